@@ -1,0 +1,60 @@
+# Everything runs in a virtual environment that is made here, with `python3` or the PYTHON you name:
+#     make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+
+.PHONY: help tour test lint spec bench clean
+
+help:
+	@echo "make tour    compile a small kernel and look at it from every side"
+	@echo "make test    linters, types, layers, and all tests"
+	@echo "make lint    linters, types and layers alone"
+	@echo "make spec    which capabilities are proved by a passing test"
+	@echo "make bench   Cayley beside its peers; writes benchmarks/README.md"
+	@echo "make clean   remove the virtual environment and every cache"
+
+tour: $(VENV)/.package
+	@$(BIN)/python -m cayley.tour
+
+test: lint
+	@echo "pytest"
+	@$(BIN)/python -m pytest -n 2 -q
+
+lint: $(VENV)/.development
+	@echo "ruff"
+	@$(BIN)/ruff check .
+	@echo "mypy"
+	@$(BIN)/mypy
+	@echo "import-linter"
+	@$(BIN)/lint-imports --no-logo
+
+spec: $(VENV)/.development
+	@$(BIN)/python tools/spec.py
+
+bench: $(VENV)/.development
+	@$(BIN)/python benchmarks/inverse_dynamics.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: an installation is repeated only when pyproject.toml has changed.
+
+$(VENV)/.package: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing Cayley and what it needs into $(VENV); the first time this can take a minute."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.development: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing Cayley with its test tools and peers into $(VENV); the first time this can take a few minutes."
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.package
+
+$(VENV)/pyvenv.cfg:
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.10 or later, or name yours: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Cayley needs Python 3.10 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=..." >&2; exit 1; }
+	@echo "Making the virtual environment $(VENV) with $$($(PYTHON) --version 2>&1)."
+	@{ $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --version >/dev/null; } || { rm -f $@; echo "$(PYTHON) cannot make a virtual environment with pip. Install its venv module (on Debian and Ubuntu: the package python3-venv), or name another: make PYTHON=..." >&2; exit 1; }

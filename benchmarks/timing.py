@@ -1,0 +1,58 @@
+"""Fair timing on a noisy machine: every contestant is measured once a round, so that a disturbance hits all alike."""
+
+from __future__ import annotations
+
+import statistics
+import timeit
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+SAMPLE_SECONDS = 0.04
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to compute the torques of `states` states.
+
+    `statement` is what is timed, with `names` as its global names (a string, because a wrapping Python function would cost as
+    much as a small kernel). `torques` runs it once and returns what it computed, (states, 7), for the check before the race.
+    """
+
+    key: str
+    title: str
+    statement: str
+    names: dict = field(repr=False)
+    states: int
+    torques: Callable[[], np.ndarray] = field(repr=False)
+    tolerance: float = 1e-10
+
+
+def check(contestant: Contestant, rows: np.ndarray, expected: np.ndarray) -> None:
+    """Refuse to time a contestant whose torques differ from the `expected` ones at the states numbered `rows`."""
+    found = np.asarray(contestant.torques())
+    error = np.abs(found[rows % contestant.states] - expected[rows % contestant.states]).max()
+    if not (error <= contestant.tolerance and np.isfinite(found).all()):
+        raise SystemExit(f"{contestant.title}: torques differ by {error:.1e} N m, {contestant.tolerance:.0e} is allowed; nothing was timed")
+
+
+def race(contestants: Sequence[Contestant], rounds: int) -> Iterator[dict[str, float]]:
+    """After each round, the median time of every contestant so far, in nanoseconds a state."""
+    timers = {c.key: timeit.Timer(c.statement, globals=c.names) for c in contestants}
+    loops = {c.key: _loops(timers[c.key]) for c in contestants}
+    samples: dict[str, list[float]] = {c.key: [] for c in contestants}
+    for turn in range(rounds):
+        first = turn % len(contestants)  # nobody always follows the same neighbour
+        for c in (*contestants[first:], *contestants[:first]):
+            timers[c.key].timeit(loops[c.key])  # untimed: caches fill, and threads spread over the cores
+            seconds = timers[c.key].timeit(loops[c.key])
+            samples[c.key].append(1e9 * seconds / loops[c.key] / c.states)
+        yield {key: statistics.median(times) for key, times in samples.items()}
+
+
+def _loops(timer: timeit.Timer) -> int:
+    loops = 1
+    while (seconds := timer.timeit(loops)) < SAMPLE_SECONDS / 4:
+        loops *= 4
+    return max(1, round(loops * SAMPLE_SECONDS / seconds))

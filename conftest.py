@@ -1,0 +1,40 @@
+"""What every test and doctest of the project shares."""
+
+import os
+import shutil
+import tempfile
+
+import hypothesis
+import numpy as np
+import pytest
+
+import cayley
+
+hypothesis.settings.register_profile("cayley", deadline=None, derandomize="CI" in os.environ, print_blob=True)
+hypothesis.settings.load_profile("cayley")
+
+CACHE = pytest.StashKey[str]()
+
+
+def pytest_configure(config):
+    """Give the whole run its own cache of compiled code, before anything can compile; xdist's workers inherit it."""
+    if not hasattr(config, "workerinput"):
+        os.environ["CAYLEY_CACHE"] = config.stash[CACHE] = tempfile.mkdtemp(prefix="cayley-test-cache-")
+
+
+def pytest_unconfigure(config):
+    if CACHE in config.stash:
+        shutil.rmtree(config.stash[CACHE], ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items):
+    """Write the capabilities that a test claims into its report, where tools/spec.py finds them."""
+    for item in items:
+        numbers = [number for mark in item.iter_markers("spec") for number in mark.args]
+        if numbers:
+            item.user_properties.append(("spec", numbers))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def names_in_doctests(doctest_namespace):
+    doctest_namespace.update(np=np, cy=cayley)

@@ -1,0 +1,168 @@
+"""A program as C99: one `.c` and one `.h` that need nothing but math.h.
+
+Scalars are passed by value, arrays as flat row-major pointers. Every input is read before the first output is written, so an
+output may be the same array as an input.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cayley.compiler.c_text import WHOLE, Body, Dialect, Text, helper_names
+from cayley.compiler.c_words import FOR_FUNCTIONS, FOR_PARAMETERS
+from cayley.compiler.counts import count
+from cayley.compiler.names import free_prefix, identifier
+from cayley.compiler.program import Program, Variable
+from cayley.errors import UnsupportedError
+
+_INDENT = "    "
+_LONGEST_LINE = 110
+
+
+@dataclass(frozen=True)
+class CSource:
+    """The text of one C function: `source` is the .c file, `header` the .h file."""
+
+    name: str
+    source: str
+    header: str
+
+    def write(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write both files into the folder, which is made if need be; their paths, the .c first."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        paths = place / f"{self.name}.c", place / f"{self.name}.h"
+        for path, text in zip(paths, (self.source, self.header), strict=True):
+            path.write_text(text, encoding="utf-8")
+        return paths
+
+    def __str__(self) -> str:
+        return f"/* ---- {self.name}.h ---- */\n\n{self.header}\n/* ---- {self.name}.c ---- */\n\n{self.source}"
+
+
+def c_source(program: Program, *, name: str | None = None, precision: str = "double") -> CSource:
+    """The C99 text of a program, in `double` or `float`.
+
+    >>> from cayley.compiler.signature import Signature
+    >>> from cayley.compiler.trace import trace
+    >>> program = trace(lambda m, v: 0.5 * m * v**2, Signature.parse("(),()->()"), {}, name="energy", inputs=["m", "v"])
+    >>> print(c_source(program).source.partition("<math.h>")[2].strip())
+    void energy(double m, double v, double *out)
+    {
+        *out = 0.5*m*(v*v);
+    }
+    """
+    if precision not in ("double", "float"):
+        raise UnsupportedError(f"C is written in 'double' or 'float', not {precision!r}")
+    called = identifier(name or program.name, FOR_FUNCTIONS)
+    parameters = parameter_names(program, taken=helper_names(called))
+    prototype = _prototype(program, called, parameters, precision)
+    comment = _comment(program, called, parameters)
+    body = _body(program, called, parameters, Dialect(precision))
+    return CSource(called, _source(called, prototype, comment, body), _header(called, prototype, comment))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the inputs and outputs of a program are called in C."""
+
+    inputs: list[str]
+    outputs: list[str]
+
+
+def parameter_names(program: Program, taken: Sequence[str] = ()) -> Parameters:
+    """Identifiers that differ from each other and from what is taken; an output with the name of an input gets `_out`."""
+    inputs: list[str] = []
+    for variable in program.inputs:
+        inputs.append(identifier(variable.name, FOR_PARAMETERS, [*inputs, *taken]))
+    outputs: list[str] = []
+    for variable in program.outputs:
+        name = f"{variable.name}_out" if variable.name in inputs else variable.name
+        outputs.append(identifier(name, FOR_PARAMETERS, [*inputs, *outputs, *taken]))
+    return Parameters(inputs, outputs)
+
+
+def _prototype(program: Program, called: str, parameters: Parameters, real: str) -> str:
+    spelled = [_declaration(v, name, f"const {real}") if v.shape else f"{real} {name}"
+               for v, name in zip(program.inputs, parameters.inputs, strict=True)]
+    spelled += [_declaration(v, name, real) for v, name in zip(program.outputs, parameters.outputs, strict=True)]
+    line = f"void {called}({', '.join(spelled) or 'void'})"
+    if len(line) < _LONGEST_LINE:
+        return line
+    return f"void {called}(\n{_INDENT}" + f",\n{_INDENT}".join(spelled) + ")"
+
+
+def _declaration(variable: Variable, name: str, kind: str) -> str:
+    """ISO C has no arrays of no elements."""
+    return f"{kind} {name}[{len(variable.nodes)}]" if variable.shape and variable.nodes else f"{kind} *{name}"
+
+
+@dataclass(frozen=True)
+class _Code:
+    helpers: list[str]
+    statements: list[str]
+
+
+def _body(program: Program, called: str, parameters: Parameters, dialect: Dialect) -> _Code:
+    inputs = {node.index: Text(f"{name}[{k}]", WHOLE, reads=True) if v.shape else Text(name, WHOLE)
+              for v, name in zip(program.inputs, parameters.inputs, strict=True) for k, node in enumerate(v.nodes)}
+    temporary = free_prefix([called, *parameters.inputs, *parameters.outputs])
+    body = Body(program, dialect, inputs, temporary=temporary, helper=called)
+    results = program.results
+    if len(results) > 1:
+        for node in results:
+            if body.text(node).reads:
+                body.keep(node)
+    targets = [f"{name}[{k}]" if v.shape else f"*{name}"
+               for v, name in zip(program.outputs, parameters.outputs, strict=True) for k in range(len(v.nodes))]
+    stores = [f"{target} = {body.text(node).code};" for target, node in zip(targets, results, strict=True)]
+    return _Code(dialect.helpers({node.op for node in program.nodes}, called), [*_unused(program, parameters), *body.lines, *stores])
+
+
+def _unused(program: Program, parameters: Parameters) -> list[str]:
+    """Parameters that are not used are said to be so."""
+    uses = program.uses()
+    idle = [name for v, name in zip(program.inputs, parameters.inputs, strict=True) if not any(uses[n.index] for n in v.nodes)]
+    idle += [name for v, name in zip(program.outputs, parameters.outputs, strict=True) if not v.nodes]
+    return [f"(void){name};" for name in idle]
+
+
+def _comment(program: Program, called: str, parameters: Parameters) -> str:
+    title = f"{called}: {program.description}" if program.description else called
+    lines = [part for paragraph in title.splitlines() for part in textwrap.wrap(paragraph, 100) or [""]]
+    lines += ["", "Inputs", *_table(program.inputs, parameters.inputs), "", "Outputs", *_table(program.outputs, parameters.outputs)]
+    lines += ["", *textwrap.wrap(f"Operations: {count(program)}.", 100), "An output may be the same array as an input. Written by Cayley."]
+    return "\n".join(["/*", *[f" * {_harmless(line)}".rstrip() for line in lines], " */"])
+
+
+def _table(variables: Sequence[Variable], names: Sequence[str]) -> list[str]:
+    rows = [(name, _spoken(v), f"[{v.unit}]" if v.unit else "", f"({v.name})" if v.name != name else "")
+            for v, name in zip(variables, names, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _spoken(variable: Variable) -> str:
+    if len(variable.shape) < 2:
+        return f"vector of {variable.shape[0]}" if variable.shape else "scalar"
+    return f"{' x '.join(map(str, variable.shape))} {'matrix' if len(variable.shape) == 2 else 'array'}, row-major"
+
+
+def _harmless(line: str) -> str:
+    """Nothing that ends a comment, begins one or is a trigraph."""
+    return line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+
+
+def _source(called: str, prototype: str, comment: str, code: _Code) -> str:
+    helpers = "".join(f"{line}\n" for line in code.helpers) + ("\n" if code.helpers else "")
+    statements = "".join(f"{_INDENT}{line}\n" for line in code.statements)
+    return f'{comment}\n\n#include "{called}.h"\n\n#include <math.h>\n\n{helpers}{prototype}\n{{\n{statements}}}\n'
+
+
+def _header(called: str, prototype: str, comment: str) -> str:
+    guard = f"CAYLEY_{called.upper()}_H"
+    return (f"{comment}\n\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+            f"{prototype};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n")

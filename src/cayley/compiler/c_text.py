@@ -1,0 +1,172 @@
+"""Straight-line programs as C text: readable expressions and numbered temporaries. Shared by C99 and CUDA.
+
+A value with a single use is written where it is used, as long as the line stays short; every other value gets a temporary.
+Parentheses keep the order of the graph's operations, so that the text rounds exactly as the graph says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.graph import BOOLEAN, Node
+from cayley.compiler.program import Program
+from cayley.compiler.schedule import schedule
+
+LONGEST = 80  # characters of an expression
+
+
+class Text(NamedTuple):
+    """An expression in C."""
+
+    code: str
+    binds: int  # how strongly its outermost operator holds its operands
+    reads: bool = False  # whether it reads an input from memory
+
+
+_CHOICE, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _SIGN, WHOLE = range(8)  # weakest first
+_INFIX = {"add": (" + ", _SUM), "subtract": (" - ", _SUM), "multiply": ("*", _PRODUCT), "divide": ("/", _PRODUCT),
+          "less": (" < ", _ORDER), "less_equal": (" <= ", _ORDER), "equal": (" == ", _EQUAL), "and": (" && ", _AND)}
+_CALLED = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+           "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "floor": "floor", "absolute": "fabs"}
+_HELPERS = {
+    "minimum": "{real} {name}({real} a, {real} b) {{ return a < b || a != a ? a : b; }}",
+    "maximum": "{real} {name}({real} a, {real} b) {{ return a > b || a != a ? a : b; }}",
+    "sign": "{real} {name}({real} a) {{ return a > {zero} ? {one} : a < {zero} ? -{one} : a == {zero} ? {zero} : a; }}",
+}
+_PARTNER = {"sin": "cos", "cos": "sin"}
+
+
+def helper_names(called: str) -> list[str]:
+    """The names that a function takes up in its file: its own and those of its helpers."""
+    return [called, *[f"{called}_{op}" for op in _HELPERS]]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a language spells numbers and functions. `sincos` names its function for both at once, if it has one."""
+
+    real: str
+    infinity: str = "INFINITY"
+    nan: str = "NAN"
+    sincos: str = ""
+    helper: str = "static"
+
+    def number(self, value: float) -> str:
+        """The shortest literal that is read back as this value."""
+        if self.real == "float":
+            with np.errstate(all="ignore"):
+                value = np.float32(value)  # type: ignore[assignment]
+        if value != value:
+            return self.nan
+        if abs(value) == np.inf:
+            return self.infinity if value > 0 else f"-{self.infinity}"
+        return f"{value!s}f" if self.real == "float" else f"{value!s}"
+
+    def function(self, op: str) -> str:
+        return _CALLED[op] + ("f" if self.real == "float" else "")
+
+    def helpers(self, ops: set[str], prefix: str) -> list[str]:
+        """Definitions of what the language lacks: extrema in which a NaN prevails, and the sign."""
+        return [f"{self.helper} " + text.format(real=self.real, name=f"{prefix}_{op}", zero=self.number(0.0), one=self.number(1.0))
+                for op, text in _HELPERS.items() if op in ops]
+
+
+def joined(op: str, a: Text, b: Text) -> Text:
+    """Two operands and the operator between them."""
+    sign, binds = _INFIX[op]
+    left = a.code if a.binds >= binds else f"({a.code})"
+    right = b.code if b.binds > binds and not b.code.startswith("-") else f"({b.code})"
+    return Text(left + sign + right, binds, a.reads or b.reads)
+
+
+def signed(a: Text) -> Text:
+    """-(a b) is (-a) b, to the last bit."""
+    if a.binds < _PRODUCT or a.code.startswith("-"):
+        return Text(f"-({a.code})", _SIGN, a.reads)
+    return Text(f"-{a.code}", min(a.binds, _SIGN), a.reads)
+
+
+def _inverted(a: Text) -> Text:
+    return Text(f"!{a.code}" if a.binds >= _SIGN else f"!({a.code})", _SIGN, a.reads)
+
+
+def _chosen(*parts: Text) -> Text:
+    condition, a, b = (p.code if p.binds > _CHOICE else f"({p.code})" for p in parts)
+    return Text(f"{condition} ? {a} : {b}", _CHOICE, any(p.reads for p in parts))
+
+
+_SPELLED: dict[str, Callable[..., Text]] = {"negative": signed, "not": _inverted, "where": _chosen}
+
+
+class Body:
+    """The statements that compute a program. `inputs` gives the text of each input node, by index."""
+
+    def __init__(self, program: Program, dialect: Dialect, inputs: Mapping[int, Text], *, temporary: str, helper: str):
+        self.dialect, self.temporary, self.helper = dialect, temporary, helper
+        self.lines: list[str] = []
+        self._texts = dict(inputs)
+        self._unnamed: set[int] = set()
+        self._uses = program.uses()
+        self._temporaries = 0
+        order = schedule(program)
+        self._angles = {(n.op, n.args[0].index): n for n in order if n.op in _PARTNER}
+        for node in order:
+            self._compute(node)
+
+    def text(self, node: Node) -> Text:
+        if node.op != "constant":
+            return self._texts[node.index]
+        code = self.dialect.number(node.value)
+        return Text(code, _SIGN if code.startswith("-") else WHOLE)
+
+    def keep(self, node: Node) -> None:
+        """Give the node a temporary, unless it has one or needs none."""
+        if node.index in self._unnamed or self.text(node).reads:
+            kind = "int" if node.op in BOOLEAN else self.dialect.real
+            code = self._texts[node.index].code
+            self.lines.append(f"const {kind} {self._name(node)} = {code};")
+
+    def _name(self, node: Node) -> str:
+        self._temporaries += 1
+        name = f"{self.temporary}{self._temporaries}"
+        self._texts[node.index] = Text(name, WHOLE)
+        self._unnamed.discard(node.index)
+        return name
+
+    def _compute(self, node: Node) -> None:
+        if node.index in self._texts or self._with_partner(node):
+            return
+        made = self._spelled(node)
+        while len(made.code) > LONGEST and (operands := [a for a in node.args if a.index in self._unnamed]):
+            self.keep(max(operands, key=lambda a: len(self._texts[a.index].code)))
+            made = self._spelled(node)
+        self._texts[node.index] = made
+        self._unnamed.add(node.index)
+        if self._uses[node.index] > 1:
+            self.keep(node)
+
+    def _spelled(self, node: Node) -> Text:
+        operands = [self.text(a) for a in node.args]
+        if node.op in _INFIX:
+            return joined(node.op, *operands)
+        if node.op in _SPELLED:
+            return _SPELLED[node.op](*operands)
+        function = f"{self.helper}_{node.op}" if node.op in _HELPERS else self.dialect.function(node.op)
+        return Text(f"{function}({', '.join(o.code for o in operands)})", WHOLE, any(o.reads for o in operands))
+
+    def _with_partner(self, node: Node) -> bool:
+        """A sine and a cosine of one angle by one call, in a language that has it."""
+        if not self.dialect.sincos or node.op not in _PARTNER:
+            return False
+        angle = node.args[0]
+        pair = [self._angles.get((op, angle.index)) for op in ("sin", "cos")]
+        if pair[0] is None or pair[1] is None:
+            return False
+        code = self.text(angle).code
+        sine, cosine = self._name(pair[0]), self._name(pair[1])
+        self.lines += [f"{self.dialect.real} {sine}, {cosine};", f"{self.dialect.sincos}({code}, &{sine}, &{cosine});"]
+        return True

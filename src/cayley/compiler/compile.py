@@ -1,0 +1,116 @@
+"""From a program to something that can be called: assembly, object code, cache, ufunc and native function."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+
+import numpy as np
+
+from cayley.compiler import cache, numpy_api
+from cayley.compiler.lanes import Assembly
+from cayley.compiler.llvm import LONGEST_FUNCTION, Core
+from cayley.compiler.loop import batch_loop, rows
+from cayley.compiler.machine import Code, assemble, host
+from cayley.compiler.native_call import native_call, native_function
+from cayley.compiler.program import Program
+from cayley.compiler.signature import spell
+
+_PATIENCE = 2.0
+
+
+class Compiled:
+    """A program with machine code for each precision, made when it is first needed."""
+
+    def __init__(self, program: Program, general: Callable, make_result: Callable | None):
+        self.program, self._general, self._make_result = program, general, make_result
+        self._ufuncs: dict[str, np.ufunc] = {}
+
+    def ufunc(self, dtype: str) -> np.ufunc:
+        """The generalized ufunc for "float64" or "float32"."""
+        if dtype not in self._ufuncs:
+            self._ufuncs[dtype] = self._make_ufunc(dtype)
+        return self._ufuncs[dtype]
+
+    def _make_ufunc(self, dtype: str) -> np.ufunc:
+        program = self.program
+        code = self._double if dtype == "float64" else machine_code(program, "float", None)
+        sides = [",".join(_core(v.shape) for v in side) for side in (program.inputs, program.outputs)]
+        return numpy_api.ufunc_from_loop(code.address("loop"), np.dtype(dtype).num, len(program.inputs), len(program.outputs),
+                                         "->".join(sides), program.name, program.description, code)
+
+    @property
+    def _named(self) -> bool:
+        return self._make_result is not None
+
+    @cached_property
+    def _double(self) -> Code:
+        return machine_code(self.program, "double", self._named)
+
+    @cached_property
+    def native(self) -> Callable:
+        """The quick way in for one state in float64; anything else it hands to the general call."""
+        if len(self.program.nodes) > LONGEST_FUNCTION:
+            return self._general
+        return native_function(self._double.address("call"), self.program.name, self._general, self._make_result, self._double)
+
+
+def _core(shape: tuple[int, ...]) -> str:
+    """A core shape for NumPy, which wants a name where the length is zero."""
+    return spell([length or "zero" for length in shape])
+
+
+def machine_code(program: Program, precision: str, named: bool | None) -> Code:
+    """The loaded code of a program: from the cache, or compiled now. `named` adds the native call, with that kind of result."""
+    own = _objects([program.key, precision, named], lambda: _assemblies(program, precision, named), program.name)
+    return Code([*_row_objects(precision), *own], host())
+
+
+@lru_cache
+def _row_objects(precision: str) -> tuple[bytes, ...]:
+    """What every program of this precision shares."""
+    return tuple(_objects(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
+
+
+def _objects(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], title: str) -> list[bytes]:
+    """Object code, from the cache or compiled now and stored there."""
+    key = json.dumps([what, host().identity, numpy_api.abi, version("cayley")])
+    objects = cache.load(key)
+    if objects is None:
+        objects = [assemble(job().text(), host()) for job in _with_progress(jobs(), f"compiling {title}")]
+        cache.store(key, objects)
+    return objects
+
+
+def _assemblies(program: Program, precision: str, named: bool | None) -> list[Callable[[], Assembly]]:
+    """What there is to compile, piece by piece."""
+    machine = host()
+    core = Core(program, machine.width(precision), precision, fused=machine.fused)
+    jobs: list[Callable[[], Assembly]] = [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
+    jobs.append(lambda: batch_loop(core))
+    if named is not None and len(program.nodes) <= LONGEST_FUNCTION:
+        single = Core(program, 1, precision, fused=machine.fused)
+        jobs += [lambda: single.part(0), lambda: native_call(single, named=named)]
+    return jobs
+
+
+def _with_progress(jobs: list[Callable[[], Assembly]], title: str) -> Iterator[Callable[[], Assembly]]:
+    """The jobs one after the other, with a progress bar once the work has taken a while."""
+    started, waiting = time.monotonic(), iter(jobs)
+    for done, job in enumerate(waiting, 1):
+        yield job
+        if time.monotonic() - started > _PATIENCE and done < len(jobs):
+            yield from _shown(waiting, title, done, len(jobs))
+
+
+def _shown(waiting: Iterable[Callable[[], Assembly]], title: str, done: int, total: int) -> Iterator[Callable[[], Assembly]]:
+    from rich.console import Console
+    from rich.progress import Progress
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, completed=done)
+        for job in waiting:
+            yield job
+            bar.advance(task)

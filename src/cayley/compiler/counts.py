@@ -1,0 +1,52 @@
+"""Operation counts, by the rules of the published tables: a change of sign is free, a sine with its cosine is one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from cayley.compiler.graph import BOOLEAN
+from cayley.compiler.program import Program
+
+_KIND = {
+    "multiply": "multiplications", "add": "additions", "subtract": "additions", "divide": "divisions", "sqrt": "square_roots",
+    **dict.fromkeys(("arcsin", "arccos", "arctan", "arctan2", "exp", "log", "hypot"), "other_functions"),
+    **dict.fromkeys(("absolute", "sign", "floor", "minimum", "maximum", "where"), "selections"),
+    **dict.fromkeys(BOOLEAN, "selections"),
+}
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What a program costs. `trigonometric` counts angles: a sine, a cosine and a tangent of one angle are one."""
+
+    multiplications: int = 0
+    additions: int = 0
+    divisions: int = 0
+    square_roots: int = 0
+    trigonometric: int = 0
+    other_functions: int = 0
+    selections: int = 0
+
+    def __add__(self, other: Operations) -> Operations:
+        return Operations(*[getattr(self, f.name) + getattr(other, f.name) for f in fields(self)])
+
+    @property
+    def total(self) -> int:
+        return sum(getattr(self, f.name) for f in fields(self))
+
+    def __str__(self) -> str:
+        found = [(getattr(self, f.name), f.name.replace("_", " ")) for f in fields(self) if getattr(self, f.name)]
+        parts = [f"{number} {words[:-1] if number == 1 and words.endswith('s') else words}" for number, words in found]
+        return ", ".join(parts) or "no operations"
+
+
+def count(program: Program) -> Operations:
+    """The operations of the program, each node once."""
+    found = dict.fromkeys((f.name for f in fields(Operations)), 0)
+    angles = set()
+    for node in program.nodes:
+        if node.op in ("sin", "cos", "tan"):
+            angles.add(node.args[0].index)
+        elif node.op in _KIND:
+            found[_KIND[node.op]] += 1
+    return Operations(**{**found, "trigonometric": len(angles)})

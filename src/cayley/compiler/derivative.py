@@ -1,0 +1,299 @@
+"""Differentiation on the graph, forward and reverse, each in one sweep over the nodes between variables and outputs.
+
+A derivative is made of nodes like everything else, so it is shared with the function, simplified as it is built, and can be
+differentiated again. A zero that follows from the structure is the constant 0.
+
+A branch selects its derivative, it never multiplies it by 0 or 1: what the branch not taken would give (NaN, infinity)
+cannot leak. Going forward, `where(c, da, db)` is enough. Going backward, an adjoint below a branch has a meaning only while
+the branch is taken; it carries the conditions of that, its guard, and 0 is put in its place only when it meets an adjoint
+that holds elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.counts import Operations, count
+from cayley.compiler.graph import RULES, Graph, Node, ancestors, is_constant
+from cayley.compiler.program import Program, Variable, rebuild
+from cayley.compiler.symbols import Symbols
+from cayley.errors import SignatureError, UnsupportedError
+
+_PARTIALS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "add": (lambda n, a, b: 1.0, lambda n, a, b: 1.0),
+    "subtract": (lambda n, a, b: 1.0, lambda n, a, b: -1.0),
+    "multiply": (lambda n, a, b: b, lambda n, a, b: a),
+    "divide": (lambda n, a, b: 1.0 / b, lambda n, a, b: -(n / b)),
+    "negative": (lambda n, a: -1.0,),
+    "independent": (lambda n, a: 1.0,),
+    "sqrt": (lambda n, a: 0.5 / n,),
+    "sin": (lambda n, a: a.cos(),),
+    "cos": (lambda n, a: -a.sin(),),
+    "tan": (lambda n, a: 1.0 + n * n,),
+    "arcsin": (lambda n, a: 1.0 / _leg(a),),
+    "arccos": (lambda n, a: -1.0 / _leg(a),),
+    "arctan": (lambda n, a: 1.0 / (1.0 + a * a),),
+    "arctan2": (lambda n, a, b: b / (a * a + b * b), lambda n, a, b: -(a / (a * a + b * b))),
+    "hypot": (lambda n, a, b: a / n, lambda n, a, b: b / n),
+    "exp": (lambda n, a: n,),
+    "log": (lambda n, a: 1.0 / a,),
+    "absolute": (lambda n, a: RULES["sign"](a),),
+}
+"""For each operation the derivative of its result n by each operand."""
+
+_BRANCHES: dict[str, Callable[..., tuple[Node, Node, Node]]] = {
+    "where": lambda c, a, b: (c, a, b), "minimum": lambda a, b: (a <= b, a, b), "maximum": lambda a, b: (b <= a, a, b),
+}
+"""The operations that pass one of two operands on, as (condition, taken if it holds, taken if not)."""
+
+_FLAT = frozenset({"constant", "input", "sign", "floor", "less", "less_equal", "equal", "and", "not"})
+_WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15, selections=1)
+_MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
+
+Guard = frozenset[Node]  # conditions that hold together; nodes of one graph have different hashes, so `==` is never asked
+_ALWAYS: Guard = frozenset()
+Adjoint = tuple[Guard, Node]
+
+
+def _leg(a: Node) -> Node:
+    """The other leg of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1."""
+    return ((1.0 - a) * (1.0 + a)).sqrt()
+
+
+def jacobian(outputs: Any, variables: Any) -> Any:
+    """The derivatives of symbols by symbols, inside a traced function: shape `outputs.shape + variables.shape`.
+
+    The variables are inputs of the function, or values declared with `independent` before they were used.
+    """
+    results, places = np.asarray(outputs, dtype=object), np.asarray(variables, dtype=object)
+    nodes = _checked_variables(places)
+    graph = _graph_of([*nodes, *[r for r in results.flat if isinstance(r, Node)]])
+    matrix = jacobian_nodes([graph.lift(r) for r in results.flat], nodes).reshape(results.shape + places.shape)
+    return matrix.item() if matrix.shape == () else matrix.view(Symbols)
+
+
+def independent(values: Any) -> Any:
+    """The same values, as variables that `jacobian` can differentiate by.
+
+    Expressions are simplified as they are written, so a value met on the way may no longer occur in what was computed from
+    it (`sin(q)**2 + cos(q)**2` is 1): only what was declared before its use can be differentiated by afterwards.
+    """
+    array = np.asarray(values, dtype=object)
+    graph = _graph_of([v for v in array.flat if isinstance(v, Node)])
+    nodes = [_declared(graph.lift(v)) for v in array.flat]
+    return nodes[0] if array.shape == () else _array(nodes, array.shape).view(Symbols)
+
+
+def jacobian_program(program: Program, of: str, variable: str) -> Program:
+    """The program of the derivatives of the output `of` by the input `variable`: shape of the output, then of the input."""
+    _check_name(of, [v.name for v in program.outputs], "output", program.name)
+    _check_name(variable, [v.name for v in program.inputs], "input", program.name)
+    own = rebuild(program)
+    result, place = next(v for v in own.outputs if v.name == of), own.input(variable)
+    matrix = jacobian_nodes(result.nodes, place.nodes)
+    label = f"{of}_by_{variable}"
+    made = Variable(label, result.shape + place.shape, tuple(matrix.flat), _ratio(result.unit, place.unit))
+    meaning = f"Derivatives of {of} by {variable} of {program.name}."
+    return replace(own, name=f"{program.name}_{label}", outputs=(made,), description=meaning)
+
+
+def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> np.ndarray:
+    """d outputs[i] / d variables[j], by forward or by reverse mode, whichever needs fewer operations together with the outputs.
+
+    The variables may be any nodes; a path from an output ends at the first of them.
+    """
+    between = _between(outputs, variables)
+    modes: list[Callable[..., np.ndarray]] = [_by_columns, _by_rows]
+    if len(between) * (len(outputs) + len(variables)) > _MOST_WORK:
+        modes = [_by_columns if len(variables) <= len(outputs) else _by_rows]
+    return min((mode(outputs, variables, between) for mode in modes), key=lambda matrix: _cost([*outputs, *matrix.flat]))
+
+
+def forward(outputs: Sequence[Node], variables: Sequence[Node], tangents: Sequence[Any]) -> list[Node]:
+    """The change of the outputs when the variables change along `tangents`: J t."""
+    seeds: dict[int, dict[int, Node]] = {}
+    for place, tangent in zip(variables, tangents, strict=True):
+        old = seeds[place.index][0] if place.index in seeds else 0.0
+        seeds[place.index] = {0: place.graph.lift(tangent) + old}
+    found = _tangents(_between(outputs, variables), seeds, outputs)
+    return [found[o.index].get(0, o.graph.constant(0.0)) for o in outputs]
+
+
+def reverse(outputs: Sequence[Node], variables: Sequence[Node], weights: Sequence[Any]) -> list[Node]:
+    """The derivatives of the weighted sum of the outputs: w J."""
+    seeds: dict[int, dict[int, Node]] = {}
+    for output, weight in zip(outputs, weights, strict=True):
+        old = seeds[output.index][0] if output.index in seeds else 0.0
+        seeds[output.index] = {0: output.graph.lift(weight) + old}
+    found = _adjoints(_between(outputs, variables), seeds, variables)
+    return [found[v.index].get(0, v.graph.constant(0.0)) for v in variables]
+
+
+def _by_columns(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> np.ndarray:
+    found = _tangents(between, _unit_seeds(variables), outputs)
+    return _array([found[o.index].get(j, o.graph.constant(0.0)) for o in outputs for j in range(len(variables))],
+                  (len(outputs), len(variables)))
+
+
+def _by_rows(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> np.ndarray:
+    found = _adjoints(between, _unit_seeds(outputs), variables)
+    return _array([found[v.index].get(i, v.graph.constant(0.0)) for i in range(len(outputs)) for v in variables],
+                  (len(outputs), len(variables)))
+
+
+def _unit_seeds(nodes: Sequence[Node]) -> dict[int, dict[int, Node]]:
+    seeds: dict[int, dict[int, Node]] = {}
+    for k, node in enumerate(nodes):
+        seeds.setdefault(node.index, {})[k] = node.graph.constant(1.0)
+    return seeds
+
+
+def _between(outputs: Sequence[Node], variables: Sequence[Node]) -> list[Node]:
+    """The nodes through which outputs depend on variables, without the variables, in topological order."""
+    ends = {v.index for v in variables}
+    dependent, between = set(ends), []
+    for node in ancestors(outputs):
+        if node.index not in ends and any(a.index in dependent for a in _sources(node)):
+            dependent.add(node.index)
+            between.append(node)
+    return between
+
+
+def _sources(node: Node) -> tuple[Node, ...]:
+    """The operands on which the value depends smoothly."""
+    if node.op in _FLAT:
+        return ()
+    if node.op not in _PARTIALS and node.op not in _BRANCHES:
+        raise UnsupportedError(f"the operation {node.op!r} has no derivative")
+    return node.args[1:] if node.op == "where" else node.args
+
+
+def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]], outputs: Sequence[Node]) -> dict[int, dict[int, Node]]:
+    """Forward sweep: for each output, by index, its derivatives by column. A tangent is dropped after its last use."""
+    kept = {o.index for o in outputs}
+    last = {a.index: node.index for node in between for a in node.args}
+    known = dict(seeds)
+    for node in between:
+        known[node.index] = _chosen_tangent(node, known) if node.op in _BRANCHES else _tangent(node, known)
+        for operand in node.args:
+            if last[operand.index] == node.index and operand.index not in kept:
+                known.pop(operand.index, None)
+    return {i: known.get(i, {}) for i in kept}
+
+
+def _tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
+    total: dict[int, Node] = {}
+    for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
+        if tangent := known.get(operand.index):
+            slope = partial(node, *node.args)
+            for column, derivative in tangent.items():
+                term = _times(derivative, slope)
+                total[column] = total[column] + term if column in total else term
+    return {column: derivative for column, derivative in total.items() if not is_constant(derivative, 0.0)}
+
+
+def _chosen_tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
+    condition, a, b = _BRANCHES[node.op](*node.args)
+    of_a, of_b, zero = known.get(a.index, {}), known.get(b.index, {}), node.graph.constant(0.0)
+    return {column: RULES["where"](condition, of_a.get(column, zero), of_b.get(column, zero)) for column in {**of_a, **of_b}}
+
+
+def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]], variables: Sequence[Node]) -> dict[int, dict[int, Node]]:
+    """Reverse sweep: for each variable, by index, the derivatives of the seeded nodes by row."""
+    wanted = {n.index for n in between} | {v.index for v in variables}
+    known: dict[int, dict[int, Adjoint]] = {i: {} for i in wanted}
+    for index in wanted & seeds.keys():
+        known[index] = {row: (_ALWAYS, weight) for row, weight in seeds[index].items()}
+    for node in reversed(between):
+        adjoints = known.pop(node.index)
+        for operand, contribution in _contributions(node, adjoints, wanted):
+            old = known[operand.index]
+            for row, adjoint in contribution.items():
+                old[row] = _joined(old[row], adjoint) if row in old else adjoint
+    return {v.index: {row: _selected(*adjoint) for row, adjoint in known[v.index].items()} for v in variables}
+
+
+def _contributions(node: Node, adjoints: dict[int, Adjoint], wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
+    """What the adjoints of a node give to each of its operands."""
+    if node.op in _BRANCHES:
+        condition, a, b = _BRANCHES[node.op](*node.args)
+        for branch, taken in ((a, condition), (b, ~condition)):
+            if branch.index in wanted:
+                yield branch, {row: (guard | {taken}, weight) for row, (guard, weight) in adjoints.items()}
+        return
+    for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
+        if operand.index in wanted:
+            slope = partial(node, *node.args)
+            yield operand, {row: (guard, _times(weight, slope)) for row, (guard, weight) in adjoints.items()}
+
+
+def _times(derivative: Node, slope: Node | float) -> Node:
+    if isinstance(slope, float):
+        return derivative if slope > 0.0 else -derivative
+    return derivative * slope
+
+
+def _joined(first: Adjoint, second: Adjoint) -> Adjoint:
+    """The sum of two adjoints, valid where one of them is."""
+    (g, a), (h, b) = first, second
+    if g == h:
+        return g, a + b
+    both, only_g, only_h = g & h, g - h, h - g
+    if len(only_g) == len(only_h) == 1 and ~next(iter(only_g)) is next(iter(only_h)):
+        return both, RULES["where"](next(iter(only_g)), a, b)
+    total = _selected(only_g, a) + _selected(only_h, b)
+    return (both | {_all(only_g) | _all(only_h)}, total) if only_g and only_h else (both, total)
+
+
+def _selected(guard: Guard, weight: Node) -> Node:
+    return RULES["where"](_all(guard), weight, weight.graph.constant(0.0)) if guard else weight
+
+
+def _all(guard: Guard) -> Node:
+    return reduce(RULES["and"], sorted(guard, key=lambda condition: condition.index))
+
+
+def _cost(nodes: Sequence[Node]) -> int:
+    found = count(Program("", (), (Variable("", (len(nodes),), tuple(nodes)),)))
+    return sum(weight * number for weight, number in zip(astuple(_WEIGHTS), astuple(found), strict=True))
+
+
+def _array(nodes: Sequence[Node], shape: tuple[int, ...]) -> np.ndarray:
+    array = np.empty(len(nodes), dtype=object)
+    array[:] = nodes
+    return array.reshape(shape)
+
+
+def _declared(node: Node) -> Node:
+    return node if node.op in ("input", "independent") else node.graph.node("independent", node)
+
+
+def _graph_of(nodes: Sequence[Node]) -> Graph:
+    if not nodes:
+        raise UnsupportedError("only symbols can be differentiated: call this inside a traced function, with its arguments as variables")
+    return nodes[0].graph
+
+
+def _checked_variables(variables: np.ndarray) -> list[Node]:
+    for v in variables.flat:
+        if not isinstance(v, Node):
+            raise UnsupportedError(f"{v!r} is a number: differentiate by arguments of the traced function, or by values declared with "
+                                   "cy.independent")
+        if v.op not in ("input", "independent"):
+            raise UnsupportedError(f"{v!r} is computed, and may have been simplified away in what was computed from it: "
+                                   "write p = cy.independent(p) before using p, then differentiate by p")
+    return list(variables.flat)
+
+
+def _check_name(name: str, known: Sequence[str], kind: str, program: str) -> None:
+    if name not in known:
+        raise SignatureError(f"{program} has no {kind} {name!r}; it has {', '.join(known)}")
+
+
+def _ratio(unit: str, by: str) -> str:
+    return f"{unit}/{by if by.isalnum() else f'({by})'}" if unit and by and unit != by else ""

@@ -1,0 +1,197 @@
+"""Expression graphs: scalar nodes, shared by value and simplified as they are built.
+
+A `Graph` owns its nodes. Asking twice for the same operation on the same operands gives the same node, so common
+sub-expressions exist once. Nodes are numbered in the order of their making, which is a topological order: no algorithm
+on a graph needs recursion. The simplification rules are in `rules.py`, what NumPy sees of a node in `symbols.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cayley.errors import TraceError, UnsupportedError
+
+BOOLEAN = frozenset({"less", "less_equal", "equal", "and", "not"})
+"""Operations whose value is true or false."""
+
+RULES: dict[str, Callable[..., Node]] = {}
+"""For each operation, the function that builds it in its simplest form. Filled by `rules.py`."""
+
+
+class Graph:
+    """A table of nodes, in which equal expressions are one node."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._table: dict[tuple, Node] = {}
+
+    def constant(self, value: float) -> Node:
+        value = float(value) + 0.0  # -0.0 and 0.0 are one constant
+        key = ("constant", value) if value == value else ("constant", "nan")
+        found = self._table.get(key)
+        return self._new(key, "constant", (), value) if found is None else found
+
+    def input(self, name: str) -> Node:
+        key = ("input", name)
+        found = self._table.get(key)
+        return self._new(key, "input", (), name) if found is None else found
+
+    def node(self, op: str, *args: Node) -> Node:
+        """The node `op(*args)` exactly as asked, without simplification."""
+        key = (op, *[a.index for a in args])
+        found = self._table.get(key)
+        return self._new(key, op, args, None) if found is None else found
+
+    def _new(self, key: tuple, op: str, args: tuple[Node, ...], value: Any) -> Node:
+        made = Node(self, self.size, op, args, value)
+        self._table[key] = made
+        self.size += 1
+        return made
+
+    def lift(self, value: Any) -> Node:
+        """`value` as a node of this graph: a node stays itself, a real number becomes a constant."""
+        if isinstance(value, Node):
+            if value.graph is not self:
+                raise TraceError("a symbol of one trace is used in another; pass it in as an argument instead of keeping it")
+            return value
+        if isinstance(value, numbers.Real):
+            return self.constant(float(value))
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            return self.lift(value.item())
+        raise UnsupportedError(f"a symbolic expression cannot hold a {type(value).__name__}: {value!r}")
+
+
+class Node:
+    """One scalar of a graph. Arithmetic on nodes builds new nodes."""
+
+    __slots__ = ("args", "graph", "index", "op", "value")
+
+    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Node, ...], value: Any):
+        self.graph, self.index, self.op, self.args, self.value = graph, index, op, args, value
+
+    def __add__(self, other): return _binary("add", self, other)
+    def __radd__(self, other): return _binary("add", other, self)
+    def __sub__(self, other): return _binary("subtract", self, other)
+    def __rsub__(self, other): return _binary("subtract", other, self)
+    def __mul__(self, other): return _binary("multiply", self, other)
+    def __rmul__(self, other): return _binary("multiply", other, self)
+    def __truediv__(self, other): return _binary("divide", self, other)
+    def __rtruediv__(self, other): return _binary("divide", other, self)
+    def __pow__(self, other): return _binary("power", self, other)
+    def __rpow__(self, other): return _binary("power", other, self)
+    def __mod__(self, other): return _binary("remainder", self, other)
+    def __rmod__(self, other): return _binary("remainder", other, self)
+    def __floordiv__(self, other): return _binary("floor_divide", self, other)
+    def __rfloordiv__(self, other): return _binary("floor_divide", other, self)
+    def __lt__(self, other): return _binary("less", self, other)
+    def __gt__(self, other): return _binary("less", other, self)
+    def __le__(self, other): return _binary("less_equal", self, other)
+    def __ge__(self, other): return _binary("less_equal", other, self)
+    def __eq__(self, other): return _binary("equal", self, other)
+    def __ne__(self, other): return _binary("not_equal", self, other)
+    def __and__(self, other): return _binary("and", self, other)
+    def __rand__(self, other): return _binary("and", other, self)
+    def __or__(self, other): return _binary("or", self, other)
+    def __ror__(self, other): return _binary("or", other, self)
+    def __invert__(self): return RULES["not"](self)
+    def __neg__(self): return RULES["negative"](self)
+    def __pos__(self): return self
+    def __abs__(self): return RULES["absolute"](self)
+    def __floor__(self): return RULES["floor"](self)
+    def __hash__(self): return self.index
+
+    # NumPy calls these by name on the elements of a plain object array.
+    def sqrt(self): return RULES["sqrt"](self)
+    def sin(self): return RULES["sin"](self)
+    def cos(self): return RULES["cos"](self)
+    def tan(self): return RULES["tan"](self)
+    def arcsin(self): return RULES["arcsin"](self)
+    def arccos(self): return RULES["arccos"](self)
+    def arctan(self): return RULES["arctan"](self)
+    def arctan2(self, other): return _binary("arctan2", self, other)
+    def hypot(self, other): return _binary("hypot", self, other)
+    def exp(self): return RULES["exp"](self)
+    def log(self): return RULES["log"](self)
+    def floor(self): return RULES["floor"](self)
+    def conjugate(self): return self
+
+    def __bool__(self) -> bool:
+        return bool(self._number("a Python branch (if, while, and, or, not, min, max, a chained comparison) needs to know "
+                                 "whether a symbolic value is true: use cy.where(condition, a, b), np.minimum, np.maximum, "
+                                 "np.logical_and"))
+
+    def __float__(self) -> float:
+        return self._number("a symbolic value has no number yet: use NumPy's functions instead of those of math, and put "
+                            "symbols only into arrays made with dtype=object, np.stack or np.array")
+
+    def __int__(self) -> int:
+        return int(self._number("a symbolic value cannot become an integer: use np.floor"))
+
+    def __index__(self) -> int:
+        value = self._number("a symbolic value cannot be an index, a length or a range: shapes must not depend on values")
+        if not value.is_integer():
+            raise TypeError(f"{value} is not an integer")
+        return int(value)
+
+    def _number(self, why_not: str) -> float:
+        if self.op == "constant":
+            return self.value
+        raise TraceError(why_not)
+
+    def __iter__(self):
+        raise TypeError("a symbolic scalar is not a sequence")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        from cayley.compiler.symbols import apply_ufunc  # symbols imports this module
+        return apply_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function, types, args, options):
+        from cayley.compiler.symbols import apply_function
+        return apply_function(function, args, options)
+
+    def __repr__(self) -> str:
+        if self.op in ("constant", "input"):
+            return str(self.value)
+        return f"{self.op}({', '.join(str(a.value) if not a.args else f'#{a.index}' for a in self.args)})"
+
+    def __reduce__(self):
+        raise TypeError("a symbol cannot be pickled or copied by itself; pickle the kernel or the program that holds it")
+
+
+def _binary(op: str, a: Any, b: Any) -> Node:
+    graph = a.graph if isinstance(a, Node) else b.graph
+    if getattr(a, "shape", ()) != () or getattr(b, "shape", ()) != ():
+        return NotImplemented
+    try:
+        operands = graph.lift(a), graph.lift(b)
+    except UnsupportedError:
+        return NotImplemented
+    return RULES[op](*operands)
+
+
+def apply(op: str, *args: Any) -> Node:
+    """`op` on nodes and numbers, of which at least one is a node, in simplest form."""
+    graph = next(a.graph for a in args if isinstance(a, Node))
+    return RULES[op](*[graph.lift(a) for a in args])
+
+
+def ancestors(outputs: Iterable[Node]) -> list[Node]:
+    """The nodes that the outputs need, in topological order."""
+    pending, seen = list(outputs), {}
+    while pending:
+        node = pending.pop()
+        if node.index not in seen:
+            seen[node.index] = node
+            pending.extend(node.args)
+    return [seen[i] for i in sorted(seen)]
+
+
+def is_constant(node: Node, value: float | None = None) -> bool:
+    return node.op == "constant" and (value is None or node.value == value)
+
+
+def is_power_of_two(value: float) -> bool:
+    return math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5

@@ -1,0 +1,73 @@
+"""Evaluate a program in another algebra: the same graph on other scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.algebra import Algebra, Shape
+from cayley.compiler.known_algebras import CASADI, JAX, MPMATH, NUMPY, SYMPY
+from cayley.compiler.program import Program, Variable
+from cayley.errors import SignatureError
+
+__all__ = ["CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "interpret"]
+
+
+def interpret(program: Program, algebra: Algebra, *arguments: Any) -> tuple:
+    """The outputs of the program for arguments of the algebra.
+
+    >>> from cayley.compiler.signature import Signature
+    >>> from cayley.compiler.trace import trace
+    >>> program = trace(lambda q: 2.0 * np.sin(q), Signature.parse("(n)->(n)"), {"n": 2}, name="twice", inputs=["q"])
+    >>> interpret(program, NUMPY, [0.0, np.pi / 2])
+    (array([0., 2.]),)
+    >>> import sympy
+    >>> interpret(program, SYMPY, sympy.symbols("a b"))[0]
+    Matrix([
+    [2*sin(a)],
+    [2*sin(b)]])
+    """
+    values = _inputs(program, algebra, arguments)
+    batch = _batch(program, arguments) if algebra.batched else ()
+    table = {op: algebra.function(op) for op in {node.op for node in program.nodes} - {"input", "constant"}}
+    left = program.uses()
+    with np.errstate(all="ignore"):  # both sides of a choice are computed
+        for node in program.nodes[len(values):]:
+            if node.op == "constant":
+                values[node.index] = algebra.constant(node.value)
+                continue
+            values[node.index] = table[node.op](*[values[a.index] for a in node.args])
+            for operand in node.args:
+                left[operand.index] -= 1
+                if not left[operand.index]:
+                    values.pop(operand.index)
+    return tuple(algebra.write([values[node.index] for node in v.nodes], v.shape, batch) for v in program.outputs)
+
+
+def _inputs(program: Program, algebra: Algebra, arguments: Sequence[Any]) -> dict[int, Any]:
+    if len(arguments) != len(program.inputs):
+        names = ", ".join(v.name for v in program.inputs)
+        raise SignatureError(f"{program.name} takes {len(program.inputs)} arguments ({names}), not {len(arguments)}")
+    return {node.index: scalar for variable, argument in zip(program.inputs, arguments, strict=True)
+            for node, scalar in zip(variable.nodes, _scalars(variable, algebra, argument), strict=True)}
+
+
+def _scalars(variable: Variable, algebra: Algebra, argument: Any) -> list:
+    try:
+        scalars = algebra.read(argument, variable.shape)
+    except SignatureError as error:
+        raise SignatureError(f"argument {variable.name!r} {error}") from None
+    if len(scalars) != len(variable.nodes):
+        raise SignatureError(f"argument {variable.name!r} has {len(scalars)} entries, not {len(variable.nodes)}")
+    return scalars
+
+
+def _batch(program: Program, arguments: Sequence[Any]) -> Shape:
+    shapes = [np.shape(a)[:np.ndim(a) - len(v.shape)] for v, a in zip(program.inputs, arguments, strict=True)]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        named = ", ".join(f"{v.name} {shape}" for v, shape in zip(program.inputs, shapes, strict=True))
+        raise SignatureError(f"the leading axes of the arguments do not broadcast: {named}") from None

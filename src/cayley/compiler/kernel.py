@@ -1,0 +1,353 @@
+"""`@kernel`: one Python function in; numbers, counts, equations, derivatives and code out."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import os
+import sys
+import threading
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.c_source import CSource, c_source
+from cayley.compiler.counts import Operations, count
+from cayley.compiler.derivative import jacobian_program
+from cayley.compiler.equations import Equations, equations
+from cayley.compiler.graph import Node
+from cayley.compiler.inline import inline
+from cayley.compiler.interpret import NUMPY, Algebra, interpret
+from cayley.compiler.lanes import PRECISION
+from cayley.compiler.parallel import Parallel
+from cayley.compiler.program import Program
+from cayley.compiler.signature import Signature
+from cayley.compiler.simplify import simplify
+from cayley.compiler.symbols import Symbols
+from cayley.compiler.trace import trace
+from cayley.errors import SignatureError, UnsupportedError
+
+if TYPE_CHECKING:
+    from cayley.compiler.compile import Compiled
+
+MakeProgram = Callable[[Mapping[str, int]], Program]
+
+
+class Kernel:
+    """A function of arrays that compiles itself; `kernel` makes one of a Python function.
+
+    Called on arrays it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None, **ufunc_options)` broadcasts over leading
+    axes and computes in float32 if every argument is float32 (or `dtype` says so), otherwise in float64. Called on symbols, inside
+    another traced function, it becomes part of that function's graph.
+    """
+
+    def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
+                 results: Sequence[str] | None = None, function: Callable | None = None, doc: str | None = None,
+                 module: str | None = None, rebuild: tuple | None = None):
+        self.signature, self.inputs, self.outputs = signature, tuple(inputs), None if results is None else tuple(results)
+        self.__name__, self.__doc__, self.__module__ = name, doc, module or __name__
+        self.__qualname__ = getattr(function, "__qualname__", name)
+        self.__wrapped__ = function
+        self._make_program, self._rebuild = make_program, rebuild
+        self._programs: dict[tuple[int, ...], Program] = {}
+        self._compiled: dict[tuple[int, ...], Compiled] = {}
+        self._derived: dict[tuple[str, int], Kernel] = {}
+        self._lock = threading.RLock()
+
+    def __new__(cls, *_: Any, **__: Any) -> Kernel:
+        # Python looks for __call__ in the class of an object. Each kernel has a class of its own, so that `_answer_with` can put
+        # compiled code in that place: a call then reaches it without passing through a Python function.
+        return super().__new__(type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__}))
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self._general(*arguments, **options)
+
+    def _answer_with(self, function: Callable) -> None:
+        if type(self).__call__ is not function:
+            type(self).__call__ = function  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__name__} {self.signature}>"
+
+    # What it computes
+
+    def program(self, **dimensions: int) -> Program:
+        """The expression graph that is compiled, for the given dimensions."""
+        sizes = self._sizes(dimensions)
+        with self._lock:
+            if sizes not in self._programs:
+                self._programs[sizes] = simplify(self._make_program(dict(zip(self.signature.names, sizes, strict=True))))
+        return self._programs[sizes]
+
+    def operations(self, **dimensions: int) -> Operations:
+        """Multiplications, additions and so on, of the graph that is really compiled."""
+        return count(self.program(**dimensions))
+
+    def equations(self, *, shared: bool | None = None, **dimensions: int) -> Equations:
+        """The outputs as SymPy expressions; with `shared`, or when they would be long, by way of numbered intermediate lines."""
+        return equations(self.program(**dimensions), shared=shared)
+
+    def c_source(self, name: str | None = None, *, dtype: Any = np.float64, **dimensions: int) -> CSource:
+        """One C99 function with its header; it allocates nothing and needs only math.h."""
+        return c_source(self.program(**dimensions), name=name, precision=PRECISION[self._dtype_name(dtype)])
+
+    def jacobian(self, variable: str, of: str | int | None = None) -> Kernel:
+        """The kernel of the partial derivatives: the axes of the output, then those of the input `variable`."""
+        if variable not in self.inputs:
+            raise SignatureError(f"{self.__name__} has no input {variable!r}; it has {', '.join(self.inputs)}")
+        place = self._output_place(of)
+        if (variable, place) not in self._derived:
+            self._derived[variable, place] = self._jacobian(variable, place)
+        return self._derived[variable, place]
+
+    def evaluate(self, algebra: Algebra, *arguments: Any, **dimensions: int) -> Any:
+        """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""
+        if not dimensions and self.signature.names:
+            dimensions = self._bind([_core_shape(a, len(core)) for a, core in zip(arguments, self.signature.inputs, strict=False)])
+        results = interpret(self.program(**dimensions), algebra, *arguments)
+        return results[0] if len(results) == 1 else self._pack(self.program(**dimensions), results)
+
+    def reference(self, *arguments: Any) -> Any:
+        """The Python text itself on floats, for one state: slow, and what everything else is compared with."""
+        arrays = [np.asarray(a, dtype=np.float64) for a in arguments]
+        return self.evaluate(NUMPY, *arrays) if self.__wrapped__ is None else self.__wrapped__(*arrays)
+
+    # How it is called
+
+    def ufunc(self, dtype: Any = np.float64, **dimensions: int) -> np.ufunc:
+        """The NumPy ufunc for the given dimensions."""
+        return self._specialised(self._sizes(dimensions)).ufunc(self._dtype_name(dtype))
+
+    def parallel(self, threads: int | None = None) -> Parallel:
+        """The same kernel with its batch spread over threads (by default, one for each processor)."""
+        threads = threads or os.cpu_count() or 1
+        if threads < 1:
+            raise ValueError(f"threads must be positive, not {threads}")
+        return Parallel(self, [len(core) for core in self.signature.inputs], self._empty_results, threads)
+
+    def on(self, device: str, **dimensions: int) -> Callable:
+        """The kernel for arrays on another device: `on("cuda")` takes and returns CuPy arrays."""
+        if device != "cuda":
+            raise UnsupportedError(f"there is no device {device!r}: 'cuda' is the one besides this processor")
+        from cayley.compiler.cuda import on_cuda
+        return on_cuda(self.program(**dimensions))
+
+    def _general(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+        """Any call: other containers, batches, other types, keywords, symbols."""
+        wanted = len(self.inputs)
+        if len(arguments) > wanted and out is None:
+            arguments, out = arguments[:wanted], arguments[wanted:]
+        if len(arguments) != wanted:
+            raise SignatureError(f"{self.__name__} takes {wanted} arguments ({', '.join(self.inputs)}), not {len(arguments)}")
+        operands = [a if hasattr(a, "__array_ufunc__") and not isinstance(a, Node) else _as_array(a, label)
+                    for a, label in zip(arguments, self.inputs, strict=True)]
+        if any(_is_symbolic(a) for a in operands):
+            return self._inlined(operands)
+        precision = self._dtype_of(arguments, operands, dtype)
+        if dtype is not None:
+            options["dtype"] = precision  # an explicit type also allows the cast to it
+        if out is not None:
+            options["out"] = out
+        compiled = self._specialised(self._sizes(self._bind([a.shape for a in operands], options.get("axes"))))
+        with np.errstate(all="ignore"):  # NaN says it all, and comparisons inside a kernel set flags that mean nothing outside
+            result = compiled.ufunc(precision)(*operands, **options)
+        if precision == "float64":
+            self._answer_with(compiled.native)
+        return self._pack(compiled.program, result) if isinstance(result, tuple) else result
+
+    def _inlined(self, operands: Sequence[Any]) -> Any:
+        bound = self._bind([np.shape(a) for a in operands])
+        program = self.program(**bound)
+        results = inline(program, operands, [len(core) for core in self.signature.inputs])
+        return results[0] if len(results) == 1 else self._pack(program, results)
+
+    def _specialised(self, sizes: tuple[int, ...]) -> Compiled:
+        from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
+        with self._lock:
+            if sizes not in self._compiled:
+                program = self.program(**dict(zip(self.signature.names, sizes, strict=True)))
+                self._compiled[sizes] = Compiled(program, self._general, _result_maker(program))
+            return self._compiled[sizes]
+
+    def _empty_results(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any, dtype: Any) -> tuple[list, Callable]:
+        """Arrays for the results of a batch, and what turns them into the answer."""
+        program = self._specialised(self._sizes(self._bind([a.shape for a in arrays]))).program
+        if out is not None:
+            results = list(out) if isinstance(out, tuple) else [out]
+        else:
+            precision = self._dtype_of(arrays, arrays, dtype)
+            results = [np.empty(batch + v.shape, dtype=precision) for v in program.outputs]
+        return results, lambda done: done[0] if len(done) == 1 else self._pack(program, done)
+
+    @staticmethod
+    def _pack(program: Program, results: Sequence[Any]) -> Any:
+        make = _result_maker(program)
+        return make(results) if make else tuple(results)
+
+    # Dimensions, types, names
+
+    def _bind(self, shapes: Sequence[tuple[int, ...]], axes: Sequence | None = None) -> dict[str, int]:
+        if axes is not None:
+            shapes = [tuple(shape[a] for a in np.atleast_1d(chosen)) for shape, chosen in zip(shapes, axes, strict=False)]
+        return self.signature.bind(shapes, self.inputs)
+
+    def _sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
+        self.signature.check_bound(dimensions, self.__name__)
+        return tuple(dimensions[name] for name in self.signature.names)
+
+    @staticmethod
+    def _dtype_name(dtype: Any) -> str:
+        name = np.dtype(dtype).name
+        if name not in PRECISION:
+            raise UnsupportedError(f"kernels compute in float64 or float32, not in {name}")
+        return name
+
+    def _dtype_of(self, arguments: Sequence[Any], operands: Sequence[Any], dtype: Any) -> str:
+        """What to compute in: as asked; or float32 if every argument is float32 or float16 (Python's own numbers adapt); or float64."""
+        for label, operand in zip(self.inputs, operands, strict=True):
+            if operand.dtype.kind not in "fiub" or operand.dtype.itemsize > 8:
+                raise UnsupportedError(f"argument {label!r} of {self.__name__} is {operand.dtype}: kernels take real numbers that fit "
+                                       "into float64")
+        if dtype is not None:
+            return self._dtype_name(dtype)
+        fixed = [o.dtype for a, o in zip(arguments, operands, strict=True) if not isinstance(a, (int, float))]
+        small = bool(fixed) and all(d.kind == "f" and d.itemsize <= 4 for d in fixed)
+        return "float32" if small else "float64"
+
+    def _output_place(self, of: str | int | None) -> int:
+        total = len(self.signature.outputs)
+        if of is None and total == 1:
+            return 0
+        if isinstance(of, int) and 0 <= of < total:
+            return of
+        names = self.outputs
+        if names is None and not self.signature.names:
+            names = tuple(v.name for v in self.program().outputs)
+        if names and of in names:
+            return names.index(of)
+        choices = ", ".join(names) if names else f"0 to {total - 1}, or names given to the kernel as outputs=(...)"
+        raise SignatureError(f"say which output of {self.__name__} to differentiate with of=...: {choices}")
+
+    def _jacobian(self, variable: str, place: int) -> Kernel:
+        core = self.signature.outputs[place] + self.signature.inputs[self.inputs.index(variable)]
+        signature = Signature(self.signature.inputs, (core,))
+        return Kernel(signature, lambda bound: _jacobian_of(self.program(**bound), place, variable), inputs=self.inputs,
+                      name=f"{self.__name__}_by_{variable}", doc=f"Derivative of {self.__name__} by {variable}.",
+                      rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
+
+    def __reduce__(self):
+        if self._rebuild is not None:
+            return self._rebuild
+        if _found(self.__module__, self.__qualname__) is self:
+            return self.__qualname__
+        if not self.signature.names:
+            self.program()
+        if not self._programs:
+            raise TypeError(f"kernel {self.__name__} cannot be pickled: it is not at the top of a module, and has not been used, so its "
+                            "dimensions are not known; call it once, or move it to the top of its module")
+        return _from_programs, (str(self.signature), self.__name__, self.inputs, self.outputs, self.__doc__, self._programs)
+
+
+def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
+           name: str | None = None) -> Callable[[Callable], Kernel]:
+    """Make a kernel of a pure function over NumPy arrays, written for one state.
+
+    `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use. Several outputs
+    are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code.
+
+    >>> @cy.kernel("(n),(n)->(n)")
+    ... def pendulum_torque(q, qdd):
+    ...     return 2.0 * qdd + 9.81 * np.sin(q)
+    >>> pendulum_torque([[0.0], [np.pi / 2]], [[1.0], [0.0]])
+    array([[2.  ],
+           [9.81]])
+    >>> print(pendulum_torque.operations(n=1))
+    2 multiplications, 1 addition, 1 trigonometric
+    >>> pendulum_torque.jacobian("q")([0.0], [1.0])
+    array([[9.81]])
+    """
+    parsed = Signature.parse(signature)
+    if outputs is not None and len(outputs) != len(parsed.outputs):
+        raise SignatureError(f"{len(outputs)} output names were given; the signature {signature} has {len(parsed.outputs)} outputs")
+
+    def decorate(function: Callable) -> Kernel:
+        label = name or str(getattr(function, "__name__", "kernel"))
+        inputs = _parameters(function, len(parsed.inputs), label)
+
+        def make_program(bound: Mapping[str, int]) -> Program:
+            return trace(function, parsed, bound, name=label, inputs=inputs, outputs=outputs, units=units,
+                         description=inspect.getdoc(function) or "")
+
+        return Kernel(parsed, make_program, name=label, inputs=inputs, results=outputs, function=function, doc=function.__doc__,
+                      module=getattr(function, "__module__", None))
+
+    return decorate
+
+
+def _parameters(function: Callable, count_in: int, name: str) -> list[str]:
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in parameters if p.default is p.empty]
+    if len(required) > count_in or len(parameters) < count_in:
+        raise SignatureError(f"{name} takes {len(parameters)} arguments; its signature has {count_in} inputs")
+    return [p.name for p in parameters[:count_in]]
+
+
+def _from_programs(signature: str, name: str, inputs: Sequence[str], outputs: Sequence[str] | None, doc: str | None,
+                   programs: dict[tuple[int, ...], Program]) -> Kernel:
+    parsed = Signature.parse(signature)
+
+    def make_program(bound: Mapping[str, int]) -> Program:
+        raise UnsupportedError(f"kernel {name} was unpickled without its Python text, for the dimensions {sorted(programs)} of "
+                               f"{parsed.names}; it cannot be made for {dict(bound)}")
+
+    made = Kernel(parsed, make_program, name=name, inputs=inputs, results=outputs, doc=doc)
+    made._programs.update(programs)
+    return made
+
+
+def _jacobian_of(program: Program, place: int, variable: str) -> Program:
+    return jacobian_program(program, program.outputs[place].name, variable)
+
+
+def _found(module: str, qualified_name: str) -> Any:
+    place: Any = sys.modules.get(module)
+    for part in qualified_name.split("."):
+        place = getattr(place, part, None)
+    return place
+
+
+def _result_maker(program: Program) -> Callable[[Sequence[Any]], Any] | None:
+    """What makes a named tuple of several results, if they have names of their own."""
+    return _named_tuple(program.name, tuple(v.name for v in program.outputs))
+
+
+@cache
+def _named_tuple(name: str, fields: tuple[str, ...]) -> Callable[[Sequence[Any]], Any] | None:
+    if len(fields) == 1 or fields == tuple(f"out{k + 1}" for k in range(len(fields))):
+        return None
+    return namedtuple(f"{name}_results", fields)._make  # type: ignore[attr-defined]
+
+
+def _is_symbolic(operand: Any) -> bool:
+    return isinstance(operand, (Node, Symbols)) or (isinstance(operand, np.ndarray) and operand.dtype == object
+                                                    and any(isinstance(x, Node) for x in operand.flat))
+
+
+def _as_array(value: Any, label: str) -> np.ndarray:
+    if isinstance(value, Node):
+        box = np.empty((), dtype=object)
+        box[()] = value
+        return box
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise SignatureError(f"argument {label!r} is not an array: {error}") from error
+
+
+def _core_shape(argument: Any, axes: int) -> tuple[int, ...]:
+    """The shape of one state's argument in any algebra; CasADi's vectors are columns."""
+    shape = tuple(argument.shape) if hasattr(argument, "shape") else np.shape(np.asarray(argument, dtype=object))
+    return shape[:1] if axes == 1 and len(shape) == 2 and shape[1] == 1 and not isinstance(argument, np.ndarray) else shape

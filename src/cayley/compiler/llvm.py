@@ -1,0 +1,185 @@
+"""A program as LLVM assembly: one state in each lane, straight-line arithmetic between two buffers.
+
+`core` reads the inputs of `width` states from a buffer, element by element (element k of all lanes, then element k + 1),
+and writes the outputs in the same layout. A large program is cut into several functions, because the time of a compiler's
+back end grows faster than the length of a function; values that cross a cut travel through a third buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cayley.compiler.elementary import FUNCTIONS, sincos
+from cayley.compiler.graph import BOOLEAN, Node
+from cayley.compiler.lanes import Assembly, Lanes, Value
+from cayley.compiler.program import Program
+from cayley.compiler.schedule import fused_products, schedule
+
+LONGEST_FUNCTION = 4000
+
+
+class Core:
+    """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements."""
+
+    def __init__(self, program: Program, width: int, precision: str, *, fused: bool):
+        self.program, self.width, self.precision, self.fused = program, width, precision, fused
+        order = schedule(program)
+        self.parts = [order[k:k + LONGEST_FUNCTION] for k in range(0, len(order), LONGEST_FUNCTION)] or [[]]
+        self.products = fused_products(program)
+        self.inputs = {node.index: k for k, node in enumerate(n for v in program.inputs for n in v.nodes)}
+        self.outputs: dict[int, list[int]] = {}
+        for k, node in enumerate(program.results):
+            self.outputs.setdefault(node.index, []).append(k)
+        self.crossing = _crossing(self.parts, set(self.products.values()))
+
+    @property
+    def names(self) -> list[str]:
+        return [f"core{self.width}_{k}" for k in range(len(self.parts))]
+
+    def part(self, number: int) -> Assembly:
+        """The assembly of one of the functions."""
+        assembly = Assembly()
+        body = _Body(self, Lanes(assembly, self.width, self.precision, fused=self.fused))
+        for node in self.parts[number]:
+            body.compute(node)
+        if number == len(self.parts) - 1:
+            body.store_plain_outputs()
+        name = self.names[number]
+        lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body.lanes.lines)
+        assembly.functions[name] = (f"define void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %between) alignstack(64) {{\n"
+                                    f"{lines}\n  ret void\n}}")
+        return assembly
+
+
+def _crossing(parts: list[list[Node]], absorbed: set[int]) -> dict[int, int]:
+    """The place in the third buffer of every value that is used in a later part than its own."""
+    home = {node.index: k for k, part in enumerate(parts) for node in part}
+    places: dict[int, int] = {}
+    for k, part in enumerate(parts):
+        for node in part:
+            for operand in _operands(node, absorbed):
+                if home.get(operand.index, k) != k:
+                    places.setdefault(operand.index, len(places))
+    return places
+
+
+def _operands(node: Node, absorbed: set[int]) -> list[Node]:
+    """What a node reads: an absorbed product stands for its own factors."""
+    return [b for a in node.args for b in (a.args if a.index in absorbed else (a,))]
+
+
+class _Body:
+    """One function: where each value is, and how each operation is spelled."""
+
+    def __init__(self, core: Core, lanes: Lanes):
+        self.core, self.lanes = core, lanes
+        self.absorbed = set(core.products.values())
+        self.values: dict[int, Value] = {}
+
+    def value(self, node: Node) -> Value:
+        if node.op == "constant":
+            return self.lanes.constant(node.value)
+        if node.index not in self.values:
+            buffer, place = ("in", self.core.inputs[node.index]) if node.op == "input" else ("between", self.core.crossing[node.index])
+            self.values[node.index] = self._load(buffer, place, node.op in BOOLEAN)
+        return self.values[node.index]
+
+    def compute(self, node: Node) -> None:
+        if node.index in self.values or node.index in self.absorbed:
+            return
+        if node.op in ("sin", "cos"):
+            self._trigonometric(node)
+        else:
+            self._keep(node, self._operation(node))
+
+    def _operation(self, node: Node) -> Value:
+        if node.index in self.core.products:
+            return self._fused(node)
+        operands = [self.value(a) for a in node.args]
+        if node.op in FUNCTIONS:
+            return FUNCTIONS[node.op](self.lanes, *operands)
+        return _OPERATIONS[node.op](self.lanes, *operands)
+
+    def _fused(self, node: Node) -> Value:
+        """x y + b, x y - b or a - x y."""
+        first, second = node.args
+        product = self.core.products[node.index]
+        x, y = (self.value(f) for f in (first if first.index == product else second).args)
+        if first.index == product:
+            rest = self.value(second)
+            return self.lanes.multiply_add(x, y, -rest if node.op == "subtract" else rest)
+        return self.lanes.multiply_add(-x if node.op == "subtract" else x, y, self.value(first))
+
+    def _trigonometric(self, node: Node) -> None:
+        both = {op: made for op in ("sin", "cos") if (made := self._existing(op, node)) is not None}
+        if len(both) == 2:
+            for op, value in zip(("sin", "cos"), sincos(self.lanes, self.value(node.args[0])), strict=True):
+                self._keep(both[op], value)
+        else:
+            self._keep(node, FUNCTIONS[node.op](self.lanes, self.value(node.args[0])))
+
+    def _existing(self, op: str, node: Node) -> Node | None:
+        return node if node.op == op else self.core_pairs.get((op, node.args[0].index))
+
+    @property
+    def core_pairs(self) -> dict[tuple[str, int], Node]:
+        if not hasattr(self, "_pairs"):
+            self._pairs = {(n.op, n.args[0].index): n for part in self.core.parts for n in part if n.op in ("sin", "cos")}
+        return self._pairs
+
+    def _keep(self, node: Node, value: Value) -> None:
+        self.values[node.index] = value
+        for place in self.core.outputs.get(node.index, ()):
+            self._store(value, "out", place)
+        if node.index in self.core.crossing:
+            number = self.lanes.select(value, 1.0, 0.0) if node.op in BOOLEAN else value
+            self._store(number, "between", self.core.crossing[node.index])
+
+    def store_plain_outputs(self) -> None:
+        """Outputs that are inputs or constants."""
+        for variable in self.core.program.outputs:
+            for node in variable.nodes:
+                if not node.args:
+                    for place in self.core.outputs[node.index]:
+                        self._store(self.value(node), "out", place)
+
+    def _address(self, buffer: str, place: int) -> str:
+        name = self.lanes.fresh()
+        self.lanes.lines.append(f"{name} = getelementptr {self.core.precision}, ptr %{buffer}, i64 {place * self.core.width}")
+        return name
+
+    def _load(self, buffer: str, place: int, truth: bool) -> Value:
+        kind = self.core.precision
+        value = self.lanes.line(f"load {self.lanes.vector(kind)}, ptr {self._address(buffer, place)}, align {_alignment(self.core)}", kind)
+        return ~value.equals(0.0) if truth else value
+
+    def _store(self, value: Value, buffer: str, place: int) -> None:
+        self.lanes.lines.append(f"store {value.typed}, ptr {self._address(buffer, place)}, align {_alignment(self.core)}")
+
+
+def _alignment(core: Core) -> int:
+    return core.width * element_size(core.precision)
+
+
+def element_size(precision: str) -> int:
+    return 8 if precision == "double" else 4
+
+
+_OPERATIONS: dict[str, Callable[..., Value]] = {
+    "add": lambda lanes, a, b: a + b,
+    "subtract": lambda lanes, a, b: a - b,
+    "multiply": lambda lanes, a, b: a * b,
+    "divide": lambda lanes, a, b: a / b,
+    "negative": lambda lanes, a: -a,
+    "sqrt": Lanes.sqrt,
+    "absolute": Lanes.absolute,
+    "floor": Lanes.floor,
+    "minimum": Lanes.minimum,
+    "maximum": Lanes.maximum,
+    "less": lambda lanes, a, b: a < b,
+    "less_equal": lambda lanes, a, b: a <= b,
+    "equal": lambda lanes, a, b: a.equals(b),
+    "and": lambda lanes, a, b: a & b,
+    "not": lambda lanes, a: ~a,
+    "where": Lanes.select,
+}

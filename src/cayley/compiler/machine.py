@@ -1,0 +1,75 @@
+"""This machine: how wide its vectors are, and the way from assembly to code that can be called."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import llvmlite
+from llvmlite import binding
+
+VECTOR_BYTES = {"avx512f": 64, "avx": 32, "neon": 16, "sse2": 16}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A processor as LLVM sees it."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bytes: int
+    fused: bool
+
+    def width(self, precision: str) -> int:
+        """States computed at once."""
+        return self.vector_bytes // (8 if precision == "double" else 4)
+
+    @property
+    def identity(self) -> str:
+        """All that machine code depends on besides the program."""
+        return "|".join((self.triple, self.cpu, self.features, llvmlite.__version__, str(binding.llvm_version_info)))
+
+
+@lru_cache(maxsize=1)
+def host() -> Machine:
+    """The machine that this process runs on."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    features = binding.get_host_cpu_features()
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    has = {name for name, present in features.items() if present} | ({"neon", "fma"} if arm else {"sse2"})
+    vector_bytes = next(size for name, size in VECTOR_BYTES.items() if name in has)
+    return Machine(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes, "fma" in has)
+
+
+def _target_machine(machine: Machine, level: int) -> Any:
+    target = binding.Target.from_triple(machine.triple)
+    return target.create_target_machine(cpu=machine.cpu, features=machine.features, opt=level, jit=True)
+
+
+def assemble(text: str, machine: Machine, level: int = 2) -> bytes:
+    """Object code of a module of LLVM assembly."""
+    module = binding.parse_assembly(text)
+    module.verify()
+    target_machine = _target_machine(machine, level)
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
+    passes = binding.create_pass_builder(target_machine, options)
+    passes.getModulePassManager().run(module, passes)
+    return target_machine.emit_object(module)
+
+
+class Code:
+    """Object code loaded into this process; it lives as long as this object."""
+
+    def __init__(self, objects: list[bytes], machine: Machine):
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine(machine, 2))
+        for data in objects:
+            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        return self._engine.get_function_address(name)

@@ -1,0 +1,158 @@
+"""One state, called from Python without ceremony: a function whose argument checks are machine code too.
+
+The plain case (contiguous float64 arrays of exactly the core shapes, results new or into `out`) is computed at once, through
+buffers, so `out` may overlap an input. Every other call is handed over, untouched, to the general one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from cayley.compiler import numpy_api as api
+from cayley.compiler.lanes import Assembly
+from cayley.compiler.llvm import Core
+from cayley.compiler.loop import Buffers, Text, call_core, workspace
+from cayley.compiler.program import Variable
+
+_TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar", "PyObject_Vectorcall",
+          "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "Py_IncRef", "Py_DecRef")
+_DOUBLE = np.dtype(np.float64)
+_OUT = "out"
+
+
+def native_function(code: int, name: str, general: Callable, make_result: Callable | None, owner: object):
+    """The Python function around the compiled `call`. `make_result` turns a tuple of results into a named one."""
+    objects = {"array_type": np.ndarray, "descriptor": _DOUBLE, "out_name": _OUT, "general": general, "make_result": make_result}
+    table = struct.pack(f"{len(_TABLE)}Q", *[id(objects[k]) if k in objects else api.address(k) for k in _TABLE])
+    return api.function_from_code(code, name, table, (owner, general, make_result))
+
+
+def native_call(core: Core, *, named: bool) -> Assembly:
+    """The assembly of `call` for a core of width one."""
+    assembly, text = Assembly(), Text()
+    for name in core.names:
+        assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr)"
+    assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+    inputs, outputs = core.program.inputs, core.program.outputs
+    into, new, slow = text.label("into"), text.label("new"), text.label("slow")
+    arguments = [text.let(f"getelementptr ptr, ptr %args, i64 {k}") for k in range(len(inputs) + 1)]
+    in_buffer, out_buffer, between, _ = workspace(text, assembly, core)
+    for k, name in enumerate(_TABLE):
+        place = text.let(f"getelementptr i8, ptr %self, i64 {api.BYTES_ITEMS + 8 * k}")
+        text.do(f"%{name} = load ptr, ptr {place}")
+    _choose_form(text, len(inputs), into, new, slow)
+
+    def compute() -> None:
+        places = Buffers(core)
+        for argument, v, start in zip(arguments, inputs, places.inputs, strict=False):
+            data = _checked_array(text, text.let(f"load ptr, ptr {argument}"), v, slow, writable=False)
+            target = text.let(f"getelementptr double, ptr {in_buffer}, i64 {start}")
+            text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {data}, i64 {8 * prod(v.shape)}, i1 false)")
+        call_core(text, core, in_buffer, out_buffer, between)
+
+    def copied(data: str, k: int) -> None:
+        start = Buffers(core).outputs[k]
+        source = text.let(f"getelementptr double, ptr {out_buffer}, i64 {start}")
+        text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {data}, ptr {source}, i64 {8 * prod(outputs[k].shape)}, i1 false)")
+
+    text.place(into)
+    if len(outputs) == 1:
+        target = text.let(f"load ptr, ptr {arguments[-1]}")
+        data = _checked_array(text, target, outputs[0], slow, writable=True)
+        compute()
+        copied(data, 0)
+        text.do(f"call void %Py_IncRef(ptr {target})")
+        text.do(f"ret ptr {target}")
+    else:
+        text.do(f"br label %{slow}")
+    text.place(new)
+    compute()
+    made = [_new_result(text, assembly, core, k, copied, out_buffer) for k in range(len(outputs))]
+    text.do(f"ret ptr {made[0] if len(made) == 1 else _packed(text, made, named)}")
+    text.place(slow)
+    text.do(f"ret ptr {text.let('call ptr %PyObject_Vectorcall(ptr %general, ptr %args, i64 %count, ptr %names)')}")
+    assembly.functions["call"] = ("define ptr @call(ptr %self, ptr %args, i64 %count, ptr %names) {\n" + "\n".join(text.lines) + "\n}")
+    return assembly
+
+
+def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> None:
+    """f(a, b), f(a, b, out) or f(a, b, out=out)."""
+    bare, keywords, positional = text.label("bare"), text.label("keywords"), text.label("positional")
+    one, named = text.label("one"), text.label("named")
+    text.do(f"br i1 {text.let('icmp eq ptr %names, null')}, label %{bare}, label %{keywords}")
+    text.place(bare)
+    text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs}')}, label %{new}, label %{positional}")
+    text.place(positional)
+    text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs + 1}')}, label %{into}, label %{slow}")
+    text.place(keywords)
+    text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs}')}, label %{one}, label %{slow}")
+    text.place(one)
+    size = text.let(f"load i64, ptr {text.let(f'getelementptr i8, ptr %names, i64 {api.TUPLE_SIZE}')}")
+    text.do(f"br i1 {text.let(f'icmp eq i64 {size}, 1')}, label %{named}, label %{slow}")
+    text.place(named)
+    word = text.let(f"load ptr, ptr {text.let(f'getelementptr i8, ptr %names, i64 {api.TUPLE_ITEMS}')}")
+    text.do(f"br i1 {text.let(f'icmp eq ptr {word}, %out_name')}, label %{into}, label %{slow}")
+
+
+def _require(text: Text, condition: str, slow: str) -> None:
+    fine = text.label("fine")
+    text.do(f"br i1 {condition}, label %{fine}, label %{slow}")
+    text.place(fine)
+
+
+def _field(text: Text, pointer: str, offset: int, kind: str) -> str:
+    return text.let(f"load {kind}, ptr {text.let(f'getelementptr i8, ptr {pointer}, i64 {offset}')}")
+
+
+def _checked_array(text: Text, pointer: str, v: Variable, slow: str, *, writable: bool) -> str:
+    """The data of an array, if it is exactly a contiguous float64 array of the variable's shape."""
+    _require(text, text.let(f"icmp eq ptr {_field(text, pointer, api.TYPE, 'ptr')}, %array_type"), slow)
+    kind = text.let(f"icmp eq ptr {_field(text, pointer, api.ARRAY['descr'], 'ptr')}, %descriptor")
+    axes = text.let(f"icmp eq i32 {_field(text, pointer, api.ARRAY['nd'], 'i32')}, {len(v.shape)}")
+    wanted = api.C_CONTIGUOUS | api.ALIGNED | (api.WRITEABLE if writable else 0)
+    flags = text.let(f"and i32 {_field(text, pointer, api.ARRAY['flags'], 'i32')}, {wanted}")
+    plain = text.let(f"icmp eq i32 {flags}, {wanted}")
+    _require(text, text.let(f"and i1 {text.let(f'and i1 {kind}, {axes}')}, {plain}"), slow)
+    if v.shape:
+        dimensions = _field(text, pointer, api.ARRAY["dimensions"], "ptr")
+        fits = "true"
+        for k, length in enumerate(v.shape):
+            same = text.let(f"icmp eq i64 {_field(text, dimensions, 8 * k, 'i64')}, {length}")
+            fits = text.let(f"and i1 {fits}, {same}")
+        _require(text, fits, slow)
+    return _field(text, pointer, api.ARRAY["data"], "ptr")
+
+
+def _new_result(text: Text, assembly: Assembly, core: Core, k: int, copied: Callable, out_buffer: str) -> str:
+    """A new array, or a NumPy scalar for a result without axes."""
+    shape = core.program.outputs[k].shape
+    if shape == ():
+        source = text.let(f"getelementptr double, ptr {out_buffer}, i64 {Buffers(core).outputs[k]}")
+        return text.let(f"call ptr %PyArray_Scalar(ptr {source}, ptr %descriptor, ptr null)")
+    lengths = f"@shape{k}"
+    assembly.declarations[lengths] = f"{lengths} = internal constant [{len(shape)} x i64] [{', '.join(f'i64 {n}' for n in shape)}]"
+    array = text.let(f"call ptr %PyArray_New(ptr %array_type, i32 {len(shape)}, ptr {lengths}, i32 {_DOUBLE.num}, ptr null, ptr null, "
+                     "i32 0, i32 0, ptr null)")
+    good, bad = text.label("good"), text.label("bad")
+    text.do(f"br i1 {text.let(f'icmp eq ptr {array}, null')}, label %{bad}, label %{good}")
+    text.place(bad)
+    text.do("ret ptr null")
+    text.place(good)
+    copied(_field(text, array, api.ARRAY["data"], "ptr"), k)
+    return array
+
+
+def _packed(text: Text, made: list[str], named: bool) -> str:
+    """Several results as a tuple, or as a named one."""
+    pack = text.let(f"call ptr %PyTuple_New(i64 {len(made)})")
+    for k, value in enumerate(made):
+        text.let(f"call i32 %PyTuple_SetItem(ptr {pack}, i64 {k}, ptr {value})")
+    if not named:
+        return pack
+    result = text.let(f"call ptr %PyObject_CallOneArg(ptr %make_result, ptr {pack})")
+    text.do(f"call void %Py_DecRef(ptr {pack})")
+    return result

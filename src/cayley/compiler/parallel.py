@@ -1,0 +1,42 @@
+"""A large batch on several threads. Compiled loops release Python's lock, so plain threads are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+
+class Parallel:
+    """A kernel that cuts its batch along the longest axis and computes the pieces side by side."""
+
+    def __init__(self, compute: Callable, cores_in: Sequence[int], outputs: Callable, threads: int):
+        self._compute, self._cores, self._outputs, self._threads = compute, cores_in, outputs, threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cayley")
+
+    def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None) -> Any:
+        arrays = [np.asarray(a) for a in arguments]
+        batch = np.broadcast_shapes(*[a.shape[:a.ndim - core] for a, core in zip(arrays, self._cores, strict=True)])
+        if not batch or max(batch) < 2:
+            return self._compute(*arguments, out=out, dtype=dtype)
+        results, wrap = self._outputs(arrays, batch, out, dtype)
+        axis = int(np.argmax(batch))
+        bounds = np.linspace(0, batch[axis], min(self._threads, batch[axis]) + 1).astype(int)
+        from_end = len(batch) - axis
+
+        def piece(low: int, high: int) -> None:
+            parts = [_cut(a, a.ndim - core - from_end, low, high) for a, core in zip(arrays, self._cores, strict=True)]
+            targets = [r[(slice(None),) * axis + (slice(low, high),)] for r in results]
+            self._compute(*parts, out=tuple(targets) if len(targets) > 1 else targets[0], dtype=dtype)
+
+        list(self._pool.map(piece, bounds[:-1], bounds[1:]))
+        return wrap(results)
+
+
+def _cut(array: np.ndarray, axis: int, low: int, high: int) -> np.ndarray:
+    """The slice of one operand; axes that it lacks or broadcasts over stay whole."""
+    if axis < 0 or array.shape[axis] == 1:
+        return array
+    return array[(slice(None),) * axis + (slice(low, high),)]

@@ -1,0 +1,144 @@
+"""A traced function: named inputs, named outputs, and the graph between them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
+from cayley.compiler.graph import BOOLEAN, RULES, Graph, Node, ancestors
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A named array of nodes, flattened in C order."""
+
+    name: str
+    shape: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    unit: str = ""
+
+    @property
+    def array(self) -> np.ndarray:
+        array = np.empty(len(self.nodes), dtype=object)
+        array[:] = self.nodes
+        return array.reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A straight-line function. Its `nodes` are all it computes, operands before results."""
+
+    name: str
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+    description: str = ""
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """Inputs first, even unused ones, then everything that the outputs need."""
+        inputs = [node for variable in self.inputs for node in variable.nodes]
+        known = {node.index for node in inputs}
+        return inputs + [node for node in ancestors(self.results) if node.index not in known]
+
+    @property
+    def results(self) -> list[Node]:
+        return [node for variable in self.outputs for node in variable.nodes]
+
+    @property
+    def graph(self) -> Graph:
+        return next(node.graph for variable in self.inputs + self.outputs for node in variable.nodes)
+
+    def input(self, name: str) -> Variable:
+        return next(variable for variable in self.inputs if variable.name == name)
+
+    def uses(self) -> dict[int, int]:
+        """How often each node is an operand or an output, by index."""
+        count = dict.fromkeys((node.index for node in self.nodes), 0)
+        for node in self.nodes:
+            for operand in node.args:
+                count[operand.index] += 1
+        for node in self.results:
+            count[node.index] += 1
+        return count
+
+    @cached_property
+    def key(self) -> str:
+        """A fingerprint of what is computed; names and descriptions do not enter it."""
+        operations, shapes, _ = self._flat()
+        return hashlib.sha256(json.dumps([operations, shapes]).encode()).hexdigest()
+
+    def _flat(self) -> tuple[list, list, list]:
+        position = {node.index: k for k, node in enumerate(self.nodes)}
+        operations = [[node.op, node.value.hex()] if node.op == "constant" else
+                      [node.op] if node.op == "input" else
+                      [node.op, *[position[a.index] for a in node.args]] for node in self.nodes]
+        shapes = [[[v.shape, [position[n.index] for n in v.nodes]] for v in side] for side in (self.inputs, self.outputs)]
+        names = [self.name, self.description, *[[[v.name, v.unit] for v in side] for side in (self.inputs, self.outputs)]]
+        return operations, shapes, names
+
+    def __reduce__(self):
+        return _restore, self._flat()
+
+
+def _restore(operations: list, shapes: list, names: list) -> Program:
+    graph, nodes = Graph(), []
+    for k, (op, *operands) in enumerate(operations):
+        if op == "constant":
+            nodes.append(graph.constant(float.fromhex(operands[0])))
+        elif op == "input":
+            nodes.append(graph.input(f"#{k}"))
+        else:
+            nodes.append(graph.node(op, *[nodes[i] for i in operands]))
+    name, description, *sides = names
+    inputs, outputs = (tuple(Variable(n, tuple(shape), tuple(nodes[i] for i in places), unit)
+                             for (shape, places), (n, unit) in zip(places_of, names_of, strict=True))
+                       for places_of, names_of in zip(shapes, sides, strict=True))
+    return Program(name, inputs, outputs, description)
+
+
+Build = Callable[[Node, list[Node]], Node]
+
+
+def build_again(node: Node, operands: list[Node]) -> Node:
+    """`node` on new operands, in simplest form."""
+    return RULES[node.op](*operands)
+
+
+def rebuild(program: Program, build: Build = build_again) -> Program:
+    """The program made anew in a fresh graph, each operation by `build`."""
+    graph = Graph()
+    made: dict[int, Node] = {}
+    names = iter([f"{v.name}{list(i) if v.shape else ''}" for v in program.inputs for i in np.ndindex(v.shape)])
+    for node in program.nodes:
+        if node.op == "input":
+            made[node.index] = graph.input(next(names))
+        elif node.op == "constant":
+            made[node.index] = graph.constant(node.value)
+        else:
+            made[node.index] = build(node, [made[a.index] for a in node.args])
+    return replaced(program, lambda node: made[node.index])
+
+
+def replaced(program: Program, new: Callable[[Node], Node]) -> Program:
+    inputs, outputs = (tuple(replace(v, nodes=tuple(new(n) for n in v.nodes)) for v in side) for side in (program.inputs, program.outputs))
+    return replace(program, inputs=inputs, outputs=outputs)
+
+
+def variable(name: str, value: Any, graph: Graph, unit: str = "") -> Variable:
+    """An array of nodes and numbers as a variable of `graph`; truth values become 1 and 0."""
+    array = np.asarray(value, dtype=object)
+    nodes = [graph.lift(x) for x in array.ravel()]
+    one, zero = graph.constant(1.0), graph.constant(0.0)
+    return Variable(name, array.shape, tuple(RULES["where"](n, one, zero) if n.op in BOOLEAN else n for n in nodes), unit)
+
+
+def size(shape: Iterable[int]) -> int:
+    return prod(shape)

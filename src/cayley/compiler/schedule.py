@@ -1,0 +1,82 @@
+"""In which order the operations are computed, and which products are fused into the sum that uses them."""
+
+from __future__ import annotations
+
+from cayley.compiler.graph import Node
+from cayley.compiler.program import Program
+
+_PAIRED = {"sin": "cos", "cos": "sin"}
+
+
+def schedule(program: Program) -> list[Node]:
+    """The operations to carry out, operands first: the order, of those tried, that keeps the fewest values alive."""
+    uses = program.uses()
+    orders = [_paired(order) for order in (program.nodes, _depth_first(program))]
+    operations = [[n for n in order if n.args] for order in orders]
+    return min(operations, key=lambda order: _pressure(order, uses))
+
+
+def _depth_first(program: Program) -> list[Node]:
+    """Each output in turn, the operand that was made last first: what is computed is used soon."""
+    done: set[int] = set()
+    order: list[Node] = []
+    pending: list[tuple[Node, bool]] = [(node, False) for node in reversed(program.results)]
+    while pending:
+        node, ready = pending.pop()
+        if node.index in done:
+            continue
+        if ready:
+            done.add(node.index)
+            order.append(node)
+        else:
+            pending.append((node, True))
+            pending.extend((a, False) for a in sorted(node.args, key=lambda a: a.index) if a.index not in done)
+    return order
+
+
+def _paired(order: list[Node]) -> list[Node]:
+    """A sine and a cosine of one angle side by side, since they are computed together."""
+    partner = {(n.op, n.args[0].index): n for n in order if n.op in _PAIRED}
+    result: list[Node] = []
+    placed: set[int] = set()
+    for node in order:
+        pair = [node]
+        if node.op in _PAIRED and (other := partner.get((_PAIRED[node.op], node.args[0].index))) is not None:
+            pair.append(other)
+        for member in pair:
+            if member.index not in placed:
+                placed.add(member.index)
+                result.append(member)
+    return result
+
+
+def _pressure(order: list[Node], uses: dict[int, int]) -> int:
+    """The sum over time of the number of live values; inputs and constants are read from memory and do not count."""
+    left = dict(uses)
+    alive = total = 0
+    for node in order:
+        for operand in node.args:
+            if operand.args:
+                left[operand.index] -= 1
+                alive -= left[operand.index] == 0
+        alive += 1
+        total += alive
+    return total
+
+
+def fused_products(program: Program) -> dict[int, int]:
+    """For each sum that is computed as a fused multiply-add, the index of the product in it.
+
+    A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself.
+    """
+    users: dict[int, list[Node]] = {}
+    for node in program.nodes:
+        for operand in node.args:
+            if operand.op == "multiply":
+                users.setdefault(operand.index, []).append(node)
+    results = {node.index for node in program.results}
+    absorbed: dict[int, int] = {}
+    for product, sums in users.items():
+        if product not in results and all(s.op in ("add", "subtract") and s.index not in absorbed for s in sums) and len(sums) <= 2:
+            absorbed.update((s.index, product) for s in sums)
+    return absorbed

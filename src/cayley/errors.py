@@ -1,0 +1,33 @@
+"""The errors of Cayley. Each says what was wrong, where, and what to do about it."""
+
+
+class CayleyError(Exception):
+    """Base of every error that Cayley raises on purpose."""
+
+
+class ModelError(CayleyError, ValueError):
+    """The description of a mechanism is not usable."""
+
+
+class ConventionError(CayleyError, ValueError):
+    """A convention was left unnamed, or two conventions were mixed."""
+
+
+class SingularityError(CayleyError, ValueError):
+    """The answer does not exist, or is not unique, at this configuration."""
+
+
+class UnreachableError(CayleyError, ValueError):
+    """The asked pose cannot be reached."""
+
+
+class UnsupportedError(CayleyError, TypeError):
+    """The request is meaningful, but not something that Cayley does."""
+
+
+class SignatureError(CayleyError, ValueError):
+    """A kernel's signature, arguments or shapes do not fit together."""
+
+
+class TraceError(CayleyError, TypeError):
+    """A function cannot be turned into an expression graph; the message names the line."""

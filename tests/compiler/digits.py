@@ -1,0 +1,52 @@
+"""Graphs in 60 digits, evaluated operation by operation with mpmath and nothing of the product but the nodes themselves."""
+
+import operator
+
+import mpmath
+import numpy as np
+
+MP = mpmath.MPContext()
+MP.dps = 60
+
+DIGITS = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "negative": operator.neg,
+    "sqrt": MP.sqrt, "sin": MP.sin, "cos": MP.cos, "tan": MP.tan, "arcsin": MP.asin, "arccos": MP.acos, "arctan": MP.atan,
+    "arctan2": MP.atan2, "exp": MP.exp, "log": MP.log, "hypot": MP.hypot, "absolute": abs, "sign": MP.sign, "floor": MP.floor,
+    "minimum": min, "maximum": max, "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
+    "and": lambda a, b: bool(a) and bool(b), "not": operator.not_, "where": lambda c, a, b: a if c else b, "independent": lambda a: a,
+}
+"""What each operation of a graph means."""
+
+FLOATS = {
+    **{op: getattr(np, op) for op in DIGITS if hasattr(np, op) and op not in ("where", "equal")}, "equal": np.equal,
+    "and": np.logical_and, "not": np.logical_not, "where": np.where, "independent": lambda a: a,
+}
+"""The same with the NaN and infinity of the machine."""
+
+
+def evaluate(outputs, values, meaning=DIGITS, number=MP.mpf):
+    """The values of nodes, for the values of the inputs by name."""
+    known = {}
+    for node in sorted(_needed(outputs).values(), key=lambda node: node.index):
+        if node.op == "input":
+            known[node.index] = number(values[node.value])
+        elif node.op == "constant":
+            known[node.index] = number(node.value)
+        else:
+            known[node.index] = meaning[node.op](*[known[a.index] for a in node.args])
+    return [known[node.index] for node in outputs]
+
+
+def in_floats(outputs, values):
+    with np.errstate(all="ignore"):
+        return np.array([float(v) for v in evaluate(outputs, values, FLOATS, np.float64)])
+
+
+def _needed(outputs):
+    found, pending = {}, list(outputs)
+    while pending:
+        node = pending.pop()
+        if node.index not in found:
+            found[node.index] = node
+            pending.extend(node.args)
+    return found

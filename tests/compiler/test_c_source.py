@@ -1,0 +1,197 @@
+"""C99 that a person can read, that compiles without a warning, and that computes what it should."""
+
+import math
+import re
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from cayley.compiler.c_source import c_source
+from cayley.compiler.c_words import FOR_FUNCTIONS
+from cayley.compiler.signature import Signature
+from cayley.compiler.symbols import where
+from cayley.compiler.trace import trace
+from cayley.errors import UnsupportedError
+from compiler.mechanisms import choices, every_operation, inverse_dynamics, kinetic_energy, moved_points, pendulum_torque, program_of
+from compiler.parity import COMPILER, STRICT, call_c, compiled_c, in_c
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+
+
+def test_it_reads_well():
+    program = program_of(pendulum_torque, "(n),(n)->(n)", n=1, units={"q": "rad"}, description="The torque of a pendulum.")
+    made = c_source(program)
+    assert made.name == "pendulum_torque"
+    assert "void pendulum_torque(const double q[1], const double qdd[1], double out[1])\n{\n" \
+           "    out[0] = 2.0*qdd[0] + 9.81*sin(q[0]);\n}" in made.source
+    for text in (made.source, made.header):
+        assert text.startswith("/*\n * pendulum_torque: The torque of a pendulum.")
+        assert re.search(r"q +vector of 1 +\[rad\]", text) and "2 multiplications" in text
+    assert str(made).index("pendulum_torque.h ----") < str(made).index("pendulum_torque.c ----")
+
+
+def test_float_and_name():
+    made = c_source(program_of(pendulum_torque, "(n),(n)->(n)", n=1), name="torque", precision="float")
+    assert "out[0] = 2.0f*qdd[0] + 9.81f*sinf(q[0]);" in made.source and "void torque(const float q[1]" in made.header
+    with pytest.raises(UnsupportedError, match="not 'half'"):
+        c_source(program_of(kinetic_energy, "(),()->()"), precision="half")
+
+
+def test_scalars_by_value_matrices_flat():
+    assert "void kinetic_energy(double m, double v, double *out);" in c_source(program_of(kinetic_energy, "(),()->()")).header
+    made = c_source(program_of(moved_points, "(3,3),(3),(k,3)->(k,3),(3,3),()", k=2))
+    assert "const double rotation[9]" in made.header and "double *volume" in made.header and "3 x 3 matrix, row-major" in made.header
+
+
+@needs_compiler
+def test_files(tmp_path):
+    made = c_source(program_of(kinetic_energy, "(),()->()"))
+    code, header = made.write(tmp_path / "new" / "folder")
+    assert code.read_text() == made.source and header.read_text() == made.header and code.name == "kinetic_energy.c"
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_lines_are_short_and_functions_called_once(precision):
+    made = c_source(program_of(every_operation, "(3),(3)->(26)"), precision=precision)
+    assert max(map(len, str(made).splitlines())) < 120
+    made = c_source(program_of(inverse_dynamics, "(n),(n),(n)->(n)", n=7), precision=precision)
+    assert max(map(len, made.source.splitlines())) < 120
+    calls = re.findall(r"\b(?:sin|cos)f?\([^)]*\)", made.source)
+    assert len(calls) == len(set(calls)) >= 12
+
+
+@needs_compiler
+@pytest.mark.parametrize("function, signature, dimensions", [
+    (every_operation, "(3),(3)->(26)", {}), (choices, "(n),(),()->(n),(n),()", {"n": 2}), (inverse_dynamics, "(n),(n),(n)->(n)", {"n": 7})])
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_strict_compilers_say_nothing(function, signature, dimensions, precision, tmp_path):
+    made = c_source(program_of(function, signature, **dimensions), precision=precision)
+    compiled_c(made, (*STRICT, "-Wshadow", "-Wconversion", "-Wunused"))
+    if shutil.which("g++"):
+        made.write(tmp_path)
+        (tmp_path / "user.cpp").write_text(f'#include "{made.name}.h"\n#include "{made.name}.h"\nint main() {{ return 0; }}\n')
+        subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", str(tmp_path / "user.cpp")], check=True)
+
+
+@needs_compiler
+def test_awkward_names():
+    names = ["int", "t1", "double", "sin", "I", "u", "M_PI", "NAN", "new", "θ", "_x", "linux", "gamma", "j1", "f", "f_minimum", "t_1", "v2"]
+    program = program_of(lambda *x: np.stack([np.minimum(x[0], x[3]) * np.sin(np.hypot(x[1], x[2])), sum(x), 3.0 * sum(x)]),
+                         ",".join(["()"] * len(names)) + "->(3)", name="f", inputs=names, outputs=["int"])
+    values = [np.array([k + 1.0]) for k in range(len(names))]
+    total = sum(range(1, len(names) + 1))
+    np.testing.assert_allclose(in_c(program, values)[0][0], [math.sin(math.hypot(2, 3)), total, 3 * total], rtol=1e-14)
+    header = c_source(program).header
+    assert "double gamma" in header and "double theta" in header and "double int_" in header and "*int_" not in header
+
+
+@needs_compiler
+def test_arrays_with_awkward_names():
+    program = program_of(lambda t1, sin: (t1 + np.sin(sin), sin @ sin), "(2),(2)->(2),()", name="cos", outputs=["out", "t2"])
+    assert c_source(program).name == "cos_"
+    first, second = in_c(program, [np.ones((1, 2)), np.full((1, 2), 0.5)])
+    np.testing.assert_allclose([*first[0], second[0]], [1 + math.sin(0.5)] * 2 + [0.5])
+
+
+@needs_compiler
+def test_function_names_that_compilers_know(tmp_path):
+    """Every reserved word as the name of a function, in one file."""
+    texts = []
+    for word in sorted(FOR_FUNCTIONS | {"<lambda>", "2x", "main", "ñandú", "a-b"}):
+        made = c_source(program_of(kinetic_energy, "(),()->()", name=word))
+        assert made.name not in FOR_FUNCTIONS
+        texts.append(made.source.replace(f'#include "{made.name}.h"', re.sub(r"^/\*.*?\*/", "", made.header, flags=re.S)))
+    (tmp_path / "all.c").write_text("\n".join(texts))
+    subprocess.run([COMPILER, *STRICT, "-fsyntax-only", str(tmp_path / "all.c")], check=True)
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_unused_inputs_and_empty_outputs(precision):
+    program = program_of(lambda q, unused, m: (q, np.zeros(0), 2.0), "(2),(3),()->(2),(k),()", name="f", inputs=["q", "unused", "m"])
+    assert "(void)unused;" in c_source(program).source and "(void)m;" in c_source(program).source
+    first, empty, constant = in_c(program, [np.ones((1, 2)), np.ones((1, 3)), np.ones(1)], precision)
+    assert first.tolist() == [[1, 1]] and empty.shape == (1, 0) and constant.tolist() == [2]
+
+
+@needs_compiler
+def test_no_elements_at_all():
+    program = program_of(pendulum_torque, "(n),(n)->(n)", n=0)
+    assert in_c(program, [np.zeros((1, 0))] * 2)[0].shape == (1, 0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_output_may_be_an_input(precision):
+    program = program_of(lambda x: np.stack([x[1], x[0] + x[2], x[0] * x[1], x[0]]), "(4)->(4)", name="f", inputs=["x"])
+    function = compiled_c(c_source(program, precision=precision))
+    x = np.array([2, 3, 5, 7], dtype=np.float64 if precision == "double" else np.float32)
+    call_c(function, program, [x], precision, outputs=[x])
+    assert x.tolist() == [3, 7, 6, 2]
+
+
+@needs_compiler
+def test_single_result_in_place():
+    program = program_of(lambda x: x[0] * x[1] - x[2], "(3)->()", name="f", inputs=["x"])
+    x = np.array([2.0, 3.0, 5.0])
+    call_c(compiled_c(c_source(program)), program, [x], outputs=[x])
+    assert x[0] == 1.0
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_constants_are_exact(precision):
+    random = np.random.default_rng(8)
+    many = random.normal(size=30) * 10.0 ** random.integers(-30, 30, 30)
+    numbers = [math.inf, -math.inf, math.nan, 1e-320, 1e308, 0.1, 1 / 3, -9.81, 2.0**60, 5e-324, *many]
+    program = trace(lambda x: np.array(numbers), Signature.parse("()->(40)"), {}, name="f", inputs=["x"])
+    dtype = np.float64 if precision == "double" else np.float32
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(in_c(program, [np.zeros(1)], precision)[0][0], np.array(numbers).astype(dtype))
+
+
+@needs_compiler
+def test_signs_and_order_of_operations():
+    """Bit for bit, so that parentheses are where the graph says."""
+    def f(x):
+        a, b, c, d = x
+        return np.stack([a - (b - c), a - (b + c), a + (b + c), a * (b * c), a / (b / c), a / (b * c), -(a + b) * c, a - -b * c,
+                         -(a * b) / c, (a - b) - (c - d), a * (b - 2.0), a + -3.5, where(a < b, c, d) * a,
+                         where(where(a < b, a, b) < c, 1.0, -d), -np.abs(-a), a * -2.0 - 1.0, (a < b) * c])
+    program = trace(f, Signature.parse("(4)->(17)"), {}, name="f", inputs=["x"])
+    states = np.random.default_rng(9).normal(size=(20, 4))
+    right = np.stack([f(x) for x in states])
+    np.testing.assert_allclose(in_c(program, [states])[0], right, rtol=3e-16, atol=0)
+
+
+@needs_compiler
+def test_nan_prevails_in_extrema_and_truth_values_combine():
+    def f(a, b):
+        return np.stack([np.minimum(a, b), np.maximum(a, b), np.sign(a), where(~(a < b) & ((a == b) | (b <= 1.0)), 1.0, 0.0)])
+    program = program_of(f, "(),()->(4)")
+    cases = np.array([(x, y) for x in (math.nan, 0.0, -1.0, 2.0, math.inf) for y in (math.nan, 0.0, -1.0, 2.0, -math.inf)])
+    np.testing.assert_array_equal(in_c(program, list(cases.T))[0], [f(*case) for case in cases])
+
+
+@needs_compiler
+def test_comments_stay_comments():
+    description = "a */ b /* c ??/ d // e \\\nthe second line " + "long " * 60
+    program = program_of(kinetic_energy, "(),()->()", description=description, units={"m": "*/"})
+    compiled_c(c_source(program))
+    assert max(map(len, c_source(program).source.splitlines())) < 120
+
+
+def test_large_programs_take_linear_time():
+    def chain(x):
+        for k in range(25_000):
+            x = np.stack([x[0] * 1.0001 + x[1], x[1] - 0.5 * x[0] + k])
+        return x
+    program = trace(chain, Signature.parse("(2)->(2)"), {}, name="chain", inputs=["x"])
+    assert len(program.nodes) > 100_000
+    begin = time.perf_counter()
+    made = c_source(program)
+    assert time.perf_counter() - begin < 8.0  # on a busy machine
+    assert max(map(len, made.source.splitlines())) < 120

@@ -1,0 +1,77 @@
+"""Every way to evaluate the shared mechanisms gives the same values, and the harness that says so can say otherwise."""
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.compiler.trace import trace
+from compiler import mechanisms
+from compiler.mechanisms import program_of
+from compiler.parity import COMPILER, agree, check_parity, check_program_parity, in_c, numeric_jacobians, states_of
+
+CASES = {
+    "pendulum_torque": ("(n),(n)->(n)", {"n": 2}),
+    "every_operation": ("(3),(3)->(26)", {}),
+    "choices": ("(n),(),()->(n),(n),()", {"n": 4}),
+    "moved_points": ("(3,3),(3),(k,3)->(k,3),(3,3),()", {"k": 2}),
+    "kinetic_energy": ("(),()->()", {}),
+    "inverse_dynamics": ("(n),(n),(n)->(n)", {"n": 7}),
+}
+
+
+def random_states(program, count=3):
+    random = np.random.default_rng(7)
+    return [random.uniform(-0.9, 0.9, size=(count, *v.shape)) for v in program.inputs]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_programs(name):
+    signature, dimensions = CASES[name]
+    function = getattr(mechanisms, name)
+    program = program_of(function, signature, **dimensions)
+    check_program_parity(program, function, *random_states(program))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernels(name):
+    signature, dimensions = CASES[name]
+    kernel = cy.kernel(signature)(getattr(mechanisms, name))
+    check_parity(kernel, *random_states(kernel.program(**dimensions)))
+
+
+def test_a_wrong_program_is_caught():
+    program = program_of(lambda q: 2.0 * q, "(n)->(n)", name="double", n=2)
+    with pytest.raises(AssertionError):
+        check_program_parity(program, lambda q: 2.0 * q + 1e-12, np.ones((2, 2)))
+
+
+def test_a_wrong_jacobian_is_caught():
+    program = program_of(np.sin, "()->()", inputs=["x"])
+    right = numeric_jacobians(program, [np.array([0.3, 0.4])], "x")
+    agree("right", [np.cos([0.3, 0.4])], right, 1e-15)
+    with pytest.raises(AssertionError):
+        agree("wrong", [np.cos([0.3, 0.4]) + 1e-12], right, 1e-13)
+
+
+def test_nan_must_meet_nan():
+    agree("same", [np.array([np.nan, 1.0])], [np.array([np.nan, 1.0])], 1e-13)
+    with pytest.raises(AssertionError):
+        agree("different", [np.array([0.0, 1.0])], [np.array([np.nan, 1.0])], 1e-13)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+def test_edge_values_in_c_are_those_of_numpy():
+    """NaN, infinities and zeros through every operation, without simplification."""
+    from cayley.compiler.signature import Signature
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0, 0.5, -2.5])
+    pairs = np.array(np.meshgrid(values, values)).reshape(2, -1)
+
+    def everything(a, b):
+        return np.stack([a + b, a - b, a * b, a / b, np.sqrt(a), np.sin(a), np.cos(a), np.tan(a), np.arcsin(a), np.arccos(a), np.arctan(a),
+                         np.arctan2(a, b), np.hypot(a, b), np.exp(a), np.log(a), np.abs(a), np.sign(a), np.floor(a), np.minimum(a, b),
+                         np.maximum(a, b), cy.where(a < b, 1.0, 0.0), cy.where(a <= b, 1.0, 0.0), cy.where(a == b, a, b)])
+
+    program = trace(everything, Signature.parse("(),()->(23)"), {}, name="everything", inputs=["a", "b"])
+    with np.errstate(all="ignore"):
+        agree("double", in_c(program, pairs), states_of(everything, pairs), 1e-15)
+        agree("float", in_c(program, pairs, "float"), states_of(everything, pairs), 1e-6)
