@@ -15,6 +15,7 @@ from cayley.compiler.symbols import where
 from cayley.errors import (
     CayleyError,
     ConventionError,
+    GeometryError,
     ModelError,
     SignatureError,
     SingularityError,
@@ -25,6 +26,6 @@ from cayley.errors import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "Kernel", "ModelError", "Operations",
-    "SignatureError", "SingularityError", "TraceError", "UnreachableError", "UnsupportedError", "jacobian", "kernel", "where",
+    "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel", "ModelError",
+    "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError", "UnsupportedError", "jacobian", "kernel", "where",
 ]

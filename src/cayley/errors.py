@@ -13,6 +13,10 @@ class ConventionError(CayleyError, ValueError):
     """A convention was left unnamed, or two conventions were mixed."""
 
 
+class GeometryError(CayleyError, ValueError):
+    """A value is not the geometric object it is used as: not a rotation, not a unit vector, not a physical inertia."""
+
+
 class SingularityError(CayleyError, ValueError):
     """The answer does not exist, or is not unique, at this configuration."""
 

@@ -403,3 +403,20 @@ def test_import_is_quick_and_lean():
     assert all(run[2].strip() == "[]" for run in runs)
     numpys, ours = (np.median([float(run[k]) for run in runs]) for k in (0, 1))
     assert ours < 1.5 * numpys
+
+
+def test_checked_arguments():
+    def check_positive(x):
+        if not (x > 0).all():
+            raise cy.GeometryError("x must be positive")
+
+    @cy.kernel("()->()", check=check_positive)
+    def root(x):
+        return np.sqrt(x)
+
+    assert root(4.0) == 2.0 and root(np.array(4.0)) == 2.0 and root(np.array([1, 4])).tolist() == [1.0, 2.0]
+    for bad in (-1.0, np.array(-1.0), [1.0, -1.0], np.nan):
+        with pytest.raises(cy.GeometryError, match="positive"):
+            root(bad)
+    assert np.isnan(root.unchecked(-1.0)) and root.unchecked is root.unchecked
+    assert cy.kernel("()->()")(lambda x: root(x) + 1)(9.0) == 4.0

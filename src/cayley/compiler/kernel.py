@@ -46,15 +46,16 @@ class Kernel:
 
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
                  results: Sequence[str] | None = None, function: Callable | None = None, doc: str | None = None,
-                 module: str | None = None, rebuild: tuple | None = None):
+                 module: str | None = None, check: Callable[..., None] | None = None, rebuild: tuple | None = None):
         self.signature, self.inputs, self.outputs = signature, tuple(inputs), None if results is None else tuple(results)
         self.__name__, self.__doc__, self.__module__ = name, doc, module or __name__
         self.__qualname__ = getattr(function, "__qualname__", name)
         self.__wrapped__ = function
-        self._make_program, self._rebuild = make_program, rebuild
+        self._make_program, self._check, self._rebuild = make_program, check, rebuild
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
         self._derived: dict[tuple[str, int], Kernel] = {}
+        self._bare: Kernel | None = None
         self._lock = threading.RLock()
 
     def __new__(cls, *_: Any, **__: Any) -> Kernel:
@@ -121,6 +122,18 @@ class Kernel:
         """The NumPy ufunc for the given dimensions."""
         return self._specialised(self._sizes(dimensions)).ufunc(self._dtype_name(dtype))
 
+    @property
+    def unchecked(self) -> Kernel:
+        """The same kernel without the check of its arguments: for values that are known to be good, as in a control loop."""
+        if self._check is not None and self._bare is None:
+            self._bare = self._without_check()
+        return self._bare or self
+
+    def _without_check(self) -> Kernel:
+        return Kernel(self.signature, self._make_program, name=self.__name__, inputs=self.inputs, results=self.outputs,
+                      function=self.__wrapped__, doc=self.__doc__, module=self.__module__,
+                      rebuild=(operator.attrgetter("unchecked"), (self,)))
+
     def parallel(self, threads: int | None = None) -> Parallel:
         """The same kernel with its batch spread over threads (by default, one for each processor)."""
         threads = threads or os.cpu_count() or 1
@@ -147,6 +160,8 @@ class Kernel:
         if any(_is_symbolic(a) for a in operands):
             return self._inlined(operands)
         precision = self._dtype_of(arguments, operands, dtype)
+        if self._check is not None:
+            self._check(*operands)
         if dtype is not None:
             options["dtype"] = precision  # an explicit type also allows the cast to it
         if out is not None:
@@ -154,7 +169,7 @@ class Kernel:
         compiled = self._specialised(self._sizes(self._bind([a.shape for a in operands], options.get("axes"))))
         with np.errstate(all="ignore"):  # NaN says it all, and comparisons inside a kernel set flags that mean nothing outside
             result = compiled.ufunc(precision)(*operands, **options)
-        if precision == "float64":
+        if precision == "float64" and self._check is None:
             self._answer_with(compiled.native)
         return self._pack(compiled.program, result) if isinstance(result, tuple) else result
 
@@ -252,11 +267,12 @@ class Kernel:
 
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
-           name: str | None = None) -> Callable[[Callable], Kernel]:
+           name: str | None = None, check: Callable[..., None] | None = None) -> Callable[[Callable], Kernel]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use. Several outputs
-    are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code.
+    are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code. `check` is called
+    with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out.
 
     >>> @cy.kernel("(n),(n)->(n)")
     ... def pendulum_torque(q, qdd):
@@ -282,7 +298,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
                          description=inspect.getdoc(function) or "")
 
         return Kernel(parsed, make_program, name=label, inputs=inputs, results=outputs, function=function, doc=function.__doc__,
-                      module=getattr(function, "__module__", None))
+                      module=getattr(function, "__module__", None), check=check)
 
     return decorate
 

@@ -1,0 +1,1 @@
+"""Rotations, motions, screws, tensors and inertia: the mathematics of rigid bodies, before there is any mechanism."""

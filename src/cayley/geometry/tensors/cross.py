@@ -1,0 +1,26 @@
+"""A vector as the skew tensor of its cross product, and back. (Balafoutis & Patel: `dual` and `vect` of a skew tensor.)"""
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+
+
+@kernel("(3)->(3,3)")
+def hat(v):
+    """The skew matrix of the cross product: `hat(v) @ x == np.cross(v, x)`.
+
+    >>> hat([1.0, 2.0, 3.0]) @ [1.0, 0.0, 0.0]
+    array([ 0.,  3., -2.])
+    """
+    x, y, z = v
+    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+@kernel("(3,3)->(3)")
+def vee(m):
+    """The vector of the skew part of a matrix; for a skew matrix the inverse of `hat`.
+
+    >>> vee(hat([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+    """
+    return np.stack([m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]) / 2
