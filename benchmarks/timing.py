@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import statistics
+import time
 import timeit
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -56,3 +59,26 @@ def _loops(timer: timeit.Timer) -> int:
     while (seconds := timer.timeit(loops)) < SAMPLE_SECONDS / 4:
         loops *= 4
     return max(1, round(loops * SAMPLE_SECONDS / seconds))
+
+
+class OtherPrograms:
+    """How many cores the rest of the machine has used since this object was made (Linux; elsewhere None)."""
+
+    def __init__(self) -> None:
+        self._start = self._clocks()
+
+    def cores(self) -> float | None:
+        if self._start is None or (now := self._clocks()) is None:
+            return None
+        wall, busy, own = (b - a for a, b in zip(self._start, now, strict=True))
+        return max(0.0, (busy - own) / wall)
+
+    @staticmethod
+    def _clocks() -> tuple[float, float, float] | None:
+        statistics_of_the_kernel = Path("/proc/stat")
+        if not statistics_of_the_kernel.exists():
+            return None
+        user, nice, system, _idle, _wait, interrupts, soft, steal = map(int, statistics_of_the_kernel.read_text().split()[1:9])
+        own = os.times()
+        busy = (user + nice + system + interrupts + soft + steal) / os.sysconf("SC_CLK_TCK")
+        return time.perf_counter(), busy, own.user + own.system

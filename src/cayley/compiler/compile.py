@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
-from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
@@ -23,10 +24,13 @@ _PATIENCE = 2.0
 
 
 class Compiled:
-    """A program with machine code for each precision, made when it is first needed."""
+    """A program with machine code for each precision, made when it is first needed.
 
-    def __init__(self, program: Program, general: Callable, make_result: Callable | None):
-        self.program, self._general, self._make_result = program, general, make_result
+    Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled.
+    """
+
+    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable, make_result: Callable | None):
+        self.traced, self._simplified, self._general, self._make_result = traced, simplified, general, make_result
         self._ufuncs: dict[str, np.ufunc] = {}
 
     def ufunc(self, dtype: str) -> np.ufunc:
@@ -36,37 +40,36 @@ class Compiled:
         return self._ufuncs[dtype]
 
     def _make_ufunc(self, dtype: str) -> np.ufunc:
-        program = self.program
-        code = self._double if dtype == "float64" else machine_code(program, "float", None)
+        program = self.traced
+        code = self._double if dtype == "float64" else self._code("float", None)
         sides = [",".join(_core(v.shape) for v in side) for side in (program.inputs, program.outputs)]
         return numpy_api.ufunc_from_loop(code.address("loop"), np.dtype(dtype).num, len(program.inputs), len(program.outputs),
                                          "->".join(sides), program.name, program.description, code)
 
     @property
-    def _named(self) -> bool:
-        return self._make_result is not None
+    def _has_native(self) -> bool:
+        return len(self.traced.nodes) <= LONGEST_FUNCTION
 
     @cached_property
     def _double(self) -> Code:
-        return machine_code(self.program, "double", self._named)
+        return self._code("double", self._make_result is not None if self._has_native else None)
+
+    def _code(self, precision: str, named: bool | None) -> Code:
+        """Loaded code. `named` adds the native call, with that kind of result."""
+        own = _objects([self.traced.key, precision, named], lambda: _assemblies(self._simplified(), precision, named), self.traced.name)
+        return Code([*_row_objects(precision), *own], host())
 
     @cached_property
     def native(self) -> Callable:
         """The quick way in for one state in float64; anything else it hands to the general call."""
-        if len(self.program.nodes) > LONGEST_FUNCTION:
+        if not self._has_native:
             return self._general
-        return native_function(self._double.address("call"), self.program.name, self._general, self._make_result, self._double)
+        return native_function(self._double.address("call"), self.traced.name, self._general, self._make_result, self._double)
 
 
 def _core(shape: tuple[int, ...]) -> str:
     """A core shape for NumPy, which wants a name where the length is zero."""
     return spell([length or "zero" for length in shape])
-
-
-def machine_code(program: Program, precision: str, named: bool | None) -> Code:
-    """The loaded code of a program: from the cache, or compiled now. `named` adds the native call, with that kind of result."""
-    own = _objects([program.key, precision, named], lambda: _assemblies(program, precision, named), program.name)
-    return Code([*_row_objects(precision), *own], host())
 
 
 @lru_cache
@@ -75,9 +78,18 @@ def _row_objects(precision: str) -> tuple[bytes, ...]:
     return tuple(_objects(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
 
 
+@lru_cache
+def _compiler_text() -> str:
+    """A fingerprint of the compiler itself: code made by another version of it is not this one's."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def _objects(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], title: str) -> list[bytes]:
     """Object code, from the cache or compiled now and stored there."""
-    key = json.dumps([what, host().identity, numpy_api.abi, version("cayley")])
+    key = json.dumps([what, host().identity, numpy_api.abi, _compiler_text()])
     objects = cache.load(key)
     if objects is None:
         objects = [assemble(job().text(), host()) for job in _with_progress(jobs(), f"compiling {title}")]
@@ -91,7 +103,7 @@ def _assemblies(program: Program, precision: str, named: bool | None) -> list[Ca
     core = Core(program, machine.width(precision), precision, fused=machine.fused)
     jobs: list[Callable[[], Assembly]] = [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
     jobs.append(lambda: batch_loop(core))
-    if named is not None and len(program.nodes) <= LONGEST_FUNCTION:
+    if named is not None:
         single = Core(program, 1, precision, fused=machine.fused)
         jobs += [lambda: single.part(0), lambda: native_call(single, named=named)]
     return jobs

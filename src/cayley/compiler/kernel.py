@@ -52,6 +52,7 @@ class Kernel:
         self.__qualname__ = getattr(function, "__qualname__", name)
         self.__wrapped__ = function
         self._make_program, self._check, self._rebuild = make_program, check, rebuild
+        self._traces: dict[tuple[int, ...], Program] = {}
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
         self._derived: dict[tuple[str, int], Kernel] = {}
@@ -80,8 +81,15 @@ class Kernel:
         sizes = self._sizes(dimensions)
         with self._lock:
             if sizes not in self._programs:
-                self._programs[sizes] = simplify(self._make_program(dict(zip(self.signature.names, sizes, strict=True))))
+                self._programs[sizes] = simplify(self._trace(sizes))
         return self._programs[sizes]
+
+    def _trace(self, sizes: tuple[int, ...]) -> Program:
+        """The graph as it was traced: enough to find compiled code in the cache."""
+        with self._lock:
+            if sizes not in self._traces:
+                self._traces[sizes] = self._make_program(dict(zip(self.signature.names, sizes, strict=True)))
+        return self._traces[sizes]
 
     def operations(self, **dimensions: int) -> Operations:
         """Multiplications, additions and so on, of the graph that is really compiled."""
@@ -171,7 +179,7 @@ class Kernel:
             result = compiled.ufunc(precision)(*operands, **options)
         if precision == "float64" and self._check is None:
             self._answer_with(compiled.native)
-        return self._pack(compiled.program, result) if isinstance(result, tuple) else result
+        return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
 
     def _inlined(self, operands: Sequence[Any]) -> Any:
         bound = self._bind([np.shape(a) for a in operands])
@@ -183,13 +191,13 @@ class Kernel:
         from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
         with self._lock:
             if sizes not in self._compiled:
-                program = self.program(**dict(zip(self.signature.names, sizes, strict=True)))
-                self._compiled[sizes] = Compiled(program, self._general, _result_maker(program))
+                traced, dimensions = self._trace(sizes), dict(zip(self.signature.names, sizes, strict=True))
+                self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general, _result_maker(traced))
             return self._compiled[sizes]
 
     def _empty_results(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any, dtype: Any) -> tuple[list, Callable]:
         """Arrays for the results of a batch, and what turns them into the answer."""
-        program = self._specialised(self._sizes(self._bind([a.shape for a in arrays]))).program
+        program = self._trace(self._sizes(self._bind([a.shape for a in arrays])))
         if out is not None:
             results = list(out) if isinstance(out, tuple) else [out]
         else:
@@ -258,8 +266,8 @@ class Kernel:
             return self._rebuild
         if _found(self.__module__, self.__qualname__) is self:
             return self.__qualname__
-        if not self.signature.names:
-            self.program()
+        for sizes in self._traces if self.signature.names else [()]:
+            self.program(**dict(zip(self.signature.names, sizes, strict=True)))
         if not self._programs:
             raise TypeError(f"kernel {self.__name__} cannot be pickled: it is not at the top of a module, and has not been used, so its "
                             "dimensions are not known; call it once, or move it to the top of its module")
@@ -320,6 +328,7 @@ def _from_programs(signature: str, name: str, inputs: Sequence[str], outputs: Se
                                f"{parsed.names}; it cannot be made for {dict(bound)}")
 
     made = Kernel(parsed, make_program, name=name, inputs=inputs, results=outputs, doc=doc)
+    made._traces.update(programs)
     made._programs.update(programs)
     return made
 
