@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ class Parallel:
 
     def __init__(self, compute: Callable, cores_in: Sequence[int], outputs: Callable, threads: int):
         self._compute, self._cores, self._outputs, self._threads = compute, cores_in, outputs, threads
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cayley")
+        self._pool = ThreadPoolExecutor(max(threads - 1, 1), thread_name_prefix="cayley")
 
     def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None) -> Any:
         arrays = [np.asarray(a) for a in arguments]
@@ -31,7 +32,10 @@ class Parallel:
             targets = [r[(slice(None),) * axis + (slice(low, high),)] for r in results]
             self._compute(*parts, out=tuple(targets) if len(targets) > 1 else targets[0], dtype=dtype)
 
-        list(self._pool.map(piece, bounds[:-1], bounds[1:]))
+        others = [self._pool.submit(piece, low, high) for low, high in pairwise(bounds[1:])]
+        piece(*bounds[:2])  # the calling thread works too, instead of waiting
+        for other in others:
+            other.result()
         return wrap(results)
 
 
