@@ -420,3 +420,9 @@ def test_checked_arguments():
             root(bad)
     assert np.isnan(root.unchecked(-1.0)) and root.unchecked is root.unchecked
     assert cy.kernel("()->()")(lambda x: root(x) + 1)(9.0) == 4.0
+
+
+def test_constants_beyond_float32():
+    grown = cy.kernel("()->()")(lambda x: x * 1e300)
+    assert grown(2.0) == 2e300 and grown(np.float32(2.0)) == np.inf and grown(np.float32(-2.0)) == -np.inf
+    assert cy.kernel("()->()")(lambda x: x + 1e-300)(np.float32(0.0)) == 0.0

@@ -6,6 +6,7 @@ set and fused products are asked for by name, so each lane is rounded in the sam
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -260,5 +261,5 @@ def literal(value: float | int | bool, kind: str) -> str:
         return "true" if value else "false"
     if kind.startswith("i"):
         return str(int(value))
-    exact = struct.unpack("<f", struct.pack("<f", value))[0] if kind == "float" else float(value)
+    exact = ctypes.c_float(value).value if kind == "float" else float(value)  # rounds, and gives infinity where float overflows
     return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
