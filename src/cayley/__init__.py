@@ -8,7 +8,7 @@
 """
 
 from cayley.compiler.counts import Operations
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
@@ -27,5 +27,6 @@ from cayley.errors import (
 __version__ = "0.1.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel", "ModelError",
-    "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError", "UnsupportedError", "jacobian", "kernel", "where",
+    "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError", "UnsupportedError", "independent", "jacobian",
+    "kernel", "where",
 ]

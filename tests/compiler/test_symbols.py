@@ -14,6 +14,7 @@ from cayley.compiler.trace import trace
 from cayley.errors import TraceError, UnsupportedError
 from compiler.digits import in_floats
 
+
 @pytest.fixture
 def graph():
     return Graph()
@@ -51,7 +52,8 @@ def test_a_branch_on_a_value_names_the_replacement(x, use):
 
 
 @pytest.mark.parametrize("use, message", [
-    (float, "NumPy's functions instead of those of math"), (math.sin, "NumPy's functions"), (lambda s: math.hypot(s, 1.0), "NumPy's functions"),
+    (float, "NumPy's functions instead of those of math"), (math.sin, "NumPy's functions"),
+    (lambda s: math.hypot(s, 1.0), "NumPy's functions"),
     (int, r"np\.floor"), (range, "shapes must not depend"), (lambda s: [1, 2][s], "shapes must not depend"),
     (lambda s: np.zeros(3).__setitem__(0, s), "dtype=object"), (lambda s: np.array([s, 1.0], dtype=float), "dtype=object"),
 ])
@@ -94,16 +96,19 @@ def test_symbols_of_two_traces_do_not_mix(x):
 
 # What NumPy can do with symbols
 
-POINT = {"x": np.array([0.3, -0.7, 0.6]), "y": np.array([0.5, 0.2, -0.4]), "A": np.array([[0.4, 0.1, -0.3], [0.7, -0.2, 0.5], [0.9, 0.8, -0.6]])}
+POINT = {"x": np.array([0.3, -0.7, 0.6]), "y": np.array([0.5, 0.2, -0.4]),
+         "A": np.array([[0.4, 0.1, -0.3], [0.7, -0.2, 0.5], [0.9, 0.8, -0.6]])}
 MASK = np.array([True, False, True])
 
 NUMPY_CASES = {
     **{f"np.{name}": (lambda x, y, A, name=name: getattr(np, name)(x)) for name in (
-        "sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "absolute", "fabs", "sign", "floor", "ceil", "trunc", "negative", "positive",
-        "square", "reciprocal", "deg2rad", "radians", "rad2deg", "degrees", "conjugate", "sum", "prod", "max", "min", "amax", "amin", "mean",
+        "sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "absolute", "fabs", "sign", "floor", "ceil", "trunc", "negative",
+        "positive", "square", "reciprocal", "deg2rad", "radians", "rad2deg", "degrees", "conjugate", "sum", "prod", "max", "min", "amax",
+        "amin", "mean",
         "diag", "cumsum", "diff", "ravel", "flip", "real", "std", "var", "average", "atleast_2d", "zeros_like")},
     **{f"np.{name}(x, y)": (lambda x, y, A, name=name: getattr(np, name)(x, y)) for name in (
-        "add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "fmin", "fmax", "remainder", "floor_divide", "cross",
+        "add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "fmin", "fmax", "remainder", "floor_divide",
+        "cross",
         "outer", "dot", "inner", "vdot", "vecdot", "kron", "append")},
     "np.sqrt": lambda x, y, A: np.sqrt(x * x), "np.log": lambda x, y, A: np.log(x * x), "np.power": lambda x, y, A: np.power(x, 3),
     "x**[0, 1, 2]": lambda x, y, A: x**np.arange(3), "x**-2.0": lambda x, y, A: x**-2.0,
@@ -202,7 +207,8 @@ def test_numpy_gives_the_same_on_symbols_and_on_floats(function):
 
 
 def test_results_stay_symbols(x, A):
-    for result in (x + 1.0, 1.0 * x, np.sin(x), A @ x, np.cross(x, x), np.stack([x[0], 1.0]), np.zeros_like(x), A[0], A.T, x[::-1], np.split(x, 3)[0]):
+    for result in (x + 1.0, 1.0 * x, np.sin(x), A @ x, np.cross(x, x), np.stack([x[0], 1.0]), np.zeros_like(x), A[0], A.T, x[::-1],
+                   np.split(x, 3)[0]):
         assert isinstance(result, Symbols)
     for result in (x[0], np.sum(x), x @ x, np.linalg.norm(x), np.max(A), np.sin(x[0]), np.where(x[0] > 0.0, 1.0, x[1])):
         assert isinstance(result, Node)
@@ -261,9 +267,10 @@ def traced(function):
 
 @pytest.mark.parametrize("function, reason, line", [
     (lambda x: np.zeros(3) if x[0] > 0.0 else x, r"cy\.where", "if x[0] > 0.0"), (lambda x: np.sinh(x), r"np\.exp", "np.sinh(x)"),
-    (lambda x: x * math.sin(x[0]), "NumPy's functions", "math.sin"), (lambda x: np.sin(np.array([x[0], 1.0, 0.0])), r"np\.stack", "np.sin(np.array("),
-    (lambda x: x[x > 0.0], r"cy\.where", "x[x > 0.0]"), (lambda x: np.linalg.inv(x), "Cramer", "np.linalg.inv"), (lambda x: x.foo, "foo", "x.foo"),
-    (lambda x: x + np.zeros(4), "broadcast", "np.zeros(4)"),
+    (lambda x: x * math.sin(x[0]), "NumPy's functions", "math.sin"),
+    (lambda x: np.sin(np.array([x[0], 1.0, 0.0])), r"np\.stack", "np.sin(np.array("),
+    (lambda x: x[x > 0.0], r"cy\.where", "x[x > 0.0]"), (lambda x: np.linalg.inv(x), "Cramer", "np.linalg.inv"),
+    (lambda x: x.foo, "foo", "x.foo"), (lambda x: x + np.zeros(4), "broadcast", "np.zeros(4)"),
 ])
 def test_the_error_names_the_line(function, reason, line):
     with pytest.raises(TraceError, match=reason) as caught:

@@ -69,6 +69,12 @@ def jacobian(outputs: Any, variables: Any) -> Any:
     """The derivatives of symbols by symbols, inside a traced function: shape `outputs.shape + variables.shape`.
 
     The variables are inputs of the function, or values declared with `independent` before they were used.
+
+    >>> from cayley.compiler.symbols import input_symbols
+    >>> q = input_symbols(Graph(), "q", (2,))
+    >>> jacobian(np.stack([q[0] * q[1], np.sin(q[0])]), q)
+    Symbols([[q[1], q[0]],
+             [cos(q[0]), 0.0]], dtype=object)
     """
     results, places = np.asarray(outputs, dtype=object), np.asarray(variables, dtype=object)
     nodes = _checked_variables(places)
@@ -233,7 +239,7 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint], wanted: set[int]) -
 
 
 def _times(derivative: Node, slope: Node | float) -> Node:
-    if isinstance(slope, float):
+    if isinstance(slope, float) and abs(slope) == 1.0:
         return derivative if slope > 0.0 else -derivative
     return derivative * slope
 

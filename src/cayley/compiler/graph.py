@@ -45,6 +45,10 @@ class Graph:
         found = self._table.get(key)
         return self._new(key, op, args, None) if found is None else found
 
+    def find(self, op: str, *args: Node) -> Node | None:
+        """The node `op(*args)` if it has been made."""
+        return self._table.get((op, *[a.index for a in args]))
+
     def _new(self, key: tuple, op: str, args: tuple[Node, ...], value: Any) -> Node:
         made = Node(self, self.size, op, args, value)
         self._table[key] = made

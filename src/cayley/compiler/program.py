@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,23 @@ def build_again(node: Node, operands: list[Node]) -> Node:
 
 def rebuild(program: Program, build: Build = build_again) -> Program:
     """The program made anew in a fresh graph, each operation by `build`."""
+    with without_collection():
+        return _rebuilt(program, build)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Building a large graph makes no garbage, but Python's collector would look through all of it again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _rebuilt(program: Program, build: Build) -> Program:
     graph = Graph()
     made: dict[int, Node] = {}
     names = iter([f"{v.name}{list(i) if v.shape else ''}" for v in program.inputs for i in np.ndindex(v.shape)])
@@ -138,7 +156,3 @@ def variable(name: str, value: Any, graph: Graph, unit: str = "") -> Variable:
     nodes = [graph.lift(x) for x in array.ravel()]
     one, zero = graph.constant(1.0), graph.constant(0.0)
     return Variable(name, array.shape, tuple(RULES["where"](n, one, zero) if n.op in BOOLEAN else n for n in nodes), unit)
-
-
-def size(shape: Iterable[int]) -> int:
-    return prod(shape)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.graph import Graph
-from cayley.compiler.program import Program, Variable, variable
+from cayley.compiler.program import Program, Variable, variable, without_collection
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.symbols import input_symbols
 from cayley.errors import SignatureError, TraceError, UnsupportedError
@@ -25,7 +25,8 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
     graph, units = Graph(), units or {}
     arguments = [input_symbols(graph, label, shape) for label, shape in zip(inputs, signature.input_shapes(bound), strict=True)]
     try:
-        returned = function(*arguments)
+        with without_collection():
+            returned = function(*arguments)
     except (TypeError, AttributeError, ValueError, IndexError) as error:
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)

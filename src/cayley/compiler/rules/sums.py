@@ -1,0 +1,143 @@
+"""Sums, differences and signs: zeros vanish, signs travel outwards, constants gather, like terms join."""
+
+from __future__ import annotations
+
+from cayley.compiler.graph import RULES, Node, is_constant
+from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
+
+
+@rule("add")
+def add(a: Node, b: Node) -> Node:
+    a, b = number(a), number(b)
+    if (known := fold(lambda x, y: x + y, a, b)) is not None:
+        return known
+    if is_constant(a, 0.0):
+        return b
+    if is_constant(b, 0.0):
+        return a
+    if a.op == "negative":
+        return negative(add(a.args[0], b.args[0])) if b.op == "negative" else subtract(b, a.args[0])
+    if b.op == "negative":
+        return subtract(a, b.args[0])
+    if a.op == "constant" and a.value < 0:
+        return subtract(b, a.graph.constant(-a.value))
+    if b.op == "constant" and b.value < 0:
+        return subtract(a, a.graph.constant(-b.value))
+    for simpler in (_gathered_sum, _cancelled, _like_sum, _pythagoras):
+        if (found := simpler(a, b)) is not None:
+            return found
+    return a.graph.node("add", *in_order(a, b))
+
+
+@rule("subtract")
+def subtract(a: Node, b: Node) -> Node:
+    a, b = number(a), number(b)
+    if a is b:
+        return a.graph.constant(0.0)
+    if (known := fold(lambda x, y: x - y, a, b)) is not None:
+        return known
+    if is_constant(b, 0.0):
+        return a
+    if is_constant(a, 0.0):
+        return negative(b)
+    if a.op == "negative":
+        return subtract(b.args[0], a.args[0]) if b.op == "negative" else negative(add(a.args[0], b))
+    if b.op == "negative":
+        return add(a, b.args[0])
+    if b.op == "constant" and b.value < 0:
+        return add(a, a.graph.constant(-b.value))
+    if a.op == "constant" and a.value < 0:
+        return negative(add(a.graph.constant(-a.value), b))
+    for simpler in (_gathered_difference, _difference_cancelled, _like_difference):
+        if (found := simpler(a, b)) is not None:
+            return found
+    if a.graph.find("subtract", b, a) is not None:
+        return negative(a.graph.node("subtract", b, a))
+    return a.graph.node("subtract", a, b)
+
+
+@rule("negative")
+def negative(a: Node) -> Node:
+    a = number(a)
+    if a.op == "constant":
+        return a.graph.constant(-a.value)
+    return a.args[0] if a.op == "negative" else a.graph.node("negative", a)
+
+
+def _offset(node: Node) -> tuple[float, int, Node] | None:
+    """`node` as (k, sign, x) with node = k + sign x, for a sum with a constant in it."""
+    if node.op == "add" and node.args[0].op == "constant":
+        return node.args[0].value, 1, node.args[1]
+    if node.op == "subtract" and node.args[0].op == "constant":
+        return node.args[0].value, -1, node.args[1]
+    if node.op == "subtract" and node.args[1].op == "constant":
+        return -node.args[1].value, 1, node.args[0]
+    return None
+
+
+def _gathered_sum(a: Node, b: Node) -> Node | None:
+    """k1 + (k2 + x) = (k1 + k2) + x."""
+    constant, other = (a, b) if a.op == "constant" else (b, a)
+    if constant.op != "constant" or (parts := _offset(other)) is None:
+        return None
+    value, sign, x = parts
+    total = a.graph.constant(constant.value + value)
+    return add(total, x) if sign > 0 else subtract(total, x)
+
+
+def _gathered_difference(a: Node, b: Node) -> Node | None:
+    if a.op == "constant" and (parts := _offset(b)) is not None:
+        value, sign, x = parts
+        total = a.graph.constant(a.value - value)
+        return subtract(total, x) if sign > 0 else add(total, x)
+    if b.op == "constant" and (parts := _offset(a)) is not None:
+        value, sign, x = parts
+        total = a.graph.constant(value - b.value)
+        return add(total, x) if sign > 0 else subtract(total, x)
+    return None
+
+
+def _cancelled(a: Node, b: Node) -> Node | None:
+    """(x - y) + y = x."""
+    for p, q in ((a, b), (b, a)):
+        if p.op == "subtract" and p.args[1] is q:
+            return p.args[0]
+    return None
+
+
+def _difference_cancelled(a: Node, b: Node) -> Node | None:
+    """(x + y) - y = x, x - (x + y) = -y, (x - y) - x = -y, x - (x - y) = y."""
+    if a.op == "add" and (a.args[0] is b or a.args[1] is b):
+        return a.args[1] if a.args[0] is b else a.args[0]
+    if b.op == "add" and (b.args[0] is a or b.args[1] is a):
+        return negative(b.args[1] if b.args[0] is a else b.args[0])
+    if a.op == "subtract" and a.args[0] is b:
+        return negative(a.args[1])
+    if b.op == "subtract" and b.args[0] is a:
+        return b.args[1]
+    return None
+
+
+def _like_sum(a: Node, b: Node) -> Node | None:
+    return _like_terms(a, b, 1.0)
+
+
+def _like_difference(a: Node, b: Node) -> Node | None:
+    return _like_terms(a, b, -1.0)
+
+
+def _like_terms(a: Node, b: Node, sign: float) -> Node | None:
+    """c1 x + c2 x = (c1 + c2) x."""
+    (c, x), (d, y) = coefficient(a), coefficient(b)
+    if x is not y or x.op == "constant":
+        return None
+    return RULES["multiply"](a.graph.constant(c + sign * d), x)
+
+
+def _pythagoras(a: Node, b: Node) -> Node | None:
+    """sin^2 + cos^2 = 1."""
+    if a.op == b.op == "multiply" and a.args[0] is a.args[1] and b.args[0] is b.args[1]:
+        s, c = a.args[0], b.args[0]
+        if {s.op, c.op} == {"sin", "cos"} and s.args[0] is c.args[0]:
+            return a.graph.constant(1.0)
+    return None
