@@ -83,5 +83,6 @@ def _statements(program: Program, dialect: Dialect, inputs: list[_Operand], outp
                 loads.append(f"const {dialect.real} {name} = {operand.at(place)};")
                 texts[node.index] = Text(name, WHOLE)
     body = Body(program, dialect, texts, temporary=free_prefix(taken), helper=kernel_name(program))
-    stores = [f"{operand.at(place)} =\n        {body.text(node).code};" for operand in outputs for place, node in enumerate(operand.variable.nodes)]
+    stores = [f"{operand.at(place)} =\n        {body.text(node).code};" for operand in outputs
+              for place, node in enumerate(operand.variable.nodes)]
     return loads + body.lines + stores
