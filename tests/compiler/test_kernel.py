@@ -426,3 +426,9 @@ def test_constants_beyond_float32():
     grown = cy.kernel("()->()")(lambda x: x * 1e300)
     assert grown(2.0) == 2e300 and grown(np.float32(2.0)) == np.inf and grown(np.float32(-2.0)) == -np.inf
     assert cy.kernel("()->()")(lambda x: x + 1e-300)(np.float32(0.0)) == 0.0
+
+
+def test_scalars_of_inlined_kernels_are_symbols():
+    twice = cy.kernel("()->()")(lambda x: 2 * x)
+    chosen = cy.kernel("()->()")(lambda x: cy.where(twice(x) > 0, 1.0, 2.0))
+    assert chosen(1.0) == 1.0 and chosen(-1.0) == 2.0

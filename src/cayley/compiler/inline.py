@@ -21,7 +21,7 @@ def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[in
     results = [np.empty(batch + v.shape, dtype=object) for v in program.outputs]
     for state in np.ndindex(batch):
         for result, value in zip(results, _one(program, graph, [a[state] for a in arrays]), strict=True):
-            result[state] = value
+            result[state] = value if value.shape else value.item()
     return [symbols(r) if r.shape else r.item() for r in results]
 
 
