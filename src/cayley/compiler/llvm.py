@@ -26,6 +26,7 @@ class Core:
         order = schedule(program)
         self.parts = [order[k:k + LONGEST_FUNCTION] for k in range(0, len(order), LONGEST_FUNCTION)] or [[]]
         self.products = fused_products(program)
+        self.trigonometric = {(node.op, node.args[0].index): node for node in order if node.op in ("sin", "cos")}
         self.inputs = {node.index: k for k, node in enumerate(n for v in program.inputs for n in v.nodes)}
         self.outputs: dict[int, list[int]] = {}
         for k, node in enumerate(program.results):
@@ -111,21 +112,15 @@ class _Body:
         return self.lanes.multiply_add(-x if node.op == "subtract" else x, y, self.value(first))
 
     def _trigonometric(self, node: Node) -> None:
-        both = {op: made for op in ("sin", "cos") if (made := self._existing(op, node)) is not None}
-        if len(both) == 2:
-            for op, value in zip(("sin", "cos"), sincos(self.lanes, self.value(node.args[0])), strict=True):
-                self._keep(both[op], value)
-        else:
-            self._keep(node, FUNCTIONS[node.op](self.lanes, self.value(node.args[0])))
-
-    def _existing(self, op: str, node: Node) -> Node | None:
-        return node if node.op == op else self.core_pairs.get((op, node.args[0].index))
-
-    @property
-    def core_pairs(self) -> dict[tuple[str, int], Node]:
-        if not hasattr(self, "_pairs"):
-            self._pairs = {(n.op, n.args[0].index): n for part in self.core.parts for n in part if n.op in ("sin", "cos")}
-        return self._pairs
+        """A sine and a cosine of the same angle are computed together."""
+        angle = node.args[0]
+        places = [(op, angle.index) for op in ("sin", "cos")]
+        pair = [self.core.trigonometric[place] for place in places if place in self.core.trigonometric]
+        if len(pair) == 1:
+            self._keep(node, FUNCTIONS[node.op](self.lanes, self.value(angle)))
+            return
+        for member, value in zip(pair, sincos(self.lanes, self.value(angle)), strict=True):
+            self._keep(member, value)
 
     def _keep(self, node: Node, value: Value) -> None:
         self.values[node.index] = value
