@@ -7,73 +7,17 @@ that is not full repeats its last state, so a state is computed alike wherever i
 
 from __future__ import annotations
 
-from itertools import count
 from math import prod
 
 from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import Core, element_size
 from cayley.compiler.program import Variable
+from cayley.compiler.text import Text
+from cayley.compiler.transpose import move_block, move_side_by_side, transposed
 
 STACK_BYTES = 1 << 16
-
-
-class Text:
-    """Lines of assembly with fresh names."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._numbers = count()
-
-    def let(self, instruction: str) -> str:
-        name = f"%x{next(self._numbers)}"
-        self.lines.append(f"  {name} = {instruction}")
-        return name
-
-    def do(self, instruction: str) -> None:
-        self.lines.append(f"  {instruction}")
-
-    def label(self, stem: str) -> str:
-        return f"{stem}{next(self._numbers)}"
-
-    def place(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-
-    def repeat(self, start: str, stop: str, step: int, body) -> None:
-        """`body(counter)` for counter = start, start + step, ... < stop."""
-        before, test, inside, latch, after = (self.label(s) for s in ("before", "test", "inside", "latch", "after"))
-        self.do(f"br label %{before}")
-        self.place(before)
-        self.do(f"br label %{test}")
-        self.place(test)
-        counter, following = f"%i{next(self._numbers)}", f"%i{next(self._numbers)}"
-        self.do(f"{counter} = phi i64 [{start}, %{before}], [{following}, %{latch}]")
-        more = self.let(f"icmp slt i64 {counter}, {stop}")
-        self.do(f"br i1 {more}, label %{inside}, label %{after}")
-        self.place(inside)
-        body(counter)
-        self.do(f"br label %{latch}")
-        self.place(latch)
-        self.do(f"{following} = add i64 {counter}, {step}")
-        self.do(f"br label %{test}")
-        self.place(after)
-
-    def when(self, condition: str, then, otherwise=None) -> None:
-        yes, no, after = (self.label(s) for s in ("yes", "no", "after"))
-        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
-        self.place(yes)
-        then()
-        self.do(f"br label %{after}")
-        self.place(no)
-        if otherwise:
-            otherwise()
-        self.do(f"br label %{after}")
-        self.place(after)
-
-    def offset(self, pointer: str, *terms: tuple[str, str]) -> str:
-        """pointer + sum of products, in bytes."""
-        for a, b in terms:
-            pointer = self.let(f"getelementptr i8, ptr {pointer}, i64 {self.let(f'mul i64 {a}, {b}')}")
-        return pointer
+_UNROLLED = 32
+"""Elements up to which the transposition of a full block is written out for the operand's own shape."""
 
 
 class Buffers:
@@ -185,15 +129,26 @@ def _is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int)
 def _move(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str], dense: str, valid: str,
           buffer: str, element: str, width: int) -> None:
     """One operand of a block between NumPy's memory and the buffer."""
-    elements = prod(shape)
+    elements, size = prod(shape), element_size(element)
     if elements == 0:
         return
-    by_rows = lambda: text.do(f"call void @{direction}(ptr {memory}, i64 {outer}, i64 {valid}, i64 {elements}, ptr {buffer})")  # noqa: E731
-    by_elements = lambda: _elementwise(text, direction, shape, memory, outer, strides, valid, buffer, element, width)  # noqa: E731
+
+    def by_elements() -> None:
+        _elementwise(text, direction, shape, memory, outer, strides, valid, buffer, element, width)
+
+    def by_rows() -> None:
+        text.do(f"call void @{direction}(ptr {memory}, i64 {outer}, i64 {valid}, i64 {elements}, ptr {buffer})")
+
+    full = text.let(f"icmp eq i64 {valid}, {width}")
     if shape == ():
-        by_elements()
-    else:
+        adjacent = text.let(f"icmp eq i64 {outer}, {size}")
+        text.when(text.let(f"and i1 {full}, {adjacent}"),
+                  lambda: move_side_by_side(text, direction, memory, buffer, element, width), by_elements)
+    elif elements > _UNROLLED:
         text.when(dense, by_rows, by_elements)
+    else:
+        text.when(text.let(f"and i1 {full}, {dense}"), lambda: move_block(text, direction, elements, memory, outer, buffer, element, width),
+                  lambda: text.when(dense, by_rows, by_elements))
 
 
 def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str], valid: str,
@@ -244,11 +199,11 @@ def _rows_function(assembly: Assembly, direction: str, element: str, width: int)
             loaded = [text.let(f"load {vector}, ptr {a}, align {size}") if mask is None else
                       text.let(f"call {vector} {load}(ptr {a}, i32 {size}, {lanes} {mask}, {vector} zeroinitializer)")
                       for a in addresses]
-            for value, column in zip(_transposed(text, loaded, vector, width), columns, strict=True):
+            for value, column in zip(transposed(text, loaded, width, width, element), columns, strict=True):
                 text.do(f"store {vector} {value}, ptr {column}, align {size * width}")
             return
         loaded = [text.let(f"load {vector}, ptr {c}, align {size * width}") for c in columns]
-        for k, (value, address) in enumerate(zip(_transposed(text, loaded, vector, width), addresses, strict=True)):
+        for k, (value, address) in enumerate(zip(transposed(text, loaded, width, width, element), addresses, strict=True)):
             instruction = (f"store {vector} {value}, ptr {address}, align {size}" if mask is None else
                            f"call void {store}({vector} {value}, ptr {address}, i32 {size}, {lanes} {mask})")
             text.when(text.let(f"icmp slt i64 {k}, %valid"), lambda instruction=instruction: text.do(instruction))
@@ -265,19 +220,3 @@ def _rows_function(assembly: Assembly, direction: str, element: str, width: int)
     text.when(text.let(f"icmp slt i64 {whole}, %count"), rest)
     return (f"define void @{direction}(ptr %memory, i64 %outer, i64 %valid, i64 %count, ptr noalias %buffer) {{\n"
             + "\n".join(text.lines) + "\n  ret void\n}")
-
-
-def _transposed(text: Text, rows: list[str], vector: str, width: int) -> list[str]:
-    """A square block, by exchanges at growing distance."""
-    distance = 1
-    while distance < width:
-        new = list(rows)
-        for i in (i for i in range(width) if not i & distance):
-            j = i + distance
-            low = [t if not t & distance else width + t - distance for t in range(width)]
-            high = [t + distance if not t & distance else width + t for t in range(width)]
-            for k, picks in ((i, low), (j, high)):
-                mask = ", ".join(f"i32 {p}" for p in picks)
-                new[k] = text.let(f"shufflevector {vector} {rows[i]}, {vector} {rows[j]}, <{width} x i32> <{mask}>")
-        rows, distance = new, 2 * distance
-    return rows

@@ -15,8 +15,9 @@ import numpy as np
 from cayley.compiler import numpy_api as api
 from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import Core
-from cayley.compiler.loop import Buffers, Text, call_core, workspace
+from cayley.compiler.loop import Buffers, call_core, workspace
 from cayley.compiler.program import Variable
+from cayley.compiler.text import Text
 
 _TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar", "PyObject_Vectorcall",
           "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "Py_IncRef", "Py_DecRef")

@@ -1,0 +1,64 @@
+"""LLVM assembly with control flow: fresh names, loops and branches."""
+
+from __future__ import annotations
+
+from itertools import count
+
+
+class Text:
+    """Lines of assembly with fresh names."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._numbers = count()
+
+    def let(self, instruction: str) -> str:
+        name = f"%x{next(self._numbers)}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        self.lines.append(f"  {instruction}")
+
+    def label(self, stem: str) -> str:
+        return f"{stem}{next(self._numbers)}"
+
+    def place(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+
+    def repeat(self, start: str, stop: str, step: int, body) -> None:
+        """`body(counter)` for counter = start, start + step, ... < stop."""
+        before, test, inside, latch, after = (self.label(s) for s in ("before", "test", "inside", "latch", "after"))
+        self.do(f"br label %{before}")
+        self.place(before)
+        self.do(f"br label %{test}")
+        self.place(test)
+        counter, following = f"%i{next(self._numbers)}", f"%i{next(self._numbers)}"
+        self.do(f"{counter} = phi i64 [{start}, %{before}], [{following}, %{latch}]")
+        more = self.let(f"icmp slt i64 {counter}, {stop}")
+        self.do(f"br i1 {more}, label %{inside}, label %{after}")
+        self.place(inside)
+        body(counter)
+        self.do(f"br label %{latch}")
+        self.place(latch)
+        self.do(f"{following} = add i64 {counter}, {step}")
+        self.do(f"br label %{test}")
+        self.place(after)
+
+    def when(self, condition: str, then, otherwise=None) -> None:
+        yes, no, after = (self.label(s) for s in ("yes", "no", "after"))
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+        self.place(yes)
+        then()
+        self.do(f"br label %{after}")
+        self.place(no)
+        if otherwise:
+            otherwise()
+        self.do(f"br label %{after}")
+        self.place(after)
+
+    def offset(self, pointer: str, *terms: tuple[str, str]) -> str:
+        """pointer + sum of products, in bytes."""
+        for a, b in terms:
+            pointer = self.let(f"getelementptr i8, ptr {pointer}, i64 {self.let(f'mul i64 {a}, {b}')}")
+        return pointer

@@ -1,0 +1,122 @@
+"""The gyroscope: an axisymmetric body about a fixed point, in precession psi, nutation theta and spin phi.
+
+Its axis is z of Rz(psi) Rx(theta); the spin phi about it is left out of the nodal axes (u along the line of nodes, w along the axis,
+v = w x u) in which moments are given. I0 is the moment of inertia about every axis across the axis of symmetry, through the fixed
+point, I that about it. Angles, rates and accelerations come in the order (psi, theta, phi).
+Source: seed 2, (3.30)-(3.33), the first moment corrected as in spec E-02, the steady state as in spec E-03.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.tensors.checks import refuse_where
+
+
+@kernel("(3),(3)->(3)")
+def gyroscope_angular_velocity(angles, rates):
+    """The angular velocity in fixed axes [rad/s], (3.31).
+
+    >>> gyroscope_angular_velocity([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
+    array([2., 0., 4.])
+    """
+    sin, cos = np.sin(angles), np.cos(angles)
+    psd, thd, phd = rates
+    return np.stack([thd * cos[0] + phd * sin[0] * sin[1], thd * sin[0] - phd * cos[0] * sin[1], psd + phd * cos[1]])
+
+
+@kernel("(),(),(),(3),(3)->(3)")
+def gyroscope_moments(I0, I, theta, rates, accelerations):
+    """The moments [N m] about the nodal axes u, v, w that the motion needs, (3.32) corrected as in spec E-02.
+
+    >>> gyroscope_moments(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [0.0, 0.0, 0.0]).round(12)   # a spinning top held level
+    array([1., 0., 0.])
+    """
+    sin, cos = np.sin(theta), np.cos(theta)
+    psd, thd, phd = rates
+    psdd, thdd, phdd = accelerations
+    spin = psd * cos + phd
+    return np.stack([I0 * (thdd - psd * psd * sin * cos) + I * psd * sin * spin,
+                     I0 * (psdd * sin + 2 * psd * thd * cos) - I * thd * spin,
+                     I * (psdd * cos - psd * thd * sin + phdd)])
+
+
+def _check_tilted(I0: Any, I: Any, theta: Any, *_: Any) -> None:
+    sin = np.abs(np.sin(np.asarray(theta, dtype=float)))
+    refuse_where(~(sin > 1e-12), "the axis of the gyroscope is upright{element} (sin theta = {defect:.3g}): precession and spin turn about "
+                 "the same axis and cannot be told apart; simulate_attitude needs no angles", sin, SingularityError)
+
+
+@kernel("(),(),(),(3),(3)->(3)", check=_check_tilted)
+def gyroscope_accelerations(I0, I, theta, rates, moments):
+    """The accelerations of psi, theta and phi [rad/s^2] under moments about the nodal axes: (3.32) solved. Not at sin theta = 0.
+
+    >>> gyroscope_accelerations(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [1.0, 0.0, 2.0]).round(12) + 0.0
+    array([  0.,   0., 200.])
+    """
+    sin, cos = np.sin(theta), np.cos(theta)
+    psd, thd, phd = rates
+    spin = psd * cos + phd
+    thdd = (moments[0] - I * psd * sin * spin) / I0 + psd * psd * sin * cos
+    psdd = ((moments[1] + I * thd * spin) / I0 - 2 * psd * thd * cos) / sin
+    return np.stack([psdd, thdd, moments[2] / I - psdd * cos + psd * thd * sin])
+
+
+@kernel("(),(),(),(),()->()")
+def steady_precession_moment(I0, I, theta, precession, spin):
+    """The moment about the line of nodes [N m] that keeps a steady precession psd with the spin phd: (3.33), with phdd = 0, spec E-03.
+
+    >>> float(steady_precession_moment(0.02, 0.01, np.pi / 2, 1.0, 100.0).round(12))
+    1.0
+    """
+    cos = np.cos(theta)
+    return precession * np.sin(theta) * (I * (precession * cos + spin) - I0 * precession * cos)
+
+
+@dataclass(frozen=True)
+class SteadyPrecession:
+    """The rates of precession at which an axis keeps its inclination."""
+
+    slow: float | None
+    """The rate that a top takes by itself [rad/s]; None if there is no steady precession, or none of finite rate."""
+    fast: float | None
+    """The other rate [rad/s]; None if there is one only (a level axis, or I = I0), or none."""
+    discriminant: float
+    """(I phd)^2 + 4 (I - I0) cos(theta) Mt: negative if the spin is too slow to carry the moment."""
+
+
+def steady_precession(I0: float, I: float, theta: float, spin: float, tilting: float) -> SteadyPrecession:
+    """Steady precession under the tilting moment `tilting` sin(theta) [N m], weight times distance for a top, and the spin phd [rad/s].
+
+    The rates solve (I - I0) cos(theta) psd^2 + I phd psd - tilting = 0. The slow root is computed without cancellation. With an
+    upright axis (sin theta = 0) the moment vanishes and every rate is steady; the roots are then the limits for small inclination.
+
+    >>> steady_precession(0.02, 0.01, np.pi / 6, 200.0, 0.24525).slow   # WE-18; the estimate Mt / (I phd) is 0.122625
+    0.122690180...
+    """
+    if not (I0 > 0 and I >= 0):
+        raise GeometryError(f"the moments of inertia of a gyroscope are I0 = {I0} and I = {I} kg m^2: I0 is positive, I not negative")
+    a, b = (I - I0) * np.cos(theta), I * spin
+    if abs(np.cos(theta)) < 1e-15:  # the rounding of a right angle
+        a = 0.0
+    discriminant = b * b + 4 * a * tilting
+    if discriminant < 0:
+        return SteadyPrecession(None, None, float(discriminant))
+    if a == 0:
+        return SteadyPrecession(_quotient(tilting, b), None, float(discriminant))
+    larger = -(b + np.copysign(np.sqrt(discriminant), b)) / 2  # a times the fast root
+    return SteadyPrecession(_quotient(-tilting, larger), _quotient(larger, a), float(discriminant))
+
+
+def _quotient(a: float, b: float) -> float | None:
+    """a / b, zero for 0 / 0, None if it is infinite."""
+    if a == 0:
+        return 0.0
+    with np.errstate(over="ignore", divide="ignore"):
+        value = float(np.float64(a) / np.float64(b))
+    return value if np.isfinite(value) else None

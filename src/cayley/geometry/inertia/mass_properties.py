@@ -1,0 +1,143 @@
+"""Mass, centre of mass and inertia of a body: from point masses, from a density, and put together from parts.
+
+A body without mass is a body like any other: its centre is given as the origin. Sources: seed 2, sections 3.1-3.3; Yamamoto App. D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import GeometryError
+from cayley.geometry.inertia.parallel_axes import inertia_about_center, inertia_about_point
+from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, moments_from_pseudo_inertia, pseudo_inertia
+from cayley.geometry.tensors.frames import tensor_in_frame
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2], all in one frame. `+` joins bodies, `-` cuts a part out."""
+
+    mass: float
+    center: np.ndarray
+    inertia: np.ndarray
+
+    @property
+    def first_moment(self) -> np.ndarray:
+        """m c [kg m]."""
+        return self.mass * self.center
+
+    @property
+    def euler_tensor(self) -> np.ndarray:
+        """The Euler tensor about the centre of mass [kg m^2]."""
+        return euler_tensor_from_inertia(self.inertia)
+
+    @property
+    def pseudo_inertia(self) -> np.ndarray:
+        """The 4 by 4 pseudo-inertia about the origin of the frame."""
+        return pseudo_inertia(self.mass, self.center, self.inertia_about((0.0, 0.0, 0.0)))
+
+    def inertia_about(self, point: Any) -> np.ndarray:
+        """The inertia tensor about a point of the frame, in the axes of the frame."""
+        return inertia_about_point(self.mass, self.center - np.asarray(point, dtype=float), self.inertia)
+
+    def in_frame(self, R_ab: Any, p_ab: Any = (0.0, 0.0, 0.0)) -> MassProperties:
+        """The same body in frame a, if it is given here in frame b, whose axes are R_ab and whose origin is p_ab in a."""
+        R = np.asarray(R_ab, dtype=float)
+        return MassProperties(self.mass, R @ self.center + np.asarray(p_ab, dtype=float), tensor_in_frame(R, self.inertia))
+
+    def __add__(self, other: MassProperties) -> MassProperties:
+        return _joined(self, other, 1.0)
+
+    def __sub__(self, other: MassProperties) -> MassProperties:
+        return _joined(self, other, -1.0)
+
+
+def _joined(a: MassProperties, b: MassProperties, sign: float) -> MassProperties:
+    mass, first = a.mass + sign * b.mass, a.first_moment + sign * b.first_moment
+    center = _center(mass, first, abs(a.mass) + abs(b.mass))
+    return MassProperties(mass, center, inertia_about_point(a.mass, a.center - center, a.inertia)
+                          + sign * inertia_about_point(b.mass, b.center - center, b.inertia))
+
+
+def _center(mass: float, first: np.ndarray, size: float) -> np.ndarray:
+    if mass != 0:
+        return first / mass
+    if np.abs(first).max() > 1e-12 * size:
+        raise GeometryError(f"the masses cancel, but their first moment {first.tolist()} kg m does not: there is no centre of mass")
+    return np.zeros(3)
+
+
+def mass_properties_from_pseudo_inertia(H: Any) -> MassProperties:
+    """Of a 4 by 4 pseudo-inertia about the origin of the frame; the way back is the property `pseudo_inertia`.
+
+    >>> mass_properties_from_pseudo_inertia(np.diag([0.0, 0.0, 0.0, 2.0])).mass
+    2.0
+    """
+    H = np.asarray(H, dtype=float)
+    if H[3, 3] == 0 and H[:3, 3].any():
+        raise GeometryError(f"a pseudo-inertia has no mass, but the first moment {H[:3, 3].tolist()} kg m: it belongs to no body")
+    mass, center, inertia = moments_from_pseudo_inertia(H)
+    return MassProperties(float(mass), center, inertia_about_center(mass, center, inertia))
+
+
+def mass_properties_of_points(masses: Any, points: Any) -> MassProperties:
+    """Of point masses (n) [kg] at points (n, 3) [m].
+
+    >>> body = mass_properties_of_points([1, 2, 3, 0.5], [(0.2, 0.1, 0.3), (1, -0.4, 0.2), (0.3, 0.9, -0.5), (-0.6, 0.2, 0.8)])
+    >>> body.inertia_about((0, 0, 0)).round(12)   # WE-16
+    array([[4.02, 0.03, 0.23],
+           [0.03, 3.73, 1.4 ],
+           [0.23, 1.4 , 5.27]])
+    """
+    m, r = np.atleast_1d(np.asarray(masses, dtype=float)), np.asarray(points, dtype=float).reshape(-1, 3)
+    if len(m) != len(r):
+        raise GeometryError(f"{len(m)} masses and {len(r)} points do not belong together")
+    wrong = np.flatnonzero(~(m >= 0) | ~np.isfinite(m) | ~np.isfinite(r).all(axis=1))
+    if len(wrong):
+        raise GeometryError(f"point mass {wrong[0]} is {m[wrong[0]]} kg at {r[wrong[0]].tolist()}: masses are finite and not negative; "
+                            "cut holes out with body - part")
+    total = float(m.sum())
+    if total == 0:
+        return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+    center = m @ r / total
+    s = r - center
+    euler = (m[:, None] * s).T @ s
+    return MassProperties(total, center, np.trace(euler) * np.eye(3) - euler)
+
+
+def mass_properties_of_density(density: Callable[..., Any], low: Any, high: Any, *, points: int = 24) -> MassProperties:
+    """Of the density(x, y, z) [kg/m^3] within the box from `low` to `high` [m], by Gauss-Legendre quadrature with `points` a side.
+
+    Exact for polynomials of degree 2 points - 3; `density` is called once with three arrays.
+
+    >>> mass_properties_of_density(lambda x, y, z: 6 * x, (0, 0, 0), (1, 1, 1)).center.round(12)
+    array([0.66666667, 0.5       , 0.5       ])
+    """
+    low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    if not np.all(high >= low):
+        raise GeometryError(f"the box from {low.tolist()} to {high.tolist()} is turned inside out")
+    nodes, weights = np.polynomial.legendre.leggauss(points)
+    grid = np.stack(np.meshgrid(*[(a + b) / 2 + (b - a) / 2 * nodes for a, b in zip(low, high, strict=True)], indexing="ij"), axis=-1)
+    weight = np.einsum("i,j,k->ijk", weights, weights, weights) * np.prod((high - low) / 2)
+    values = np.broadcast_to(density(grid[..., 0], grid[..., 1], grid[..., 2]), weight.shape)
+    return mass_properties_of_points((weight * values).ravel(), grid.reshape(-1, 3))
+
+
+def mass_properties_of_cells(densities: Any, cell: Any, *, corner: Any = (0.0, 0.0, 0.0)) -> MassProperties:
+    """Of a sampled density: an array (i, j, k) of uniform cells [kg/m^3], each of the size `cell` (3) [m], from `corner` on.
+
+    Exact for cells that are uniform: each brings its own moments, not those of a point.
+
+    >>> mass_properties_of_cells(np.ones((2, 2, 2)), (0.5, 0.5, 0.5)).inertia.round(12).diagonal()   # a unit cube
+    array([0.16666667, 0.16666667, 0.16666667])
+    """
+    rho, size = np.asarray(densities, dtype=float), np.asarray(cell, dtype=float)
+    index = np.stack(np.meshgrid(*[np.arange(n) for n in rho.shape], indexing="ij"), axis=-1).reshape(-1, 3)
+    masses = rho.ravel() * np.prod(size)
+    body = mass_properties_of_points(masses, np.asarray(corner, dtype=float) + (index + 0.5) * size)
+    own = body.mass * np.diag(size * size) / 12
+    return MassProperties(body.mass, body.center, body.inertia + np.trace(own) * np.eye(3) - own)

@@ -1,0 +1,109 @@
+"""The second moments of a body in three forms, and how they follow from each other.
+
+    I = integral of (r.r 1 - r (x) r) dm     inertia tensor, moments on the diagonal, minus the products of inertia beside it
+    J = integral of r (x) r dm               Euler tensor
+    H = integral of (r, 1) (x) (r, 1) dm     pseudo-inertia, 4 by 4: J, the first moment and the mass in one
+
+All about one point, in one frame; units kg m^2, kg m, kg. `tensor_in_frame(R_ab, I_b)` turns I and J to other axes.
+Sources: Balafoutis & Patel (4.3.3)-(4.3.19), (5.2.3), signs as in spec E-34; Yamamoto (3.8)-(3.17), (D.1)-(D.15), spec E3-13.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
+from cayley.errors import SingularityError
+from cayley.geometry.tensors.checks import check_symmetric, refuse_where
+
+
+class Moments(NamedTuple):
+    mass: Any
+    center: Any
+    inertia: Any
+
+
+@kernel("(3,3)->(3,3)")
+def euler_tensor_from_inertia(I):
+    """J = tr(I) 1 / 2 - I, (4.3.6), by components (4.3.13).
+
+    >>> euler_tensor_from_inertia(np.diag([5.0, 4.0, 3.0]))
+    array([[ 1., -0., -0.],
+           [-0.,  2., -0.],
+           [-0., -0.,  3.]])
+    """
+    return np.trace(I) / 2 * np.eye(3) - I
+
+
+@kernel("(3,3)->(3,3)")
+def inertia_from_euler_tensor(J):
+    """I = tr(J) 1 - J, (4.3.7), by components (4.3.14).
+
+    >>> inertia_from_euler_tensor(np.diag([1.0, 2.0, 3.0])).diagonal()
+    array([5., 4., 3.])
+    """
+    return np.trace(J) * np.eye(3) - J
+
+
+@kernel("(),(3),(3,3)->(4,4)")
+def pseudo_inertia(mass, center, inertia):
+    """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia tensor about the origin of the frame.
+
+    >>> pseudo_inertia(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 6.0, 5.0])).tolist()
+    [[3.0, -0.0, -0.0, 2.0], [-0.0, 2.0, -0.0, 0.0], [-0.0, -0.0, 3.0, 0.0], [2.0, 0.0, 0.0, 2.0]]
+    """
+    first = mass * center
+    return np.block([[euler_tensor_from_inertia(inertia), first[:, None]], [first[None, :], np.reshape(mass, (1, 1))]])
+
+
+@kernel("(4,4)->(),(3),(3,3)")
+def moments_from_pseudo_inertia(H):
+    """Mass, centre of mass and inertia tensor about the origin; without mass the centre is the origin.
+
+    >>> moments_from_pseudo_inertia(pseudo_inertia(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 6.0, 5.0]))).center
+    array([1., 0., 0.])
+    """
+    mass = H[3, 3]
+    center = where(mass == 0, 0.0, H[:3, 3] / where(mass == 0, 1.0, mass))
+    return Moments(mass, center, inertia_from_euler_tensor(H[:3, :3]))
+
+
+@kernel("(3),(3,3)->(3,3)")
+def inertia_rate(w, I):
+    """The rate of an inertia tensor, or of an Euler tensor, of a body that turns with w, in fixed axes: hat(w) I - I hat(w).
+
+    The two rates are opposite: dI = -dJ. (4.3.16)-(4.3.19)
+
+    >>> inertia_rate([0.0, 0.0, 1.0], np.diag([1.0, 3.0, 5.0]))
+    array([[ 0., -2.,  0.],
+           [-2.,  0.,  0.],
+           [ 0.,  0.,  0.]])
+    """
+    turned = np.stack([np.cross(w, I[:, k]) for k in range(3)], axis=1)  # hat(w) I
+    return turned + turned.T
+
+
+def check_invertible_inertia(I: Any, *_: Any) -> None:
+    """Raise if an inertia tensor (..., 3, 3) is not symmetric, or leaves an axis free: no torque fixes the acceleration about it."""
+    check_symmetric(I)
+    sizes = np.abs(np.linalg.eigvalsh(np.asarray(I, dtype=float)))
+    least = sizes.min(axis=-1)
+    refuse_where(~(least > 1e-14 * sizes.max(axis=-1)), "an inertia tensor is singular{element} (a thin rod, a point, no mass at all): "
+                 "its smallest principal moment is {defect:.3g} kg m^2, and the angular acceleration about that axis is not determined",
+                 least, SingularityError)
+
+
+@kernel("(3,3)->(3,3)", check=check_invertible_inertia)
+def inverse_inertia(I):
+    """I^-1 [1/(kg m^2)] of a symmetric tensor, by its minors. A singular one is refused.
+
+    >>> inverse_inertia(np.diag([1.0, 2.0, 4.0])).diagonal()
+    array([1.  , 0.5 , 0.25])
+    """
+    a, b, c, d, e, f = I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]
+    p, q, r = b * c - f * f, e * f - d * c, d * f - e * b
+    minors = np.array([[p, q, r], [q, a * c - e * e, d * e - a * f], [r, d * e - a * f, a * b - d * d]])
+    return minors / (a * p + d * q + e * r)

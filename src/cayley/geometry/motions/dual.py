@@ -1,0 +1,280 @@
+"""Dual numbers a + mu b with mu^2 = 0, dual vectors, dual angles and dual orthogonal matrices: the algebra of lines.
+
+A function of a dual number is f(a + mu b) = f(a) + mu b f'(a). A line (e; m) is the dual vector e + mu m, an angle and a distance about
+the same line are one dual angle phi + mu s, and a pose is the dual matrix R + mu hat(p) R, orthogonal over dual numbers.
+Parts may be numbers, arrays, or symbols inside a kernel, so `Dual` serves for plain NumPy and for traced functions. In arrays (of
+kernels) a dual quantity has an axis of length two in front of its own axes: (real part, dual part).
+Source: Mladenova (151)-(152), spec R-33.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.graph import Node
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
+from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.tensors.cross import hat, vee
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """real + mu dual, with mu^2 = 0: numbers or arrays, under + - * / ** and @.
+
+    >>> (1 + 2 * MU) * (3 + 4 * MU)
+    Dual(real=3.0, dual=10.0)
+    >>> 1 / MU
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: a dual number whose real part is zero has no inverse
+    """
+
+    real: Any
+    dual: Any = 0.0
+
+    __array_ufunc__ = None  # so that array + Dual comes here
+
+    def __add__(self, other: Any) -> Dual:
+        other = as_dual(other)
+        return Dual(self.real + other.real, self.dual + other.dual)
+
+    def __sub__(self, other: Any) -> Dual:
+        other = as_dual(other)
+        return Dual(self.real - other.real, self.dual - other.dual)
+
+    def __mul__(self, other: Any) -> Dual:
+        other = as_dual(other)
+        return Dual(self.real * other.real, self.real * other.dual + self.dual * other.real)
+
+    def __truediv__(self, other: Any) -> Dual:
+        other = as_dual(other)
+        _refuse(other.real, lambda x: x == 0, SingularityError, "a dual number whose real part is zero has no inverse")
+        ratio = self.real / other.real
+        return Dual(ratio, (self.dual - ratio * other.dual) / other.real)
+
+    def __matmul__(self, other: Any) -> Dual:
+        other = as_dual(other)
+        return Dual(self.real @ other.real, self.real @ other.dual + self.dual @ other.real)
+
+    def __pow__(self, exponent: int) -> Dual:
+        if exponent == 0:
+            return Dual(self.real**0, 0 * self.dual)
+        if exponent < 0:
+            return 1 / self ** -exponent
+        return Dual(self.real**exponent, exponent * self.real ** (exponent - 1) * self.dual)
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.real, -self.dual)
+
+    def __radd__(self, other: Any) -> Dual:
+        return as_dual(other) + self
+
+    def __rsub__(self, other: Any) -> Dual:
+        return as_dual(other) - self
+
+    def __rmul__(self, other: Any) -> Dual:
+        return as_dual(other) * self
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        return as_dual(other) / self
+
+    def __rmatmul__(self, other: Any) -> Dual:
+        return as_dual(other) @ self
+
+    def __getitem__(self, index: Any) -> Dual:
+        return Dual(self.real[index], self.dual[index])
+
+    @property
+    def T(self) -> Dual:
+        """The transposed matrix."""
+        return Dual(self.real.T, self.dual.T)
+
+    def stacked(self) -> Any:
+        """One array, (real, dual) along a new first axis."""
+        return np.stack([self.real, self.dual])
+
+
+MU = Dual(0.0, 1.0)
+"""The dual unit."""
+
+
+def as_dual(value: Any) -> Dual:
+    """The value itself if it is dual, otherwise with the dual part zero."""
+    return value if isinstance(value, Dual) else Dual(value, 0 * value)
+
+
+def _refuse(value: Any, is_bad: Callable, error: type[Exception], message: str) -> None:
+    """Raise where numbers are bad; symbols have no value to look at."""
+    if not isinstance(value, Node) and np.asarray(value).dtype != object and np.any(is_bad(np.asarray(value))):
+        raise error(message)
+
+
+def _beyond_one(x: Any) -> Any:
+    return np.abs(x) > 1
+
+
+def _at_one(x: Any) -> Any:
+    return np.abs(x) == 1
+
+
+def dual_sqrt(x: Dual) -> Dual:
+    """sqrt(a) + mu b / (2 sqrt(a)). `SingularityError` where the real part is zero: no dual number has the square mu b.
+
+    >>> dual_sqrt(4 + 2 * MU)
+    Dual(real=np.float64(2.0), dual=np.float64(0.5))
+    """
+    _refuse(x.real, lambda a: a < 0, GeometryError, "the square root of a dual number with a negative real part is not real")
+    _refuse(x.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no square root")
+    root = np.sqrt(x.real)
+    return Dual(root, x.dual / (2 * root))
+
+
+def dual_sin(x: Dual) -> Dual:
+    """sin(a) + mu b cos(a)."""
+    return Dual(np.sin(x.real), x.dual * np.cos(x.real))
+
+
+def dual_cos(x: Dual) -> Dual:
+    """cos(a) - mu b sin(a)."""
+    return Dual(np.cos(x.real), -x.dual * np.sin(x.real))
+
+
+def dual_tan(x: Dual) -> Dual:
+    """tan(a) + mu b (1 + tan(a)^2); very large near a quarter turn."""
+    tangent = np.tan(x.real)
+    return Dual(tangent, x.dual * (1 + tangent * tangent))
+
+
+def dual_arctan(x: Dual) -> Dual:
+    """arctan(a) + mu b / (1 + a^2)."""
+    return Dual(np.arctan(x.real), x.dual / (1 + x.real * x.real))
+
+
+def dual_arctan2(y: Dual, x: Dual) -> Dual:
+    """The dual angle of the point (x, y): four quadrants. `SingularityError` where both real parts are zero.
+
+    >>> dual_arctan2(Dual(1.0, 0.5), Dual(0.0, 0.0))
+    Dual(real=np.float64(1.5707963267948966), dual=0.0)
+    """
+    square = x.real * x.real + y.real * y.real
+    _refuse(square, lambda a: a == 0, SingularityError, "the dual angle of a point whose real parts are both zero is not determined")
+    return Dual(np.arctan2(y.real, x.real), (x.real * y.dual - y.real * x.dual) / square)
+
+
+def dual_arcsin(x: Dual) -> Dual:
+    """arcsin(a) + mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1."""
+    _refuse(x.real, _beyond_one, GeometryError, "no angle has a sine beyond 1")
+    _refuse(x.real, _at_one, SingularityError, "the dual arcsine at a real part of 1 is not determined: use dual_arctan2")
+    return Dual(np.arcsin(x.real), x.dual / np.sqrt((1 - x.real) * (1 + x.real)))
+
+
+def dual_arccos(x: Dual) -> Dual:
+    """arccos(a) - mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1."""
+    _refuse(x.real, _beyond_one, GeometryError, "no angle has a cosine beyond 1")
+    _refuse(x.real, _at_one, SingularityError, "the dual arccosine at a real part of 1 is not determined: use dual_arctan2")
+    return Dual(np.arccos(x.real), -x.dual / np.sqrt((1 - x.real) * (1 + x.real)))
+
+
+def dual_exp(x: Dual) -> Dual:
+    """exp(a) (1 + mu b)."""
+    value = np.exp(x.real)
+    return Dual(value, x.dual * value)
+
+
+def dual_log(x: Dual) -> Dual:
+    """log(a) + mu b / a. `SingularityError` where the real part is zero."""
+    _refuse(x.real, lambda a: a < 0, GeometryError, "the logarithm of a dual number with a negative real part is not real")
+    _refuse(x.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no logarithm")
+    return Dual(np.log(x.real), x.dual / x.real)
+
+
+def dual_dot(a: Dual, b: Dual) -> Dual:
+    """The scalar product of dual vectors; for two lines with unit directions it is the cosine of their dual angle."""
+    return a @ b
+
+
+def dual_cross(a: Dual, b: Dual) -> Dual:
+    """The vector product of dual vectors; for two lines, the common perpendicular times the sine of their dual angle."""
+    return Dual(np.cross(a.real, b.real), np.cross(a.real, b.dual) + np.cross(a.dual, b.real))
+
+
+def dual_norm(a: Dual) -> Dual:
+    """The length of a dual vector. `SingularityError` where the real part is zero."""
+    return dual_sqrt(dual_dot(a, a))
+
+
+# Dual orthogonal matrices
+
+
+@kernel("(4,4)->(2,3,3)", check=check_pose)
+def dual_matrix_from_pose(T):
+    """R + mu hat(p) R, as an array (real, dual). Mladenova (152).
+
+    >>> dual_matrix_from_pose([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]])[1, 1]
+    array([2., 0., 0.])
+    """
+    R = T[:3, :3]
+    return np.stack([R, hat(T[:3, 3]) @ R])
+
+
+@kernel("(2,3,3)->()")
+def dual_orthogonality_defect(O):
+    """The largest element of |O O^T - 1| over dual numbers: of R R^T - 1, and of the symmetric part of D R^T, twice.
+
+    >>> float(dual_orthogonality_defect([np.eye(3), 0.25 * np.eye(3)]))
+    0.5
+    """
+    product = Dual(O[0], O[1]) @ Dual(O[0], O[1]).T
+    return np.maximum(np.max(np.abs(product.real - np.eye(3))), np.max(np.abs(product.dual)))
+
+
+def check_dual_matrix(O: Any, *_: Any, tolerance: float | None = None) -> None:
+    """Raise `GeometryError` unless the real part is a rotation and O O^T = 1 over dual numbers (relative to the size of the dual part).
+
+    >>> check_dual_matrix([np.eye(3), 0.25 * np.eye(3)])
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: dual matrix is not orthogonal: the dual part of O O^T reaches 0.5
+    """
+    O = np.asarray(O)
+    check_rotation_matrix(O[..., 0, :, :], tolerance=tolerance)
+    product = O[..., 1, :, :] @ np.swapaxes(O[..., 0, :, :], -2, -1)
+    defect = np.max(np.abs(product + np.swapaxes(product, -2, -1)), axis=(-2, -1))
+    bad = first_failure(defect <= tolerance_of(O, tolerance) * np.maximum(1, np.max(np.abs(product), axis=(-2, -1))))
+    if bad is not None:
+        raise GeometryError(f"dual matrix{place(bad)} is not orthogonal: the dual part of O O^T reaches {defect[bad]:.3g}")
+
+
+@kernel("(2,3,3)->(4,4)", check=check_dual_matrix)
+def pose_from_dual_matrix(O):
+    """The pose of R + mu hat(p) R.
+
+    >>> pose_from_dual_matrix(dual_matrix_from_pose(np.eye(4)))[3]
+    array([0., 0., 0., 1.])
+    """
+    return pose_from_matrix.unchecked(O[0], vee(O[1] @ O[0].T))
+
+
+@kernel("(2,3,3),(2,3,3)->(2,3,3)")
+def compose_dual_matrices(A, B):
+    """The product over dual numbers: the pose B, then A.
+
+    >>> compose_dual_matrices([np.eye(3), np.zeros((3, 3))], [np.eye(3), np.zeros((3, 3))])[0, 0]
+    array([1., 0., 0.])
+    """
+    return (Dual(A[0], A[1]) @ Dual(B[0], B[1])).stacked()
+
+
+@kernel("(2,3,3),(2,3)->(2,3)", check=check_dual_matrix)
+def transform_dual_vector(O, line):
+    """The dual vector O e^: a line (direction, moment) moved by the pose, as `transform_line` does with six numbers.
+
+    >>> transform_dual_vector(dual_matrix_from_pose(np.eye(4)), [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]])[1]
+    array([2., 0., 0.])
+    """
+    return (Dual(O[0], O[1]) @ Dual(line[0], line[1])).stacked()

@@ -1,0 +1,187 @@
+"""Unit dual quaternions: poses as r + mu d with d = (0; p) r / 2, in arrays (2, 4) of (real, dual), each (w, x, y, z).
+
+They are the dual homogeneous vector-parameters [w^ : v^] of norm one: a half-turn, w = 0, is an ordinary pose, and a product never
+divides. q^ and -q^ are the same pose. Any dual multiple of one describes the same pose too; `normalize_dual_quaternion` brings it back.
+Source: Mladenova 4.2.2, made homogeneous over dual numbers as in spec R-13, R-34.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.motions.dual import Dual, dual_cos, dual_norm, dual_sin
+from cayley.geometry.motions.homogeneous import check_pose, pose_from_quaternion
+from cayley.geometry.motions.screws import fraction_of_pose
+from cayley.geometry.rotations.axis_angle import check_unit_axis
+from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.rotations.quaternion import (
+    check_unit_quaternion,
+    quaternion_conjugate,
+    quaternion_from_matrix,
+    quaternion_product,
+    rotate_by_quaternion,
+)
+
+
+def check_unit_dual_quaternion(q: Any, *_: Any, tolerance: float | None = None) -> None:
+    """Raise `GeometryError` unless |r| = 1 and r.d = 0, within 1e-8 (float32: 1e-4) or `tolerance`, relative to |d| for the second.
+
+    >>> check_unit_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 1.0]])
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: dual quaternion is not a pose: r.d = 0.5 should be zero. normalize_dual_quaternion(q) makes it so
+    """
+    q = np.asarray(q)
+    if q.ndim < 2 or q.shape[-2:] != (2, 4):
+        raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
+    check_unit_quaternion(q[..., 0, :], tolerance=tolerance)
+    product = np.sum(q[..., 0, :] * q[..., 1, :], axis=-1)
+    bad = first_failure(np.abs(product) <= tolerance_of(q, tolerance) * np.maximum(1, np.linalg.norm(q[..., 1, :], axis=-1)))
+    if bad is not None:
+        raise GeometryError(f"dual quaternion{place(bad)} is not a pose: r.d = {product[bad]:.3g} should be zero. "
+                            "normalize_dual_quaternion(q) makes it so")
+
+
+@kernel("(2,4),(2,4)->(2,4)")
+def dual_quaternion_product(p, q):
+    """p^ q^, for any norms; for unit ones the pose q^, then p^.
+
+    >>> dual_quaternion_product([[0, 1, 0, 0], [0, 0, 0, 0]], [[0, 0, 1, 0], [1, 0, 0, 0]])
+    array([[0., 0., 0., 1.],
+           [0., 1., 0., 0.]])
+    """
+    return np.stack([quaternion_product(p[0], q[0]), quaternion_product(p[0], q[1]) + quaternion_product(p[1], q[0])])
+
+
+@kernel("(2,4)->(2,4)")
+def dual_quaternion_conjugate(q):
+    """Both parts conjugated: for a unit dual quaternion, the inverse pose.
+
+    >>> dual_quaternion_conjugate([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])[1]
+    array([ 5., -6., -7., -8.])
+    """
+    return np.stack([quaternion_conjugate(q[0]), quaternion_conjugate(q[1])])
+
+
+@kernel("(2,4)->(2)")
+def dual_quaternion_norm(q):
+    """The dual number |q^| = |r| + mu r.d / |r|, as (real, dual); multiplicative.
+
+    >>> dual_quaternion_norm([[0.0, 3.0, 0.0, 4.0], [0.0, 5.0, 0.0, 0.0]])
+    array([5., 3.])
+    """
+    return dual_norm(Dual(q[0], q[1])).stacked()
+
+
+def _check_invertible(q: Any) -> None:
+    q = np.asarray(q)
+    bad = first_failure(np.any(q[..., 0, :] != 0, axis=-1) & np.all(np.isfinite(q), axis=(-2, -1)))
+    if bad is not None:
+        raise SingularityError(f"dual quaternion{place(bad)} has no inverse: its real part is {q[bad][0].tolist()}")
+
+
+@kernel("(2,4)->(2,4)", check=_check_invertible)
+def normalize_dual_quaternion(q):
+    """q^ / |q^|: of norm 1 + mu 0. `SingularityError` where the real part is zero.
+
+    >>> normalize_dual_quaternion([[2.0, 0.0, 0.0, 0.0], [1.0, 4.0, 0.0, 0.0]])
+    array([[1., 0., 0., 0.],
+           [0., 2., 0., 0.]])
+    """
+    form = Dual(q[0], q[1])
+    return (form / dual_norm(form)).stacked()
+
+
+@kernel("(2,4)->(2,4)", check=_check_invertible)
+def dual_quaternion_inverse(q):
+    """conj(q^) / |q^|^2, for any norm. `SingularityError` where the real part is zero.
+
+    >>> dual_quaternion_inverse([[2.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0]])[1]
+    array([ 0., -1.,  0.,  0.])
+    """
+    form = Dual(q[0], q[1])
+    back = dual_quaternion_conjugate(q)
+    return (Dual(back[0], back[1]) / (form @ form)).stacked()
+
+
+@kernel("(4,4)->(2,4)", check=check_pose)
+def dual_quaternion_from_pose(T):
+    """r + mu (0; p) r / 2; w >= 0.
+
+    >>> dual_quaternion_from_pose(np.diag([-1.0, -1.0, 1.0, 1.0]))[0]
+    array([0., 0., 0., 1.])
+    """
+    r = quaternion_from_matrix.unchecked(T[:3, :3])
+    return np.stack([r, 0.5 * quaternion_product(np.concatenate([[0.0], T[:3, 3]]), r)])
+
+
+@kernel("(2,4)->(4,4)", check=check_unit_dual_quaternion)
+def pose_from_dual_quaternion(q):
+    """The pose of a unit dual quaternion: p = 2 d conj(r).
+
+    >>> pose_from_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]])[:3, 3]
+    array([1., 2., 3.])
+    """
+    return pose_from_quaternion.unchecked(q[0], _translation(q))
+
+
+def _translation(q):
+    return 2 * quaternion_product(q[1], quaternion_conjugate(q[0]))[1:]
+
+
+def _check_screw(line: Any, *_: Any) -> None:
+    check_unit_axis(np.asarray(line)[..., :3])
+
+
+@kernel("(6),(),()->(2,4)", check=_check_screw)
+def dual_quaternion_from_screw(line, angle, distance):
+    """cos(phi^/2) + sin(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance. [rad, m]
+
+    >>> dual_quaternion_from_screw([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], 0.0, 2.0)[1, 1:]
+    array([0., 0., 1.])
+    """
+    half = Dual(0.5 * angle, 0.5 * distance)
+    scalar, vector = dual_cos(half), dual_sin(half) * Dual(line[:3], line[3:])
+    return np.stack([np.concatenate([np.stack([scalar.real]), vector.real]), np.concatenate([np.stack([scalar.dual]), vector.dual])])
+
+
+@kernel("(2,4),(3)->(3)", check=check_unit_dual_quaternion)
+def displace_by_dual_quaternion(q, point):
+    """The point [m] moved by the pose of a unit dual quaternion.
+
+    >>> displace_by_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]], [1.0, 1.0, 1.0])
+    array([2., 3., 4.])
+    """
+    return rotate_by_quaternion.unchecked(q[0], point) + _translation(q)
+
+
+@kernel("(2,4),(6)->(6)", check=check_unit_dual_quaternion)
+def displace_line_by_dual_quaternion(q, line):
+    """The line (e; m) moved by the pose of a unit dual quaternion: the vector part of q^ (e + mu m) conj(q^).
+
+    >>> displace_line_by_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 0.0]], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    array([ 0.,  0.,  1.,  2., -1.,  0.])
+    """
+    pure = np.stack([np.concatenate([[0.0], line[:3]]), np.concatenate([[0.0], line[3:]])])
+    moved = dual_quaternion_product(dual_quaternion_product(q, pure), dual_quaternion_conjugate(q))
+    return np.concatenate([moved[0, 1:], moved[1, 1:]])
+
+
+def _check_two(a: Any, b: Any, *_: Any) -> None:
+    check_unit_dual_quaternion(a)
+    check_unit_dual_quaternion(b)
+
+
+@kernel("(2,4),(2,4),()->(2,4)", check=_check_two)
+def interpolate_screw(a, b, t):
+    """The pose on the way from `a` (t = 0) to `b` (t = 1) along one screw motion of constant speed, by the smaller angle.
+
+    >>> here, there = [[1, 0, 0, 0], [0, 0, 0, 0]], [[0, 0, 0, 1], [-1, 0, 0, 0]]   # a half-turn about z, 2 m up
+    >>> pose_from_dual_quaternion(interpolate_screw(here, there, 0.5))[:3, 3].round(12)
+    array([0., 0., 1.])
+    """
+    step = pose_from_dual_quaternion.unchecked(dual_quaternion_product(dual_quaternion_conjugate(a), b))
+    return dual_quaternion_product(a, dual_quaternion_from_pose.unchecked(fraction_of_pose.unchecked(step, t)))

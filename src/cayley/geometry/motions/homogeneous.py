@@ -1,0 +1,295 @@
+"""Poses as 4x4 homogeneous matrices: made, checked, applied to points, vectors and planes, composed, inverted, split.
+
+T_ab = [[R, p], [0, 1]] turns homogeneous coordinates in frame b into those in frame a: a point (x, y, z, 1), or any multiple of it, to
+R x + p; a vector (x, y, z, 0), a point at infinity, to R x. A pose is an affine map, not an orthogonal one: its inverse is
+[[R^T, -R^T p], [0, 1]], not its transpose. A plane (n; d) is the set n.x + d = 0.
+Sources: Balafoutis & Patel (2.2.1)-(2.2.11); Ruggiu (1.53)-(1.59); Yamamoto (1.11)-(1.16).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
+from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_defect
+from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, matrix_from_quaternion
+from cayley.geometry.rotations.vector_parameter import matrix_from_vector_parameter
+
+_LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+class Parts(NamedTuple):
+    rotation: Any
+    translation: Any
+
+
+@kernel("(4,4)->()")
+def pose_defect(T):
+    """How far a matrix is from a pose: the larger of `rotation_defect` of its rotation part and of what is wrong in its last row.
+
+    >>> float(pose_defect(np.diag([1.0, 1.0, -1.0, 1.0])))   # a reflection
+    2.0
+    """
+    return np.maximum(rotation_defect(T[:3, :3]), np.max(np.abs(T[3] - _LAST_ROW)))
+
+
+def check_pose(T: Any, *_: Any, tolerance: float | None = None) -> None:
+    """Raise `GeometryError` unless every matrix of the batch is a pose: last row (0, 0, 0, 1), a rotation, finite numbers.
+
+    Each defect may be 1e-8, for float32 1e-4, or `tolerance`. Reflections are refused. Arguments after the first are ignored.
+
+    >>> check_pose(np.diag([1.0, 1.0, -1.0, 1.0]))
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: matrix is not a rotation: it is a reflection...; defect 2e+00...
+    """
+    T = np.asarray(T)
+    if T.ndim < 2 or T.shape[-2:] != (4, 4):
+        raise GeometryError(f"a pose has shape (..., 4, 4), not {T.shape}")
+    _check_last_row(T, tolerance_of(T, tolerance))
+    check_rotation_matrix(T[..., :3, :3], tolerance=tolerance)
+
+
+def _check_both(T_1: Any, T_2: Any) -> None:
+    check_pose(T_1)
+    check_pose(T_2)
+
+
+def _check_last_row(T: np.ndarray, allowed: float) -> None:
+    bad = first_failure(np.max(np.abs(T[..., 3, :] - _LAST_ROW), axis=-1) <= allowed)
+    if bad is not None:
+        scaled = abs(T[bad][3, 3]) > allowed and np.max(np.abs(T[bad][3, :3])) <= allowed * abs(T[bad][3, 3])
+        advice = ": divide the matrix by its last element" if scaled else ""
+        raise GeometryError(f"matrix{place(bad)} is not a pose: its last row is {T[bad][3].tolist()}, not (0, 0, 0, 1){advice}")
+    bad = first_failure(np.all(np.isfinite(T[..., :3, 3]), axis=-1))
+    if bad is not None:
+        raise GeometryError(f"matrix{place(bad)} is not a pose: its translation is {T[bad][:3, 3].tolist()}")
+
+
+# Making
+
+
+def _pose(R, p):
+    return np.concatenate([np.concatenate([R, np.stack([p], axis=1)], axis=1), np.stack([_LAST_ROW])])
+
+
+@kernel("(3,3),(3)->(4,4)", check=check_rotation_matrix)
+def pose_from_matrix(R, p):
+    """The pose with rotation matrix `R` and translation `p` [m]. Balafoutis & Patel (2.2.8), Ruggiu (1.55), Yamamoto (1.12).
+
+    >>> pose_from_matrix([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0])[0]
+    array([ 0., -1.,  0.,  1.])
+    """
+    return _pose(R, p)
+
+
+@kernel("(4),(3)->(4,4)", check=check_unit_quaternion)
+def pose_from_quaternion(q, p):
+    """The pose with the unit quaternion `q` (w, x, y, z) and translation `p` [m].
+
+    >>> pose_from_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[1]
+    array([ 0., -1.,  0.,  2.])
+    """
+    return _pose(matrix_from_quaternion.unchecked(q), p)
+
+
+@kernel("(4),(3)->(4,4)", check=check_nonzero_quaternion)
+def pose_from_homogeneous(h, p):
+    """The pose with the homogeneous vector-parameter `h` = [w : v] of any norm, half-turns included, and translation `p` [m].
+
+    >>> pose_from_homogeneous([0.0, 0.0, 0.0, 7.0], [1.0, 2.0, 3.0])[1]
+    array([ 0., -1.,  0.,  2.])
+    """
+    return _pose(matrix_from_homogeneous.unchecked(h), p)
+
+
+@kernel("(3),(3)->(4,4)")
+def pose_from_vector_parameter(c, p):
+    """The pose (c, p) of Mladenova 2.6: rotation by the vector-parameter `c`, translation `p` [m].
+
+    >>> pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[0]
+    array([ 0., -1.,  0.,  1.])
+    """
+    return _pose(matrix_from_vector_parameter(c), p)
+
+
+@kernel("(3)->(4,4)")
+def translation_pose(p):
+    """A pure translation by `p` [m]. Translations commute. Ruggiu, after (1.56); Yamamoto (1.15).
+
+    >>> translation_pose([1.0, 2.0, 3.0])[2]
+    array([0., 0., 1., 3.])
+    """
+    return _pose(np.eye(3), p)
+
+
+@kernel("(3,3)->(4,4)", check=check_rotation_matrix)
+def rotation_pose(R):
+    """A pure rotation about the origin. Rotations do not commute. Ruggiu, after (1.56); Yamamoto (1.14).
+
+    >>> rotation_pose(np.eye(3))[3]
+    array([0., 0., 0., 1.])
+    """
+    return _pose(R, np.zeros(3))
+
+
+# Applying
+
+
+@kernel("(4,4),(3)->(3)", check=check_pose)
+def transform_point(T_ab, point_b):
+    """The coordinates in a of a point given in b: R x + p. Balafoutis & Patel (2.2.5), Yamamoto (1.11).
+
+    >>> transform_point(translation_pose([1.0, 2.0, 3.0]), [1.0, 1.0, 1.0])
+    array([2., 3., 4.])
+    """
+    return T_ab[:3, :3] @ point_b + T_ab[:3, 3]
+
+
+@kernel("(4,4),(3)->(3)", check=check_pose)
+def transform_vector(T_ab, vector_b):
+    """The components in a of a vector (a difference of points) given in b: R x; the translation has no part.
+
+    >>> transform_vector(translation_pose([1.0, 2.0, 3.0]), [1.0, 1.0, 1.0])
+    array([1., 1., 1.])
+    """
+    return T_ab[:3, :3] @ vector_b
+
+
+@kernel("(4,4),(4)->(4)", check=check_pose)
+def transform_plane(T_ab, plane_b):
+    """The plane (n; d), n.x + d = 0, in a of one given in b: (R n; d - (R n).p), the inverse transpose of the pose.
+
+    >>> transform_plane(translation_pose([1.0, 2.0, 3.0]), [0.0, 0.0, 1.0, -5.0])   # z = 5 becomes z = 8
+    array([ 0.,  0.,  1., -8.])
+    """
+    normal = T_ab[:3, :3] @ plane_b[:3]
+    return np.concatenate([normal, np.stack([plane_b[3] - normal @ T_ab[:3, 3]])])
+
+
+@kernel("(4,4),(4)->(4)", check=check_pose)
+def transform_homogeneous(T_ab, x_b):
+    """Homogeneous coordinates (4) in a of those in b; the scale, one for points or zero for vectors or any other, is kept. (2.2.9).
+
+    >>> transform_homogeneous(translation_pose([1.0, 2.0, 3.0]), [2.0, 2.0, 2.0, 2.0])
+    array([4., 6., 8., 2.])
+    """
+    return np.concatenate([T_ab[:3, :3] @ x_b[:3] + x_b[3] * T_ab[:3, 3], x_b[3:]])
+
+
+@kernel("(3),()->(4)")
+def homogeneous_from_point(point, scale):
+    """(scale x, scale y, scale z, scale) of a point; the usual scale is 1. Balafoutis & Patel (2.2.6), Ruggiu (1.53).
+
+    >>> homogeneous_from_point([1.0, 2.0, 3.0], 2.0)
+    array([2., 4., 6., 2.])
+    """
+    return np.concatenate([scale * point, np.stack([scale])])
+
+
+def check_finite_point(x: Any) -> None:
+    """Raise `SingularityError` where homogeneous coordinates have the scale zero: a direction, a point at infinity.
+
+    >>> check_finite_point([1.0, 0.0, 0.0, 0.0])
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0] have the scale 0: a direction, not a point
+    """
+    x = np.asarray(x)
+    bad = first_failure(x[..., 3] != 0)
+    if bad is not None:
+        raise SingularityError(f"the homogeneous coordinates {x[bad].tolist()}{place(bad)} have the scale 0: a direction, not a point")
+
+
+@kernel("(4)->(3)", check=check_finite_point)
+def point_from_homogeneous(x):
+    """The point of homogeneous coordinates with any scale but zero: they are divided by it. Balafoutis & Patel (2.2.7), Ruggiu (1.54).
+
+    >>> point_from_homogeneous([2.0, 4.0, 6.0, 2.0])
+    array([1., 2., 3.])
+    """
+    return x[:3] / x[3]
+
+
+# The group
+
+
+@kernel("(4,4),(4,4)->(4,4)", check=_check_both)
+def compose_poses(T_ab, T_bc):
+    """T_ac = T_ab T_bc: (R1 R2, R1 p2 + p1). Balafoutis & Patel (2.2.10), Ruggiu (1.60), Yamamoto (1.13).
+
+    >>> compose_poses(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 1.0, 1.0]))[:3, 3]
+    array([2., 3., 4.])
+    """
+    R = T_ab[:3, :3]
+    return _pose(R @ T_bc[:3, :3], R @ T_bc[:3, 3] + T_ab[:3, 3])
+
+
+@kernel("(n,4,4)->(4,4)", check=check_pose)
+def compose_all_poses(poses):
+    """T_0 T_1 ... of n poses, the last applied first.
+
+    >>> compose_all_poses([translation_pose([1.0, 0.0, 0.0]), translation_pose([0.0, 2.0, 0.0])])[:3, 3]
+    array([1., 2., 0.])
+    """
+    total = poses[0]
+    for T in poses[1:]:
+        total = compose_poses.unchecked(total, T)
+    return _pose(total[:3, :3], total[:3, 3])
+
+
+@kernel("(4,4)->(4,4)", check=check_pose)
+def inverse_pose(T_ab):
+    """T_ba = [[R^T, -R^T p], [0, 1]]. Balafoutis & Patel (2.2.11), Ruggiu (1.57), Yamamoto (1.16).
+
+    >>> inverse_pose(translation_pose([1.0, 2.0, 3.0]))[:3, 3]
+    array([-1., -2., -3.])
+    """
+    R = T_ab[:3, :3].T
+    return _pose(R, -(R @ T_ab[:3, 3]))
+
+
+@kernel("(4,4),(4,4)->(4,4)", check=_check_both)
+def relative_pose(T_ab, T_ac):
+    """T_bc: the pose of frame c seen from b, when both are known in a.
+
+    >>> relative_pose(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 5.0, 3.0]))[:3, 3]
+    array([0., 3., 0.])
+    """
+    return compose_poses.unchecked(inverse_pose.unchecked(T_ab), T_ac)
+
+
+# Splitting
+
+
+@kernel("(4,4)->(3,3),(3)", check=check_pose)
+def parts_of_pose(T):
+    """The `rotation` matrix (3, 3) and the `translation` (3) of a pose.
+
+    >>> parts_of_pose(translation_pose([1.0, 2.0, 3.0])).translation
+    array([1., 2., 3.])
+    """
+    return Parts(T[:3, :3], T[:3, 3])
+
+
+@kernel("(4,4)->(4,4),(4,4)", check=check_pose)
+def split_translation_first(T):
+    """T = `translation` @ `rotation`, both 4x4: the two factors are exactly p and R. Balafoutis & Patel 2.2.2; Yamamoto (1.16).
+
+    >>> split_translation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]
+    array([1., 2., 3.])
+    """
+    return Parts(_pose(T[:3, :3], np.zeros(3)), _pose(np.eye(3), T[:3, 3]))
+
+
+@kernel("(4,4)->(4,4),(4,4)", check=check_pose)
+def split_rotation_first(T):
+    """T = `rotation` @ `translation`, both 4x4: in this order the translation is R^T p, another one.
+
+    >>> split_rotation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]
+    array([ 2., -1.,  3.])
+    """
+    return Parts(_pose(T[:3, :3], np.zeros(3)), _pose(np.eye(3), T[:3, :3].T @ T[:3, 3]))

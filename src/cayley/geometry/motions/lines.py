@@ -1,0 +1,158 @@
+"""Lines in Pluecker coordinates (e; m): the direction e, and the moment m = x x e of any point x of the line.
+
+Six numbers are a line if e.m = 0 (Klein's condition) and e is not zero; a multiple is the same line, with a direction of another
+length. Moved by a pose, (e; m) becomes (R e; R m + p x R e).
+Source: Mladenova (148)-(150).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.motions.homogeneous import check_pose
+from cayley.geometry.rotations.axis_angle import check_unit_axis, direction
+from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.tensors.cross import hat
+
+_PARALLEL = 1e-15
+"""The sine of the angle between two directions that differ by rounding only."""
+
+
+class LinePair(NamedTuple):
+    """`angle` [rad] from 0 to pi between the directions; `distance` [m] along `normal`, the unit vector of the common perpendicular."""
+
+    angle: Any
+    distance: Any
+    normal: Any
+
+
+@kernel("(6)->()")
+def klein_defect(line):
+    """e.m / e.e [m]: zero for a line. Six numbers with another value are a screw, and this is its pitch.
+
+    >>> float(klein_defect([0.0, 0.0, 2.0, 1.0, 0.0, 6.0]))
+    3.0
+    """
+    return (line[:3] @ line[3:]) / (line[:3] @ line[:3])
+
+
+def check_line(*lines: Any, tolerance: float | None = None) -> None:
+    """Raise `GeometryError` where six numbers are not a line: the direction is zero, or Klein's condition fails.
+
+    e.m may be 1e-8 (float32: 1e-4), or `tolerance`, times |e| |m|, or times e.e (a pitch of so many metres) for lines near the origin.
+
+    >>> check_line([0.0, 0.0, 2.0, 1.0, 0.0, 6.0])
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should be zero; these coordinates are a screw of pitch 3
+    """
+    for line in map(np.asarray, lines):
+        e, m = line[..., :3], line[..., 3:]
+        size, product = np.linalg.norm(e, axis=-1), np.sum(e * m, axis=-1)
+        bad = first_failure(size > 0)
+        if bad is not None:
+            raise GeometryError(f"the line{place(bad)} has no direction: {line[bad].tolist()}")
+        bad = first_failure(np.abs(product) <= tolerance_of(line, tolerance) * size * np.maximum(size, np.linalg.norm(m, axis=-1)))
+        if bad is not None:
+            raise GeometryError(f"the line{place(bad)} breaks Klein's condition: e.m = {product[bad]:.4g} should be zero; these "
+                                f"coordinates are a screw of pitch {product[bad] / size[bad] ** 2:.4g}")
+
+
+@kernel("(3),(3)->(6)", check=lambda point, axis: check_unit_axis(axis))
+def line_through_point(point, axis):
+    """The line through `point` [m] along the unit vector `axis`: (e; x x e).
+
+    >>> line_through_point([1.0, 2.0, 0.0], [0.0, 0.0, 1.0])
+    array([ 0.,  0.,  1.,  2., -1.,  0.])
+    """
+    return np.concatenate([axis, np.cross(point, axis)])
+
+
+def _check_apart(a: Any, b: Any) -> None:
+    bad = first_failure(np.any(np.asarray(a) != np.asarray(b), axis=-1))
+    if bad is not None:
+        raise SingularityError(f"the two points{place(bad)} coincide: no line is determined")
+
+
+@kernel("(3),(3)->(6)", check=_check_apart)
+def line_through_points(a, b):
+    """The line from `a` to `b` [m], its direction of length one.
+
+    >>> line_through_points([1.0, 2.0, 0.0], [1.0, 2.0, 5.0])
+    array([ 0.,  0.,  1.,  2., -1.,  0.])
+    """
+    axis, _ = direction(b - a)
+    return np.concatenate([axis, np.cross(a, axis)])
+
+
+@kernel("(6)->(3)", check=check_line)
+def point_of_line(line):
+    """The point of the line nearest to the origin [m]: e x m / e.e.
+
+    >>> point_of_line([0.0, 0.0, 2.0, 4.0, -2.0, 0.0])[:2]
+    array([1., 2.])
+    """
+    return np.cross(line[:3], line[3:]) / (line[:3] @ line[:3])
+
+
+@kernel("(4,4)->(6,6)", check=check_pose)
+def line_transform(T_ab):
+    """The 6x6 matrix that turns Pluecker coordinates in b into those in a: [[R, 0], [hat(p) R, R]]. Mladenova (148)-(150).
+
+    >>> line_transform(np.eye(4))[3]
+    array([0., 0., 0., 1., 0., 0.])
+    """
+    R = T_ab[:3, :3]
+    return np.concatenate([np.concatenate([R, np.zeros((3, 3))], axis=1), np.concatenate([hat(T_ab[:3, 3]) @ R, R], axis=1)])
+
+
+def _check_pose_and_line(T: Any, line: Any) -> None:
+    check_pose(T)
+    check_line(line)
+
+
+@kernel("(4,4),(6)->(6)", check=_check_pose_and_line)
+def transform_line(T_ab, line_b):
+    """The Pluecker coordinates in a of a line given in b: (R e; R m + p x R e).
+
+    >>> from cayley.geometry.motions import translation_pose
+    >>> transform_line(translation_pose([1.0, 2.0, 0.0]), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    array([ 0.,  0.,  1.,  2., -1.,  0.])
+    """
+    e = T_ab[:3, :3] @ line_b[:3]
+    return np.concatenate([e, T_ab[:3, :3] @ line_b[3:] + np.cross(T_ab[:3, 3], e)])
+
+
+@kernel("(6),(6)->()", check=check_line)
+def reciprocal_product(line_1, line_2):
+    """e1.m2 + e2.m1 [m]: zero when the lines meet or are parallel; minus the distance times the sine of the angle for unit directions.
+
+    >>> float(reciprocal_product([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, -2.0]))
+    -2.0
+    """
+    return line_1[:3] @ line_2[3:] + line_2[:3] @ line_1[3:]
+
+
+@kernel("(6),(6)->(),(),(3)", check=check_line)
+def between_lines(line_1, line_2):
+    """`angle` [rad], `distance` [m] and common `normal` of two lines: together they are the dual angle from the first to the second.
+
+    For skew lines the normal is e1 x e2 and the distance along it is signed, known to about rounding / sin(angle). For parallel lines
+    (sin(angle) below 1e-15, mere rounding) the normal goes from the first to the second (z if they coincide), the distance is positive.
+
+    >>> found = between_lines([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -3.0, 6.0, -3.0, 0.0])
+    >>> float(found.angle), float(found.distance) == 5 ** 0.5
+    (3.141592653589793, True)
+    """
+    per_1, per_2 = 1 / np.linalg.norm(line_1[:3]), 1 / np.linalg.norm(line_2[:3])
+    e1, m1, e2, m2 = line_1[:3] * per_1, line_1[3:] * per_1, line_2[:3] * per_2, line_2[3:] * per_2
+    normal, sine = direction(np.cross(e1, e2))
+    cosine = e1 @ e2
+    skew = sine > _PARALLEL
+    beside, gap = direction(np.cross(e1, where(cosine < 0, -1.0, 1.0) * m2 - m1))
+    distance = where(skew, -(e1 @ m2 + e2 @ m1) / where(skew, sine, 1.0), gap)
+    return LinePair(np.arctan2(sine, cosine), distance, where(skew, normal, beside))

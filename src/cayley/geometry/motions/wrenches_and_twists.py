@@ -1,0 +1,176 @@
+"""Twists (v; w) and wrenches (f; m) seen from other frames and taken at other points, and poses that change with a twist.
+
+A twist has the velocity v of the body point at the reference point, a wrench the moment m about it; here the reference point of a quantity
+"in a" is the origin of frame a. Moving a twist or a wrench from frame b to frame a turns its components and moves its reference point,
+so that power f.v + m.w stays the same. The moment of a wrench and the Jacobian it is used with must have the same reference point
+(spec E3-11).
+Sources: Yamamoto (2.3)-(2.7), corrected as in spec E3-11, E3-12; Mladenova (148), (164).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.geometry.motions.homogeneous import check_pose
+from cayley.geometry.motions.lines import line_transform
+from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.tensors.cross import hat, vee
+
+
+class PoseVelocity(NamedTuple):
+    world: Any
+    body: Any
+    defect: Any
+
+
+@kernel("(4,4)->(6,6)", check=check_pose)
+def twist_transform(T_ab):
+    """The 6x6 matrix from twists in b to twists in a: [[R, hat(p) R], [0, R]]. The transpose of its inverse is `wrench_transform`.
+
+    >>> twist_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[0]
+    array([ 1.,  0.,  0.,  0., -2.,  0.])
+    """
+    R = T_ab[:3, :3]
+    return np.concatenate([np.concatenate([R, hat(T_ab[:3, 3]) @ R], axis=1), np.concatenate([np.zeros((3, 3)), R], axis=1)])
+
+
+@kernel("(4,4)->(6,6)", check=check_pose)
+def wrench_transform(T_ab):
+    """The 6x6 matrix from wrenches in b to wrenches in a: [[R, 0], [hat(p) R, R]], that of lines. Yamamoto (2.6).
+
+    >>> wrench_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[3]
+    array([ 0., -2.,  0.,  1.,  0.,  0.])
+    """
+    return line_transform.unchecked(T_ab)
+
+
+@kernel("(4,4),(6)->(6)", check=check_pose)
+def transform_twist(T_ab, twist_b):
+    """The twist (v; w) in axes and at the origin of a, from that in axes and at the origin of b: (R v + p x R w; R w). [m/s, rad/s]
+
+    >>> transform_twist([[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 0, 0, 0, 0, 1])
+    array([ 0., -1.,  0.,  0.,  0.,  1.])
+    """
+    R = T_ab[:3, :3]
+    w = R @ twist_b[3:]
+    return np.concatenate([R @ twist_b[:3] + np.cross(T_ab[:3, 3], w), w])
+
+
+@kernel("(4,4),(6)->(6)", check=check_pose)
+def transform_wrench(T_ab, wrench_b):
+    """The wrench (f; m) in axes and about the origin of a, from that in axes and about the origin of b: (R f; R m + p x R f). [N, N m]
+
+    Yamamoto (2.5), (2.6).
+
+    >>> transform_wrench([[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 1, 0, 0, 0, 0])
+    array([0., 1., 0., 0., 0., 1.])
+    """
+    R = T_ab[:3, :3]
+    f = R @ wrench_b[:3]
+    return np.concatenate([f, R @ wrench_b[3:] + np.cross(T_ab[:3, 3], f)])
+
+
+@kernel("(3,3),(6)->(6)", check=check_rotation_matrix)
+def turn_axes(R_ab, vector_b):
+    """A twist or a wrench in the axes of a, from that in the axes of b; the reference point stays. Yamamoto (2.3), (2.4).
+
+    >>> turn_axes([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    array([-2.,  1.,  3., -5.,  4.,  6.])
+    """
+    return np.concatenate([R_ab @ vector_b[:3], R_ab @ vector_b[3:]])
+
+
+@kernel("(6),(3)->(6)")
+def twist_at(twist, shift):
+    """The same motion at a reference point moved by `shift` [m], in the same axes: (v + w x shift; w).
+
+    >>> twist_at([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
+    array([0., 1., 0., 0., 0., 1.])
+    """
+    return np.concatenate([twist[:3] + np.cross(twist[3:], shift), twist[3:]])
+
+
+@kernel("(6),(3)->(6)")
+def wrench_at(wrench, shift):
+    """The same load about a reference point moved by `shift` [m], in the same axes: (f; m - shift x f).
+
+    >>> wrench_at([0.0, 1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
+    array([ 0.,  1.,  0.,  0.,  0., -1.])
+    """
+    return np.concatenate([wrench[:3], wrench[3:] - np.cross(shift, wrench[:3])])
+
+
+@kernel("(6),(6)->()")
+def power(wrench, twist):
+    """f.v + m.w [W], of a wrench and a twist in the same axes and at the same point; the same in every frame.
+
+    >>> float(power([1.0, 2.0, 3.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 0.0, 2.0]))
+    8.0
+    """
+    return wrench @ twist
+
+
+@kernel("(6,n),(6)->(n)")
+def joint_forces_that_exert(jacobian, wrench):
+    """Joint torques and forces with which the arm at rest exerts `wrench` on its surroundings: J^T m. Yamamoto (2.1), (2.2).
+
+    The wrench must be in the axes of the Jacobian's rows (linear; angular) and about its reference point: see `wrench_at`, spec E3-11.
+
+    >>> joint_forces_that_exert([[0], [2], [0], [0], [0], [1]], [0.0, 3.0, 0.0, 0.0, 0.0, 0.5])
+    array([6.5])
+    """
+    return jacobian.T @ wrench
+
+
+@kernel("(6,n),(6)->(n)")
+def joint_forces_that_resist(jacobian, wrench):
+    """Joint torques and forces that hold the arm at rest against `wrench` acting on it: -J^T m. Spec E3-12.
+
+    >>> joint_forces_that_resist([[0], [2], [0], [0], [0], [1]], [0.0, 3.0, 0.0, 0.0, 0.0, 0.5])
+    array([-6.5])
+    """
+    return -(jacobian.T @ wrench)
+
+
+@kernel("(4,4),(4,4)->(6),(6),()", check=check_pose)
+def twist_from_pose_rate(T, dT):
+    """The twist of a pose with the rate `dT`: in `world` axes at the world origin, dT T^-1, and in `body` axes at the body origin, T^-1 dT.
+
+    `defect` [1/s] is the largest element of the symmetric part of the rotation rate and of the last row: zero for a true motion.
+
+    >>> twist_from_pose_rate(np.eye(4), [[0, -2, 0, 5], [2, 0, 0, 6], [0, 0, 0, 7], [0, 0, 0, 0]]).world
+    array([5., 6., 7., 0., 0., 2.])
+    """
+    R, p, dR, dp = T[:3, :3], T[:3, 3], dT[:3, :3], dT[:3, 3]
+    spin = dR @ R.T
+    w = vee(spin)
+    world = np.concatenate([dp - np.cross(w, p), w])
+    body = np.concatenate([R.T @ dp, vee(R.T @ dR)])
+    return PoseVelocity(world, body, np.maximum(np.max(np.abs(spin + spin.T)) / 2, np.max(np.abs(dT[3]))))
+
+
+@kernel("(4,4),(6)->(4,4)", check=check_pose)
+def pose_rate_from_world_twist(T, twist):
+    """dT of a pose with a twist in world axes at the world origin: [[hat(w), v], [0, 0]] T.
+
+    >>> pose_rate_from_world_twist(np.eye(4), [5.0, 6.0, 7.0, 1.0, 3.0, 2.0])[0]
+    array([ 0., -2.,  3.,  5.])
+    """
+    return _rate(hat(twist[3:]) @ T[:3, :3], np.cross(twist[3:], T[:3, 3]) + twist[:3])
+
+
+@kernel("(4,4),(6)->(4,4)", check=check_pose)
+def pose_rate_from_body_twist(T, twist):
+    """dT of a pose with a twist in body axes at the body origin: T [[hat(w), v], [0, 0]].
+
+    >>> pose_rate_from_body_twist(np.eye(4), [5.0, 6.0, 7.0, 1.0, 3.0, 2.0])[0]
+    array([ 0., -2.,  3.,  5.])
+    """
+    return _rate(T[:3, :3] @ hat(twist[3:]), T[:3, :3] @ twist[:3])
+
+
+def _rate(dR, dp):
+    return np.concatenate([np.concatenate([dR, np.stack([dp], axis=1)], axis=1), np.zeros((1, 4))])

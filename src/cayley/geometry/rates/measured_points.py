@@ -1,0 +1,234 @@
+"""Angular velocity and acceleration of a body from the measured motion of its points.
+
+Points are rows (n, 3) of positions, velocities, accelerations, in any order but the same. P is what is left of them after the centroid
+is taken away, transposed: P, dP, ddP are 3 x n, and for a rigid body dP = Omega P, ddP = (dOmega + Omega^2) P.
+
+    trace form    (three points)  w = D^-1 vee(dP), D = (tr(P) 1 - P)/2; singular for sets that are not at all degenerate, spec E-27
+    robust form   (three or more) w = 2 J^-1 vee(dP P^T), J = tr(P P^T) 1 - P P^T; least squares; singular only for points on a line
+
+Source: Ruggiu (2.22)-(2.37), spec 3.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.tensors.cross import hat, vee
+
+THINNEST = 1e-7
+"""A set whose second extent is below this part of its first is a line: the robust form would have lost every digit."""
+
+
+class Compatibility(NamedTuple):
+    """`matrix` (n, n): zero for rigid data; `pairs` (n, n): the same for each distance; of three points, three numbers decide."""
+
+    matrix: Any
+    pairs: Any
+
+
+@dataclass(frozen=True)
+class RigidRates:
+    """What measured points tell of the motion of their body.
+
+    `angular_velocity`, `angular_acceleration` (None without accelerations) are spatial [rad/s, rad/s^2]; `centroid`,
+    `centroid_velocity`, `centroid_acceleration` are of the points. `velocity_residual`, `acceleration_residual` (n, 3) are what the rigid
+    motion leaves unexplained of each point; `compatibility_of_velocities`, `..._of_accelerations` are the conditions on the data alone.
+    """
+
+    angular_velocity: np.ndarray
+    angular_acceleration: np.ndarray | None
+    centroid: np.ndarray
+    centroid_velocity: np.ndarray
+    centroid_acceleration: np.ndarray | None
+    velocity_residual: np.ndarray
+    acceleration_residual: np.ndarray | None
+    compatibility_of_velocities: Compatibility
+    compatibility_of_accelerations: Compatibility | None
+
+
+def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike | None = None) -> RigidRates:
+    """The motion of a body from n >= 3 points (..., n, 3), by the robust form, with everything that shows whether the data are rigid.
+
+    `SingularityError` names the points when they lie on a line. Nothing is discarded: a large residual is for the caller to judge.
+
+    >>> found = rigid_rates_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
+    >>> found.angular_velocity.round(12), float(np.max(np.abs(found.velocity_residual)).round(12))   # spec WE-08
+    (array([ 1., -2.,  3.]), 0.0)
+    """
+    p, v = np.asarray(points, dtype=np.float64), np.asarray(velocities, dtype=np.float64)
+    w = np.asarray(angular_velocity_from_points(p, v))
+    centre, centre_v = np.mean(p, axis=-2), np.mean(v, axis=-2)
+    arms = p - centre[..., None, :]
+    left_v = v - centre_v[..., None, :] - np.cross(w[..., None, :], arms)
+    if accelerations is None:
+        return RigidRates(w, None, centre, centre_v, None, left_v, None, velocity_compatibility(p, v), None)
+    a = np.asarray(accelerations, dtype=np.float64)
+    dw = np.asarray(angular_acceleration_from_points(p, w, a))
+    centre_a, w_rows = np.mean(a, axis=-2), w[..., None, :]
+    rigid = np.cross(dw[..., None, :], arms) + np.cross(w_rows, np.cross(w_rows, arms))
+    return RigidRates(w, dw, centre, centre_v, centre_a, left_v, a - centre_a[..., None, :] - rigid, velocity_compatibility(p, v),
+                      acceleration_compatibility(p, v, a))
+
+
+def check_spread(points: Any, *_: Any) -> None:
+    """Raise `SingularityError` where points coincide or lie on a line: the turn about that line cannot be seen.
+
+    >>> check_spread([[0, 0, 0], [1, 1, 1], [2, 2, 2]])
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the 3 points lie on a line along [0.57735 0.57735 0.57735]: the turn about it cannot be seen...
+    """
+    p = np.asarray(points, dtype=np.float64)
+    if p.shape[-2] < 3:
+        raise GeometryError(f"{p.shape[-2]} points do not determine an angular velocity: measure three or more")
+    arms = p - np.mean(p, axis=-2, keepdims=True)
+    bad = first_failure(np.all(np.isfinite(p), axis=(-2, -1)))
+    if bad is not None:
+        raise GeometryError(f"the set of points{place(bad)} has coordinates that are NaN or infinite")
+    extents = np.linalg.svd(arms, compute_uv=False)
+    bad = first_failure(extents[..., 1] > THINNEST * extents[..., 0])
+    if bad is not None:
+        raise SingularityError(_why_degenerate(p[bad], arms[bad], extents[bad], place(bad)))
+
+
+def _why_degenerate(p: np.ndarray, arms: np.ndarray, extents: np.ndarray, where: str) -> str:
+    n = len(p)
+    if extents[0] == 0:
+        return f"the {n} points{where} all coincide at {p[0]}: nothing of the rotation can be seen"
+    along = np.linalg.svd(arms)[2][0]
+    along = along * np.sign(along[np.argmax(np.abs(along))])
+    same = [(i, j) for i in range(n) for j in range(i + 1, n) if np.linalg.norm(p[i] - p[j]) <= THINNEST * extents[0]]
+    reason = f" (points {same[0][0]} and {same[0][1]} coincide)" if same else ""
+    return (f"the {n} points{where} lie on a line along {along.round(5)}{reason}: the turn about it cannot be seen; measure a point beside "
+            f"it (extents {extents[0]:.3g} and {extents[1]:.1e})")
+
+
+def check_trace_form(points: Any, *_: Any) -> None:
+    """Raise `SingularityError` where the trace form has no answer, and say which of its three reasons holds. Spec E-27.
+
+    >>> check_trace_form([[1, 0, 0], [0, 1, 1], [-1, -1, -1]])
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the trace form is singular for these points: c2(P) = 0 ... the robust form, ..., has the answer
+    """
+    check_spread(points)
+    p = np.asarray(points, dtype=np.float64)
+    P = np.swapaxes(p - np.mean(p, axis=-2, keepdims=True), -2, -1)
+    trace = np.trace(P, axis1=-2, axis2=-1)
+    second = (trace**2 - np.trace(P @ P, axis1=-2, axis2=-1)) / 2
+    size = np.linalg.norm(P, axis=(-2, -1))
+    bad = first_failure((np.abs(trace) > THINNEST * size) & (np.abs(second) > THINNEST * size**2))
+    if bad is not None:
+        no_trace = abs(trace[bad]) <= THINNEST * size[bad]
+        reason = f"tr(P) = {trace[bad]:.2g}" if no_trace else f"c2(P) = {second[bad]:.2g} (tr(P) = {trace[bad]:.3g})"
+        raise SingularityError(f"the trace form is singular for these points{place(bad)}: {reason} vanishes, although they are not on a "
+                               "line; the robust form, angular_velocity_from_points, has the answer")
+
+
+@kernel("(3,3),(3,3)->(3)", check=check_trace_form)
+def angular_velocity_from_points_by_trace(points, velocities):
+    """Spatial angular velocity [rad/s] from three points and their velocities (rows), by the trace form. Ruggiu (2.26).
+
+    `SingularityError` for points on a line, and for tr(P) = 0 or c2(P) = 0, which depend on the axes and the order of the points.
+
+    >>> angular_velocity_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
+    array([ 1., -2.,  3.])
+    """
+    return _solve(_trace_matrix(points), vee(_centred(velocities)))
+
+
+@kernel("(3,3),(3),(3,3)->(3)", check=check_trace_form)
+def angular_acceleration_from_points_by_trace(points, w, accelerations):
+    """Spatial angular acceleration [rad/s^2] from three points (rows), their accelerations, and the angular velocity `w`. Ruggiu (2.33).
+
+    >>> angular_acceleration_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [0, 0, 0], [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
+    array([1., 2., 3.])
+    """
+    spin = hat(w)
+    return _solve(_trace_matrix(points), vee(_centred(accelerations) - spin @ (spin @ _centred(points))))
+
+
+@kernel("(n,3),(n,3)->(3)", check=check_spread)
+def angular_velocity_from_points(points, velocities):
+    """Spatial angular velocity [rad/s] from n >= 3 points and their velocities (rows), by the robust form. Ruggiu (2.29).
+
+    For data that are not quite rigid it is the least-squares answer. `SingularityError` for points on a line.
+
+    >>> angular_velocity_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]).round(12)
+    array([ 1., -2.,  3.])
+    """
+    P = _centred(points)
+    return _solve(_robust_matrix(P), 2 * vee(_centred(velocities) @ P.T))
+
+
+@kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
+def angular_acceleration_from_points(points, w, accelerations):
+    """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), their accelerations, and the angular velocity `w`. Ruggiu (2.36).
+
+    >>> angular_acceleration_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [0.0, 0.0, 0.0], [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
+    array([0., 0., 3.])
+    """
+    P, spin = _centred(points), hat(w)
+    return _solve(_robust_matrix(P), 2 * vee((_centred(accelerations) - spin @ (spin @ P)) @ P.T))
+
+
+@kernel("(n,3),(n,3)->(n,n),(n,n)")
+def velocity_compatibility(points, velocities):
+    """Whether velocities are those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the squared distances as `pairs`.
+
+    Both vanish for rigid data [m^2/s]. Of the six different elements of `matrix` for three points only three are independent, because
+    the columns of P sum to zero: they say what the three distances in `pairs` say. Ruggiu (2.31), spec E-28.
+
+    >>> velocity_compatibility([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs
+    array([[0. , 0.5, 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 0.5, 0. ]])
+    """
+    P, dP = _centred(points), _centred(velocities)
+    return Compatibility(dP.T @ P + P.T @ dP, _pairwise(points, velocities))
+
+
+@kernel("(n,3),(n,3),(n,3)->(n,n),(n,n)")
+def acceleration_compatibility(points, velocities, accelerations):
+    """Whether accelerations are those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance by distance as `pairs`.
+
+    Both vanish for rigid data [m^2/s^2]; three of three points are independent. Ruggiu, end of 2.1.4, spec S2-28.
+
+    >>> acceleration_compatibility([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.zeros((3, 3)), [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs[0]
+    array([0. , 0.5, 0. ])
+    """
+    P, dP, ddP = _centred(points), _centred(velocities), _centred(accelerations)
+    return Compatibility(ddP.T @ P + 2 * dP.T @ dP + P.T @ ddP, _pairwise(points, accelerations) + _pairwise(velocities, velocities))
+
+
+def _centred(rows):
+    """P of the module's text: 3 x n."""
+    return (rows - np.sum(rows, axis=0) * (1 / len(rows))).T
+
+
+def _pairwise(p, v):
+    """(p_i - p_j).(v_i - v_j) for all pairs."""
+    n = len(p)
+    return np.stack([np.stack([(p[i] - p[j]) @ (v[i] - v[j]) for j in range(n)]) for i in range(n)])
+
+
+def _trace_matrix(points):
+    P = _centred(points)
+    return 0.5 * (np.trace(P) * np.eye(3) - P)
+
+
+def _robust_matrix(P):
+    gram = P @ P.T
+    return np.trace(gram) * np.eye(3) - gram
+
+
+def _solve(A, b):
+    """A^-1 b by cross products of the columns of A."""
+    x, y, z = A.T
+    yz = np.cross(y, z)
+    return np.stack([yz @ b, np.cross(z, x) @ b, np.cross(x, y) @ b]) / (x @ yz)

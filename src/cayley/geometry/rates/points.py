@@ -1,0 +1,153 @@
+"""Velocity and acceleration of points of a moving body, and of points that move in a moving frame.
+
+A frame has its origin at q (velocity v_q, acceleration a_q) and axes `R`; a point of it is at B_p in its own coordinates, with the rates
+B_v and B_a as seen in the frame. Angular velocity `w` and acceleration `dw` are spatial. [m, s, rad]
+Sources: Ruggiu (2.11)-(2.21); Yamamoto (1.25)-(1.29), (4.1)-(4.10); Mladenova (75)-(78).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import SingularityError
+from cayley.geometry.rates.matrix_rates import acceleration_matrix
+from cayley.geometry.rotations.axis_angle import check_unit_axis
+from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.rotations.matrix import check_rotation_matrix
+
+
+class PointAcceleration(NamedTuple):
+    total: Any
+    origin: Any
+    tangential: Any
+    centripetal: Any
+    coriolis: Any
+    relative: Any
+
+
+class RecoveredVelocity(NamedTuple):
+    normal: Any
+    free: Any
+    defect: Any
+
+
+class FrameRates(NamedTuple):
+    velocity: Any
+    acceleration: Any
+
+
+@kernel("(3),()->(3)", check=check_unit_axis)
+def angular_velocity_about_axis(axis, speed):
+    """Angular velocity [rad/s] of a turn about a unit axis with `speed` [rad/s]. Yamamoto (1.25), corrected as in spec E3-09.
+
+    >>> angular_velocity_about_axis([0.0, 0.6, 0.8], 5.0)
+    array([0., 3., 4.])
+    """
+    return speed * axis
+
+
+@kernel("(3),(3),(3)->(3)")
+def velocity_of_body_point(origin_velocity, w, arm):
+    """Velocity [m/s] of a point fixed in a body, `arm` [m] from the origin: v_q + w x arm. Ruggiu (2.14), Yamamoto (1.27).
+
+    Two theorems of rigid velocities: the component along w is the same for all points (2.17), and the relative velocity of two
+    points is normal to the segment between them (2.18).
+
+    >>> velocity_of_body_point([1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0])
+    array([-5.,  0.,  0.])
+    """
+    return origin_velocity + np.cross(w, arm)
+
+
+@kernel("(3),(3),(3),(3)->(3)")
+def acceleration_of_body_point(origin_acceleration, w, dw, arm):
+    """Acceleration [m/s^2] of a point fixed in a body, `arm` [m] from the origin: a_q + (hat(dw) + hat(w)^2) arm. Ruggiu (2.20).
+
+    >>> acceleration_of_body_point([0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0])
+    array([-14. , -14.5,   1. ])
+    """
+    return origin_acceleration + acceleration_matrix(w, dw) @ arm
+
+
+@kernel("(3,3),(3),(3),(3),(3)->(3)", check=check_rotation_matrix)
+def velocity_of_moving_point(R, origin_velocity, w, point, point_rate):
+    """Velocity [m/s] of a point that moves in a moving frame: v_q + w x R B_p + R B_v. Ruggiu (2.13), Yamamoto (4.3).
+
+    >>> velocity_of_moving_point(np.eye(3), [1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0])
+    array([-4.5,  0. ,  1. ])
+    """
+    return origin_velocity + np.cross(w, R @ point) + R @ point_rate
+
+
+@kernel("(3,3),(3),(3),(3),(3),(3),(3)->(3),(3),(3),(3),(3),(3)", check=check_rotation_matrix)
+def acceleration_of_moving_point(R, origin_acceleration, w, dw, point, point_rate, point_second_rate):
+    """Acceleration [m/s^2] of a point that moves in a moving frame: `total`, and the five parts that it is the sum of.
+
+    `origin` a_q, `tangential` dw x R B_p, `centripetal` w x (w x R B_p), `coriolis` 2 w x R B_v, `relative` R B_a; the first three
+    together are the transport acceleration. Ruggiu (2.19), Yamamoto (4.4)-(4.6).
+
+    >>> acceleration_of_moving_point(np.eye(3), [0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0], [1.0, 0.0, 0.0],
+    ...                              [0.0, 0.0, 3.0]).total
+    array([-14. , -10.5,   4. ])
+    """
+    arm = R @ point
+    tangential, centripetal = np.cross(dw, arm), np.cross(w, np.cross(w, arm))
+    coriolis, relative = 2 * np.cross(w, R @ point_rate), R @ point_second_rate
+    return PointAcceleration(origin_acceleration + tangential + centripetal + coriolis + relative,
+                             1.0 * origin_acceleration, tangential, centripetal, coriolis, relative)
+
+
+@kernel("(3),(3),(3)->(3)")
+def rate_from_rotating_frame(w, vector, relative_rate):
+    """The rate of a vector seen from the base, when a frame turning with `w` sees `relative_rate`: w x vector + relative rate.
+
+    All components in the same axes. Yamamoto (4.1), (4.2).
+
+    >>> rate_from_rotating_frame([0.0, 0.0, 2.0], [3.0, 4.0, 0.0], [1.0, 0.0, 0.0])
+    array([-7.,  6.,  0.])
+    """
+    return np.cross(w, vector) + relative_rate
+
+
+@kernel("(3,3),(3),(3),(3),(3)->(3),(3)", check=check_rotation_matrix)
+def compose_angular_rates(R_ab, w_ab, dw_ab, w_bc, dw_bc):
+    """Angular `velocity` and `acceleration` of frame c in a, in axes of a, from those of b in a (axes of a) and of c in b (axes of b).
+
+    w_ac = w_ab + R w_bc; dw_ac = dw_ab + w_ab x R w_bc + R dw_bc. Yamamoto (4.7)-(4.10).
+
+    >>> compose_angular_rates(np.eye(3), [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+    compose_angular_rates_results(velocity=array([2., 0., 1.]), acceleration=array([0., 2., 0.]))
+    """
+    turned = R_ab @ w_bc
+    return FrameRates(w_ab + turned, dw_ab + np.cross(w_ab, turned) + R_ab @ dw_bc)
+
+
+def check_away_from_axis(p: Any, *_: Any) -> None:
+    """Raise `SingularityError` where a point is on the origin: its velocity says nothing about the angular velocity.
+
+    >>> check_away_from_axis([0.0, 0.0, 0.0])
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the point is the fixed point itself: its velocity says nothing about the rotation
+    """
+    bad = first_failure(np.any(np.asarray(p) != 0, axis=-1))
+    if bad is not None:
+        raise SingularityError(f"the point{place(bad)} is the fixed point itself: its velocity says nothing about the rotation")
+
+
+@kernel("(3),(3)->(3),(3),()", check=check_away_from_axis)
+def angular_velocity_from_point(p, v):
+    """What the velocity `v` of one point `p` tells of the angular velocity about the origin: p x v / p.p, the part `normal` to p.
+
+    The part along the unit vector `free` cannot be seen; take more points (`measured_points`). `defect` = v.p / |p| [m/s] is the
+    part of v that no rotation gives. Yamamoto (1.26), limited as in spec E3-09.
+
+    >>> found = angular_velocity_from_point([0.0, 0.0, 2.0], [2.0, 0.0, 0.5])
+    >>> found.normal, found.free, float(found.defect)
+    (array([0., 1., 0.]), array([0., 0., 1.]), 0.5)
+    """
+    length = np.linalg.norm(p)
+    free = p / length
+    return RecoveredVelocity(np.cross(free, v) / length, free, free @ v)

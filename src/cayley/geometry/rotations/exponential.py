@@ -1,0 +1,105 @@
+"""Rotations as exponentials of skew matrices: the series, its truncation, and the closed form that Cayley-Hamilton gives.
+
+For a skew matrix A with vector a, A^3 = -|a|^2 A, so that every power is a multiple of A or A^2 and the series closes:
+
+    exp(A) = 1 + (sin t / t) A + ((1 - cos t) / t^2) A^2,  t = |a|
+
+Source: Ruggiu 1.2.3, (1.20)-(1.24), the rule for even powers corrected as in spec E-34.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.geometry.rotations.even import sine_ratio, versine_ratio
+from cayley.geometry.tensors.checks import check_skew, check_unit_vector
+from cayley.geometry.tensors.cross import hat, vee
+
+
+@kernel("(3),()->(3,3)", check=lambda axis, angle: check_unit_vector(axis))
+def matrix_by_cayley_hamilton(axis, angle):
+    """1 + sin(angle) E + (1 - cos(angle)) E^2, with E = hat(axis) of a unit axis; angle in rad. Ruggiu (1.24).
+
+    >>> matrix_by_cayley_hamilton([0.0, 0.0, 1.0], np.pi).round(15) + 0.0
+    array([[-1.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    E, half = hat(axis), np.sin(angle / 2)
+    return np.eye(3) + np.sin(angle) * E + 2 * half * half * (E @ E)
+
+
+@kernel("(3,3)->(3,3)", check=check_skew)
+def exponential_of_skew(A):
+    """exp(A) of any skew 3x3, a rotation by |a| [rad] about its vector a; smooth at zero.
+
+    >>> exponential_of_skew(np.pi / 2 * hat([1.0, 0.0, 0.0])).round(15)
+    array([[ 1.,  0.,  0.],
+           [ 0.,  0., -1.],
+           [ 0.,  1.,  0.]])
+    """
+    a = vee(A)
+    A, square = hat(a), a @ a
+    return np.eye(3) + sine_ratio(square) * A + versine_ratio(square) * (A @ A)
+
+
+def exponential_series(A: ArrayLike, *, order: int) -> Any:
+    """1 + A + A^2/2! + ... + A^order/order! of skew matrices (..., 3, 3). Ruggiu (1.20)-(1.22).
+
+    The error is about |a|^(order + 1) / (order + 1)!. `exponential_of_skew` is the limit.
+
+    >>> exponential_series(hat([0.0, 0.0, 0.1]), order=1) + 0.0
+    array([[ 1. , -0.1,  0. ],
+           [ 0.1,  1. ,  0. ],
+           [ 0. ,  0. ,  1. ]])
+    """
+    return _series(_counted(order, "order"))(A)
+
+
+def skew_power(A: ArrayLike, *, power: int) -> Any:
+    """A^power of skew matrices (..., 3, 3) by the rule of Cayley-Hamilton; no matrix is multiplied more than once.
+
+    A^(2k+1) = (-|a|^2)^k A for k >= 0, A^(2k) = (-|a|^2)^(k-1) A^2 for k >= 1 only (spec E-34), A^0 = 1; with a unit vector
+    A^2 = a a^T - 1. Ruggiu (1.23).
+
+    >>> skew_power(hat([0.0, 0.0, 1.0]), power=3) + 0.0
+    array([[ 0.,  1.,  0.],
+           [-1.,  0.,  0.],
+           [ 0.,  0.,  0.]])
+    """
+    return _power(_counted(power, "power"))(A)
+
+
+@cache
+def _series(order: int) -> Kernel:
+    @kernel("(3,3)->(3,3)", name=f"exponential_series_to_order_{order}", check=check_skew)
+    def series(A):
+        total = np.eye(3)
+        for k in range(order, 0, -1):
+            total = np.eye(3) + A @ total / k
+        return total
+    return series
+
+
+@cache
+def _power(power: int) -> Kernel:
+    @kernel("(3,3)->(3,3)", name=f"skew_power_{power}", check=check_skew)
+    def powered(A):
+        a = vee(A)
+        if power == 0:
+            return np.eye(3)
+        if power % 2:
+            return (-(a @ a)) ** (power // 2) * hat(a)
+        return (-(a @ a)) ** (power // 2 - 1) * (np.outer(a, a) - (a @ a) * np.eye(3))
+    return powered
+
+
+def _counted(number: int, name: str) -> int:
+    if number != int(number) or number < 0:
+        raise ValueError(f"{name} must be a whole number, 0 or more, not {number}")
+    return int(number)

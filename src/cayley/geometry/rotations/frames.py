@@ -1,0 +1,151 @@
+"""Frames: direction cosines, components of vectors, sequences of turns, and orientations that know their frames.
+
+The axes of frame b, written in frame a, are the columns of R_ab. The product R_ab v has two readings, with a name each here:
+`components_in` (one vector, seen from two frames) and `turned` (one frame, a vector before and after a rotation).
+
+Sources: Ruggiu 1.1, 1.2.1 (1.1)-(1.4), 1.2.2 (1.8)-(1.15), 1.2.8; Yamamoto 1.2 (1.1)-(1.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import ConventionError
+from cayley.geometry.rotations.matrix import check_rotation_matrix, compose_rotations
+
+
+def _check_axes(x: Any, y: Any, z: Any) -> None:
+    check_rotation_matrix(np.stack(np.broadcast_arrays(x, y, z), axis=-1))
+
+
+@kernel("(3),(3),(3)->(3,3)", check=_check_axes)
+def matrix_from_axes(x, y, z):
+    """R_ab of the axes of frame b, unit vectors in frame a: its columns. Ruggiu (1.1), Yamamoto (1.1).
+
+    Triads that are not orthonormal, or left-handed, are refused; `nearest_rotation` projects them.
+
+    >>> matrix_from_axes([0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0])
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    return np.stack([x, y, z], axis=1)
+
+
+def _check_two(a: Any, b: Any) -> None:
+    check_rotation_matrix(a)
+    check_rotation_matrix(b)
+
+
+@kernel("(3,3),(3,3)->(3,3)", check=_check_two)
+def direction_cosines(axes_a, axes_b):
+    """R_ab, the nine scalar products of the axes of two frames, given as the columns of two matrices in any common frame. Ruggiu (1.2).
+
+    >>> direction_cosines(np.eye(3), [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    return axes_a.T @ axes_b
+
+
+@kernel("(3,3),(3)->(3)")
+def components_along_axes(axes, vector):
+    """The projections of a vector on the axes of a frame, which are the columns of `axes`. Ruggiu 1.1.
+
+    >>> components_along_axes([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0])
+    array([ 2., -1.,  3.])
+    """
+    return axes.T @ vector
+
+
+@kernel("(3,3),(3)->(3)")
+def components_in(R_ab, components_b):
+    """Passive reading of R_ab v: the components in frame a of the vector whose components in frame b are given. Ruggiu (1.14).
+
+    >>> components_in([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
+    array([0., 1., 0.])
+    """
+    return R_ab @ components_b
+
+
+@kernel("(3,3),(3)->(3)")
+def turned(R, vector):
+    """Active reading of R v: the vector after the rotation R, in the frame of the vector before it. Ruggiu (1.15).
+
+    >>> turned([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
+    array([0., 1., 0.])
+    """
+    return R @ vector
+
+
+class Turn(NamedTuple):
+    """One rotation of a moving frame, about axes of the fixed frame or about its own."""
+
+    rotation: Any
+    """The matrix (..., 3, 3) of the turn, in the components of the frame that it is about."""
+    about: Literal["fixed", "moving"]
+
+
+def sequence_of_turns(turns: Iterable[Turn | tuple[Any, str]], *, start: Any = None) -> np.ndarray:
+    """R_ab of a frame b after turns in the given order; a is fixed, and b starts on it, or at `start`. Ruggiu 1.2.8.
+
+    A turn about fixed axes multiplies on the left, one about moving axes on the right. Batches broadcast.
+
+    >>> from cayley.geometry.rotations import rotation_x, rotation_z
+    >>> both = sequence_of_turns([(rotation_x(0.3), "fixed"), (rotation_z(0.7), "moving")])
+    >>> np.array_equal(both, rotation_x(0.3) @ rotation_z(0.7))
+    True
+    """
+    total = np.eye(3) if start is None else np.asarray(start)
+    check_rotation_matrix(total)
+    for number, (rotation, about) in enumerate(turns):
+        check_rotation_matrix(rotation)
+        if about not in ("fixed", "moving"):
+            raise ConventionError(f"turn {number} is about {about!r}: say 'fixed' or 'moving'")
+        total = compose_rotations(rotation, total) if about == "fixed" else compose_rotations(total, rotation)
+    return total
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """The orientation of one named frame in another: a rotation matrix (or a batch) that refuses to be combined with the wrong one.
+
+    `Orientation(R, of="b", in_="a")` holds R_ab. `@` composes and checks that the inner names agree.
+
+    >>> from cayley.geometry.rotations import rotation_z
+    >>> tool_in_hand, hand_in_base = Orientation(rotation_z(0.1), of="tool", in_="hand"), Orientation(np.eye(3), of="hand", in_="base")
+    >>> (hand_in_base @ tool_in_hand).of, (hand_in_base @ tool_in_hand).in_
+    ('tool', 'base')
+    >>> tool_in_hand @ hand_in_base
+    Traceback (most recent call last):
+    cayley.errors.ConventionError: 'tool in hand' cannot be followed by 'hand in base': ...
+    """
+
+    matrix: np.ndarray
+    of: str
+    in_: str
+
+    def __post_init__(self) -> None:
+        check_rotation_matrix(self.matrix)
+
+    def __matmul__(self, other: Orientation) -> Orientation:
+        if self.of != other.in_:
+            raise ConventionError(f"'{self.of} in {self.in_}' cannot be followed by '{other.of} in {other.in_}': the orientation of "
+                                  f"{other.of!r} must be given in {self.of!r}")
+        return Orientation(compose_rotations(self.matrix, other.matrix), of=other.of, in_=self.in_)
+
+    def inverse(self) -> Orientation:
+        """The other frame seen from this one: the transpose."""
+        return Orientation(np.swapaxes(self.matrix, -2, -1), of=self.in_, in_=self.of)
+
+    def components(self, vector: Any, *, of: str) -> np.ndarray:
+        """The components in frame `in_` of a vector given by its components in the frame `of`, which must be named."""
+        if of != self.of:
+            raise ConventionError(f"the vector is given in {of!r}, and this is the orientation of {self.of!r} in {self.in_!r}")
+        return components_in(self.matrix, vector)

@@ -1,0 +1,153 @@
+"""The unit spinor of a rotation: two complex numbers that hold the three turned axes.
+
+    psi = (psi1, psi2) = (q3 + i q0, q1 + i q2) = f(q)      of the unit quaternion (q0, q1, q2, q3)
+
+A spinor is a real array (2, 2): psi1 and psi2, each (real part, imaginary part); see `complex_numbers`. psi and -psi are the same
+rotation. The ratio psi2 / psi1 fixes the third turned axis; the common phase is the turn about that axis.
+The map f is linear over the real numbers only (spec E-11).
+
+Source: Mladenova 2.3 (27)-(40), (51)-(58), corrected as in spec E-05 to E-07 and E-11.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError
+from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.rotations.complex_numbers import IMAGINARY_UNIT, as_real, conjugate, matrix_product, product, square_norm
+from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.rotations.quaternion import quaternion_from_matrix
+
+PAULI = as_real(np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]]))
+"""sigma_1, sigma_2, sigma_3: shape (3, 2, 2, 2), the last axis (real part, imaginary part)."""
+
+
+def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None:
+    """Raise `GeometryError` unless psi^+ psi = 1 for every spinor (2, 2) of the batch, to 1e-8 (float32: 1e-4) or `tolerance`.
+
+    >>> check_unit_spinor([[1.0, 0.0], [1.0, 0.0]])
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: spinor is not a rotation: psi^+ psi = 2, and 1 was expected; divide it by its norm if that is meant
+    """
+    psi = np.asarray(psi)
+    if psi.ndim < 2 or psi.shape[-2:] != (2, 2):
+        raise GeometryError(f"a spinor has shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) makes it so")
+    square = square_norm(psi)
+    bad = first_failure(np.abs(square - 1) <= tolerance_of(psi, tolerance))
+    if bad is not None:
+        raise GeometryError(f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by its "
+                            "norm if that is meant")
+
+
+@kernel("(4)->(2,2)")
+def spinor_from_quaternion(q):
+    """f(q) = (q3 + i q0, q1 + i q2), for quaternions of any norm: psi^+ psi = |q|^2. Mladenova (27), (51).
+
+    >>> spinor_from_quaternion([1.0, 0.0, 0.0, 0.0])
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    return np.array([[q[3], q[0]], [q[1], q[2]]])
+
+
+@kernel("(2,2)->(4)")
+def quaternion_from_spinor(psi):
+    """The quaternion (w, x, y, z) with f(q) = psi; any norm.
+
+    >>> quaternion_from_spinor([[0.5, -0.5], [0.5, 0.5]])
+    array([-0.5,  0.5,  0.5,  0.5])
+    """
+    return np.stack([psi[0, 1], psi[1, 0], psi[1, 1], psi[0, 0]])
+
+
+@kernel("(2,2)->(3,3)", check=check_unit_spinor)
+def matrix_from_spinor(psi):
+    """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected (E-05 to E-07).
+
+    >>> matrix_from_spinor([[1.0, 0.0], [0.0, 0.0]])      # q = (0, 0, 0, 1), the half-turn about the third axis
+    array([[-1.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    squares, across = product(psi, psi), product(psi[0], psi[1])
+    total, difference = squares[0] + squares[1], squares[1] - squares[0]
+    first = np.stack([difference[0], total[1], 2 * across[0]])
+    second = np.stack([difference[1], -total[0], 2 * across[1]])
+    return np.stack([first, second, _third_axis(psi)], axis=1)
+
+
+@kernel("(3,3)->(2,2)", check=check_rotation_matrix)
+def spinor_from_matrix(R):
+    """The unit spinor of a rotation matrix; of the two, the one whose quaternion has w >= 0.
+
+    >>> spinor_from_matrix(np.eye(3))
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    return spinor_from_quaternion(quaternion_from_matrix.unchecked(R))
+
+
+@kernel("(2,2)->(3)")
+def pauli_expectations(psi):
+    """(psi^+ sigma_1 psi, psi^+ sigma_2 psi, psi^+ sigma_3 psi): the third turned axis, times psi^+ psi. Mladenova (40).
+
+    >>> pauli_expectations([[0.0, 0.0], [1.0, 0.0]])
+    array([ 0.,  0., -1.])
+    """
+    return np.stack([np.sum(product(conjugate(psi), matrix_product(sigma, psi))[:, 0]) for sigma in PAULI])
+
+
+@kernel("(2,2),()->(2,2)")
+def spinor_with_phase(psi, phase):
+    """exp(i phase) psi: the same third axis, the other two turned about it by -2 phase. A phase of pi changes no rotation.
+
+    >>> spinor_with_phase([[1.0, 0.0], [0.0, 0.0]], np.pi / 2).round(15)
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    return product(psi, np.stack([np.cos(phase), np.sin(phase)]))
+
+
+@kernel("(2,2),(2,2)->(2,2)")
+def spinor_product(psi, chi):
+    """f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ (0, 1). Mladenova (57).
+
+    >>> one = spinor_from_quaternion([1.0, 0.0, 0.0, 0.0])
+    >>> np.array_equal(spinor_product(one, PAULI[0][0]), PAULI[0][0])
+    True
+    """
+    return -product(IMAGINARY_UNIT, matrix_product(spinor_matrix(quaternion_from_spinor(psi)), chi))
+
+
+@kernel("(4)->(2,2,2)")
+def spinor_matrix(q):
+    """Q^ = i q0 1 + q . sigma = [[q3 + i q0, q1 - i q2], [q1 + i q2, -q3 + i q0]]; its first column is f(q), its determinant -|q|^2.
+
+    Mladenova (53), (58), lower right corner corrected as in spec E-11.
+
+    >>> spinor_matrix([0.0, 0.0, 1.0, 0.0])[..., 1]      # sigma_2 is purely imaginary
+    array([[ 0., -1.],
+           [ 1.,  0.]])
+    """
+    return np.array([[[q[3], q[0]], [q[1], -q[2]]], [[q[1], q[2]], [-q[3], q[0]]]])
+
+
+@kernel("(2,2)->(2,2)")
+def inverse_spinor(psi):
+    """f(q^-1) = (-q3 + i q0, -q1 - i q2) of the unit spinor f(q).
+
+    >>> inverse_spinor([[1.0, 2.0], [3.0, 4.0]])
+    array([[-1.,  2.],
+           [-3., -4.]])
+    """
+    return np.array([[-psi[0, 0], psi[0, 1]], [-psi[1, 0], -psi[1, 1]]])
+
+
+def _third_axis(psi):
+    """a1 + i a2 = 2 conj(psi1) psi2, a3 = |psi1|^2 - |psi2|^2."""
+    plane = 2 * product(conjugate(psi[0]), psi[1])
+    return np.stack([plane[0], plane[1], np.sum(psi[0] * psi[0]) - np.sum(psi[1] * psi[1])])

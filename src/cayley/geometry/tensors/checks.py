@@ -1,0 +1,77 @@
+"""What tensors and vectors are checked for. A failed check names the element of the batch, the size of the defect, and the way out.
+
+Sizes are relative: a component array is symmetric, skew or orthogonal if it is so within `TOLERANCE` of its own largest entry.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import CayleyError, GeometryError
+
+TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
+
+
+def tolerance_of(array: np.ndarray) -> float:
+    """The relative size of what counts as rounding, by the precision of the array."""
+    return TOLERANCE.get(array.dtype, 1e-9)
+
+
+def is_rounding(defect: np.ndarray, array: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Whether a defect is no more than rounding of numbers of that size, and not NaN."""
+    return defect <= tolerance_of(array) * size + np.finfo(np.float64).tiny
+
+
+def check_symmetric(T: Any) -> None:
+    """Raise if one of the component arrays (..., n, n) is not symmetric."""
+    T = np.asarray(T)
+    _refuse(np.abs(T - np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not symmetric: T - T^T reaches {defect:.3g}",
+            "take symmetric_part(T) if that is what you mean")
+
+
+def check_skew(T: Any) -> None:
+    """Raise if one of the component arrays (..., n, n) is not skew-symmetric."""
+    T = np.asarray(T)
+    _refuse(np.abs(T + np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not skew: T + T^T reaches {defect:.3g}",
+            "vee(T) is the vector of the skew part of any tensor")
+
+
+def check_unit_vector(e: Any) -> None:
+    """Raise if one of the vectors (..., n) does not have length 1."""
+    e = np.asarray(e)
+    defect = np.abs(np.sqrt(np.sum(np.square(e, dtype=np.float64), axis=-1)) - 1)
+    refuse_where(~(defect <= tolerance_of(e)), "a direction is not a unit vector{element}: its length is off by {defect:.3g}; "
+                                               "unit_vector(e) normalises it", defect)
+
+
+def check_orthogonal(Q: Any) -> None:
+    """Raise if one of the matrices (..., n, n) is not orthogonal; reflections are."""
+    Q = np.asarray(Q)
+    product = Q @ np.swapaxes(Q, -1, -2)
+    defect = np.abs(product - np.eye(Q.shape[-1])).max(axis=(-2, -1))
+    refuse_where(~(defect <= tolerance_of(Q)), "a matrix is not orthogonal{element}: Q Q^T - 1 reaches {defect:.3g}; if it drifted away "
+                                               "from a rotation, nearest_rotation brings it back", defect)
+
+
+def check_change_of_frame(R: Any, *_: Any) -> None:
+    """Raise if one of the matrices (..., n, n) does not turn one right-handed frame into another."""
+    check_orthogonal(R)
+    turned_over = np.asarray(np.linalg.det(np.asarray(R, dtype=np.float64)) < 0)
+    refuse_where(turned_over, "a change of frame is a reflection{element}: its determinant is -1, and frames are right-handed", turned_over)
+
+
+def _refuse(defect: np.ndarray, array: np.ndarray, problem: str, advice: str) -> None:
+    size = np.abs(array).max(axis=(-2, -1))
+    refuse_where(~is_rounding(defect, array, size), f"a tensor is {problem}{{element}}; {advice}", defect)
+
+
+def refuse_where(wrong: Any, message: str, defect: Any, error: type[CayleyError] = GeometryError) -> None:
+    """Raise for the first element of the batch that is wrong; the message is formatted with `defect` and `element`."""
+    wrong = np.asarray(wrong)
+    if not wrong.any():
+        return
+    first = tuple(int(k) for k in np.argwhere(wrong)[0])
+    element = f" at element {first if len(first) > 1 else first[0]} of the batch" if first else ""
+    raise error(message.format(defect=float(np.asarray(defect)[first]), element=element))

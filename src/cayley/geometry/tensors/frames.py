@@ -1,0 +1,78 @@
+"""A tensor as a linear map, and its components in one frame or another.
+
+`R_ab` turns components in frame b into components in frame a, so T_a = R_ab T_b R_ab^T. (Balafoutis & Patel print the same formula,
+(3.2.2) and (3.3.2), with a rotation that maps the axes: that would be the transpose, spec E-02.) Source: sections 3.2.1, 3.2.2, 3.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import GeometryError
+from cayley.geometry.tensors.checks import check_change_of_frame
+from cayley.geometry.tensors.decomposition import isotropic_part
+from cayley.geometry.tensors.products import LEVI_CIVITA
+
+
+@kernel("(n,n),(n,n)->(n,n)", check=check_change_of_frame)
+def tensor_in_frame(R_ab, T_b):
+    """The components in frame a of the tensor with components T_b in frame b: T_a = R_ab T_b R_ab^T, (3.3.2).
+
+    The same for any tensor of order two: inertia, Euler tensor, angular velocity tensor. A reflection is refused.
+
+    >>> tensor_in_frame([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], np.diag([1.0, 2.0, 3.0]))
+    array([[2., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 3.]])
+    """
+    return R_ab @ T_b @ R_ab.T
+
+
+def tensor_of_map(action: Callable[[np.ndarray], np.ndarray], frame: np.ndarray | None = None) -> np.ndarray:
+    """The components T_ij = e_i . T(e_j) of a linear map of vectors, (3.2.14); a map that is not linear is refused.
+
+    The columns of `frame` are the unit vectors e_i, by default the axes in which `action` takes and gives its vectors.
+
+    >>> tensor_of_map(lambda r: np.cross([0.0, 0.0, 1.0], r))
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  0.]])
+    """
+    e = np.eye(3) if frame is None else np.asarray(frame, dtype=float)
+    images = np.stack([np.asarray(action(e[:, j]), dtype=float) for j in range(3)], axis=1)
+    mixture = np.array([0.3, -1.7, 0.6])
+    defect = np.abs(action(e @ mixture) - images @ mixture).max()
+    if not defect <= 1e-9 * (1 + np.abs(images).max()):
+        raise GeometryError(f"the map is not linear, so it is no tensor: T(a + b) and T(a) + T(b) differ by {defect:.3g}")
+    return e.T @ images
+
+
+def tensor_rank(T: np.ndarray, *, tolerance: float = 1e-12) -> int | np.ndarray:
+    """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): what its singular values leave above `tolerance`
+    times the largest. Leading axes are a batch.
+
+    >>> tensor_rank(np.outer([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]))
+    1
+    """
+    sizes = np.linalg.svd(np.asarray(T, dtype=float), compute_uv=False)
+    found = np.sum(sizes > tolerance * sizes[..., :1], axis=-1)
+    return int(found) if found.ndim == 0 else found
+
+
+def isotropic_defect(T: np.ndarray) -> float:
+    """How far a tensor of order two or three is from one whose components are the same in every frame, in its largest component.
+
+    The isotropic tensors are the multiples of the unit tensor and of the alternating tensor.
+
+    >>> isotropic_defect(LEVI_CIVITA), isotropic_defect(np.diag([1.0, 2.0, 3.0]))
+    (0.0, 1.0)
+    """
+    T = np.asarray(T, dtype=float)
+    if T.shape == (3, 3):
+        return float(np.abs(T - isotropic_part(T)).max())
+    if T.shape == (3, 3, 3):
+        return float(np.abs(T - np.sum(T * LEVI_CIVITA) / 6 * LEVI_CIVITA).max())
+    raise GeometryError(f"isotropy is told of tensors of order two or three in space, not of shape {T.shape}")

@@ -1,0 +1,184 @@
+"""Products of vectors and second-order tensors, and the two isotropic tensors that contractions are made with.
+
+A tensor is the array of its components in one orthonormal frame: T[i, j] = e_i . T e_j. A product takes operands in the same frame.
+Source: Balafoutis & Patel, section 3.2.2-3.3.1, equations (3.2.3)-(3.2.34) and (3.3.3)-(3.3.6); what they call orthogonal is
+measured here by the inner product, as in spec E-33.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
+from cayley.geometry.tensors.checks import refuse_where
+
+UNIT = np.eye(3)
+"""Kronecker's tensor, the only isotropic tensor of order two up to a factor."""
+
+LEVI_CIVITA = np.array([[[0, 0, 0], [0, 0, 1], [0, -1, 0]], [[0, 0, -1], [0, 0, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]], float)
+"""The alternating tensor of order three: LEVI_CIVITA[i, j, k] = e_i . (e_j x e_k)."""
+
+for _constant in (UNIT, LEVI_CIVITA):
+    _constant.flags.writeable = False
+
+
+@kernel("(n),(m)->(n,m)")
+def dyad(u, v):
+    """The tensor product of two vectors: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3). Its rank is one, or zero if a vector is.
+
+    >>> dyad([1.0, 2.0, 0.0], [0.0, 0.0, 3.0])
+    array([[0., 0., 3.],
+           [0., 0., 6.],
+           [0., 0., 0.]])
+    """
+    return np.outer(u, v)
+
+
+@kernel("(n,n),(n)->(n)")
+def right_dot(T, v):
+    """T . v, the vector that the linear map T makes of v, (3.2.20).
+
+    >>> right_dot([[0.0, 1.0], [0.0, 0.0]], [2.0, 3.0])
+    array([3., 0.])
+    """
+    return T @ v
+
+
+@kernel("(n),(n,n)->(n)")
+def left_dot(v, T):
+    """v . T = T^T . v, (3.2.21), (3.2.24).
+
+    >>> left_dot([2.0, 3.0], [[0.0, 1.0], [0.0, 0.0]])
+    array([0., 2.])
+    """
+    return v @ T
+
+
+@kernel("(n,n),(n,n)->(n,n)")
+def dot(T, S):
+    """The dot product T S of two tensors, their composition as maps, (3.2.27). It does not commute.
+
+    >>> dot([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]])
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    return T @ S
+
+
+@kernel("(n,n),(n,n)->(n,n,n,n)")
+def tensor_product(T, S):
+    """The tensor of order four with components T[i, j] S[k, l], (3.2.19).
+
+    >>> tensor_product(np.eye(2), [[1.0, 2.0], [3.0, 4.0]])[1, 1]
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    return np.einsum("ij,kl->ijkl", T, S)
+
+
+def contraction(T: Any, first: int, second: int) -> Any:
+    """The sum over two indices set equal, of a tensor of any order of two or more: two orders less.
+
+    The places of the indices are axes of the array; count them from the end, and leading axes may hold a batch.
+
+    >>> contraction(tensor_product(np.eye(3), np.eye(3)), -1, -2)
+    array([[3., 0., 0.],
+           [0., 3., 0.],
+           [0., 0., 3.]])
+    """
+    return np.trace(T, axis1=first, axis2=second)
+
+
+@kernel("(n,n),(n,n)->()")
+def double_dot(T, S):
+    """T : S = tr(T S), (3.2.30). Other texts write tr(T S^T) so: that is `inner_product`.
+
+    >>> float(double_dot([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
+    -4.0
+    """
+    return np.sum(T * S.T)
+
+
+@kernel("(n,n),(n,n)->()")
+def inner_product(T, S):
+    """tr(T S^T), the sum of the products of components: it makes the tensors a Euclidean space of n^2 dimensions.
+
+    Two tensors are orthogonal if it vanishes; for symmetric and for skew tensors `double_dot` then vanishes too (spec E-33).
+
+    >>> float(inner_product([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
+    4.0
+    """
+    return np.sum(T * S)
+
+
+@kernel("(n,n)->()")
+def tensor_norm(T):
+    """The Frobenius norm sqrt(T : T^T), (3.2.31).
+
+    >>> float(tensor_norm([[3.0, 0.0], [0.0, 4.0]]))
+    5.0
+    """
+    return np.sqrt(np.sum(T * T))
+
+
+def _check_angle(T: Any, S: Any) -> None:
+    for name, size in (("first", np.abs(T).max(axis=(-2, -1))), ("second", np.abs(S).max(axis=(-2, -1)))):
+        refuse_where(~(size > 0), f"the {name} tensor of an angle is zero or NaN{{element}}: it has no direction", size)
+
+
+@kernel("(n,n),(n,n)->()", check=_check_angle)
+def angle_between_tensors(T, S):
+    """The angle between two non-zero tensors [rad], from 0 to pi, (3.2.33); for skew tensors that of their dual vectors.
+
+    Computed from sum and difference of the two directions, so that angles near 0 and pi keep their digits.
+
+    >>> float(np.rad2deg(angle_between_tensors([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])))
+    45.0
+    """
+    t, s = T / tensor_norm(T), S / tensor_norm(S)
+    return 2 * np.arctan2(tensor_norm(t - s), tensor_norm(t + s))
+
+
+@kernel("(n)->(n)")
+def unit_vector(v):
+    """The direction of a vector; NaN if it has none.
+
+    >>> unit_vector([0.0, 3.0, 4.0])
+    array([0. , 0.6, 0.8])
+    """
+    size = np.max(np.abs(v))
+    scaled = v / where(size > 0, size, 1.0)  # squares neither overflow nor vanish
+    return scaled / np.sqrt(scaled @ scaled)
+
+
+@kernel("(3),(3),(3)->()")
+def scalar_triple_product(a, b, c):
+    """a . (b x c), the determinant of the three vectors: zero if they lie in one plane. Yamamoto (A.8).
+
+    >>> float(scalar_triple_product([1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]))
+    6.0
+    """
+    return a @ np.cross(b, c)
+
+
+@kernel("(3),(3),(3)->(3)")
+def vector_triple_product(a, b, c):
+    """a x (b x c) = (c . a) b - (a . b) c. Yamamoto (A.7); his component form (A.6) is misprinted, spec E3-35.
+
+    >>> vector_triple_product([1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    array([ 0., -1.,  0.])
+    """
+    return (c @ a) * b - (a @ b) * c
+
+
+@kernel("(3),(3)->(3,3)")
+def vector_triple_matrix(a, c):
+    """The matrix (c . a) 1 - c a^T that makes a x (b x c) of b. Yamamoto (A.10); with a = c it is the inertia of a unit mass at a.
+
+    >>> vector_triple_matrix([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]) @ [1.0, 0.0, 0.0]
+    array([ 0., -1.,  0.])
+    """
+    return (c @ a) * np.eye(3) - np.outer(c, a)

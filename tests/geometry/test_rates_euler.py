@@ -1,0 +1,90 @@
+"""Euler rates and angular velocity: all twelve sequences, moving and fixed axes, against rotations in 60 digits."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cayley.errors import ConventionError, SingularityError
+from cayley.geometry import rates as cr
+from cayley.geometry.rotations.euler import SEQUENCES
+from cayley.geometry.tensors.cross import vee
+from geometry import exact_motions as em
+from geometry.exact_rotations import MP
+
+
+def close(found, expected, size=1.0, tolerance=1e-13):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected))))
+
+
+def euler_curve(sequence, axes, angles):
+    first, second = ([MP.mpf(x) for x in row] for row in ((0.4, -0.9, 1.3), (-0.7, 0.2, 0.5)))
+    exact = [MP.mpf(float(a)) for a in angles]
+
+    def matrix(t):
+        turns = [em.elementary(s, a + t * b + t * t * c / 2) for s, a, b, c in zip(sequence, exact, first, second, strict=True)]
+        R = turns[0] * turns[1] * turns[2] if axes == "moving" else turns[2] * turns[1] * turns[0]
+        return R.tolist()
+    return em.floats(first), em.floats(second), em.rates(matrix)
+
+
+@pytest.mark.spec("S3-19")
+@pytest.mark.parametrize("axes", ["moving", "fixed"])
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_euler_rates_of_every_sequence(sequence, axes):
+    options = {"sequence": sequence, "axes": axes}
+    for angles in ([0.3, 0.7, -1.1], [-2.0, 2.5, 3.0], [np.pi, 1.0, 0.0]):
+        rates, second, (R, dR, ddR) = euler_curve(sequence, axes, angles)
+        spin = dR @ R.T
+        w, dw = vee(spin), vee(ddR @ R.T - spin @ spin)
+        found = cr.angular_velocity_from_euler_rates(angles, rates, **options)
+        close(found.world, w)
+        close(found.body, R.T @ w)
+        found = cr.angular_acceleration_from_euler_rates(angles, rates, second, **options)
+        close(found.world, dw)
+        close(found.body, R.T @ dw)
+        close(cr.euler_rates_from_world_velocity(angles, w, **options), rates)
+        close(cr.euler_rates_from_body_velocity(angles, R.T @ w, **options), rates)
+        close(cr.euler_second_rates_from_world_acceleration(angles, w, dw, **options), second, 10)
+        close(cr.euler_second_rates_from_body_acceleration(angles, R.T @ w, R.T @ dw, **options), second, 10)
+        margin = np.sin(angles[1]) if sequence[0] == sequence[2] else np.cos(angles[1])
+        close(abs(np.linalg.det(cr.world_velocity_map_of_euler(angles, **options))), abs(margin))
+
+
+@pytest.mark.spec("S3-19")
+def test_euler_rates_worked_example():
+    """Spec W3-04."""
+    options = {"sequence": "zyz", "axes": "moving"}
+    found = cr.angular_velocity_from_euler_rates([0.3, 0.7, 5.0], [0.4, -0.9, 1.3], **options)
+    np.testing.assert_allclose(found.world, [1.0660462486, -0.6123096929, 1.3942948435], atol=1e-9)
+    Omega = cr.world_velocity_map_of_euler([0.3, 0.7, 5.0], **options)
+    np.testing.assert_allclose(np.linalg.det(Omega), -0.6442176872, atol=1e-9)
+    sp, cp, st_, ct = np.sin(0.3), np.cos(0.3), np.sin(0.7), np.cos(0.7)
+    np.testing.assert_allclose(Omega, [[0, -sp, st_ * cp], [0, cp, st_ * sp], [1, 0, ct]], atol=1e-15)
+    inverse = [[-cp * ct / st_, -sp * ct / st_, 1], [-sp, cp, 0], [cp / st_, sp / st_, 0]]
+    w = np.array([0.2, -0.5, 0.9])
+    np.testing.assert_allclose(cr.euler_rates_from_world_velocity([0.3, 0.7, 5.0], w, **options), inverse @ w, atol=1e-14)
+
+
+@pytest.mark.spec("S3-19")
+@pytest.mark.parametrize("sequence, middle", [("zyz", 0.0), ("zyz", np.pi), ("xyx", -np.pi), ("zyx", np.pi / 2), ("xyz", -np.pi / 2)])
+@pytest.mark.parametrize("axes", ["moving", "fixed"])
+def test_euler_singularities(sequence, middle, axes):
+    """There is no inverse; the message names a direction that no rates reach, and the map itself is still right."""
+    angles = np.array([[0.3, 0.7, 0.1], [0.3, middle, 0.1]])
+    for function, extra in ((cr.euler_rates_from_world_velocity, 1), (cr.euler_rates_from_body_velocity, 1),
+                            (cr.euler_second_rates_from_world_acceleration, 2), (cr.euler_second_rates_from_body_acceleration, 2)):
+        with pytest.raises(SingularityError, match=f"{sequence} angles 1 of the batch about {axes} axes are singular") as caught:
+            function(angles, *[np.ones(3)] * extra, sequence=sequence, axes=axes)
+    lost = np.array(json.loads(str(caught.value).split("along ")[1].split(";")[0]))
+    Omega = cr.world_velocity_map_of_euler(angles[1], sequence=sequence, axes=axes)
+    assert np.max(np.abs(lost @ Omega)) < 1e-5 and abs(np.linalg.norm(lost) - 1) < 1e-5
+    rates, _, (R, dR, _) = euler_curve(sequence, axes, angles[1])
+    close(cr.angular_velocity_from_euler_rates(angles[1], rates, sequence=sequence, axes=axes).world, vee(dR @ R.T))
+
+
+def test_euler_conventions_are_named():
+    with pytest.raises(ConventionError):
+        cr.angular_velocity_from_euler_rates([0, 0, 0], [0, 0, 0], sequence="zzy", axes="moving")
+    with pytest.raises(ConventionError):
+        cr.angular_velocity_from_euler_rates([0, 0, 0], [0, 0, 0], sequence="zyz", axes="rotating")
