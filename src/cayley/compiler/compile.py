@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler import cache, numpy_api
 from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import LONGEST_FUNCTION, Core
-from cayley.compiler.loop import batch_loop, rows
+from cayley.compiler.loop import batch_loop, is_inlined, rows
 from cayley.compiler.machine import Code, assemble, host
 from cayley.compiler.native_call import native_call, native_function
 from cayley.compiler.program import Program
@@ -101,8 +101,9 @@ def _assemblies(program: Program, precision: str, named: bool | None) -> list[Ca
     """What there is to compile, piece by piece."""
     machine = host()
     core = Core(program, machine.width(precision), precision, fused=machine.fused)
-    jobs: list[Callable[[], Assembly]] = [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
-    jobs.append(lambda: batch_loop(core))
+    jobs: list[Callable[[], Assembly]] = [lambda: batch_loop(core)]
+    if not is_inlined(core):
+        jobs += [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
     if named is not None:
         single = Core(program, 1, precision, fused=machine.fused)
         jobs += [lambda: single.part(0), lambda: native_call(single, named=named)]

@@ -7,6 +7,7 @@ that is not full repeats its last state, so a state is computed alike wherever i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from cayley.compiler.lanes import Assembly
@@ -17,7 +18,9 @@ from cayley.compiler.transpose import move_block, move_side_by_side, transposed
 
 STACK_BYTES = 1 << 16
 _UNROLLED = 32
-"""Elements up to which the transposition of a full block is written out for the operand's own shape."""
+"""Elements of an operand up to which its transposition is written out."""
+_INLINED = 400
+"""Operations up to which a core is part of the loop."""
 
 
 class Buffers:
@@ -37,45 +40,133 @@ def _places(variables: tuple[Variable, ...], width: int) -> tuple[list[int], int
     return starts, total + width  # the last transposition may write a whole block
 
 
+@dataclass(frozen=True)
+class _Operand:
+    """An input or output, and the names of what NumPy says about it."""
+
+    shape: tuple[int, ...]
+    start: int  # its place in the buffer
+    pointer: str
+    outer: str  # bytes from a state to the next
+    strides: list[str]
+    dense: str  # whether the elements of a state are contiguous in C order
+
+    @property
+    def is_small(self) -> bool:
+        return prod(self.shape) <= _UNROLLED
+
+
 def batch_loop(core: Core) -> Assembly:
     """The function `loop(args, dimensions, steps, data)` of a generalized ufunc."""
-    assembly = Assembly()
-    element, width = core.precision, core.width
-    size = element_size(element)
-    for name in core.names:
-        assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr)"
-    for name in ("gather", "scatter"):
-        assembly.declarations[name] = f"declare void @{name}(ptr, i64, i64, i64, ptr)"
-    text, variables = Text(), core.program.inputs + core.program.outputs
-    pointers = [text.let(f"load ptr, ptr {text.let(f'getelementptr ptr, ptr %args, i64 {k}')}") for k in range(len(variables))]
-    steps = iter([text.let(f"load i64, ptr {text.let(f'getelementptr i64, ptr %steps, i64 {k}')}")
-                  for k in range(len(variables) + sum(len(v.shape) for v in variables))])
-    outer = [next(steps) for _ in variables]
-    strides = [[next(steps) for _ in v.shape] for v in variables]
-    dense = [_is_dense(text, v.shape, s, size) for v, s in zip(variables, strides, strict=True)]
-    total = text.let("load i64, ptr %dimensions")
-    in_buffer, out_buffer, between, release = workspace(text, assembly, core)
-    places, split = Buffers(core), len(core.program.inputs)
+    return _BatchLoop(core).assembly
 
-    def block(first: str) -> None:
-        left = text.let(f"sub i64 {total}, {first}")
-        valid = text.let(f"call i64 @llvm.smin.i64(i64 {left}, i64 {width})")
-        for k, v in enumerate(variables[:split]):
-            source = text.offset(pointers[k], (first, outer[k]))
-            target = text.let(f"getelementptr {element}, ptr {in_buffer}, i64 {places.inputs[k] * width}")
-            _move(text, "gather", v.shape, source, outer[k], strides[k], dense[k], valid, target, element, width)
-        call_core(text, core, in_buffer, out_buffer, between)
-        for k, v in enumerate(variables[split:], split):
-            target = text.offset(pointers[k], (first, outer[k]))
-            source = text.let(f"getelementptr {element}, ptr {out_buffer}, i64 {places.outputs[k - split] * width}")
-            _move(text, "scatter", v.shape, target, outer[k], strides[k], dense[k], valid, source, element, width)
 
-    assembly.declarations["smin"] = "declare i64 @llvm.smin.i64(i64, i64)"
-    text.repeat("0", total, width, block)
-    release()
-    assembly.functions["loop"] = ("define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) {\n"
-                                  + "\n".join(text.lines) + "\n  ret void\n}")
-    return assembly
+class _BatchLoop:
+    """The loop under construction. A small core is made part of it, so that full blocks stay in registers from end to end."""
+
+    def __init__(self, core: Core):
+        self.core, self.assembly, self.text = core, Assembly(), Text()
+        self.inputs, self.outputs = self._operands()
+        self.total = self.text.let("load i64, ptr %dimensions")
+        self._declare()
+        done = self._quick_blocks() if is_inlined(core) and all(o.is_small for o in self.inputs + self.outputs) else "0"
+        in_buffer, out_buffer, between, release = workspace(self.text, self.assembly, core)
+        self.text.repeat(done, self.total, core.width, lambda first: self._block(first, in_buffer, out_buffer, between))
+        release()
+        self.assembly.functions["loop"] = ("define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) alignstack(64) {\n"
+                                           + "\n".join(self.text.lines) + "\n  ret void\n}")
+
+    def _operands(self) -> tuple[list[_Operand], list[_Operand]]:
+        text, program, places = self.text, self.core.program, Buffers(self.core)
+        variables = program.inputs + program.outputs
+        pointers = [text.let(f"load ptr, ptr {text.let(f'getelementptr ptr, ptr %args, i64 {k}')}") for k in range(len(variables))]
+        steps = iter([text.let(f"load i64, ptr {text.let(f'getelementptr i64, ptr %steps, i64 {k}')}")
+                      for k in range(len(variables) + sum(len(v.shape) for v in variables))])
+        outer = [next(steps) for _ in variables]
+        operands = []
+        for v, start, pointer, step in zip(variables, places.inputs + places.outputs, pointers, outer, strict=True):
+            strides = [next(steps) for _ in v.shape]
+            operands.append(_Operand(v.shape, start, pointer, step, strides, _is_dense(text, v.shape, strides, self._size)))
+        return operands[:len(program.inputs)], operands[len(program.inputs):]
+
+    @property
+    def _size(self) -> int:
+        return element_size(self.core.precision)
+
+    def _declare(self) -> None:
+        for name in ("gather", "scatter"):
+            self.assembly.declarations[name] = f"declare void @{name}(ptr, i64, i64, i64, ptr)"
+        self.assembly.declarations["smin"] = "declare i64 @llvm.smin.i64(i64, i64)"
+        if is_inlined(self.core):
+            part = self.core.part(0)
+            self.assembly.declarations.update(part.declarations)
+            self.assembly.functions.update({name: _internal(function) for name, function in part.functions.items()})
+        else:
+            self.assembly.declarations.update((name, f"declare void @{name}(ptr, ptr, ptr)") for name in self.core.names)
+
+    def _quick_blocks(self) -> str:
+        """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
+        text, core = self.text, self.core
+        plain = "true"
+        for operand in self.inputs + self.outputs:
+            usual = operand.dense if operand.shape else text.let(f"icmp eq i64 {operand.outer}, {self._size}")
+            plain = text.let(f"and i1 {plain}, {usual}")
+        whole = text.let(f"and i64 {self.total}, {-core.width}")
+        done = text.let(f"select i1 {plain}, i64 {whole}, i64 0")
+        in_buffer, out_buffer, between, _ = workspace(text, self.assembly, core)
+
+        def block(first: str) -> None:
+            for direction, operands, buffer in (("gather", self.inputs, in_buffer), ("scatter", self.outputs, out_buffer)):
+                for operand in operands:
+                    memory, place = self._places(operand, first, buffer)
+                    if operand.shape:
+                        move_block(text, direction, prod(operand.shape), memory, operand.outer, place, core.precision, core.width)
+                    else:
+                        move_side_by_side(text, direction, memory, place, core.precision, core.width)
+                if direction == "gather":
+                    call_core(text, core, in_buffer, out_buffer, between)
+
+        text.repeat("0", done, core.width, block)
+        return done
+
+    def _block(self, first: str, in_buffer: str, out_buffer: str, between: str) -> None:
+        """Any states: up to a full block, with any strides."""
+        left = self.text.let(f"sub i64 {self.total}, {first}")
+        valid = self.text.let(f"call i64 @llvm.smin.i64(i64 {left}, i64 {self.core.width})")
+        for operand in self.inputs:
+            self._move("gather", operand, *self._places(operand, first, in_buffer), valid)
+        call_core(self.text, self.core, in_buffer, out_buffer, between)
+        for operand in self.outputs:
+            self._move("scatter", operand, *self._places(operand, first, out_buffer), valid)
+
+    def _places(self, operand: _Operand, first: str, buffer: str) -> tuple[str, str]:
+        """Where a block of an operand is in NumPy's memory, and where in the buffer."""
+        memory = self.text.offset(operand.pointer, (first, operand.outer))
+        return memory, self.text.let(f"getelementptr {self.core.precision}, ptr {buffer}, i64 {operand.start * self.core.width}")
+
+    def _move(self, direction: str, operand: _Operand, memory: str, place: str, valid: str) -> None:
+        text, elements = self.text, prod(operand.shape)
+
+        def by_rows() -> None:
+            text.do(f"call void @{direction}(ptr {memory}, i64 {operand.outer}, i64 {valid}, i64 {elements}, ptr {place})")
+
+        def by_elements() -> None:
+            _elementwise(text, direction, operand.shape, memory, operand.outer, operand.strides, valid, place, self.core.precision,
+                         self.core.width)
+
+        if elements and operand.shape:
+            text.when(operand.dense, by_rows, by_elements)
+        elif elements:
+            by_elements()
+
+
+def is_inlined(core: Core) -> bool:
+    """Whether a core is so small that the loop contains it."""
+    return len(core.parts) == 1 and len(core.parts[0]) <= _INLINED
+
+
+def _internal(function: str) -> str:
+    return function.replace("define void", "define internal void", 1).replace("alignstack(64)", "alwaysinline", 1)
 
 
 def rows(element: str, width: int) -> Assembly:
@@ -124,31 +215,6 @@ def _is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int)
             dense = text.let(f"and i1 {dense}, {same}")
         expected *= length
     return dense
-
-
-def _move(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str], dense: str, valid: str,
-          buffer: str, element: str, width: int) -> None:
-    """One operand of a block between NumPy's memory and the buffer."""
-    elements, size = prod(shape), element_size(element)
-    if elements == 0:
-        return
-
-    def by_elements() -> None:
-        _elementwise(text, direction, shape, memory, outer, strides, valid, buffer, element, width)
-
-    def by_rows() -> None:
-        text.do(f"call void @{direction}(ptr {memory}, i64 {outer}, i64 {valid}, i64 {elements}, ptr {buffer})")
-
-    full = text.let(f"icmp eq i64 {valid}, {width}")
-    if shape == ():
-        adjacent = text.let(f"icmp eq i64 {outer}, {size}")
-        text.when(text.let(f"and i1 {full}, {adjacent}"),
-                  lambda: move_side_by_side(text, direction, memory, buffer, element, width), by_elements)
-    elif elements > _UNROLLED:
-        text.when(dense, by_rows, by_elements)
-    else:
-        text.when(text.let(f"and i1 {full}, {dense}"), lambda: move_block(text, direction, elements, memory, outer, buffer, element, width),
-                  lambda: text.when(dense, by_rows, by_elements))
 
 
 def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str], valid: str,
