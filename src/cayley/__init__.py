@@ -7,6 +7,8 @@
 (1000, 3)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from cayley.compiler.counts import Operations
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
@@ -24,9 +26,20 @@ from cayley.errors import (
     UnsupportedError,
 )
 
+if TYPE_CHECKING:
+    from cayley.mechanism import Mechanism, catalogue, load
+
 __version__ = "0.1.0"
 __all__ = [
-    "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel", "ModelError",
-    "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError", "UnsupportedError", "independent", "jacobian",
-    "kernel", "where",
+    "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
+    "Mechanism", "ModelError", "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError",
+    "UnsupportedError", "catalogue", "independent", "jacobian", "kernel", "load", "where",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Mechanisms bring all of the geometry, which those who only compile should not wait for."""
+    if name in ("Mechanism", "catalogue", "load"):
+        from cayley import mechanism
+        return getattr(mechanism, name)
+    raise AttributeError(f"module 'cayley' has no attribute {name!r}")

@@ -1,0 +1,69 @@
+"""Poses of the bodies and frames of a tree.
+
+    R, p   rotation and origin of a body's frame, in the root's frame
+The pose of joint k's child is the parent's pose, moved by the placement of the joint and by its motion.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.model.tree import Tree
+
+
+class Pose(NamedTuple):
+    """A rotation (3, 3) and an origin (3)."""
+
+    R: Any
+    p: Any
+
+    def then(self, other: Pose) -> Pose:
+        return Pose(self.R @ other.R, self.p + self.R @ other.p)
+
+    @property
+    def inverse(self) -> Pose:
+        return Pose(self.R.T, -(self.R.T @ self.p))
+
+    @property
+    def matrix(self) -> Any:
+        """As a homogeneous matrix (4, 4)."""
+        top = np.concatenate([self.R, np.stack([self.p], axis=1)], axis=1)
+        return np.concatenate([top, np.array([[0.0, 0.0, 0.0, 1.0]])])
+
+    @staticmethod
+    def of(matrix: Any) -> Pose:
+        return Pose(matrix[:3, :3], matrix[:3, 3])
+
+
+HERE = Pose(np.eye(3), np.zeros(3))
+
+
+def joint_pose(tree: Tree, number: int, q: Any) -> Pose:
+    """The pose of a joint's child in its parent."""
+    joint = tree.joints[number]
+    return Pose.of(joint.placement).then(Pose(*joint.motion.pose(q[tree.q_slices[number]])))
+
+
+def body_poses(tree: Tree, q: Any) -> list[Pose]:
+    """The poses of all bodies, the root first."""
+    poses = [HERE]
+    for number, parent in enumerate(tree.parents):
+        poses.append(poses[parent].then(joint_pose(tree, number, q)))
+    return poses
+
+
+def body_pose(tree: Tree, q: Any, body: int) -> Pose:
+    """The pose of one body: only the joints on the way to it are looked at."""
+    pose = HERE
+    for number in tree.path(body):
+        pose = pose.then(joint_pose(tree, number, q))
+    return pose
+
+
+def frame_pose(tree: Tree, q: Any, frame: str, relative_to: str | None = None) -> Pose:
+    """The pose of a named frame in the root's frame, or in another named frame."""
+    wanted = tree.frame(frame)
+    pose = body_pose(tree, q, tree.body_number(wanted.body)).then(Pose.of(wanted.pose))
+    return pose if relative_to is None else frame_pose(tree, q, relative_to).inverse.then(pose)

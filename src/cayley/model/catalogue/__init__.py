@@ -1,0 +1,41 @@
+"""Robots as data: one TOML file each, with the published source of its numbers. The fixtures of the specification are there as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib.resources import as_file, files
+from typing import Any
+
+from cayley.errors import ModelError
+from cayley.model.toml_format import load_toml
+from cayley.model.tree import Tree
+
+_FOLDERS = {False: files(__name__), True: files(__name__) / "fixtures"}
+
+
+def catalogue_names(*, fixtures: bool = False) -> tuple[str, ...]:
+    """The names of the robots, in order; or, of the fixtures of the specification: s1_f4 is F4 of seed 1.
+
+    >>> catalogue_names()
+    ('iiwa14', 'panda', 'panda_hand', 'planar2r', 'planar3r', 'puma560', 'scara', 'stanford', 'ur10', 'ur3', 'ur5')
+    """
+    return tuple(sorted(entry.name[:-5] for entry in _FOLDERS[fixtures].iterdir() if entry.name.endswith(".toml")))
+
+
+def load_robot(name: str, *, make: Callable[..., Any] = Tree.of) -> Any:
+    """A robot or fixture of the catalogue by name; it is what `make` returns.
+
+    >>> load_robot("puma560")
+    <puma560: 7 bodies, 6 joints, nq = 6, nv = 6>
+    >>> load_robot("puma650")
+    Traceback (most recent call last):
+    cayley.errors.ModelError: the catalogue has no robot 'puma650': did you mean 'puma560'?
+    """
+    robots, fixtures = catalogue_names(), catalogue_names(fixtures=True)
+    if name not in (*robots, *fixtures):
+        close = get_close_matches(name.lower(), (*robots, *fixtures), n=3, cutoff=0.5)
+        advice = f": did you mean {', '.join(map(repr, close))}?" if close else f"; it has {', '.join(robots)}"
+        raise ModelError(f"the catalogue has no robot {name!r}{advice}")
+    with as_file(_FOLDERS[name not in robots] / f"{name}.toml") as path:
+        return load_toml(path, make=make)

@@ -1,0 +1,84 @@
+"""One chain out of a mechanism: the moving joints from the root to a frame, as they stand at the zero of the coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.model.joint_kinds import Motion
+from cayley.model.parts import Joint, frozen_pose
+from cayley.model.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Moving `joints` outwards, the pose of each joint's frame in the root at zero (n, 4, 4), and the pose of the `tip` there (4, 4)."""
+
+    joints: tuple[Joint, ...]
+    homes: np.ndarray
+    tip: np.ndarray
+    tip_name: str
+
+    @property
+    def reach(self) -> float:
+        """A length of the size of the chain [m], at least 1e-3: what distances are small or large against."""
+        points = np.concatenate([self.homes[:, :3, 3], self.tip[None, :3, 3]])
+        return max(float(np.linalg.norm(np.diff(points, axis=0, prepend=np.zeros((1, 3))), axis=1).sum()), 1e-3)
+
+
+def chain_to(tree: Tree, frame: str | None = None) -> Chain:
+    """The chain from the root to a frame; without a name, to the frame "tool" or to the only end that the mechanism has.
+
+    Fixed joints on the way are folded away. A joint that follows another has no coordinate of its own, and is refused.
+    """
+    tip = tree.frame(_only_end(tree) if frame is None else frame)
+    joints, homes, here = [], [], np.eye(4)
+    for number in tree.path(tree.body_number(tip.body)):
+        joint = tree.joints[number]
+        here = here @ np.asarray(joint.placement)
+        if joint.motion.nq == 0:
+            continue
+        if joint.mimic is not None:
+            raise ModelError(f"joint {joint.name!r} on the way to {tip.name!r} follows {joint.mimic.joint!r}: "
+                             "a chain of independent joints cannot describe it")
+        joints.append(joint)
+        homes.append(here)
+        here = here @ _pose(joint.motion, joint.motion.neutral)
+    if not joints:
+        raise ModelError(f"no joint moves between the root of {tree.name} and {tip.name!r}")
+    return Chain(tuple(joints), np.stack(homes), here @ np.asarray(tip.pose), tip.name)
+
+
+def chain_pose(tree: Tree, frame: str, q: Any) -> np.ndarray:
+    """The pose (4, 4) of a frame in the root at one configuration `q` (nq): the plain product, for checks of conversions."""
+    tip = tree.frame(frame)
+    here = np.eye(4)
+    for number in tree.path(tree.body_number(tip.body)):
+        joint = tree.joints[number]
+        here = here @ np.asarray(joint.placement) @ _pose(joint.motion, np.asarray(q)[tree.q_slices[number]])
+    return here @ np.asarray(tip.pose)
+
+
+def _pose(motion: Motion, q: Any) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = motion.pose(q)
+    return pose
+
+
+def _only_end(tree: Tree) -> str:
+    if any(f.name == "tool" for f in tree.frames):
+        return "tool"
+    ends = [b.name for b in tree.bodies if b.name not in {j.parent for j in tree.joints}]
+    if len(ends) != 1:
+        raise ModelError(f"{tree.name} has {len(ends)} ends ({', '.join(ends[:10])}): name the frame that the chain leads to")
+    return ends[0]
+
+
+def pose_of(rotation: Any, position: Any) -> np.ndarray:
+    """A pose from its two parts (4, 4)."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = rotation, position
+    return frozen_pose(pose, "a pose")

@@ -1,0 +1,210 @@
+"""Denavit-Hartenberg tables: four numbers a joint, in the "standard" or the "modified" convention.
+
+    standard (distal):              A_i = Rot(z, theta_i) Tran(z, d_i) Tran(x, a_i) Rot(x, alpha_i)      z of frame i lies on axis i+1
+    modified (proximal, Craig):     A_i = Tran(x, a_i) Rot(x, alpha_i) Tran(z, d_i) Rot(z, theta_i)      z of frame i lies on axis i
+
+In both, row i carries the index i on all four numbers; Craig writes a_(i-1), alpha_(i-1) for the modified row's a_i, alpha_i.
+A revolute joint adds its coordinate to theta, a prismatic one to d. `base` is the pose of frame 0 in the frame of the user's base, `tool`
+the pose of the tool in frame n.
+Sources: Ruggiu 2.2, (2.38)-(2.41), standard; Balafoutis & Patel (2.3.1)-(2.3.4) and Yamamoto (1.17), modified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.errors import ConventionError, ModelError
+from cayley.model.parts import Friction, Limits, Rotor, frozen_pose
+
+Convention = Literal["standard", "modified"]
+Kind = Literal["revolute", "prismatic"]
+
+
+def check_convention(convention: Any) -> None:
+    """Raise `ConventionError` unless the convention is one of the two that are known."""
+    if convention not in get_args(Convention):
+        raise ConventionError("the Denavit-Hartenberg convention must be named: 'standard' (distal: z of frame i on axis i+1) or "
+                              f"'modified' (proximal, Craig: z of frame i on axis i), not {convention!r}")
+
+
+# The transform of one row
+
+
+@kernel("(),(),(),()->(4,4)")
+def standard_dh_pose(theta, d, a, alpha):
+    """A_i = Rot(z, theta) Tran(z, d) Tran(x, a) Rot(x, alpha): pose of frame i in frame i-1. Ruggiu (2.38).
+
+    >>> standard_dh_pose(np.pi / 2, 0.3, 0.2, 0.0)[:3, 3].round(15)
+    array([0. , 0.2, 0.3])
+    """
+    ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+    return np.array([[ct, -ca * st, sa * st, a * ct],
+                     [st, ca * ct, -sa * ct, a * st],
+                     [0.0, sa, ca, d],
+                     [0.0, 0.0, 0.0, 1.0]])
+
+
+@kernel("(),(),(),()->(4,4)")
+def modified_dh_pose(theta, d, a, alpha):
+    """A_i = Tran(x, a) Rot(x, alpha) Tran(z, d) Rot(z, theta): pose of frame i in frame i-1. Balafoutis & Patel (2.3.1), Yamamoto (1.17).
+
+    The last column is s_(i-1,i) = (a, -d sin(alpha), d cos(alpha)), (2.3.4).
+
+    >>> modified_dh_pose(0.0, 0.3, 0.2, np.pi / 2)[:3, 3].round(15)
+    array([ 0.2, -0.3,  0. ])
+    """
+    ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+    return np.array([[ct, -st, 0.0, a],
+                     [ca * st, ca * ct, -sa, -d * sa],
+                     [sa * st, sa * ct, ca, d * ca],
+                     [0.0, 0.0, 0.0, 1.0]])
+
+
+ROW_POSES = {"standard": standard_dh_pose, "modified": modified_dh_pose}
+
+
+def along_x(a: float, alpha: float) -> np.ndarray:
+    """Tran(x, a) Rot(x, alpha): the half of a row that belongs to the link (4, 4)."""
+    return modified_dh_pose(0.0, 0.0, a, alpha)
+
+
+# Rows and tables
+
+
+@dataclass(frozen=True)
+class DHRow:
+    """One row [rad, m]; of the moving number (theta, or d if prismatic) it gives the offset. Also what else is known of the joint."""
+
+    theta: float = 0.0
+    d: float = 0.0
+    a: float = 0.0
+    alpha: float = 0.0
+    kind: Kind = "revolute"
+    joint: str = ""
+    body: str = ""
+    limits: Limits = field(default_factory=Limits)
+    friction: Friction = field(default_factory=Friction)
+    rotor: Rotor = field(default_factory=Rotor)
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ModelError(f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are not rows of a table")
+        if not all(isinstance(value, int | float | np.number) and np.isfinite(value) for value in self.numbers):
+            raise ModelError(f"theta, d, a, alpha must be finite numbers, not {self.numbers}")
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float]:
+        return self.theta, self.d, self.a, self.alpha
+
+
+@dataclass(frozen=True, eq=False)
+class DHTable:
+    """Rows in one named convention, between a base and a tool."""
+
+    rows: tuple[DHRow, ...]
+    convention: Convention
+    base: Any = None  # pose of frame 0 in the user's base, (4, 4)
+    tool: Any = None  # pose of the tool in frame n, (4, 4)
+
+    def __post_init__(self) -> None:
+        check_convention(self.convention)
+        object.__setattr__(self, "rows", tuple(self.rows))
+        object.__setattr__(self, "base", frozen_pose(self.base, "the base of the Denavit-Hartenberg table"))
+        object.__setattr__(self, "tool", frozen_pose(self.tool, "the tool of the Denavit-Hartenberg table"))
+        if not self.rows:
+            raise ModelError("a Denavit-Hartenberg table needs at least one row")
+
+    def __str__(self) -> str:
+        lines = [f"{'i':>3} {'joint':<10} {'theta':>12} {'d':>12} {'a':>12} {'alpha':>12}   {self.convention}"]
+        for i, row in enumerate(self.rows, 1):
+            shown = [f"{value:12.6g}" for value in row.numbers]
+            moving = 0 if row.kind == "revolute" else 1
+            shown[moving] = f"{'q' + str(i) + (f' {row.numbers[moving]:+.5g}' if row.numbers[moving] else ''):>12}"
+            lines.append(f"{i:>3} {row.kind:<10} {' '.join(shown)}")
+        return "\n".join(lines)
+
+
+def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d a alpha") -> tuple[DHRow, ...]:
+    """Rows from bare numbers in the order of a printed table; `order` names the columns, `kind` among them if the table has it.
+
+    >>> rows_from_numbers([(0.0, 0.0, 0.4), (0.5, 0.0, 0.0, "prismatic")], order="a alpha d kind")[1]
+    DHRow(theta=0.0, d=0.0, a=0.5, alpha=0.0, kind='prismatic', ...)
+    """
+    columns = order.split()
+    known = {"theta", "d", "a", "alpha", "kind"}
+    if not set(columns) <= known or len(set(columns)) != len(columns):
+        raise ConventionError(f"the columns of a table are some of theta, d, a, alpha, kind, not {order!r}")
+    return tuple(DHRow(**dict(zip(columns, row, strict=False))) for row in numbers)
+
+
+# Positions
+
+
+def moving_numbers(table: DHTable, q: Any) -> tuple[np.ndarray, np.ndarray]:
+    """theta and d (..., n) of the rows at the joint coordinates `q` (..., n)."""
+    q = np.asarray(q, dtype=np.float64)
+    if q.ndim == 0 or q.shape[-1] != len(table.rows):
+        raise ModelError(f"the table has {len(table.rows)} joints: q must have the shape (..., {len(table.rows)}), not {q.shape}")
+    turns = np.array([row.kind == "revolute" for row in table.rows])
+    theta, d = (np.array([getattr(row, key) for row in table.rows]) for key in ("theta", "d"))
+    return theta + np.where(turns, q, 0.0), d + np.where(turns, 0.0, q)
+
+
+def dh_row_poses(table: DHTable, q: Any) -> np.ndarray:
+    """A_1 to A_n at `q` (..., n): the pose of each frame in the one before, (..., n, 4, 4)."""
+    theta, d = moving_numbers(table, q)
+    a, alpha = (np.array([getattr(row, key) for row in table.rows]) for key in ("a", "alpha"))
+    return ROW_POSES[table.convention](theta, d, a, alpha)
+
+
+def dh_frames(table: DHTable, q: Any) -> np.ndarray:
+    """The poses of frames 0 to n at `q` (..., n) in the frame of the user's base, (..., n + 1, 4, 4): base A_1 ... A_i. Ruggiu (2.39).
+
+    >>> arm = DHTable(rows_from_numbers([(0, 0, 0.5, 0), (0, 0, 0.4, 0)]), "standard")   # a planar 2R arm
+    >>> dh_frames(arm, [0.0, np.pi / 2])[2, :2, 3].round(15)
+    array([0.5, 0.4])
+    """
+    steps = dh_row_poses(table, q)
+    frames = [np.broadcast_to(table.base, (*steps.shape[:-3], 4, 4))]
+    for i in range(len(table.rows)):
+        frames.append(frames[-1] @ steps[..., i, :, :])
+    return np.stack(frames, axis=-3)
+
+
+def dh_tool_pose(table: DHTable, q: Any) -> np.ndarray:
+    """The pose of the tool at `q` (..., n) in the frame of the user's base, (..., 4, 4): base A_1 ... A_n tool. Ruggiu (2.39)-(2.41)."""
+    return dh_frames(table, q)[..., -1, :, :] @ table.tool
+
+
+# From one convention to the other
+
+
+def convert_dh(table: DHTable, *, convention: Convention) -> DHTable:
+    """The same chain in the named convention. Every pose is kept: the two differ in where one row ends and the next begins.
+
+    Both strings of transforms are Z_1 X_1 Z_2 X_2 ... with Z = Rot(z) Tran(z), X = Tran(x) Rot(x). Standard rows are Z_i X_i, modified
+    ones X_(i-1) Z_i; what is left over at an end goes into the tool (to modified) or into the base (to standard), where a constant is free.
+
+    >>> arm = DHTable(rows_from_numbers([(0, 0.1, 0.5, 1.0), (0, 0, 0.4, 0)]), "standard")
+    >>> print(convert_dh(arm, convention="modified"))
+      i joint             theta            d            a        alpha   modified
+      1 revolute             q1          0.1            0            0
+      2 revolute             q2            0          0.5            1
+    """
+    check_convention(convention)
+    if convention == table.convention:
+        return table
+    links = [(row.a, row.alpha) for row in table.rows]
+    if convention == "modified":
+        shifted, left = [(0.0, 0.0), *links[:-1]], links[-1]
+        ends = {"base": table.base, "tool": along_x(*left) @ table.tool}
+    else:
+        shifted, left = [*links[1:], (0.0, 0.0)], links[0]
+        ends = {"base": table.base @ along_x(*left), "tool": table.tool}
+    rows = tuple(replace(row, a=a, alpha=alpha) for row, (a, alpha) in zip(table.rows, shifted, strict=True))
+    return DHTable(rows, convention, **ends)

@@ -1,0 +1,173 @@
+"""The parts of a mechanism: bodies, joints, frames, and what is known about them. Plain immutable data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.geometry.motions.homogeneous import pose_defect
+from cayley.model.joint_kinds import Motion
+
+_POSE_TOLERANCE = 1e-9
+_ROUNDING = 1e-15
+
+
+def frozen(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """A read-only array of finite floats of the given shape."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what} must be numbers of shape {shape}, not {values!r}") from error
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ModelError(f"{what} must be finite numbers of shape {shape}, not {values!r}")
+    array.flags.writeable = False
+    return array
+
+
+def _check_finite(part: Any, what: str) -> None:
+    for name, value in vars(part).items():
+        if isinstance(value, (int, float)) and not np.isfinite(value):
+            raise ModelError(f"the {name} of a {what} is {value}: it must be a finite number")
+
+
+def frozen_pose(pose: Any, what: str) -> np.ndarray:
+    array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
+    defect = float(pose_defect(array))
+    if not defect <= _POSE_TOLERANCE:
+        raise ModelError(f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the last row 0 0 0 1")
+    return _exact(array)
+
+
+def _exact(pose: np.ndarray) -> np.ndarray:
+    """Entries that only rounding keeps from 0 and 1 made exact, so that they vanish from compiled code."""
+    exact = np.where(np.abs(pose) < _ROUNDING, 0.0, pose)
+    exact[:3, :3] = np.where(np.abs(np.abs(exact[:3, :3]) - 1) < _ROUNDING, np.sign(exact[:3, :3]), exact[:3, :3])
+    exact.flags.writeable = False
+    return exact
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body. Its mass properties may be unknown: then `mass` is None, and dynamics refuse it by name."""
+
+    name: str
+    mass: float | None = None  # [kg]
+    center: np.ndarray = field(default_factory=lambda: np.zeros(3))  # of mass, in the body's frame [m], (3,)
+    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # about the center, in the body's axes [kg m^2], (3, 3)
+
+    def __post_init__(self) -> None:
+        if self.mass is not None and not (np.isfinite(self.mass) and self.mass >= 0.0):
+            raise ModelError(f"body {self.name!r} has the mass {self.mass}: a mass is a finite number that is not negative")
+        object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
+        inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
+        if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
+            raise ModelError(f"the inertia of body {self.name!r} is not symmetric: {inertia.tolist()}")
+        object.__setattr__(self, "inertia", inertia)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a joint may do; infinite where nothing is known."""
+
+    lower: tuple[float, ...] = ()
+    upper: tuple[float, ...] = ()
+    velocity: tuple[float, ...] = ()
+    effort: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]."""
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_finite(self, "friction")
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint."""
+
+    inertia: float = 0.0
+    gear: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_finite(self, "rotor")
+        if self.inertia < 0:
+            raise ModelError(f"the inertia of a rotor is {self.inertia}: it cannot be negative")
+
+    @property
+    def reflected(self) -> float:
+        """The inertia that the joint feels."""
+        return self.inertia * self.gear**2
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another: its coordinate is multiplier q + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_finite(self, "coupling")
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """What joins a child to its parent. The child's frame is the joint's frame, moved by the joint's coordinates."""
+
+    name: str
+    parent: str
+    child: str
+    motion: Motion = field(default_factory=Motion)
+    placement: np.ndarray | None = None  # of the joint's frame in the parent's, (4, 4)
+    limits: Limits = field(default_factory=Limits)
+    friction: Friction = field(default_factory=Friction)
+    rotor: Rotor = field(default_factory=Rotor)
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "placement", frozen_pose(self.placement, f"the placement of joint {self.name!r}"))
+        object.__setattr__(self, "limits", self._full_limits())
+
+    def _full_limits(self) -> Limits:
+        """One entry for each coordinate or velocity, infinite where nothing was said."""
+        sizes = {"lower": (self.motion.nq, -np.inf), "upper": (self.motion.nq, np.inf),
+                 "velocity": (self.motion.nv, np.inf), "effort": (self.motion.nv, np.inf)}
+        said = {key: getattr(self.limits, key) or (default,) * size for key, (size, default) in sizes.items()}
+        for key, (size, _) in sizes.items():
+            if len(said[key]) != size:
+                raise ModelError(f"joint {self.name!r} is {self.motion.word} and needs {size} {key} limits, not {len(said[key])}")
+        for low, high in zip(said["lower"], said["upper"], strict=True):
+            if not low <= high:
+                raise ModelError(f"the limits of joint {self.name!r} are crossed: lower {low}, upper {high}")
+        return Limits(**said)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame fixed to a body."""
+
+    name: str
+    body: str
+    pose: np.ndarray | None = None  # in the body's frame, (4, 4)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pose", frozen_pose(self.pose, f"the pose of frame {self.name!r}"))
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a loop: `first` and `second` are frames, joined by a motion. Solved elsewhere; kept here."""
+
+    name: str
+    first: str
+    second: str
+    motion: Motion = field(default_factory=Motion)

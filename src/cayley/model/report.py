@@ -1,0 +1,298 @@
+"""What a mechanism consists of, in tables, and what is doubtful about it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from rich.console import Group
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from cayley.errors import ModelError
+from cayley.geometry.inertia.consistency import physical_consistency
+from cayley.geometry.inertia.mass_properties import MassProperties
+from cayley.model.parts import Body, Frame, Joint
+from cayley.model.tree import Tree
+
+SMALLEST_MASS, LARGEST_MASS = 1e-4, 1e4  # [kg], of a part of a robot
+LARGEST_GYRATION = 10.0  # [m]
+
+
+class ModelWarning(UserWarning):
+    """A file was read, but something in it is odd, or has no place in the mechanism."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something doubtful: what it is about, the names concerned, and a sentence."""
+
+    about: str
+    names: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of words under headings."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __str__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
+        lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in (self.columns, *self.rows))
+        return "\n".join([self.title, *(f"  {line.rstrip()}" for line in lines)])
+
+    def __rich__(self) -> RichTable:
+        table = RichTable(title=Text(self.title), title_justify="left")
+        for column in self.columns:
+            table.add_column(Text(column))
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        return table
+
+
+@dataclass(frozen=True)
+class Report:
+    """The tables of a mechanism and the warnings about it. Prints as plain text, and as tables on a Rich console."""
+
+    heading: str
+    bodies: Table
+    joints: Table
+    frames: Table
+    loops: Table
+    warnings: tuple[Finding, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Those that are not empty."""
+        return tuple(table for table in (self.bodies, self.joints, self.frames, self.loops) if table.rows)
+
+    def about(self, what: str) -> tuple[str, ...]:
+        """The names that the warnings of one kind concern: `report.about("mass missing")`."""
+        return tuple(name for finding in self.warnings if finding.about == what for name in finding.names)
+
+    def __str__(self) -> str:
+        warnings = [f"  {finding}" for finding in self.warnings] or ["  none"]
+        return "\n\n".join([self.heading, *map(str, self.tables), "\n".join(["Warnings", *warnings])])
+
+    def __rich__(self) -> Group:
+        warnings = [Text(f"! {finding}", style="yellow") for finding in self.warnings] or [Text("no warnings", style="green")]
+        return Group(Text(self.heading, style="bold"), *self.tables, *warnings)
+
+
+def report(tree: Tree) -> Report:
+    """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses that are missing,
+    very small or very large, limits that are missing, joints that follow others, frames that add nothing.
+
+    >>> from cayley.model.joint_kinds import Revolute
+    >>> print(report(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])))
+    rod: 2 bodies, 1 joint, nq = 1, nv = 1, known mass 0 kg, gravity 0 0 -9.81
+    <BLANKLINE>
+    Bodies
+         name  mass [kg]  centre [m]  principal moments [kg m^2]
+      0  base  unknown
+      1  rod   unknown
+    <BLANKLINE>
+    Joints
+         name   kind      parent -> child  axis   q  lower  upper  velocity  effort  viscous  coulomb  rotor  follows
+      0  pivot  revolute  base -> rod      0 0 1  0  -inf   inf    inf       inf     0        0        0
+    <BLANKLINE>
+    Warnings
+      the mass of 'rod' is missing: dynamics will refuse the mechanism
+      joint 'pivot' has no limits
+    """
+    mass = sum(body.mass or 0.0 for body in tree.bodies)
+    source = f" ({tree.source})" if tree.source else ""
+    sizes = f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, nv = {tree.nv}"
+    heading = f"{tree.name}{source}: {sizes}, known mass {mass:.6g} kg, gravity {_words(tree.gravity)}"
+    findings = [*_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
+    return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), tuple(findings))
+
+
+def rigid_groups(tree: Tree) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the bodies that move as one, group by group: what fixed joints hold together. The root's group is the first."""
+    group_of = [0]
+    groups: list[list[int]] = [[0]]
+    for child, (joint, parent) in enumerate(zip(tree.joints, tree.parents, strict=True), start=1):
+        if joint.motion.nv:
+            groups.append([])
+        group_of.append(len(groups) - 1 if joint.motion.nv else group_of[parent])
+        groups[group_of[-1]].append(child)
+    return tuple(tuple(group) for group in groups)
+
+
+def check_has_masses(tree: Tree) -> None:
+    """Raise `ModelError` that names the moving bodies whose mass is unknown.
+
+    A body without mass that is held fast by one whose mass is known is a mere frame, as `<link name="tool0"/>` of URDF, and counts as
+    massless; so does all that is fixed to the root, which does not move. A mass that is given as 0 is known.
+
+    >>> from cayley.model.joint_kinds import Revolute
+    >>> check_has_masses(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())]))
+    Traceback (most recent call last):
+    cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by 'pivot'), which is unknown: give the mass, ...
+    """
+    unknown = _unknown_masses(tree)
+    if unknown:
+        bodies = ", ".join(f"{tree.bodies[k].name!r} (moved by {tree.joints[k - 1].name!r})" for k in unknown)
+        raise ModelError(f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and the "
+                         "inertia of each (<inertial> in URDF); write a mass of 0 if it has none")
+
+
+def _unknown_masses(tree: Tree) -> list[int]:
+    """The first body of each moving group in which no mass is known."""
+    return [group[0] for group in rigid_groups(tree)[1:] if all(tree.bodies[k].mass is None for k in group)]
+
+
+# Tables
+
+
+def _bodies(tree: Tree) -> Table:
+    rows = tuple((str(k), body.name, *_mass_words(body)) for k, body in enumerate(tree.bodies))
+    return Table("Bodies", ("", "name", "mass [kg]", "centre [m]", "principal moments [kg m^2]"), rows)
+
+
+def _mass_words(body: Body) -> tuple[str, str, str]:
+    if body.mass is None:
+        return "unknown", "", ""
+    return f"{body.mass:.6g}", _words(body.center), _words(np.linalg.eigvalsh(body.inertia))
+
+
+def _joints(tree: Tree) -> Table:
+    columns = ("", "name", "kind", "parent -> child", "axis", "q", "lower", "upper", "velocity", "effort", "viscous", "coulomb", "rotor",
+               "follows")
+    rows = tuple(_joint_row(k, joint, place) for k, (joint, place) in enumerate(zip(tree.joints, tree.q_slices, strict=True)))
+    return Table("Joints", columns, rows)
+
+
+def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
+    limits, last = joint.limits, place.stop - 1
+    where = "" if joint.motion.nq == 0 else str(last) if joint.motion.nq == 1 else f"{place.start}..{last}"
+    moving = [f"{x:.4g}" if joint.motion.nv else "" for x in (joint.friction.viscous, joint.friction.coulomb, joint.rotor.reflected)]
+    follows = "" if joint.mimic is None else f"{joint.mimic.multiplier:.6g} {joint.mimic.joint} {joint.mimic.offset:+.6g}"
+    bounds = [_words(bound) if np.isfinite(bound).any() or len(bound) == 1 else ""
+              for bound in (limits.lower, limits.upper, limits.velocity, limits.effort)]
+    return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}", _words(getattr(joint.motion, "axis", ())),
+            where, *bounds, *moving, follows)
+
+
+def _frames(tree: Tree) -> Table:
+    rows = tuple((frame.name, frame.body, _words(np.asarray(frame.pose)[:3, 3])) for frame in tree.frames)
+    return Table("Frames", ("name", "body", "origin [m]"), rows)
+
+
+def _loops(tree: Tree) -> Table:
+    return Table("Loops", ("name", "kind", "between"), tuple((x.name, x.motion.word, f"{x.first}, {x.second}") for x in tree.loops))
+
+
+def _counted(parts: Sequence[Any], one: str, many: str) -> str:
+    return f"{len(parts)} {one if len(parts) == 1 else many}"
+
+
+def _words(values: Iterable[float]) -> str:
+    return " ".join(f"{value + 0.0:.4g}" for value in values)
+
+
+# Warnings
+
+
+def _findings(tree: Tree) -> Iterator[Finding]:
+    yield from _mass_findings(tree)
+    for body in tree.bodies:
+        yield from _body_findings(body)
+    yield from _grouped("limits missing", [j.name for j in tree.joints if _unlimited(j)],
+                        "joint {} has no limits", "joints {} have no limits")
+    yield from _grouped("cannot move", [j.name for j in tree.joints if _motionless(j)],
+                        "joint {} cannot move: its limits are equal", "joints {} cannot move: their limits are equal")
+    yield from _grouped("limits doubtful", [j.name for j in tree.joints if min([*j.limits.velocity, *j.limits.effort, 1.0]) <= 0],
+                        "joint {} has a velocity or effort limit that is not positive",
+                        "joints {} have velocity or effort limits that are not positive")
+    yield from _grouped("friction negative", [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
+                        "joint {} has a negative friction", "joints {} have a negative friction")
+    yield from _mimic_findings(tree)
+    yield from _frame_findings(tree)
+
+
+def _grouped(about: str, names: Sequence[str], one: str, many: str) -> Iterator[Finding]:
+    if names:
+        yield Finding(about, tuple(names), (one if len(names) == 1 else many).format(", ".join(map(repr, names))))
+
+
+def _mass_findings(tree: Tree) -> Iterator[Finding]:
+    groups, bodies = rigid_groups(tree), tree.bodies
+    yield from _grouped("mass missing", [bodies[k].name for k in _unknown_masses(tree)],
+                        "the mass of {} is missing: dynamics will refuse the mechanism",
+                        "the masses of {} are missing: dynamics will refuse the mechanism")
+    known = [group for group in groups[1:] if any(bodies[k].mass is not None for k in group)]
+    yield from _grouped("only a frame", [bodies[k].name for group in known for k in group if bodies[k].mass is None],
+                        "body {} has no mass: it counts as a frame of the body that it is fixed to",
+                        "bodies {} have no mass: they count as frames of the bodies that they are fixed to")
+    carrying = {parent for joint, parent in zip(tree.joints, tree.parents, strict=True) if joint.motion.nv}
+    tips = [group for group in known if not carrying & set(group) and not any(bodies[k].mass for k in group)]
+    yield from _grouped("massless tip", [bodies[group[0]].name for group in tips],
+                        "body {} moves, has no mass and carries none: the inertia matrix will be singular",
+                        "bodies {} move, have no mass and carry none: the inertia matrix will be singular")
+
+
+def _body_findings(body: Body) -> Iterator[Finding]:
+    found: Callable[[str, str], Finding] = partial(_about_body, body.name)
+    if body.mass is None:
+        return
+    verdict = physical_consistency(MassProperties(body.mass, body.center, body.inertia))
+    for violation in verdict.violations:
+        yield found("inertia not physical", violation)
+    if body.mass == 0:
+        if body.inertia.any():
+            yield found("inertia not physical", "there is no mass, but an inertia")
+        return
+    if not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
+        yield found("mass doubtful", f"the mass is very {'small' if body.mass < SMALLEST_MASS else 'large'}: {body.mass:.3g} kg")
+    gyration = float(np.sqrt(max(verdict.principal_moments[2], 0.0) / body.mass))
+    if gyration > LARGEST_GYRATION:
+        yield found("inertia doubtful", f"the radius of gyration is {gyration:.3g} m; moments of inertia are in kg m^2")
+
+
+def _about_body(name: str, about: str, sentence: str) -> Finding:
+    return Finding(about, (name,), f"body {name!r}: {sentence}")
+
+
+def _unlimited(joint: Joint) -> bool:
+    """Joints with one coordinate ought to say how far they go, unless they turn without end or follow another."""
+    one_way = joint.motion.nq == 1 and joint.motion.word != "continuous" and joint.mimic is None
+    return one_way and not np.isfinite([*joint.limits.lower, *joint.limits.upper]).all()
+
+
+def _motionless(joint: Joint) -> bool:
+    return any(low == high for low, high in zip(joint.limits.lower, joint.limits.upper, strict=True))
+
+
+def _mimic_findings(tree: Tree) -> Iterator[Finding]:
+    followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
+    yield from _grouped("mimic", list(followers), "joint {} follows another joint; it is treated as independent",
+                        "joints {} follow other joints; they are treated as independent")
+    chained = [name for name, mimic in followers.items() if mimic.joint in followers]
+    yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",
+                        "joints {} follow joints that themselves follow others")
+
+
+def _frame_findings(tree: Tree) -> Iterator[Finding]:
+    used = {name for loop in tree.loops for name in (loop.first, loop.second)}
+    names = {body.name for body in tree.bodies}
+    yield from _grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
+                        "frame {} has the name of a body, which is hidden by it", "frames {} have names of bodies, which they hide")
+    yield from _grouped("frame unused", [f.name for f in tree.frames if f.name not in used and _at_origin(f)],
+                        "frame {} is unused: it is the frame of its body", "frames {} are unused: they are the frames of their bodies")
+
+
+def _at_origin(frame: Frame) -> bool:
+    pose: Any = frame.pose
+    return bool(np.array_equal(pose, np.eye(4)))

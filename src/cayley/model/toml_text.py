@@ -1,0 +1,86 @@
+"""Mechanisms written as TOML; see `toml_format` for what the keys mean."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from cayley.model.joint_kinds import Motion
+from cayley.model.parts import Body, Joint, Rotor
+from cayley.model.tree import Tree
+
+
+def dump_toml(tree: Tree) -> str:
+    """The mechanism as TOML text, bodies and joints one by one; `load_toml` gives the same mechanism back, to the last bit.
+
+    >>> print(dump_toml(Tree.of("stone", [Body("stone", 2.0)], [])))
+    name = "stone"
+    gravity = [0.0, 0.0, -9.81]
+    <BLANKLINE>
+    [[bodies]]
+    name = "stone"
+    mass = 2.0
+    <BLANKLINE>
+    """
+    loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _motion_out(loop.motion) for loop in tree.loops]
+    head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity}
+    parts = [("", head), *[("bodies", _body_out(body)) for body in tree.bodies], *[("joints", _joint_out(joint)) for joint in tree.joints],
+             *[("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
+             *[("loops", loop) for loop in loops]]
+    return "\n".join(_table(kind, values) for kind, values in parts)
+
+
+def _table(kind: str, values: dict[str, Any]) -> str:
+    lines = [f"[[{kind}]]"] if kind else []
+    return "\n".join([*lines, *[f"{key} = {_value(value)}" for key, value in values.items() if value is not None]]) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, np.ndarray | list | tuple):
+        return "[" + ", ".join(_value(entry) for entry in value) + "]"
+    return repr(float(value))
+
+
+def _body_out(body: Body) -> dict[str, Any]:
+    inertia = body.inertia
+    six = np.array([*inertia.diagonal(), inertia[0, 1], inertia[0, 2], inertia[1, 2]])
+    shown: Any = inertia if not np.array_equal(inertia, inertia.T) else six if six[3:].any() else six[:3]
+    return {"name": body.name, "mass": body.mass, "center": body.center if body.center.any() else None,
+            "inertia": shown if inertia.any() else None}
+
+
+def _joint_out(joint: Joint) -> dict[str, Any]:
+    limits = {key: values[0] if len(values) == 1 else values for key, values in asdict(joint.limits).items() if np.isfinite(values).any()}
+    friction = {key: value for key, value in asdict(joint.friction).items() if value}
+    rotor = asdict(joint.rotor) if joint.rotor != Rotor() else None
+    return {"name": joint.name, **_motion_out(joint.motion), "parent": joint.parent, "child": joint.child, **_pose_out(joint.placement),
+            "limits": limits or None, "friction": friction or None, "rotor": rotor,
+            "mimic": None if joint.mimic is None else asdict(joint.mimic)}
+
+
+def _motion_out(motion: Motion) -> dict[str, Any]:
+    return {"kind": motion.word} | {key: getattr(motion, key) for key in ("axis", "second", "pitch") if hasattr(motion, key)}
+
+
+def _pose_out(pose: Any) -> dict[str, Any]:
+    R, p = pose[:3, :3], pose[:3, 3]
+    rotation: dict[str, Any] = {} if np.array_equal(R, np.eye(3)) else _quarter_turns(R) or {"rotation": R}
+    return ({"position": p} if p.any() else {}) | rotation
+
+
+def _quarter_turns(R: np.ndarray) -> dict[str, Any] | None:
+    """Rotations that leave the axes on the axes read best as angles; theirs are exact on every machine."""
+    if not np.isin(R, (-1.0, 0.0, 1.0)).all():
+        return None
+    if abs(R[2, 0]) == 1.0:
+        angles = [0, -int(R[2, 0]), round(2 * np.arctan2(-R[0, 1], R[1, 1]) / np.pi)]
+    else:
+        angles = [round(2 * np.arctan2(y, x) / np.pi) for y, x in ((R[2, 1], R[2, 2]), (0.0, 1.0), (R[1, 0], R[0, 0]))]
+    return {"rpy": [0.0 if n == 0 else {1: "pi/2", -1: "-pi/2"}.get(n, "pi") for n in angles]}

@@ -1,0 +1,196 @@
+"""A mechanism as data: an immutable tree of bodies and joints, in an order in which parents come first.
+
+Bodies are numbered by that order; body 0 is the root, and body k + 1 is the child of joint k. The configuration `q` strings the
+coordinates of the joints together in that order, the velocity `v` their velocities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.model.parts import Body, Frame, Joint, Loop, frozen
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Bodies joined into a tree. Made by `Tree.of`, which checks and sorts."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: np.ndarray = field(default_factory=lambda: np.array(GRAVITY))  # acceleration of free fall in the root's frame [m/s^2]
+    loops: tuple[Loop, ...] = ()
+    source: str = ""
+    notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
+
+    @classmethod
+    def of(cls, name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (), gravity: Any = GRAVITY,
+           loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Any:
+        """A checked mechanism from parts in any order."""
+        bodies, joints, frames, loops = tuple(bodies), tuple(joints), tuple(frames), tuple(loops)
+        _check_names(name, bodies, joints, frames, loops)
+        by_name = {b.name: b for b in bodies}
+        ordered = _sorted_joints(name, by_name, joints)
+        root = _root(name, by_name, joints)
+        sorted_bodies = (by_name[root], *[by_name[j.child] for j in ordered])
+        made = cls(name, sorted_bodies, ordered, frames, frozen(gravity, (3,), "gravity"), loops, source, tuple(notes))
+        for frame in frames:
+            made.body_number(frame.body)
+        for loop in loops:
+            made.frame(loop.first), made.frame(loop.second)
+        for joint in joints:
+            if joint.mimic is not None:
+                made.joint_number(joint.mimic.joint)
+        return made
+
+    # Sizes and places
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """For each joint the number of its parent body."""
+        numbers = {body.name: number for number, body in enumerate(self.bodies)}
+        return tuple(numbers[joint.parent] for joint in self.joints)
+
+    @cached_property
+    def q_slices(self) -> tuple[slice, ...]:
+        return _slices([j.motion.nq for j in self.joints])
+
+    @cached_property
+    def v_slices(self) -> tuple[slice, ...]:
+        return _slices([j.motion.nv for j in self.joints])
+
+    @property
+    def nq(self) -> int:
+        return sum(j.motion.nq for j in self.joints)
+
+    @property
+    def nv(self) -> int:
+        return sum(j.motion.nv for j in self.joints)
+
+    def body_number(self, name: str) -> int:
+        return _number(name, [b.name for b in self.bodies], "body", self.name)
+
+    def joint_number(self, name: str) -> int:
+        return _number(name, [j.name for j in self.joints], "joint", self.name)
+
+    def frame(self, name: str) -> Frame:
+        """A frame by name; every body and every joint's child answers to the body's name as well."""
+        named = {f.name: f for f in self.frames}
+        if name in named:
+            return named[name]
+        if any(b.name == name for b in self.bodies):
+            return Frame(name, name)
+        choices = [*named, *[b.name for b in self.bodies]]
+        raise ModelError(f"{self.name} has no frame or body {name!r}{_nearest(name, choices)}")
+
+    def path(self, body: int) -> tuple[int, ...]:
+        """The joints from the root to a body, outwards."""
+        joints: list[int] = []
+        while body > 0:
+            joints.append(body - 1)
+            body = self.parents[body - 1]
+        return tuple(reversed(joints))
+
+    # Configurations
+
+    @property
+    def neutral(self) -> np.ndarray:
+        """The configuration in which every joint is at its zero."""
+        return np.concatenate([j.motion.neutral for j in self.joints] or [np.zeros(0)])
+
+    @property
+    def lower(self) -> np.ndarray:
+        return np.concatenate([np.array(j.limits.lower, dtype=float) for j in self.joints] or [np.zeros(0)])
+
+    @property
+    def upper(self) -> np.ndarray:
+        return np.concatenate([np.array(j.limits.upper, dtype=float) for j in self.joints] or [np.zeros(0)])
+
+    # Changes give a new mechanism
+
+    def with_gravity(self, gravity: Any) -> Any:
+        return replace(self, gravity=frozen(gravity, (3,), "gravity"))
+
+    def with_frame(self, name: str, body: str, pose: Any = None) -> Any:
+        """The same mechanism with one more named frame."""
+        _check_names(self.name, self.bodies, self.joints, (*self.frames, Frame(name, body, pose)))
+        self.body_number(body)
+        return replace(self, frames=(*self.frames, Frame(name, body, pose)))
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, nv = {self.nv}>"
+
+
+def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
+    ends = np.cumsum([0, *sizes])
+    return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+
+
+def _number(name: str, names: Sequence[str], kind: str, mechanism: str) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        raise ModelError(f"{mechanism} has no {kind} {name!r}{_nearest(name, names)}") from None
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    return f": did you mean {', '.join(map(repr, close))}?" if close else f"; it has {', '.join(names[:20])}"
+
+
+def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame],
+                 loops: Sequence[Loop] = ()) -> None:
+    for kind, parts in (("bodies", bodies), ("joints", joints), ("frames", frames), ("loops", loops)):
+        seen: set[str] = set()
+        for part in parts:
+            if part.name in seen:
+                raise ModelError(f"{name} has two {kind} named {part.name!r}")
+            seen.add(part.name)
+
+
+def _root(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) -> str:
+    children = {j.child for j in joints}
+    roots = [b for b in bodies if b not in children]
+    if len(roots) != 1:
+        found = "no body without a parent" if not roots else f"{len(roots)} bodies without a parent: {', '.join(roots[:10])}"
+        raise ModelError(f"{name} is not a tree: there is {found}; there must be exactly one, the root")
+    return roots[0]
+
+
+def _sorted_joints(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) -> tuple[Joint, ...]:
+    """Parents first; among siblings in the given order, each branch to its end."""
+    children: dict[str, list[Joint]] = {}
+    owner: dict[str, Joint] = {}
+    for joint in joints:
+        for end in (joint.parent, joint.child):
+            if end not in bodies:
+                raise ModelError(f"joint {joint.name!r} of {name} names the body {end!r}, which does not exist"
+                                 f"{_nearest(end, list(bodies))}")
+        if joint.child in owner:
+            raise ModelError(f"body {joint.child!r} of {name} is the child of two joints, {owner[joint.child].name!r} and {joint.name!r}: "
+                             "a tree has one; describe the second as a loop")
+        owner[joint.child] = joint
+        children.setdefault(joint.parent, []).append(joint)
+    ordered: list[Joint] = []
+    pending = [_root(name, bodies, joints)]
+    while pending:
+        body = pending.pop()
+        if body in owner:
+            ordered.append(owner[body])
+        pending.extend(j.child for j in reversed(children.get(body, [])))
+    if len(ordered) != len(joints):
+        reached = {j.name for j in ordered}
+        left = [j.name for j in joints if j.name not in reached]
+        raise ModelError(f"{name} is not a tree: joints {', '.join(left[:10])} form a ring that the root does not reach")
+    return tuple(ordered)

@@ -1,0 +1,139 @@
+"""A mechanism written as URDF. What URDF cannot say is refused by name, or left out and named in a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from cayley.errors import UnsupportedError
+from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
+from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Revolute
+from cayley.model.parts import Body, Friction, Joint, Limits
+from cayley.model.tree import GRAVITY, Tree
+
+_LARGE = repr(float(np.finfo(float).max))  # how URDF writes that there is no limit
+_KINDS = (Motion, Revolute, Prismatic, Planar, Floating)
+
+
+def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
+    """The mechanism as the text of a URDF file; `load_urdf` gives its poses back to 1e-12.
+
+    Named frames become links without mass on fixed joints. Helical, universal and spherical joints have no form in URDF:
+    `UnsupportedError`. So have closed loops, rotors, and a gravity other than (0, 0, -9.81), unless `leave_out`: then a comment
+    names what is missing.
+
+    >>> print(dump_urdf(Tree.of("rod", [Body("base"), Body("rod", 2.0)], [Joint("pivot", "base", "rod", Revolute())])))
+    <?xml version="1.0"?>
+    <robot name="rod">
+      <link name="base"/>
+      <link name="rod">
+        <inertial>
+          <origin xyz="0.0 0.0 0.0"/>
+          <mass value="2.0"/>
+          <inertia ixx="0.0" ixy="0.0" ixz="0.0" iyy="0.0" iyz="0.0" izz="0.0"/>
+        </inertial>
+      </link>
+      <joint name="pivot" type="revolute">
+        <parent link="base"/>
+        <child link="rod"/>
+        <axis xyz="0.0 0.0 1.0"/>
+        <limit lower="-1.7976931348623157e+308" upper="1.79769...e+308" velocity="1.79769...e+308" effort="1.79769...e+308"/>
+      </joint>
+    </robot>
+    """
+    _check_kinds(tree)
+    lost = list(_lost(tree))
+    if lost and not leave_out:
+        raise UnsupportedError(f"URDF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
+    lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(tree.name)}>"]
+    lines += [f"  <!-- not in URDF: {part.replace('--', '- -')} -->" for part in lost]
+    lines += _indented(line for body in tree.bodies for line in _link(body))
+    lines += _indented(line for joint in tree.joints for line in _joint(joint))
+    lines += _indented(line for frame in _frames(tree) for line in frame)
+    return "\n".join([*lines, "</robot>", ""])
+
+
+def _check_kinds(tree: Tree) -> None:
+    bad = [f"{j.name!r} ({j.motion.word})" for j in tree.joints if type(j.motion) not in _KINDS]
+    if bad:
+        raise UnsupportedError(f"URDF has no form for these joints of {tree.name}: {', '.join(bad)}; it has fixed, revolute, continuous, "
+                               "prismatic, planar and floating ones")
+
+
+def _lost(tree: Tree) -> Iterator[str]:
+    for loop in tree.loops:
+        yield f"the loop {loop.name!r}"
+    for joint in tree.joints:
+        if joint.rotor.inertia:
+            yield f"the rotor of joint {joint.name!r}"
+    if not np.array_equal(tree.gravity, GRAVITY):
+        yield f"the gravity {tree.gravity.tolist()}"
+
+
+def _link(body: Body) -> Iterator[str]:
+    if body.mass is None:
+        yield f"<link name={quoteattr(body.name)}/>"
+        return
+    entries = zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), body.inertia[np.triu_indices(3)], strict=True)
+    yield f"<link name={quoteattr(body.name)}>"
+    yield "  <inertial>"
+    yield f'    <origin xyz="{_words(body.center)}"/>'
+    yield f'    <mass value="{float(body.mass)!r}"/>'
+    yield "    <inertia " + " ".join(f'{key}="{float(value)!r}"' for key, value in entries) + "/>"
+    yield "  </inertial>"
+    yield "</link>"
+
+
+def _joint(joint: Joint) -> Iterator[str]:
+    yield f'<joint name={quoteattr(joint.name)} type="{joint.motion.word}">'
+    yield from (f"  {line}" for line in _origin(joint.placement))
+    yield f"  <parent link={quoteattr(joint.parent)}/>"
+    yield f"  <child link={quoteattr(joint.child)}/>"
+    if isinstance(joint.motion, (Revolute, Prismatic, Planar)):
+        yield f'  <axis xyz="{_words(joint.motion.axis)}"/>'
+    if isinstance(joint.motion, (Revolute, Prismatic)):
+        yield from _limit(joint.limits, ends=joint.motion.word != "continuous")
+    if joint.friction != Friction():
+        yield f'  <dynamics damping="{float(joint.friction.viscous)!r}" friction="{float(joint.friction.coulomb)!r}"/>'
+    if joint.mimic is not None:
+        yield (f'  <mimic joint={quoteattr(joint.mimic.joint)} multiplier="{float(joint.mimic.multiplier)!r}" '
+               f'offset="{float(joint.mimic.offset)!r}"/>')
+    yield "</joint>"
+
+
+def _limit(limits: Limits, *, ends: bool) -> Iterator[str]:
+    shown = ("lower", "upper", "velocity", "effort") if ends else ("velocity", "effort")
+    if ends or np.isfinite([*limits.velocity, *limits.effort]).any():
+        yield "  <limit " + " ".join(f'{key}="{_bounded(getattr(limits, key)[0])}"' for key in shown) + "/>"
+
+
+def _frames(tree: Tree) -> Iterator[Iterator[str]]:
+    """Links and fixed joints for the named frames."""
+    links, joints = {b.name for b in tree.bodies}, {j.name for j in tree.joints}
+    for frame in tree.frames:
+        name = f"{frame.name}_frame"
+        if frame.name in links or name in joints:
+            raise UnsupportedError(f"the frame {frame.name!r} of {tree.name} becomes a link and a joint {name!r} of URDF, but these names "
+                                   "are taken")
+        yield _link(Body(frame.name))
+        yield _joint(Joint(name, frame.body, frame.name, placement=frame.pose))
+
+
+def _origin(pose: Any) -> Iterator[str]:
+    if not np.array_equal(pose, np.eye(4)):
+        yield f'<origin xyz="{_words(pose[:3, 3])}" rpy="{_words(roll_pitch_yaw_from_matrix(pose[:3, :3]).angles)}"/>'
+
+
+def _words(values: Iterable[float]) -> str:
+    return " ".join(repr(float(value) + 0.0) for value in values)
+
+
+def _bounded(value: float) -> str:
+    return repr(float(value)) if np.isfinite(value) else _LARGE if value > 0 else f"-{_LARGE}"
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
