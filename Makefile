@@ -36,6 +36,7 @@ spec: $(VENV)/.development
 
 bench: $(VENV)/.development
 	@$(BIN)/python benchmarks/inverse_dynamics.py
+	@$(BIN)/python benchmarks/rotations.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
