@@ -34,9 +34,10 @@ lint: $(VENV)/.development
 spec: $(VENV)/.development
 	@$(BIN)/python tools/spec.py
 
-bench: $(VENV)/.development
+bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/inverse_dynamics.py
 	@$(BIN)/python benchmarks/rotations.py
+	@$(BIN)/python benchmarks/inverse_kinematics.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
@@ -53,6 +54,11 @@ $(VENV)/.development: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing Cayley with its test tools and peers into $(VENV); the first time this can take a few minutes."
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.package
+
+$(VENV)/.peers: $(VENV)/.development
+	@echo "Installing the peers of the benchmarks into $(VENV)."
+	@$(PIP) --editable '.[dev,bench]'
+	@touch $@
 
 $(VENV)/pyvenv.cfg:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.10 or later, or name yours: make PYTHON=..." >&2; exit 1; }

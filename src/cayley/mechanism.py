@@ -14,6 +14,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import ConventionError
 from cayley.kinematics import forward
 from cayley.kinematics import jacobian as jacobians
+from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.denavit_hartenberg import tree_from_dh
 from cayley.model.mjcf import load_mjcf
@@ -86,6 +87,16 @@ class Mechanism(Tree):
                 raise ConventionError('say in which axes the Jacobian is to be: axes="world", axes="body", or the name of a frame')
             return self._kernel("(q)->(6,v)", lambda q: jacobians.jacobian(self, q, frame, axes=axes), f"jacobian_of_{frame}")
         return KernelFamily(make, 1, "jacobian", type(self).jacobian.__doc__)
+
+    def inverse_kinematics(self, target: Any, frame: str, **options: Any) -> InverseKinematicsResult:
+        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search; options as `kinematics.inverse.inverse_kinematics`.
+
+        >>> arm = load("ur5")
+        >>> found = arm.inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
+        >>> found.status, bool(found.residual < 1e-10)
+        ('solved', True)
+        """
+        return inverse_kinematics(self, target, frame, **options)
 
     @cached_property
     def integrate(self) -> Kernel:

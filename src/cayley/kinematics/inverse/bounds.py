@@ -1,0 +1,178 @@
+"""Where the coordinates of a chain may be: limits, whole turns, and starts for a search inside them.
+
+Limits bind coordinates whose rate is a velocity of the joint: those of every joint but spherical and floating ones. A limited turn of a
+full circle or more never blocks a search: what passes the end comes in again a turn away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.symbols import where
+from cayley.errors import ModelError, UnsupportedError
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.tree import Tree
+
+_TURN = 2 * np.pi
+_START_OFFSET = 0.1  # of a half-range: the middle itself is often singular (a stretched arm)
+_INNER_STARTS = 3  # in the inner half of the ranges, from where more searches succeed; those that do not need the whole
+_ROUNDING = 1e-12
+_TOUCHING = 1e-9  # rad or m
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Limits (nq,), infinite where there is none; which coordinates turn; which joints the frame depends on."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    turns: np.ndarray  # coordinates that come back after a turn, (nq,)
+    lengths: np.ndarray  # coordinates that are lengths, (nq,)
+    velocity: np.ndarray  # the place in v of each coordinate whose rate it is, or -1, (nq,)
+    moved: np.ndarray  # coordinates of joints on the way to the frame, (nq,)
+    quaternions: tuple[slice, ...]  # of those joints
+    size: float  # half the length of the chain, or 1 [m]
+
+    @cached_property
+    def wraps(self) -> np.ndarray:
+        """Limited coordinates whose range is a turn or more."""
+        return self.turns & np.isfinite(self.upper - self.lower) & (self.upper - self.lower >= _TURN - _ROUNDING)
+
+    @cached_property
+    def blocks(self) -> np.ndarray:
+        """Coordinates that can be held at a limit."""
+        return (np.isfinite(self.lower) | np.isfinite(self.upper)) & ~self.wraps
+
+    def kept(self, q: Any) -> Any:
+        """The coordinates brought back between their limits; for floats and for symbols."""
+        return np.stack([self._kept(k, q[..., k]) for k in range(len(self.lower))], axis=-1) if len(self.lower) else q
+
+    def _kept(self, k: int, x: Any) -> Any:
+        low, high = self.lower[k], self.upper[k]
+        if self.wraps[k]:
+            inside = where(x > high, x - _TURN * np.ceil((x - high) / _TURN), where(x < low, x + _TURN * np.ceil((low - x) / _TURN), x))
+            return np.minimum(np.maximum(inside, low), high)
+        x = np.maximum(x, low) if np.isfinite(low) else x
+        return np.minimum(x, high) if np.isfinite(high) else x
+
+    def unwound(self, q: np.ndarray) -> np.ndarray:
+        """Unlimited turns of the chain brought to between -pi and pi."""
+        if not self._has_endless:
+            return q
+        return np.where(self._endless & (np.abs(q) > np.pi), q - _TURN * np.round(q / _TURN), q)
+
+    @cached_property
+    def _has_endless(self) -> bool:
+        return bool(self._endless.any())
+
+    @cached_property
+    def _endless(self) -> np.ndarray:
+        return self.turns & self.moved & np.isinf(self.lower) & np.isinf(self.upper)
+
+    def hit(self, q: np.ndarray) -> np.ndarray:
+        """Which coordinates are at a limit, to 1e-9, or beyond."""
+        return (q <= self.lower + _TOUCHING) | (q >= self.upper - _TOUCHING)
+
+    def places(self, q: np.ndarray) -> np.ndarray:
+        """Numbers that tell configurations of the chain apart, whole turns and the sign of a quaternion left out."""
+        turning, plain = self.turns & self.moved, self.moved & ~self.turns & ~self._in_quaternions
+        attitudes = [matrix_from_quaternion(q[..., place]).reshape(*q.shape[:-1], 9) for place in self.quaternions]
+        return np.concatenate([np.cos(q[..., turning]), np.sin(q[..., turning]), q[..., plain], *attitudes], axis=-1)
+
+    # Starts
+
+    def middle(self, neutral: np.ndarray) -> np.ndarray:
+        """The middle of the ranges, a little off; what the frame does not depend on, and quaternions, as they are in `neutral`."""
+        low, high = self._ranges()
+        q = 0.5 * (low + high) + _START_OFFSET * 0.5 * (high - low)
+        return np.where(self.moved & ~self._in_quaternions, q, neutral)
+
+    def scattered(self, count: int, seed: int, neutral: np.ndarray) -> np.ndarray:
+        """Random starts (count, nq), the same for the same seed; a longer list begins with the shorter."""
+        low, high = self._ranges()
+        spread = np.where(np.arange(count) < _INNER_STARTS, 0.5, 1.0)[:, None]
+        random = np.random.default_rng(seed).uniform(-0.5, 0.5, size=(count, len(low)))
+        q = np.where(self.moved, 0.5 * (low + high) + spread * random * (high - low), neutral)
+        for place in self.quaternions:
+            turn = np.random.default_rng([seed, place.start]).normal(size=(count, 4))
+            q[:, place] = turn / np.linalg.norm(turn, axis=-1, keepdims=True)
+        return q
+
+    @property
+    def _in_quaternions(self) -> np.ndarray:
+        inside = np.zeros(len(self.lower), dtype=bool)
+        for place in self.quaternions:
+            inside[place] = True
+        return inside
+
+    def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Finite ranges: half a turn either way, or the size of the chain, from whatever limit there is."""
+        reach = np.where(self.lengths, self.size, np.pi)
+        center = np.where(np.isfinite(self.lower), self.lower + reach, np.where(np.isfinite(self.upper), self.upper - reach, 0.0))
+        return np.where(np.isfinite(self.lower), self.lower, center - reach), np.where(np.isfinite(self.upper), self.upper, center + reach)
+
+
+def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
+    """The bounds of the coordinates on the way to a frame; `limits=False` ignores those of the model."""
+    way = tree.path(tree.body_number(tree.frame(frame).body))
+    if not any(tree.joints[number].motion.nv for number in way):
+        raise ModelError(f"{frame!r} is fixed to the root of {tree.name}: no joint moves it")
+    for joint in (tree.joints[number] for number in way):
+        if joint.mimic is not None:
+            raise UnsupportedError(f"joint {joint.name!r} on the way to {frame!r} follows {joint.mimic.joint!r}: inverse kinematics has no "
+                                   "way to keep them together")
+    infinite = np.full(tree.nq, np.inf)
+    turns, lengths, moved = (np.zeros(tree.nq, dtype=bool) for _ in range(3))
+    velocity, quaternions = np.full(tree.nq, -1), []
+    lower, upper = (tree.lower, tree.upper) if limits else (-infinite, infinite)
+    for number, joint in enumerate(tree.joints):
+        place, rates = tree.q_slices[number], tree.v_slices[number]
+        turning, sliding = _kinds(joint.motion)
+        turns[place], lengths[place], moved[place] = turning, sliding, number in way
+        if joint.motion.nq == joint.motion.nv:
+            velocity[place] = np.arange(rates.start, rates.stop)
+        elif number in way:
+            quaternions.append(slice(place.stop - 4, place.stop))
+            if np.isfinite(lower[place]).any() or np.isfinite(upper[place]).any():
+                raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits, to which inverse "
+                                       "kinematics cannot hold it: pass limits=False and check them yourself")
+    return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), 0.5 * chain_size(tree, frame) or 1.0)
+
+
+def _kinds(motion: Any) -> tuple[Any, Any]:
+    """Which coordinates of a joint come back after a turn, and which are lengths."""
+    if isinstance(motion, (Revolute, Universal)):
+        return True, False
+    if isinstance(motion, Planar):
+        return [False, False, True], [True, True, False]
+    if isinstance(motion, Floating):
+        return False, [True] * 3 + [False] * 4
+    if isinstance(motion, (Helical, Spherical)):
+        return False, False
+    return False, isinstance(motion, Prismatic)
+
+
+def chain_size(tree: Tree, frame: str) -> float:
+    """The lengths of the links on the way to a frame, one after the other [m]."""
+    wanted = tree.frame(frame)
+    way = tree.path(tree.body_number(wanted.body))
+    links = [tree.joints[k].placement for k in way[1:]] + [wanted.pose]
+    return float(sum(np.linalg.norm(p[:3, 3]) for p in links if p is not None))
+
+
+def reach_from_first_joint(tree: Tree, frame: str, bounds: Bounds) -> float:
+    """No configuration takes the frame farther than this from the first joint's origin [m]; infinite for unlimited slides."""
+    way = tree.path(tree.body_number(tree.frame(frame).body))
+    total = chain_size(tree, frame)
+    for number in way:
+        motion, place = tree.joints[number].motion, tree.q_slices[number]
+        pitch = motion.pitch if isinstance(motion, Helical) else 1.0
+        farthest = np.maximum(np.abs(bounds.lower[place]), np.abs(bounds.upper[place]))
+        if pitch:
+            total += abs(pitch) * float(np.sum(farthest[bounds.lengths[place] | isinstance(motion, Helical)]))
+    return total

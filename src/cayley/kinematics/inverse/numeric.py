@@ -1,0 +1,201 @@
+"""Numeric inverse kinematics: damped searches from several starts, for one pose or a whole batch, with any joints.
+
+Attempt 0 begins at the given start, or near the middle of the ranges; the others at points that a seed scatters over the ranges, the same
+for every target.
+Sources: Mladenova, the kinematic control of 3.1 and 7.1 (spec R-27); Yamamoto 1.9; the damping is that of T. Sugihara,
+"Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Transactions on Robotics 27 (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
+from cayley.errors import SignatureError
+from cayley.geometry.motions.homogeneous import check_pose, pose_defect
+from cayley.geometry.rotations.quaternion import check_unit_quaternion
+from cayley.kinematics.forward import Pose
+from cayley.kinematics.inverse import result as reasons
+from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
+from cayley.kinematics.inverse.kernels import error_kernel, jacobian_kernel, made_once
+from cayley.kinematics.inverse.result import InverseKinematicsResult
+from cayley.kinematics.inverse.search import Found, Search, quick_search, search
+from cayley.kinematics.inverse.step import STALLED, UNROLLED, search_step
+from cayley.kinematics.inverse.task import Task
+from cayley.model.tree import Tree
+
+
+def inverse_kinematics(tree: Tree, target: Any, frame: str, *, start: Any = None, tolerance: float = 1e-10, limits: bool = True,
+                       task: str | Sequence[bool] = "pose", axes: str = "world", restarts: int = 100, iterations: int = 200,
+                       seed: int = 0) -> InverseKinematicsResult:
+    """A configuration that brings a frame to a pose; see `InverseKinematicsResult`.
+
+    target       poses (..., 4, 4) in the root's frame
+    start        configurations (..., nq) to begin at; what is beyond a limit is first brought to it. The joints that the frame does not
+                 depend on stay where they are in `start`
+    tolerance    of the residual: the norm of the asked rows, metres and radians together
+    limits       False ignores the limits of the joints
+    task         "pose", "position", "orientation", or which of the rows (x, y, z; x, y, z) of the error count, linear first
+    axes         in which the rows of a partial task are: "world", "target", "body", or the name of a frame
+    restarts     attempts after the first, `iterations` for each at most (in fives), `seed` of their starts
+
+    Turns without limits are returned between -pi and pi.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> target = np.array([[1.0, 0.0, 0.0, 0.5], [0.0, -1.0, 0.0, 0.2], [0.0, 0.0, -1.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
+    >>> found = inverse_kinematics(load_robot("puma560"), target, "tool")
+    >>> found.status, bool(found.residual <= 1e-10), bool(found.limits_hit.any())
+    ('solved', True, False)
+    >>> target[0, 3] = 1.5
+    >>> inverse_kinematics(load_robot("puma560"), target, "tool").reason
+    'beyond the reach of the chain'
+    """
+    return solver_of(tree, frame, task, axes, limits).solve(target, start, tolerance, restarts, iterations, seed)
+
+
+def distinct_solutions(tree: Tree, target: Any, frame: str, *, starts: int = 200, tolerance: float = 1e-10, limits: bool = True,
+                       task: str | Sequence[bool] = "pose", axes: str = "world", iterations: int = 200, seed: int = 0,
+                       apart: float = 1e-4) -> InverseKinematicsResult:
+    """The different configurations that searches from many starts find for one pose (4, 4), as a batch, in the order of the starts.
+
+    Two are the same if they differ by whole turns, or by less than `apart`. A search proves nothing about what it has not found; of a
+    continuum of solutions (a redundant arm, a singular pose) these are samples.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> target = np.array([[1.0, 0.0, 0.0, 0.6], [0.0, 1.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    >>> found = distinct_solutions(load_robot("planar2r"), target, "tool", task=(True, True, False, False, False, False))
+    >>> sorted(found.branch)                                                                  # elbow up, elbow down
+    [np.float64(-1.0), np.float64(1.0)]
+    """
+    if np.shape(target) != (4, 4):
+        raise SignatureError(f"distinct_solutions takes one pose (4, 4), not {np.shape(target)}: poses have different numbers of solutions")
+    solver = solver_of(tree, frame, task, axes, limits)
+    found = solver.solve(target, solver.starts(starts, seed), tolerance, 0, iterations, seed)
+    kept: list[int] = []
+    places = solver.bounds.places(found.q)
+    for k in np.flatnonzero(found.solved):
+        if not kept or np.abs(places[kept] - places[k]).max(axis=-1).min() > apart:
+            kept.append(int(k))
+    return found[kept]
+
+
+def solver_of(tree: Tree, frame: str, task: str | Sequence[bool], axes: str, limits: bool) -> Solver:
+    """The solver of one task, made once for each mechanism."""
+    key = ("solver", frame, task if isinstance(task, str) else tuple(task), axes, limits)
+    return made_once(tree, key, lambda: Solver(tree, frame, Task.of(tree, task, axes), bounds_of(tree, frame, limits=limits)))
+
+
+class Solver:
+    """The kernels of one task of one frame of one mechanism."""
+
+    def __init__(self, tree: Tree, frame: str, task: Task, bounds: Bounds):
+        self.name, self.nq, self.neutral, self.bounds = tree.name, tree.nq, tree.neutral, bounds
+        self._step = search_step(tree, frame, task, bounds).ufunc()
+        self._error, self._jacobian = error_kernel(tree, frame, task), jacobian_kernel(tree, frame, task, bounds)
+        self._errors = self._error.ufunc()
+        self._reach = reach_from_first_joint(tree, frame, bounds) if len(task.linear) == 3 else np.inf
+        self._origin = _first_origin(tree, frame)
+        self._starts: dict[tuple[int, int], np.ndarray] = {}
+
+    def solve(self, target: Any, start: Any, tolerance: float, restarts: int, iterations: int, seed: int) -> InverseKinematicsResult:
+        targets = checked_targets(target)
+        if not (restarts >= 0 and iterations >= 1 and tolerance >= 0.0):
+            raise SignatureError(f"restarts are 0 or more, iterations 1 or more, a tolerance is not negative; not {restarts}, {iterations} "
+                                 f"and {tolerance}")
+        own = None if start is None else self._checked_start(start)
+        batch = targets.shape[:-2]
+        if own is not None:
+            batch = np.broadcast_shapes(batch, own.shape[:-1])
+            targets, own = np.broadcast_to(targets, (*batch, 4, 4)), np.broadcast_to(own, (*batch, self.nq)).reshape(-1, self.nq)
+        targets, table = targets.reshape(-1, 4, 4), self.starts(restarts + 1, seed)
+
+        def starts(rows: Any, number: int, count: int) -> np.ndarray:
+            return self._of_attempts(table[None, number:number + count], None if own is None else own[rows], number, len(targets[rows]))
+
+        made = Search(self._step, self._errors, starts, self._hopeless, tolerance * tolerance, -(-iterations // UNROLLED), 1 + restarts)
+        with np.errstate(all="ignore"):
+            quick = None if batch else self._quick_result(made, targets[0], tolerance)
+            return self._result(search(made, targets), targets, tolerance, batch) if quick is None else quick
+
+    def starts(self, count: int, seed: int) -> np.ndarray:
+        """The first starts (count, nq) of a seed."""
+        if (count, seed) not in self._starts:
+            scattered = self.bounds.scattered(count - 1, seed, self.neutral)
+            self._starts[count, seed] = np.concatenate([self.bounds.middle(self.neutral)[None], scattered])
+        return self._starts[count, seed]
+
+    def _of_attempts(self, scattered: np.ndarray, own: np.ndarray | None, number: int, rows: int) -> np.ndarray:
+        """The starts (rows, count, nq) of attempts from `number` on: those scattered, and the targets' own for the first."""
+        if own is None:
+            return scattered.repeat(rows, axis=0)
+        q = np.where(self.bounds.moved, scattered, own[:, None])
+        if number == 0:
+            q[:, 0] = own
+        return q
+
+    def _checked_start(self, start: Any) -> np.ndarray:
+        q = np.asarray(start, dtype=np.float64)
+        if q.shape[-1:] != (self.nq,) or not np.isfinite(q).all():
+            raise SignatureError(f"a start of {self.name} is {self.nq} finite numbers, not {start!r}")
+        for place in self.bounds.quaternions:
+            check_unit_quaternion(q[..., place])
+        return self.bounds.kept(q)
+
+    def _hopeless(self, targets: np.ndarray) -> np.ndarray:
+        """Which targets are farther from the first joint than the chain is long."""
+        return np.linalg.norm(targets[:, :3, 3] - self._origin, axis=-1) > self._reach * (1 + 1e-9)
+
+    def _quick_result(self, made: Search, target: np.ndarray, tolerance: float) -> InverseKinematicsResult | None:
+        found = quick_search(made, target)
+        if found is None:
+            return None
+        q = self.bounds.unwound(found[0])
+        position, angle, residual = self._error(q, target)
+        if not residual <= tolerance:
+            return None
+        return InverseKinematicsResult(q, np.True_, position, angle, residual, found[2], found[1], self.bounds.size,
+                                       reasons.WITHIN_TOLERANCE, self.bounds.hit, lambda: self._jacobian(q, target))
+
+    def _result(self, found: Found, targets: np.ndarray, tolerance: float, batch: tuple[int, ...]) -> InverseKinematicsResult:
+        q = self.bounds.unwound(found.q)
+        position, angle, residual = self._errors(q, targets)
+        solved = residual <= tolerance
+        why = self._why(solved, found.state, targets)
+
+        def shaped(x: np.ndarray) -> Any:
+            return x.reshape(*batch, *x.shape[1:]) if batch else x[0]
+
+        q, targets = shaped(q), shaped(targets)
+        return InverseKinematicsResult(q, shaped(solved), shaped(position), shaped(angle), shaped(residual),
+                                       shaped(found.iterations.astype(int)), shaped(found.attempt), self.bounds.size, shaped(why),
+                                       self.bounds.hit, lambda: self._jacobian(q, targets))
+
+    def _why(self, solved: np.ndarray, state: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        if np.count_nonzero(solved) == len(solved):
+            return np.zeros(len(solved), dtype=int)
+        why = np.where(state == STALLED, reasons.LOCAL_MINIMUM, reasons.ITERATION_LIMIT)
+        return np.where(solved, reasons.WITHIN_TOLERANCE, np.where(self._hopeless(targets), reasons.BEYOND_REACH, why))
+
+
+@kernel("(4,4)->()")
+def _defect(T: Any) -> Any:
+    """How far a matrix is from a pose with a finite origin."""
+    return np.maximum(pose_defect(T), where(np.max(np.abs(T[:3, 3])) < np.inf, 0.0, np.inf))
+
+
+def checked_targets(target: Any) -> np.ndarray:
+    """Poses (..., 4, 4) as floats, or an error that says what is wrong with them."""
+    targets = np.ascontiguousarray(target, dtype=np.float64)
+    if targets.shape[-2:] != (4, 4) or not (_defect(targets) <= 1e-8).all():
+        check_pose(targets)
+    return targets
+
+
+def _first_origin(tree: Tree, frame: str) -> np.ndarray:
+    """The origin (3) of the first joint on the way to a frame: it does not move."""
+    way = tree.path(tree.body_number(tree.frame(frame).body))
+    return Pose.of(tree.joints[way[0]].placement).p if way else np.zeros(3)

@@ -1,0 +1,98 @@
+"""From the twist of a frame to the velocities of the joints, by the inverse of the Jacobian or by damped least squares.
+
+    qdot = J^-1 xdot                                                      plain; the pseudo-inverse where J is not square
+    qdot = (J^T J + k^2 1)^-1 J^T xdot = J^T (J J^T + k^2 1)^-1 xdot      damped: a singular value s gives s/(s^2 + k^2) <= 1/(2k)
+
+Sources: Ruggiu (5.16)-(5.18), the last formula restored as in spec S2-90; the damping by the smallest singular value is that of Nakamura
+and Hanafusa in the form of Chiaverini: k^2 = (1 - (s/threshold)^2) largest^2 below the threshold, none above it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
+from cayley.errors import SignatureError, SingularityError
+from cayley.geometry.rotations.batch import first_failure, place
+from cayley.kinematics.linear import ldl_solve
+
+_SINGULAR = 1e-12  # of the largest singular value: less is rounding
+
+
+def _check_damping(J: Any, damping: Any) -> None:
+    J, k = np.asarray(J, dtype=float), np.asarray(damping, dtype=float)
+    bad = first_failure(k >= 0)
+    if bad is not None:
+        raise SignatureError(f"the damping{place(bad)} is {k[bad]}: it must not be negative")
+    s = np.linalg.svd(J, compute_uv=False)
+    bad = first_failure((s[..., -1] > _SINGULAR * s[..., 0]) | (k > 0) | np.isnan(s[..., 0]))
+    if bad is not None:
+        raise SingularityError(f"the Jacobian{place(bad)} is singular and not damped: it has no inverse; give a damping above zero")
+
+
+@kernel("(m,n),()->(n,m)", check=_check_damping)
+def damped_inverse(J, damping):
+    """The damped inverse J* (n, m) of a Jacobian (m, n): J* x has the least |J v - x|^2 + damping^2 |v|^2. Ruggiu (5.17).
+
+    By the smaller of the two normal equations. Without damping it is the inverse or pseudo-inverse, which a singular J does not have.
+
+    >>> damped_inverse([[2.0, 0.0], [0.0, 0.0]], 0.1).round(6)
+    array([[0.498753, 0.      ],
+           [0.      , 0.      ]])
+    """
+    m, n = J.shape
+    A = J @ J.T if m <= n else J.T @ J
+    A = A + damping * damping * np.eye(len(A))
+    return ldl_solve(A, J).T if m <= n else ldl_solve(A, J.T)
+
+
+@kernel("(),(),()->()")
+def damping_from_singular_value(smallest, threshold, largest_damping):
+    """The damping k for a smallest singular value: zero from `threshold` on, `largest_damping` at zero.
+
+    >>> float(damping_from_singular_value(0.0, 0.05, 0.1)), float(damping_from_singular_value(0.05, 0.05, 0.1))
+    (0.1, 0.0)
+    """
+    share = smallest / threshold
+    return largest_damping * np.sqrt(where(share < 1.0, 1.0 - share * share, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """`velocity` (..., n), the `singular_values` (..., min(m, n)) of J, and the `damping` (...) that was used."""
+
+    velocity: np.ndarray
+    singular_values: np.ndarray
+    damping: Any
+
+    @property
+    def smallest_singular_value(self) -> Any:
+        return self.singular_values[..., -1]
+
+    @property
+    def regular(self) -> Any:
+        """Whether the velocity is determined: J has full rank, or is damped (...)."""
+        return (self.smallest_singular_value > _SINGULAR * self.singular_values[..., 0]) | (self.damping > 0)
+
+
+def resolved_rates(J: Any, twist: Any, *, damping: float | tuple[float, float] = 0.0) -> Rates:
+    """The velocities that give a twist (..., m), for Jacobians (..., m, n).
+
+    `damping` is a number (0 for the plain inverse), or (threshold, largest): then it is chosen from the smallest singular value. Where J is
+    singular and not damped, `regular` is false, and what cannot be determined is NaN.
+
+    >>> resolved_rates(np.diag([2.0, 4.0]), [1.0, 1.0]).velocity
+    array([0.5 , 0.25])
+    """
+    J, twist = np.asarray(J, dtype=float), np.asarray(twist, dtype=float)
+    left, s, right = np.linalg.svd(J, full_matrices=False)
+    k = damping_from_singular_value(s[..., -1], *damping) if isinstance(damping, tuple) else np.full(s.shape[:-1], float(damping))
+    with np.errstate(all="ignore"):
+        gains = s / (s * s + (k * k)[..., None])
+    gains = np.where((s > _SINGULAR * s[..., :1]) | (k > 0)[..., None], gains, np.nan)
+    along = gains * (np.swapaxes(left, -1, -2) @ twist[..., None])[..., 0]
+    return Rates((np.swapaxes(right, -1, -2) @ along[..., None])[..., 0], s, k[()])

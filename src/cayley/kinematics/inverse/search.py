@@ -1,0 +1,155 @@
+"""Many searches at once: attempt after attempt for every target, until each is solved or nothing is left to try.
+
+The answer for a target is the first of its attempts, in their order, that ends within the tolerance, however many run at once. It depends
+neither on the other targets nor on their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.kinematics.inverse.step import FRESH, RUNNING, SETTLING, SOLVED
+
+_FIRST_LANES, _LATER_LANES = 8, 64  # searches that run at once where there are few targets: calls cost more than their lanes
+_CROWDED = 0.75  # the share of running searches below which the others are taken out of a batch
+_SETTLING_CALLS = 20
+_FRESH = FRESH[None]
+
+
+class Found(NamedTuple):
+    """The best configuration for each target (n, nq), and (n) of each: the number of its attempt, the iterations of that attempt, and the
+    state in which it ended."""
+
+    q: np.ndarray
+    attempt: np.ndarray
+    iterations: np.ndarray
+    state: np.ndarray
+
+
+class Search(NamedTuple):
+    """What a search is made of. `step` and `errors` are ufuncs, `starts(rows, first, count)` gives configurations (rows, count, nq),
+    `hopeless(targets)` says which targets are out of reach, `total` attempts of at most `calls` calls are made for
+    the others."""
+
+    step: Callable[..., Any]
+    errors: Callable[..., Any]
+    starts: Callable[..., np.ndarray]
+    hopeless: Callable[[np.ndarray], np.ndarray]
+    tolerance2: float
+    calls: int
+    total: int
+
+
+def search(s: Search, targets: np.ndarray) -> Found:
+    """The best that all attempts find for each of the targets (n, 4, 4)."""
+    done = _width(s, len(targets), 0, _FIRST_LANES)
+    found = _attempts(s, targets, s.starts(slice(None), 0, done), 0)
+    open_ones = found.state != SOLVED
+    if not np.count_nonzero(open_ones):
+        return found
+    waiting = np.flatnonzero(open_ones)
+    waiting = waiting[~s.hopeless(targets[waiting])]
+    while waiting.size and done < s.total:
+        width = _width(s, len(waiting), done, _LATER_LANES)
+        again = _attempts(s, targets[waiting], s.starts(waiting, done, width), done)
+        better = (again.state == SOLVED) | (_residual(s, again.q, targets[waiting]) < _residual(s, found.q[waiting], targets[waiting]))
+        for old, new in zip(found, again, strict=True):
+            old[waiting[better]] = new[better]
+        waiting, done = waiting[again.state != SOLVED], done + width
+    return _settled(s, found, targets)
+
+
+def quick_search(s: Search, target: np.ndarray) -> tuple[np.ndarray, int, int] | None:
+    """The configuration, attempt and iterations that `search` finds for one target (4, 4), if the first attempts that run at once are
+    enough: the same without arrays of one, for those who call it a thousand times a second."""
+    width = _width(s, 1, 0, _FIRST_LANES)
+    q, memory, states = _together(s, s.starts(slice(None), 0, width)[0], target, width)
+    if SOLVED not in states:
+        return None
+    row = states.index(SOLVED)
+    return q[row], row, int(memory[row, 2])
+
+
+def _settled(s: Search, found: Found, targets: np.ndarray) -> Found:
+    """What is not solved brought as near as it comes: searches end when they slow down, before they are at rest."""
+    rows = np.flatnonzero(found.state != SOLVED)
+    if rows.size:
+        q, memory = found.q[rows], SETTLING[None].repeat(rows.size, axis=0)
+        for _ in range(_SETTLING_CALLS):
+            q, memory = s.step(q, memory, targets[rows], s.tolerance2)
+        better = _residual(s, q, targets[rows]) < _residual(s, found.q[rows], targets[rows])
+        found.q[rows[better]] = q[better]
+    return found
+
+
+def _width(s: Search, targets: int, done: int, lanes: int) -> int:
+    return min(s.total - done, max(1, lanes // max(1, targets)))
+
+
+def _residual(s: Search, q: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    return np.fmin(s.errors(q, targets)[2], np.inf)  # what is not a number is the worst
+
+
+def _attempts(s: Search, targets: np.ndarray, q: np.ndarray, first: int) -> Found:
+    """The best of some attempts for each target, from configurations (n, width, nq)."""
+    n, width, size = q.shape
+    if width == 1:
+        q, memory = _apart(s, q[:, 0], targets)
+        return Found(q, np.full(n, first), memory[:, 2], memory[:, 3])
+    aims = targets.repeat(width, axis=0)
+    q, memory, states = _together(s, q.reshape(n * width, size), aims, width)
+    columns = _first_solved(states, width)
+    if -1 in columns:
+        nearest = _residual(s, q, aims).reshape(n, width).argmin(axis=1).tolist()
+        columns = [near if column < 0 else column for column, near in zip(columns, nearest, strict=True)]
+    rows = np.array([k * width + column for k, column in enumerate(columns)], dtype=int)
+    memory = memory[rows]
+    return Found(q[rows], np.array(columns, dtype=int) + first, memory[:, 2], memory[:, 3])
+
+
+def _together(s: Search, q: np.ndarray, aims: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, list[float]]:
+    """Searches in groups of `width`, one group a target, until the answer of each group is known; and the states of all."""
+    memory, states = _FRESH.repeat(len(q), axis=0), [RUNNING]
+    for _ in range(s.calls):
+        q, memory = s.step(q, memory, aims, s.tolerance2)
+        states = memory[:, 3].tolist()
+        if _decided(states, width):
+            break
+    return q, memory, states
+
+
+def _decided(states: list[float], width: int) -> bool:
+    """Whether in every group the first search that has not stalled is a solved one."""
+    for k in range(0, len(states), width):
+        for state in states[k:k + width]:
+            if state == RUNNING:
+                return False
+            if state == SOLVED:
+                break
+    return True
+
+
+def _first_solved(states: list[float], width: int) -> list[int]:
+    """The place of the first solved search in each group, or -1."""
+    groups = [states[k:k + width] for k in range(0, len(states), width)]
+    return [group.index(SOLVED) if SOLVED in group else -1 for group in groups]
+
+
+def _apart(s: Search, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One search a target, until all have ended; those that have ended make room for the others."""
+    ended_q, ended_memory = np.array(q), _FRESH.repeat(len(q), axis=0)
+    rows, memory = np.arange(len(q)), ended_memory
+    for _ in range(s.calls):
+        q, memory = s.step(q, memory, targets, s.tolerance2)
+        running = memory[:, 3] == RUNNING
+        count = np.count_nonzero(running)
+        if count == 0:
+            break
+        if count < _CROWDED * len(rows):
+            ended_q[rows], ended_memory[rows] = q, memory
+            rows, q, memory, targets = rows[running], q[running], memory[running], targets[running]
+    ended_q[rows], ended_memory[rows] = q, memory
+    return ended_q, ended_memory

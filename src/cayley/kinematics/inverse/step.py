@@ -1,0 +1,134 @@
+"""One step of a damped search, as a straight-line kernel: a whole batch of searches is one call for each iteration.
+
+    (J J^T + lambda 1) y = r,   dq = J^T y           the damped least-squares step; (J^T J + lambda 1) dq = J^T r where J is tall
+    lambda = c r.r + a little of J's own size        after Sugihara: the damping vanishes with the error, so that the end is quadratic, at
+                                                     singular solutions too; and |dq| <= 1/(2 sqrt c) wherever J is singular
+Lengths are measured in the size of the chain, so that metres and radians weigh alike and the scale of the robot does not matter.
+Where the error cannot vanish, this damping is too small to come to rest: r.r is then less than the curvature |r| of what cannot be
+followed. A search that only settles adds |r|.
+A coordinate at a limit that the descent direction would cross is held: its column is left out. The others are brought back between their
+limits after the step (a projected Levenberg-Marquardt method).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import where
+from cayley.kinematics.inverse.bounds import Bounds
+from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
+from cayley.kinematics.linear import ldl_solve
+from cayley.model.tree import Tree
+
+UNROLLED = 5  # iterations of one call: a call costs as much as some iterations of a few searches
+DAMPING = 0.05
+_FAR = 10.0  # a squared error that slides may have to make good: more of it does not damp them more
+_LONGEST_TURN = 2.0  # rad
+_FLOOR = 1e-15  # of the trace: keeps the pivots of a singular matrix positive
+_IMPROVEMENT = 0.9  # of the best squared error: less than that is progress
+_PATIENCE = 5  # iterations without progress
+
+RUNNING, SOLVED, STALLED = 0.0, 1.0, 2.0
+
+
+class SearchState(NamedTuple):
+    """Where a search is: the configuration (nq), and what it remembers (4): best squared error, iterations since it was met, iterations,
+    and whether it is running, solved or stalled."""
+
+    q: Any
+    memory: Any
+
+
+FRESH = np.array([np.inf, 0.0, 0.0, RUNNING])
+SETTLING = np.array([np.inf, -np.inf, 0.0, RUNNING])  # does not stall, and is damped enough to come to rest where the error is not zero
+
+
+def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
+    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations. A search that has ended stays where it is."""
+    def text(q: Any, memory: Any, target: Any, tolerance2: Any) -> SearchState:
+        for _ in range(UNROLLED):
+            q, memory = _iteration(tree, frame, task, bounds, q, memory, target, tolerance2)
+        return SearchState(q, memory)
+
+    name = "".join(c if c.isalnum() else "_" for c in f"search_step_of_{tree.name}_{frame}")
+    return kernel(f"({tree.nq}),(4),(4,4),()->({tree.nq}),(4)", name=name)(text)
+
+
+def _iteration(tree: Tree, frame: str, task: Task, bounds: Bounds, q: Any, memory: Any, target: Any, tolerance2: Any) -> SearchState:
+    linear, angular = task_error(tree, q, frame, target, task)
+    memory = _remember(memory, linear @ linear + angular @ angular, tolerance2)
+    dq = damped_step(tree, q, frame, target, task, bounds, linear, angular, memory[1] < 0)
+    return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(tree, q, dq)), q), memory)
+
+
+def damped_step(tree: Tree, q: Any, frame: str, target: Any, task: Task, bounds: Bounds, linear: Any, angular: Any,
+                settling: Any) -> Any:
+    """The change dq (nv) of the coordinates that a damped step asks for."""
+    rows = np.array([1.0 / bounds.size] * len(linear) + [1.0] * len(angular))
+    columns = velocity_scale(tree, bounds)
+    r = rows * np.concatenate([linear, angular])
+    J = rows[:, None] * task_jacobian(tree, q, frame, target, task) * columns
+    J = J * _unblocked(q, J.T @ r, tree.nv, bounds)
+    damping = DAMPING * np.minimum(r @ r, _FAR) + where(settling, np.sqrt(r @ r), 0.0)
+    return _with_short_turns(columns * damped_solution(J, r, damping), tree, bounds)
+
+
+def damped_solution(J: Any, r: Any, damping: Any) -> Any:
+    """x with the least |J x - r|^2 + damping |x|^2, by the smaller of the two normal equations."""
+    columns = [k for k in range(J.shape[1]) if any(not _is_zero(x) for x in J[:, k])]
+    wide, x = len(columns) >= len(J), np.zeros(J.shape[1], dtype=object)
+    if columns:
+        part = J[:, columns]
+        A = part @ part.T if wide else part.T @ part
+        A = A + (damping + _FLOOR * np.trace(A)) * np.eye(len(A))
+        x[columns] = part.T @ ldl_solve(A, r) if wide else ldl_solve(A, part.T @ r)
+    return x
+
+
+def integrate(tree: Tree, q: Any, v: Any) -> Any:
+    """Where the constant velocity v leads from q in unit time; quaternions stay unit."""
+    parts = [j.motion.step(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq]
+    return np.concatenate(parts)
+
+
+def velocity_scale(tree: Tree, bounds: Bounds) -> np.ndarray:
+    """What one unit of each velocity is worth (nv): the size of the chain for slides, a radian for turns."""
+    return np.where(_slides(tree, bounds), bounds.size, 1.0)
+
+
+def _slides(tree: Tree, bounds: Bounds) -> np.ndarray:
+    """Which velocities are along a line (nv)."""
+    lengths = [bounds.lengths[place][:joint.motion.nv] for joint, place in zip(tree.joints, tree.q_slices, strict=True)]
+    return np.concatenate(lengths)
+
+
+def _with_short_turns(v: Any, tree: Tree, bounds: Bounds) -> Any:
+    limits = np.where(_slides(tree, bounds), np.inf, _LONGEST_TURN)
+    return np.stack([np.minimum(np.maximum(x, -limit), limit) if np.isfinite(limit) else x for x, limit in zip(v, limits, strict=True)])
+
+
+def _unblocked(q: Any, descent: Any, nv: int, bounds: Bounds) -> Any:
+    """0 for velocities that would cross a limit at which their coordinate is, 1 for the others (nv)."""
+    free = np.ones(nv, dtype=object)
+    for k in np.flatnonzero(bounds.blocks & bounds.moved):
+        place = bounds.velocity[k]
+        crossing = ((q[k] >= bounds.upper[k]) & (descent[place] > 0)) | ((q[k] <= bounds.lower[k]) & (descent[place] < 0))
+        free[place] = where(crossing, 0.0, 1.0)
+    return free
+
+
+def _remember(memory: Any, error2: Any, tolerance2: Any) -> Any:
+    best, since, iterations, state = memory
+    progress = error2 < _IMPROVEMENT * best
+    waited = where(progress & (since >= 0), 0.0, since + 1.0)
+    found = where(error2 <= tolerance2, SOLVED, where(waited >= _PATIENCE, STALLED, RUNNING))
+    running = state == RUNNING
+    return np.stack([where(running, np.minimum(best, error2), best), where(running, waited, since),
+                     iterations + where(running & (found == RUNNING), 1.0, 0.0), where(running, found, state)])
+
+
+def _is_zero(x: Any) -> bool:
+    return bool(getattr(x, "op", None) == "constant" and x.value == 0.0) if hasattr(x, "op") else bool(x == 0.0)
