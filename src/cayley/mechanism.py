@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -13,10 +14,11 @@ from cayley.compiler.family import KernelFamily
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import ConventionError
 from cayley.kinematics import forward
-from cayley.kinematics import jacobian as jacobians
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
+from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.denavit_hartenberg import tree_from_dh
+from cayley.model.dh_table import DHRow, rows_from_numbers
 from cayley.model.mjcf import load_mjcf
 from cayley.model.report import Report, report
 from cayley.model.toml_format import load_toml
@@ -62,8 +64,16 @@ class Mechanism(Tree):
 
     @staticmethod
     def from_dh(rows: Any, *, convention: Literal["standard", "modified"], **options: Any) -> Mechanism:
-        """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named."""
-        return tree_from_dh(rows, convention=convention, make=Mechanism.of, **options)
+        """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
+
+        Rows are `DHRow`, or numbers (theta, d, a, alpha) of revolute joints.
+
+        >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
+        <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
+        """
+        listed = list(rows)
+        table = listed if all(isinstance(row, DHRow) for row in listed) else rows_from_numbers(listed)
+        return tree_from_dh(table, convention=convention, make=Mechanism.of, **options)
 
     def report(self) -> Report:
         """Bodies, joints, limits, masses, and what is doubtful about them."""
@@ -73,6 +83,7 @@ class Mechanism(Tree):
     def pose(self) -> KernelFamily:
         """`pose(q, frame, relative_to=None)`: the pose (..., 4, 4) of a frame in the root's frame, or in another."""
         def make(frame: str, relative_to: str | None = None) -> Kernel:
+            self._check_frames(frame, relative_to)
             return self._kernel("(q)->(4,4)", lambda q: forward.frame_pose(self, q, frame, relative_to).matrix, f"pose_of_{frame}")
         return KernelFamily(make, 1, "pose", type(self).pose.__doc__)
 
@@ -85,7 +96,8 @@ class Mechanism(Tree):
         def make(frame: str, *, axes: str | None = None) -> Kernel:
             if axes is None:
                 raise ConventionError('say in which axes the Jacobian is to be: axes="world", axes="body", or the name of a frame')
-            return self._kernel("(q)->(6,v)", lambda q: jacobians.jacobian(self, q, frame, axes=axes), f"jacobian_of_{frame}")
+            self._check_frames(frame, axes)
+            return self._kernel("(q)->(6,v)", lambda q: general_jacobian(self, q, frame, axes=axes), f"jacobian_of_{frame}")
         return KernelFamily(make, 1, "jacobian", type(self).jacobian.__doc__)
 
     def inverse_kinematics(self, target: Any, frame: str, **options: Any) -> InverseKinematicsResult:
@@ -116,7 +128,12 @@ class Mechanism(Tree):
                  for j, a, b in zip(self.joints, self.q_slices, self.v_slices, strict=True) if j.motion.nq]
         return np.concatenate(parts or [np.zeros(0)])
 
+    def _check_frames(self, *names: str | None) -> None:
+        for name in names:
+            if name not in (None, "world", "body"):
+                self.frame(str(name))
+
     def _kernel(self, signature: str, text: Any, name: str) -> Kernel:
         """A kernel with the sizes of this mechanism."""
-        sized = signature.replace("(q)", f"({self.nq})").replace(",v)", f",{self.nv})").replace("(v)", f"({self.nv})")
+        sized = re.sub(r"\b[qv]\b", lambda letter: str(self.nq if letter[0] == "q" else self.nv), signature)
         return kernel(sized, name="".join(c if c.isalnum() else "_" for c in name))(text)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.compiler.llvm import Core
 from cayley.errors import SignatureError, TraceError, UnsupportedError
 
 
@@ -432,3 +433,14 @@ def test_scalars_of_inlined_kernels_are_symbols():
     twice = cy.kernel("()->()")(lambda x: 2 * x)
     chosen = cy.kernel("()->()")(lambda x: cy.where(twice(x) > 0, 1.0, 2.0))
     assert chosen(1.0) == 1.0 and chosen(-1.0) == 2.0
+
+
+def test_lambdas_may_return_named_results():
+    both = cy.kernel("()->(),()")(lambda x: Energies(x, 2 * x))
+    assert both(3.0).potential == 6.0
+
+
+def test_constant_outputs_are_stored_once():
+    sparse = cy.kernel("()->(60,60)")(lambda x: x * np.eye(60))
+    assert (sparse(2.0) == 2 * np.eye(60)).all()
+    assert Core(sparse.program(), 4, "double", fused=True).part(0).text().count("store ") == 3600

@@ -95,15 +95,15 @@ def test_finite_screw(h, p):
     R = matrix_of(h / np.max(np.abs(h)))
     screw = cm.screw_from_displacement(h, p)
     assert abs(np.linalg.norm(screw.direction) - 1) < 1e-15 and 0 <= screw.angle <= np.pi
-    reach = 1 + np.linalg.norm(screw.point) + np.linalg.norm(p)
-    if np.isfinite(reach) and reach < 1e150:
+    reach = 1 + np.max(np.abs(p)) * (1 + 1 / np.tan(screw.angle / 2)) if screw.angle > 1e-300 else np.inf  # of the axis, from p's rounding
+    if reach < 1e150:
         close(screw.moment, np.cross(screw.point, screw.direction), reach)
         close(screw.point @ screw.direction, 0.0, reach)
         for s in (0.0, 2.5):
             x = screw.point + s * screw.direction
             close(R @ x + p, x + screw.distance * screw.direction, reach)
         close(cm.pose_from_screw(screw.direction, screw.point, screw.angle, screw.distance), pose(R, p), 20)
-    if screw.angle > 0:
+    if screw.angle > 1e-300:
         close(screw.pitch * screw.angle, screw.distance, 10)
 
 

@@ -12,4 +12,4 @@ KERNELS = [*euler_rate_kernels("zyz", axes="moving"), *euler_rate_kernels("zxy",
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
 def test_every_back_end_agrees(kernel):
     states = np.random.default_rng(2).uniform(0.3, 1.2, size=(len(kernel.inputs), 2, 3))
-    check_parity(kernel.unchecked, *states)
+    check_parity(kernel.unchecked, *states, jacobians="zyz" in kernel.__name__)

@@ -353,7 +353,8 @@ def _result_maker(program: Program) -> Callable[[Sequence[Any]], Any] | None:
 def _named_tuple(name: str, fields: tuple[str, ...]) -> Callable[[Sequence[Any]], Any] | None:
     if len(fields) == 1 or fields == tuple(f"out{k + 1}" for k in range(len(fields))):
         return None
-    return namedtuple(f"{name}_results", fields)._make  # type: ignore[attr-defined]
+    title = "".join(c for c in name if c.isalnum() or c == "_") or "kernel"
+    return namedtuple(f"{title}_results", fields)._make  # type: ignore[attr-defined]
 
 
 def _is_symbolic(operand: Any) -> bool:

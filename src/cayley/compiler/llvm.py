@@ -132,11 +132,10 @@ class _Body:
 
     def store_plain_outputs(self) -> None:
         """Outputs that are inputs or constants."""
-        for variable in self.core.program.outputs:
-            for node in variable.nodes:
-                if not node.args:
-                    for place in self.core.outputs[node.index]:
-                        self._store(self.value(node), "out", place)
+        plain = {node.index: node for node in self.core.program.results if not node.args}
+        for node in plain.values():
+            for place in self.core.outputs[node.index]:
+                self._store(self.value(node), "out", place)
 
     def _address(self, buffer: str, place: int) -> str:
         name = self.lanes.fresh()

@@ -60,9 +60,10 @@ def screw_from_displacement(h, p):
     e = where(turning, axis, along)
     distance = where(turning, axis @ p, length)
     cotangent = q[0] / where(turning, sine, 1.0)
-    across = p - distance * e
-    point = where(turning, 0.5 * (across + cotangent * np.cross(axis, p)), 0.0)
-    moment = where(turning, 0.5 * (np.cross(p, axis) + cotangent * across), 0.0)
+    beside = np.cross(axis, p)
+    across = np.cross(beside, axis)
+    point = where(turning, 0.5 * (across + cotangent * beside), 0.0)
+    moment = where(turning, 0.5 * (cotangent * across - beside), 0.0)
     angle = 2 * np.arctan2(sine, q[0])
     resting = (sine == 0) & (length == 0)
     return FiniteScrew(e, point, moment, angle, distance, distance / where(resting, 1.0, angle))

@@ -15,8 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
 
 from cayley.errors import CayleyError, ConventionError, GeometryError
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity, homogeneous_rate_from_world_velocity
@@ -160,6 +158,7 @@ _quarter_turn.terminal = True  # type: ignore[attr-defined]
 
 
 def _solved(rate: Callable, start: float, end: float, y: np.ndarray, solver: dict, **options: Any) -> Any:
+    from scipy.integrate import solve_ivp  # only those who integrate should wait for it
     found = solve_ivp(rate, (start, end), y, **solver, **options)
     if found.status < 0:
         raise IntegrationError(f"the attitude could not be integrated beyond t = {found.t[-1]:.6g}: {found.message}")
@@ -188,6 +187,7 @@ def _evaluate(spans: Sequence[ChartSpan], times: np.ndarray) -> np.ndarray:
 
 def _half_turns(spans: Sequence[ChartSpan]) -> np.ndarray:
     """The zeros of w, looked for between the steps of the integrator and four points within each."""
+    from scipy.optimize import brentq
     found: list[float] = []
     for span in spans:
         steps = span.steps

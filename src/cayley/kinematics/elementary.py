@@ -1,0 +1,79 @@
+"""Joints as sequences of elementary motions, whose directions stand still in the axes of what they move.
+
+A universal joint is two turns, a planar joint two slides and a turn; every other kind is elementary already. After an elementary motion
+the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ v` with a constant `subspace`: what rates, second
+rates and Hessians of Jacobians need to know about a joint is then only how the moved frame turns.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.kinematics.forward import HERE, Pose
+from cayley.model.joint_kinds import Motion, Planar, Prismatic, Revolute, Universal
+from cayley.model.tree import Tree
+
+
+class Step(NamedTuple):
+    """One elementary motion on the way to a frame; the last step, from the last joint to the frame, moves nothing."""
+
+    columns: slice  # its entries in the velocity
+    subspace: np.ndarray  # (6, m), in the axes and at the origin of the frame after it
+    pose: Pose  # of the frame after it, in the frame before it
+
+
+@singledispatch
+def elementary_motions(motion: Motion) -> tuple[Motion, ...]:
+    """The elementary motions of a joint, the one nearest to the parent first."""
+    return (motion,)
+
+
+@elementary_motions.register
+def _(motion: Universal) -> tuple[Motion, ...]:
+    return Revolute(motion.axis), Revolute(motion.second)
+
+
+@elementary_motions.register
+def _(motion: Planar) -> tuple[Motion, ...]:
+    x, y = motion.plane.tolist()
+    return Prismatic(tuple(x)), Prismatic(tuple(y)), Revolute(motion.axis)
+
+
+class Link(NamedTuple):
+    """One elementary motion as data: the pose of its frame in the frame before it, the motion, and its places in q and in the velocity."""
+
+    placement: Pose
+    motion: Motion
+    coordinates: slice
+    columns: slice
+
+
+def way_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
+    """The elementary motions from the root to a named frame, outwards, and the pose of the frame after the last of them.
+
+    What is fixed is part of the placement after it. "world" is the root's frame.
+    """
+    if frame == "world":
+        return [], HERE
+    wanted = tree.frame(frame)
+    links, placement = [], HERE
+    for number in tree.path(tree.body_number(wanted.body)):
+        joint, place, first = tree.joints[number], tree.q_slices[number].start, tree.v_slices[number].start
+        placement = placement.then(Pose.of(joint.placement))
+        for motion in elementary_motions(joint.motion):
+            if motion.nv:
+                links.append(Link(placement, motion, slice(place, place + motion.nq), slice(first, first + motion.nv)))
+                placement = HERE
+            place, first = place + motion.nq, first + motion.nv
+    return links, placement.then(Pose.of(wanted.pose))
+
+
+def steps_to(tree: Tree, q: Any, frame: str) -> list[Step]:
+    """The elementary motions from the root to a named frame at a configuration, and a last step without motion."""
+    links, end = way_to(tree, frame)
+    steps = [Step(link.columns, link.motion.subspace(None), link.placement.then(Pose(*link.motion.pose(q[link.coordinates]))))
+             for link in links]
+    return [*steps, Step(slice(0, 0), np.zeros((6, 0)), end)]

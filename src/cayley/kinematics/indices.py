@@ -1,0 +1,118 @@
+"""How well a configuration serves a task: condition number, isotropy, manipulability, and ellipsoids of velocities and forces.
+
+    k = |J| |J^+|, k2 = s_max/s_min, c2 = 1/k2        w = sqrt(det(J J^T)), the product of the singular values
+Every function but `manipulability` takes Jacobians (..., m, n) whose elements have one unit: see `uniform`.
+    velocities of the joints that give a unit velocity of the task    qd.(J^T J) qd = 1    axes V, semi-axes 1/s
+    forces that unit torques of the joints can exert                  f.(J J^T) f = 1      axes U, semi-axes 1/s
+    velocities of the task from unit velocities of the joints         axes U, semi-axes s, reciprocal to the forces
+At a singular value of zero the first two are endless cylinders: motions that the task does not feel, forces that need no torque.
+Source: Ruggiu (2.59)-(2.63), (2.76), (3.62)-(3.65).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from cayley.errors import ConventionError
+from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
+from cayley.kinematics.uniform import uniform_jacobian
+from cayley.model.tree import Tree
+
+Norm = Literal["2", "frobenius"]
+
+
+@dataclass(frozen=True, eq=False)
+class Indices:
+    """Of Jacobians (..., m, n): each field (...)."""
+
+    condition_number: Any  # k2, from 1 to infinity
+    inverse_condition_number: Any  # c2: 0 where singular, 1 where isotropic
+    manipulability: Any  # sqrt(det(J J^T)); zero if there are fewer joints than rows
+    smallest_singular_value: Any
+    isotropic: Any  # c2 is 1 but for rounding
+    decomposition: Subspaces
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """Principal `axes` as columns (..., k, k) and semi-axes `lengths` (..., k), infinite along a cylinder."""
+
+    axes: np.ndarray
+    lengths: np.ndarray
+
+
+def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
+    """The indices of Jacobians with elements of one unit; singular values below `tolerance` of the largest count as zero.
+
+    >>> found = indices([[-1.0, -1.0], [1.0, 0.0]])
+    >>> round(float(found.condition_number), 6), round(float(found.manipulability), 6)
+    (2.618034, 1.0)
+    """
+    parts = subspaces(J, tolerance=tolerance)
+    s = parts.singular_values
+    c2 = np.where(parts.singular, 0.0, s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0))[()]
+    with np.errstate(divide="ignore"):
+        k2 = 1 / c2
+    wide = parts.U.shape[-1] <= parts.V.shape[-1]
+    w = np.prod(s, axis=-1) if wide else np.zeros(s.shape[:-1])[()]
+    return Indices(k2, c2, w, parts.smallest, c2 > 1 - 1e-9, parts)
+
+
+def condition_number(J: Any, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -> Any:
+    """|J| |J^+| (...) in the 2-norm or the Frobenius norm; infinite where J is singular. Ruggiu (2.59)."""
+    if norm not in ("2", "frobenius"):
+        raise ConventionError(f'the norm of a condition number is "2" or "frobenius", not {norm!r}: others depend on the axes')
+    found = indices(J, tolerance=tolerance)
+    if norm == "2":
+        return found.condition_number
+    s, singular = found.decomposition.singular_values, found.decomposition.singular
+    inverse = 1 / np.where(np.asarray(singular)[..., None], 1.0, s)
+    return np.where(singular, np.inf, np.linalg.norm(s, axis=-1) * np.linalg.norm(inverse, axis=-1))[()]
+
+
+def joint_velocity_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+    """The joint velocities (..., n) that give velocities of the task of length one."""
+    parts = subspaces(J, tolerance=tolerance)
+    return Ellipsoid(parts.V, _reciprocals(parts, parts.V.shape[-1]))
+
+
+def force_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+    """The forces (..., m) that joint torques of length one exert."""
+    parts = subspaces(J, tolerance=tolerance)
+    return Ellipsoid(parts.U, _reciprocals(parts, parts.U.shape[-1]))
+
+
+def velocity_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+    """The velocities of the task (..., m) that joint velocities of length one give; flat where J is singular."""
+    parts = subspaces(J, tolerance=tolerance)
+    k = parts.singular_values.shape[-1]
+    lengths = np.where(np.arange(k) < np.asarray(parts.rank)[..., None], parts.singular_values, 0.0)
+    return Ellipsoid(parts.U, _filled(lengths, parts.U.shape[-1], 0.0))
+
+
+def manipulability(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
+                   characteristic_length: float | None = None) -> Any:
+    """sqrt(det(J J^T)) of the task's Jacobian as a text that can be traced, compiled and differentiated. Ruggiu (2.76).
+
+    The Jacobian is that of `uniform_jacobian`. Its derivatives do not exist where it is zero.
+    """
+    J = uniform_jacobian(tree, q, frame, task=task, axes=axes, characteristic_length=characteristic_length)
+    m, n = J.shape
+    if m > n:
+        return 0.0 * np.sum(q)
+    return np.abs(np.linalg.det(J)) if m == n else np.sqrt(np.maximum(np.linalg.det(J @ J.T), 0.0))
+
+
+def _reciprocals(parts: Subspaces, size: int) -> np.ndarray:
+    k = parts.singular_values.shape[-1]
+    kept = np.arange(k) < np.asarray(parts.rank)[..., None]
+    return _filled(np.where(kept, 1 / np.where(kept, parts.singular_values, 1.0), np.inf), size, np.inf)
+
+
+def _filled(lengths: np.ndarray, size: int, value: float) -> np.ndarray:
+    missing = np.full((*lengths.shape[:-1], size - lengths.shape[-1]), value)
+    return np.concatenate([lengths, missing], axis=-1)

@@ -1,0 +1,89 @@
+"""Jacobians of a frame in its own axes at a point of its own: built from the frame inwards, without a pose in the root's frame.
+
+Column i is the twist that joint i gives to the frame, in the frame's axes. The frame moves relative to joint i's child with what the
+joints beyond it give, P_i = sum over j > i of J_j v_j; with the bracket [(a; b), (c; d)] = (b x c + a x d; b x d) of twists
+    J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']        dJ_i by joint j: [J_i, J_j] if j lies beyond i, otherwise 0
+These are a third to a half cheaper than the same matrices in the root's axes, turned.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.geometry.tensors.cross import hat
+from cayley.kinematics.elementary import steps_to
+from cayley.kinematics.forward import Pose
+from cayley.model.tree import Tree
+
+
+class OwnColumns(NamedTuple):
+    """What an elementary motion gives to the frame: columns (6, m), and their first place in the velocity."""
+
+    first: int
+    matrix: Any
+
+
+def own_columns(tree: Tree, q: Any, frame: str, point: Any) -> list[OwnColumns]:
+    """The columns of the joints on the way, from the frame inwards."""
+    R, p = np.eye(3), -point  # the frame after a step, seen from the frame's axes at the point
+    found = []
+    for step in reversed(steps_to(tree, q, frame)):
+        if step.subspace.size:
+            turns = R @ step.subspace[3:]
+            found.append(OwnColumns(step.columns.start, np.concatenate([R @ step.subspace[:3] + hat(p) @ turns, turns])))
+        R, p = _before(R, p, step.pose)
+    return found
+
+
+def own_jacobian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
+    """The Jacobian (6, nv) in the frame's axes at a point (3) of the frame."""
+    return _assembled(tree, {c.first: c.matrix for c in own_columns(tree, q, frame, point)})
+
+
+def own_jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, point: Any) -> Any:
+    """Its time derivative (6, nv) at the velocity `v`."""
+    beyond, rates = np.zeros(6), {}
+    for first, matrix in own_columns(tree, q, frame, point):
+        rates[first] = _brackets(matrix, beyond)
+        beyond = beyond + matrix @ v[first:first + matrix.shape[1]]
+    return _assembled(tree, rates)
+
+
+def own_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, point: Any) -> Any:
+    """Its second time derivative (6, nv) at the velocity `v` and the acceleration `vd`."""
+    beyond, beyond_rate, found = np.zeros(6), np.zeros(6), {}
+    for first, matrix in own_columns(tree, q, frame, point):
+        own, rate = slice(first, first + matrix.shape[1]), _brackets(matrix, beyond)
+        found[first] = _brackets(rate, beyond) + _brackets(matrix, beyond_rate)
+        beyond, beyond_rate = beyond + matrix @ v[own], beyond_rate + rate @ v[own] + matrix @ vd[own]
+    return _assembled(tree, found)
+
+
+def own_hessian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
+    """Its changes (6, nv, nv) by unit velocities."""
+    columns = own_columns(tree, q, frame, point)
+    layers = [np.zeros((6, tree.nv)) for _ in range(tree.nv)]
+    for k, (first, matrix) in enumerate(columns):
+        for place in range(matrix.shape[1]):
+            layers[first + place] = _assembled(tree, {c.first: _brackets(c.matrix, matrix[:, place]) for c in columns[k + 1:]})
+    return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
+
+
+def _before(R: Any, p: Any, pose: Pose) -> tuple[Any, Any]:
+    before = R @ pose.R.T
+    return before, p - before @ pose.p
+
+
+def _brackets(matrix: Any, twist: Any) -> Any:
+    """[column, twist] for each column."""
+    linear, angular = hat(twist[:3]), hat(twist[3:])
+    return -np.concatenate([linear @ matrix[3:] + angular @ matrix[:3], angular @ matrix[3:]])
+
+
+def _assembled(tree: Tree, parts: dict[int, Any]) -> Any:
+    columns = [np.zeros(6)] * tree.nv
+    for first, matrix in parts.items():
+        columns[first:first + matrix.shape[1]] = list(matrix.T)
+    return np.stack(columns, axis=1) if columns else np.zeros((6, 0))

@@ -1,0 +1,94 @@
+"""Joint velocities for a task that leaves some of them free: the general solution, the shortest one, and the one that improves something.
+
+    qd = J^+ v + (1 - J^+ J) qd0      J^+ = J^T (J J^T)^-1, by singular values, so that a singular J has it too
+With qd0 = -k grad w the free part makes the criterion w SMALLER: what should grow, such as the manipulability, enters with its sign
+changed (spec E-39). Where J is singular, there are infinitely many solutions if v is in its range and none otherwise (spec E-29): then
+the answer is the nearest one, and `solved` says so. Source: Ruggiu (2.64)-(2.76), corrected as in spec E-31, E-39.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.kinematics.indices import manipulability
+from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.linear import ldl_solve
+from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
+from cayley.kinematics.task_functions import task_jacobian
+from cayley.model.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class RateSolutions:
+    """Joint velocities (..., n) for velocities of a task, and all the others: every solution is velocities + null_projector @ anything."""
+
+    velocities: np.ndarray
+    residual: Any  # |J qd - v| (...)
+    solved: Any  # whether v is in the range of J (...); otherwise the residual is the least possible
+    unique: Any  # whether there is no other solution (...)
+    decomposition: Subspaces
+
+    @property
+    def null_projector(self) -> np.ndarray:
+        return self.decomposition.null_projector
+
+    @property
+    def status(self) -> Any:
+        """"one", "many" or "none": how many velocities do exactly what was asked."""
+        words = np.where(self.solved, np.where(self.unique, "one", "many"), "none")
+        return str(words) if np.ndim(words) == 0 else words
+
+
+def general_solution(J: Any, v: Any, start: Any = None, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+    """qd = J^+ v + (1 - J^+ J) start (..., n): of all joint velocities that give v (..., m), the one nearest to `start` (zero if left out).
+
+    >>> general_solution([[1.0, 1.0]], [2.0], [1.0, 0.0]).velocities.round(12)
+    array([1.5, 0.5])
+    """
+    J, v = np.asarray(J, dtype=np.float64), np.asarray(v, dtype=np.float64)
+    parts = subspaces(J, tolerance=tolerance)
+    velocities = (parts.pseudo_inverse @ v[..., None])[..., 0]
+    if start is not None:
+        velocities = velocities + (parts.null_projector @ np.asarray(start, dtype=np.float64)[..., None])[..., 0]
+    residual = np.linalg.norm((J @ velocities[..., None])[..., 0] - v, axis=-1)
+    solved = residual <= 1e3 * tolerance * np.linalg.norm(v, axis=-1)
+    return RateSolutions(velocities, residual, solved, np.broadcast_to(parts.redundancy == 0, np.shape(residual))[()], parts)
+
+
+def minimum_norm(J: Any, v: Any, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+    """The shortest joint velocities (..., n) that give v (..., m): J^+ v. Ruggiu (2.71)."""
+    return general_solution(J, v, tolerance=tolerance)
+
+
+def gradient_projection(J: Any, v: Any, gradient: Any, gain: Any, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+    """Joint velocities that give v and, with what is free, make a criterion with this gradient (..., n) smaller: Ruggiu (2.75).
+
+    `gain` (...) must not be negative; the gradient is by the velocities, as `manipulability_gradient` gives it.
+    """
+    push = -np.asarray(gain, dtype=np.float64)[..., None] * np.asarray(gradient, dtype=np.float64)
+    return general_solution(J, v, push, tolerance=tolerance)
+
+
+# Texts that can be traced
+
+
+def projected_rates(tree: Tree, q: Any, v: Any, start: Any, frame: str, *, task: str | Sequence[bool], axes: str) -> Any:
+    """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for.
+
+    By J J^T, for regular configurations of arms with at least as many joints as rows; infinite or NaN at singular ones.
+    """
+    chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
+    J = general_jacobian(tree, q, frame, axes=axes)[chosen]
+    return start + J.T @ ldl_solve(J @ J.T, v - J @ start)
+
+
+def manipulability_gradient(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
+                            characteristic_length: float | None = None) -> Any:
+    """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make it grow."""
+    return task_jacobian(tree, q, lambda x: manipulability(tree, x, frame, task=task, axes=axes,
+                                                           characteristic_length=characteristic_length))

@@ -1,0 +1,106 @@
+"""The four subspaces of a Jacobian J = U S V^T: what it can produce and what not, which velocities count and which do nothing.
+
+    U   velocities of the task (m, m)    S   singular values, largest first     V   velocities of the joints (n, n), as columns
+The first `rank` columns of U span the range, the others the lost directions; the last n - rank columns of V span the null space. All is
+computed for batches, whose matrices may have different ranks; the bases themselves can be taken from one matrix at a time.
+Source: Ruggiu 2.3.4, 2.3.5, (2.64)-(2.67).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import GeometryError, SignatureError
+from cayley.geometry.rotations.batch import first_failure, place
+
+RANK_TOLERANCE = 1e-10
+"""Singular values below this part of the largest count as zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subspaces:
+    """The singular value decomposition of Jacobians (..., m, n), and their ranks (...)."""
+
+    U: np.ndarray
+    singular_values: np.ndarray
+    V: np.ndarray
+    rank: Any
+
+    @property
+    def singular(self) -> Any:
+        """Whether the rank is less than the smaller of m and n (...)."""
+        return self.rank < self.singular_values.shape[-1]
+
+    @property
+    def smallest(self) -> Any:
+        """The smallest singular value (...)."""
+        return self.singular_values[..., -1]
+
+    @property
+    def redundancy(self) -> Any:
+        """The dimension n - rank of the null space (...)."""
+        return self.V.shape[-1] - self.rank
+
+    @property
+    def range(self) -> np.ndarray:
+        """An orthonormal basis of the velocities that can be produced, as columns (m, rank)."""
+        return self._one().U[:, :self.rank]
+
+    @property
+    def lost(self) -> np.ndarray:
+        """An orthonormal basis of the velocities that cannot be produced at all, as columns (m, m - rank)."""
+        return self._one().U[:, self.rank:]
+
+    @property
+    def null_space(self) -> np.ndarray:
+        """An orthonormal basis of the joint velocities that the task does not feel, as columns (n, n - rank)."""
+        return self._one().V[:, self.rank:]
+
+    @cached_property
+    def pseudo_inverse(self) -> np.ndarray:
+        """J^+ (..., n, m); singular values that count as zero are left out."""
+        k = self.singular_values.shape[-1]
+        kept = np.arange(k) < np.asarray(self.rank)[..., None]
+        inverse = np.where(kept, 1 / np.where(kept, self.singular_values, 1.0), 0.0)
+        return (self.V[..., :k] * inverse[..., None, :]) @ np.swapaxes(self.U[..., :k], -2, -1)
+
+    @cached_property
+    def null_projector(self) -> np.ndarray:
+        """1 - J^+ J (..., n, n): the part of joint velocities that the task does not feel."""
+        kept = np.arange(self.V.shape[-1]) >= np.asarray(self.rank)[..., None]
+        return (self.V * kept[..., None, :]) @ np.swapaxes(self.V, -2, -1)
+
+    def _one(self) -> Subspaces:
+        if np.ndim(self.rank):
+            raise SignatureError("a batch has no common basis, as its ranks may differ: take one Jacobian, or use U, V and rank")
+        return self
+
+
+def subspaces(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
+    """The subspaces of Jacobians (..., m, n). `tolerance`: the part of the largest singular value below which one counts as zero.
+
+    >>> found = subspaces([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    >>> int(found.rank), bool(found.singular), int(found.redundancy)
+    (1, True, 2)
+    """
+    J = np.asarray(J, dtype=np.float64)
+    if J.ndim < 2:
+        raise SignatureError(f"a Jacobian has shape (..., m, n), not {J.shape}")
+    bad = first_failure(np.isfinite(J).all(axis=(-2, -1)))
+    if bad is not None:
+        raise GeometryError(f"the Jacobian{place(bad)} is not finite")
+    if 0 in J.shape[-2:]:
+        return _empty(J)
+    U, s, Vt = np.linalg.svd(J)
+    rank = np.count_nonzero(s > tolerance * s[..., :1], axis=-1)
+    return Subspaces(U, s, np.swapaxes(Vt, -2, -1), rank)
+
+
+def _empty(J: np.ndarray) -> Subspaces:
+    *batch, m, n = J.shape
+    U, V = (np.broadcast_to(np.eye(k), (*batch, k, k)) for k in (m, n))
+    return Subspaces(U, np.zeros((*batch, 0)), V, np.zeros(batch, dtype=int)[()])

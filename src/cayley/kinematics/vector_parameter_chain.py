@@ -1,0 +1,148 @@
+"""A chain in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of its slide.
+
+    c       tan(angle/2) e of a joint, in its own axes      g   composition of what lies between the root and a joint, as [w : v]
+    N(c)    2 (1 + hat(c))/(1 + c.c): angular velocity of a joint by the rate of its c (the 2 restored as in spec E-26)
+Pairs have no redundant trigonometry: positions, attitude and Jacobians are rational in them, and the pairs may come from anywhere, such as
+a table over the readings of the encoders. Each joint must be short of a half-turn; the chain need not be, its attitude is homogeneous.
+Source: Mladenova (1)-(7), (108)-(125), (256)-(259); spec R-25, R-26.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.geometry.rotations.homogeneous import compose_homogeneous, normalize_homogeneous
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
+from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
+from cayley.geometry.tensors.cross import hat
+from cayley.kinematics.elementary import way_to
+from cayley.kinematics.forward import HERE, Pose
+from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Spherical
+from cayley.model.tree import Tree
+
+_ROUNDING = 1e-14  # of a unit form
+
+
+class JointPairs(NamedTuple):
+    """One row for each elementary joint on the way: c and t, each (n, 3)."""
+
+    c: Any
+    t: Any
+
+
+class ChainPose(NamedTuple):
+    """Position (3) [m] and attitude as a homogeneous vector-parameter [w : v] (4) of length one; c' = v/w unless w = 0, a half-turn."""
+
+    position: Any
+    attitude: Any
+
+
+def turns(motion: Motion) -> bool:
+    return not isinstance(motion, Prismatic)
+
+
+def slides(motion: Motion) -> bool:
+    return isinstance(motion, (Prismatic, Helical, Floating))
+
+
+def joint_pairs(tree: Tree, q: Any, frame: str) -> JointPairs:
+    """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three. Infinite at half-turns."""
+    pairs = [_pair(link.motion, q[link.coordinates]) for link in way_to(tree, frame)[0]]
+    return JointPairs(np.stack([c for c, _ in pairs]), np.stack([t for _, t in pairs]))
+
+
+def chain_pose(tree: Tree, c: Any, t: Any, frame: str) -> ChainPose:
+    """The pose of a frame from the pairs of the joints on the way: p_i+1 = p_i + O(g_i) s_i, g_i = <c_1, ..., c_i>. Mladenova (108)."""
+    poses, g = _frames(tree, c, t, frame), np.array([1.0, 0.0, 0.0, 0.0])
+    links, end = way_to(tree, frame)
+    for k, link in enumerate(links):
+        g = compose_homogeneous(_then(g, link.placement), np.concatenate([[1.0], c[k]]))
+    return ChainPose(poses[-1].p, normalize_homogeneous.unchecked(_then(g, end)))
+
+
+def vector_parameter_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
+    """J_V = (M_V; N_V), (6, m): the twist of a frame in the root's axes by the rates of the pairs, three columns for each part of a pair
+    that moves, c before t. Mladenova (114)-(121).
+    """
+    poses, links = _frames(tree, c, t, frame), way_to(tree, frame)[0]
+    before, blocks = HERE, []
+    for k, link in enumerate(links):
+        own = before.then(link.placement).R
+        if turns(link.motion):
+            N = own @ (2 / (1 + c[k] @ c[k]) * (np.eye(3) + hat(c[k])))
+            blocks.append(np.concatenate([-hat(poses[-1].p - poses[k].p) @ N, N]))
+        if slides(link.motion):
+            blocks.append(np.concatenate([own, np.zeros((3, 3))]))
+        before = poses[k]
+    return np.concatenate(blocks, axis=1)
+
+
+def attitude_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
+    """N_CV (3, m): the rate of the chain's own vector-parameter c' by those of the pairs. Infinite at a half-turn. Mladenova (124)."""
+    O = _frames(tree, c, t, frame)[-1].R
+    return (O.T + np.eye(3)) / (1 + np.trace(O)) @ vector_parameter_jacobian(tree, c, t, frame)[3:]
+
+
+def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
+    """What raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of `attitude_jacobian`."""
+    n = len(way_to(tree, frame)[0])
+    composed = kernel(f"({n},3),({n},3)->(4)", name="attitude")(lambda c, t: chain_pose(tree, c, t, frame).attitude)
+
+    def check(c: Any, t: Any) -> None:
+        h = np.asarray(composed(c, t))
+        check_not_half_turn(np.where(np.abs(h) < _ROUNDING, 0.0, h))
+
+    return check
+
+
+def pair_rate_map(tree: Tree, q: Any, frame: str) -> Any:
+    """The rates of the pairs by the velocities, (m, nv): with it J(q) = J_V dc/dq. Mladenova (113)."""
+    blocks = []
+    for link in way_to(tree, frame)[0]:
+        own = _pair_rates(link.motion, q[link.coordinates])
+        before, after = np.zeros((len(own), link.columns.start)), np.zeros((len(own), tree.nv - link.columns.stop))
+        blocks.append(np.concatenate([before, own, after], axis=1))
+    return np.concatenate(blocks)
+
+
+def _frames(tree: Tree, c: Any, t: Any, frame: str) -> list[Pose]:
+    """The poses of the moved frames, and of the named frame."""
+    links, end = way_to(tree, frame)
+    poses = [HERE]
+    for k, link in enumerate(links):
+        R = matrix_from_vector_parameter(c[k]) if turns(link.motion) else np.eye(3)
+        poses.append(poses[-1].then(link.placement).then(Pose(R, t[k] if slides(link.motion) else np.zeros(3))))
+    return [*poses[1:], poses[-1].then(end)]
+
+
+def _then(g: Any, fixed: Pose) -> Any:
+    return compose_homogeneous(g, quaternion_from_matrix.unchecked(fixed.R))
+
+
+def _pair(motion: Motion, q: Any) -> tuple[Any, Any]:
+    none = np.zeros(3)
+    if isinstance(motion, (Spherical, Floating)):
+        return q[-3:] / q[-4], q[:3] if slides(motion) else none
+    axis = np.asarray(motion.axis)  # type: ignore[attr-defined]
+    t = motion.pose(q)[1] if slides(motion) else none
+    return axis * np.tan(q[0] / 2) if turns(motion) else none, t
+
+
+def _pair_rates(motion: Motion, q: Any) -> Any:
+    """(3 or 6, nv): the parts that move, c before t."""
+    if isinstance(motion, (Spherical, Floating)):
+        c = q[-3:] / q[-4]
+        turned = 0.5 * (np.eye(3) + np.outer(c, c) + hat(c))
+        if isinstance(motion, Spherical):
+            return turned
+        slid = matrix_from_quaternion.unchecked(q[3:])
+        return np.concatenate([np.concatenate([np.zeros((3, 3)), turned], axis=1), np.concatenate([slid, np.zeros((3, 3))], axis=1)])
+    axis = np.asarray(motion.axis)  # type: ignore[attr-defined]
+    parts = [axis * ((1 + np.tan(q[0] / 2) ** 2) / 2)] if turns(motion) else []
+    if slides(motion):
+        parts.append(axis * (motion.pitch if isinstance(motion, Helical) else 1.0))
+    return np.stack([np.concatenate(parts)], axis=1)

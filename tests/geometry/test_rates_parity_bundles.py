@@ -1,0 +1,14 @@
+"""The rates of rotation vectors, and the bundles, in every back end."""
+
+import pytest
+
+from cayley.geometry.rates import rotation_vector_rates, tangent_bundle, tangent_pairs
+from compiler.parity import check_parity
+from geometry.motion_samples import has_small_jacobians, kernels_of, sample_arguments
+
+KERNELS = kernels_of(rotation_vector_rates, tangent_bundle, tangent_pairs)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
+def test_every_back_end_agrees(kernel):
+    check_parity(kernel.unchecked, *sample_arguments(kernel), jacobians=has_small_jacobians(kernel))
