@@ -1,0 +1,227 @@
+"""Arms whose last three axes meet in one point, the wrist centre: three joints place the centre, three turn the hand.
+
+    c       wrist centre in frame 0;   v = A_3 (0, 0, d4) in frame 2;   w = (a2, 0, d2) + Rx(alpha2) v: the centre in frame 1 at theta2 = 0
+    |A_1^-1 c|^2 = |w|^2,    (A_1^-1 c)_z = w_z
+are free of theta2. Both are linear in cos and sin of theta1, and in those of theta3: a quartic in tan(theta3/2), or two quadratics where
+axes 1 and 2 meet or are parallel. A prismatic third joint fits in: d3 takes the place of the tangent.
+Source: Ruggiu 2.2.2, (2.42)-(2.45), with the wrist centre and the special cases of spec S2-32, S2-33.
+
+Branches. Shoulder: "front" if the centre has x > 0 in frame 1 before its shift, "back" otherwise. Elbow: the sign with which the distance
+from axis 1's point to the centre grows with joint 3, "up" if it grows. Wrist: "no flip" for sin(theta5) > 0, "flip" for < 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.kinematics.inverse.analytic.closing import (
+    FLAT,
+    LAST,
+    Arm,
+    Candidate,
+    Choice,
+    Free,
+    angles_of,
+    around,
+    check_target,
+    close,
+    inner_target,
+    sign_name,
+)
+from cayley.kinematics.inverse.analytic.result import AnalyticResult
+from cayley.model.dh_table import DHTable, dh_row_poses
+
+SHOULDER = ("shoulder front", "shoulder back", "shoulder at its limit")
+ELBOW = ("elbow up", "elbow down", "elbow at its limit")
+WRIST = ("wrist no flip", "wrist flip", "wrist at its limit")
+_NEARLY_REAL = 1e-4
+_ON_AXIS = 1e-9
+_NEARLY_ALIGNED = 1e-7
+_ROUNDING = 1e-15
+
+
+class Posture(NamedTuple):
+    """The moving numbers of the first three joints, their branch, and what is free."""
+
+    moving: np.ndarray
+    branch: tuple[str, str]
+    free: tuple[Free, ...]
+    choices: tuple[Choice, ...]
+
+
+def decoupled_6r(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
+    """All configurations of a 6R arm with a spherical wrist (a4 = a5 = d5 = 0) that reach the pose (4, 4): up to eight.
+
+    `reference` (6) gives free joints their value; it is zero if not given.
+    """
+    return spherical_wrist(Arm.of(table, "RRRRRR"), target, reference)
+
+
+def spherical_wrist(arm: Arm, target: Any, reference: Any) -> AnalyticResult:
+    """The same for an arm made ready, whose third joint may be prismatic."""
+    rows = arm.table.rows
+    arm.require({"a_4": rows[3].a, "a_5": rows[4].a, "d_5": rows[4].d}, "arm with a spherical wrist")
+    for i in (3, 4):
+        if abs(np.sin(rows[i].alpha)) <= FLAT:
+            raise ModelError(f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the hand in all directions")
+    if abs(np.sin(rows[0].alpha)) <= FLAT and abs(rows[0].a) <= FLAT * arm.size:
+        raise ModelError("axes 1 and 2 coincide: this arm does not place its wrist centre in space")
+    target = check_target(target)
+    inner, start = inner_target(arm, target), arm.moving(reference)
+    candidates = [Candidate(np.concatenate([posture.moving, wrist]), (*posture.branch, name), posture.free + free,
+                            (*posture.choices, (number, 0 if free else 1)))
+                  for number, posture in enumerate(postures(arm, inner[:3, 3], start))
+                  for wrist, name, free in wrists(arm, _rotation(arm, posture.moving).T @ inner[:3, :3], start)]
+    return close(arm, target, candidates)
+
+
+def _rotation(arm: Arm, moving: np.ndarray) -> np.ndarray:
+    """R_03."""
+    q = np.concatenate([moving - arm.offsets[:3], np.zeros(3)])
+    A = dh_row_poses(arm.table, q)[:3, :3, :3]
+    return A[0] @ A[1] @ A[2]
+
+
+# Orienting
+
+
+def wrists(arm: Arm, R: np.ndarray, start: np.ndarray) -> list[tuple[np.ndarray, str, tuple[Free, ...]]]:
+    """The angles of joints 4 to 6 that give the hand the rotation R in frame 3. (2.43)-(2.45).
+
+    Where axis 6 lies on axis 4, the two turn as one: theta4 is that of the reference.
+    """
+    al4, al5 = arm.table.rows[3].alpha, arm.table.rows[4].alpha
+    w = R[:, 2]
+    a, b, c = -np.sin(al4) * w[1], np.sin(al4) * w[0], np.cos(al5) - np.cos(al4) * w[2]
+    found = [_wrist(R, al4, al5, theta4, ()) for theta4 in angles_of(a, b, c)]
+    if max(np.hypot(a, b), abs(c)) <= _NEARLY_ALIGNED:
+        sense = 1.0 if w[2] > 0 else -1.0
+        free = Free(3, "axes 4 and 6 lie on one line", ((3, 1.0), (5, sense)))
+        found.insert(0, _wrist(R, al4, al5, start[3], (free,)))
+    return found
+
+
+def _wrist(R: np.ndarray, al4: float, al5: float, theta4: float, free: tuple[Free, ...]) -> tuple[np.ndarray, str, tuple[Free, ...]]:
+    H = _turn(theta4, al4).T @ R
+    theta5 = np.arctan2(H[0, 2] / np.sin(al5), -H[1, 2] / np.sin(al5))
+    last = _turn(theta5, al5).T @ H
+    return np.array([theta4, theta5, np.arctan2(last[1, 0], last[0, 0])]), sign_name(np.sin(theta5), 1.0, WRIST), free
+
+
+def _turn(theta: float, alpha: float) -> np.ndarray:
+    ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+    return np.array([[ct, -ca * st, sa * st], [st, ca * ct, -sa * ct], [0.0, sa, ca]])
+
+
+# Positioning
+
+
+class _Equations(NamedTuple):
+    """L + M (cos theta1, sin theta1) = N b, with b = (1, cos theta3, sin theta3) or (1, d3, d3^2); norms first, third row second."""
+
+    L: np.ndarray  # (2)
+    M: np.ndarray  # (2, 2)
+    N: np.ndarray  # (2, 3)
+
+
+def postures(arm: Arm, c: np.ndarray, start: np.ndarray) -> list[Posture]:
+    """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not close."""
+    equations = _equations(arm, c)
+    row = arm.table.rows[0]
+    flat = (abs(row.a) <= FLAT * arm.size, abs(np.sin(row.alpha)) <= FLAT)
+    pairs: list[tuple[float, float, tuple[Free, ...], int]] = []
+    off_axis = np.hypot(c[0], c[1]) / arm.size
+    if off_axis <= _ON_AXIS:
+        on_axis = Free(0, "the wrist centre lies on axis 1; the wrist follows")
+        thirds = [x for i in (0, 1) for x in _third(arm, equations, i)]
+        pairs = [(theta1, x, (on_axis,), number) for number, theta1 in around(float(start[0])) for x in thirds]
+    if off_axis > _ROUNDING:  # near the axis, but not on it, theta1 is determined
+        pairs += [(theta1, x, (), LAST) for theta1, x in (_two_quadratics(arm, equations, flat) if any(flat) else _quartic(arm, equations))]
+    return [posture for theta1, x, free, number in pairs for posture in _postures(arm, equations, c, theta1, x, start, free, number)]
+
+
+def _equations(arm: Arm, c: np.ndarray) -> _Equations:
+    (a1, a2, a3), (al1, al2, al3), (d1, d2, d3, d4) = arm.column("a")[:3], arm.column("alpha")[:3], arm.column("d")[:4]
+    sa1, ca1, sa2, ca2, sa3, ca3 = np.sin(al1), np.cos(al1), np.sin(al2), np.cos(al2), np.sin(al3), np.cos(al3)
+    p = np.array([a2, d2 * sa2, d2 * ca2])
+    L = np.array([c @ c + a1 * a1 + d1 * d1 - 2 * d1 * c[2], ca1 * (c[2] - d1)])
+    M = np.array([[-2 * a1 * c[0], -2 * a1 * c[1]], [-sa1 * c[1], sa1 * c[0]]])
+    if arm.turns[2]:
+        z = d3 + ca3 * d4
+        norm = [p @ p + a3 * a3 + (sa3 * d4) ** 2 + z * z + 2 * p[2] * z, 2 * (p[0] * a3 - p[1] * sa3 * d4),
+                2 * (p[0] * sa3 * d4 + p[1] * a3)]
+        return _Equations(L, M, np.array([norm, [d2 + ca2 * z, -sa2 * sa3 * d4, sa2 * a3]]))
+    theta3 = arm.table.rows[2].theta
+    c3, s3 = np.cos(theta3), np.sin(theta3)
+    x, y, z = p[0] + a3 * c3 + sa3 * d4 * s3, p[1] + a3 * s3 - sa3 * d4 * c3, p[2] + ca3 * d4
+    return _Equations(L, M, np.array([[x * x + y * y + z * z, 2 * z, 1.0], [sa2 * y + ca2 * z, ca2, 0.0]]))
+
+
+def _basis(arm: Arm, x: float) -> np.ndarray:
+    return np.array([1.0, np.cos(x), np.sin(x)]) if arm.turns[2] else np.array([1.0, x, x * x])
+
+
+def _third(arm: Arm, equations: _Equations, i: int) -> list[float]:
+    """Joint 3 from equation i, where that is free of theta1."""
+    k = equations.N[i] - [equations.L[i], 0.0, 0.0]
+    if not np.abs(k[1:]).max() > FLAT * max(arm.size, arm.size ** 2):
+        return []
+    if arm.turns[2]:
+        return angles_of(k[1], k[2], -k[0])
+    if k[2] == 0:
+        return [-k[0] / k[1]]
+    root = np.sqrt(max(k[1] * k[1] - 4 * k[0] * k[2], 0.0))
+    return [float((-k[1] + s * root) / (2 * k[2])) for s in (1, -1)]
+
+
+def _first(arm: Arm, equations: _Equations, i: int, x: float) -> list[float]:
+    """theta1 from equation i at joint 3."""
+    a, b = equations.M[i]
+    return angles_of(a, b, float(equations.N[i] @ _basis(arm, x) - equations.L[i]))
+
+
+def _two_quadratics(arm: Arm, equations: _Equations, flat: tuple[bool, bool]) -> list[tuple[float, float]]:
+    """theta1 and joint 3 where axes 1 and 2 meet (the norms are free of theta1) or are parallel (the third row is)."""
+    first, second = (0, 1) if flat[0] else (1, 0)
+    return [(theta1, x) for x in _third(arm, equations, first) for theta1 in _first(arm, equations, second, x)]
+
+
+def _quartic(arm: Arm, equations: _Equations) -> list[tuple[float, float]]:
+    """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic."""
+    L, M, N = equations
+    basis = np.array([[1.0, 0, 1], [-1, 0, 1], [0, 2, 0]] if arm.turns[2] else [[0.0, 0, 1], [0, 1, 0], [1, 0, 0]])
+    M, scale = M / np.linalg.norm(M, axis=1, keepdims=True), np.linalg.norm(M, axis=1)
+    known = (N - np.stack([L, [0.0, 0.0], [0.0, 0.0]], axis=1)) / scale[:, None]
+    n, h = known @ basis
+    det = M[0, 0] * M[1, 1] - M[0, 1] * M[1, 0]
+    cosine, sine = M[1, 1] * n - M[0, 1] * h, M[0, 0] * h - M[1, 0] * n
+    quartic = np.convolve(cosine, cosine) + np.convolve(sine, sine) - det * det * np.convolve(basis[0], basis[0])
+    roots = np.roots(quartic)
+    thirds = [float(t) for t in roots.real[np.abs(roots.imag) <= _NEARLY_REAL * (1 + np.abs(roots.real))]]
+    if arm.turns[2]:
+        at_infinity = abs(quartic[0]) <= 1e-6 * np.abs(quartic).max()
+        thirds = [2 * float(np.arctan(t)) for t in thirds] + ([np.pi] if at_infinity else [])
+    angles = [known @ _basis(arm, x) for x in thirds]
+    return [(float(np.arctan2(det * (M[0, 0] * k[1] - M[1, 0] * k[0]), det * (M[1, 1] * k[0] - M[0, 1] * k[1]))), x)
+            for k, x in zip(angles, thirds, strict=True)]
+
+
+def _postures(arm: Arm, equations: _Equations, c: np.ndarray, theta1: float, x: float, start: np.ndarray, free: tuple[Free, ...],
+              number: int) -> list[Posture]:
+    """theta2, and the branch. On axis 2 any theta2 will do."""
+    q = np.array([theta1, 0.0, x, 0.0, 0.0, 0.0])
+    A = dh_row_poses(arm.table, q - np.where(np.arange(6) < 3, arm.offsets, 0.0))
+    here = A[0, :3, :3].T @ (c - A[0, :3, 3])
+    there = (A[1] @ A[2] @ [0.0, 0.0, arm.table.rows[3].d, 1.0])[:3]
+    slope = equations.N[0] @ ([0.0, -np.sin(x), np.cos(x)] if arm.turns[2] else [0.0, 1.0, 2 * x])
+    forward = c[0] * np.cos(theta1) + c[1] * np.sin(theta1)
+    branch = (sign_name(forward, arm.size, SHOULDER), sign_name(float(slope), float(np.abs(equations.N[0]).max()), ELBOW))
+    angles: list[tuple[int, float, tuple[Free, ...]]] = [(LAST, float(np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0])), free)]
+    if max(np.hypot(*here[:2]), np.hypot(*there[:2])) <= _NEARLY_ALIGNED * arm.size:
+        on_axis = Free(1, "the wrist centre lies on axis 2; the wrist follows")
+        angles += [(k, theta2, (*free, on_axis)) for k, theta2 in around(float(start[1]))]
+    return [Posture(np.array([theta1, theta2, x]), branch, all_free, (("theta1", number), (("theta2", theta1, x), k)))
+            for k, theta2, all_free in angles]

@@ -1,0 +1,18 @@
+"""The Stanford arm: two turns and a slide place the centre of a spherical wrist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cayley.kinematics.inverse.analytic.closing import Arm
+from cayley.kinematics.inverse.analytic.decoupled import spherical_wrist
+from cayley.kinematics.inverse.analytic.result import AnalyticResult
+from cayley.model.dh_table import DHTable
+
+
+def stanford_arm(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
+    """All configurations of an arm of the type RRPRRR with a spherical wrist that reach the pose (4, 4): up to eight.
+
+    Half of them have the slide on its other side ("elbow down": d3 below the middle of both); limits are not looked at.
+    """
+    return spherical_wrist(Arm.of(table, "RRPRRR"), target, reference)
