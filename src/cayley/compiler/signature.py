@@ -48,8 +48,8 @@ class Signature:
             for dimension, size in zip(core, shape[len(shape) - len(core):], strict=True):
                 expected = bound.setdefault(dimension, size) if isinstance(dimension, str) else dimension
                 if size != expected:
-                    meaning = f"{dimension} = {expected}" if isinstance(dimension, str) else str(expected)
-                    raise SignatureError(f"argument {label!r} has shape {shape}, which does not fit {spell(core)} with {meaning}")
+                    meaning = f" with {dimension} = {expected}" if isinstance(dimension, str) else ""
+                    raise SignatureError(f"argument {label!r} has shape {shape}, which does not fit {spell(core)}{meaning}")
         return bound
 
     def check_bound(self, bound: Mapping[str, int], kernel: str) -> None:
