@@ -444,3 +444,21 @@ def test_constant_outputs_are_stored_once():
     sparse = cy.kernel("()->(60,60)")(lambda x: x * np.eye(60))
     assert (sparse(2.0) == 2 * np.eye(60)).all()
     assert Core(sparse.program(), 4, "double", fused=True).part(0).text().count("store ") == 3600
+
+
+def test_parallel_checks_types_and_arguments(random):
+    def check_positive(x):
+        if not (x > 0).all():
+            raise cy.GeometryError("x must be positive")
+
+    root = cy.kernel("()->()", check=check_positive)(lambda x: np.sqrt(x))
+    x = random.uniform(1, 2, size=5000)
+    assert (root.parallel(3)(x) == root(x)).all()
+    with pytest.raises(cy.GeometryError, match="positive"):
+        root.parallel(3)(-x)
+    with pytest.raises(UnsupportedError, match="complex"):
+        pendulum_torque.parallel(2)(x[:, None] + 1j, x[:, None])
+    single = pendulum_torque.parallel(2)(x[:, None], x[:, None], dtype=np.float32)
+    assert single.dtype == np.float32 and (single == pendulum_torque(x[:, None], x[:, None], dtype=np.float32)).all()
+    with pytest.raises(ValueError):
+        pendulum_torque.parallel(2)(x[:, None], x[:, None], out=np.empty((5000, 2)))

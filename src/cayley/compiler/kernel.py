@@ -147,7 +147,7 @@ class Kernel:
         threads = threads or os.cpu_count() or 1
         if threads < 1:
             raise ValueError(f"threads must be positive, not {threads}")
-        return Parallel(self, [len(core) for core in self.signature.inputs], self._empty_results, threads)
+        return Parallel(self, [len(core) for core in self.signature.inputs], self._prepared, threads)
 
     def on(self, device: str, **dimensions: int) -> Callable:
         """The kernel for arrays on another device: `on("cuda")` takes and returns CuPy arrays."""
@@ -195,15 +195,17 @@ class Kernel:
                 self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general, _result_maker(traced))
             return self._compiled[sizes]
 
-    def _empty_results(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any, dtype: Any) -> tuple[list, Callable]:
-        """Arrays for the results of a batch, and what turns them into the answer."""
-        program = self._trace(self._sizes(self._bind([a.shape for a in arrays])))
+    def _prepared(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any, dtype: Any) -> tuple[np.ufunc, list, Callable]:
+        """For a batch in pieces: what computes them, arrays for the results, and what turns these into the answer."""
+        compiled = self._specialised(self._sizes(self._bind([a.shape for a in arrays])))
+        precision = self._dtype_of(arrays, arrays, dtype)
+        if self._check is not None:
+            self._check(*arrays)
         if out is not None:
             results = list(out) if isinstance(out, tuple) else [out]
         else:
-            precision = self._dtype_of(arrays, arrays, dtype)
-            results = [np.empty(batch + v.shape, dtype=precision) for v in program.outputs]
-        return results, lambda done: done[0] if len(done) == 1 else self._pack(program, done)
+            results = [np.empty(batch + v.shape, dtype=precision) for v in compiled.traced.outputs]
+        return compiled.ufunc(precision), results, lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done)
 
     @staticmethod
     def _pack(program: Program, results: Sequence[Any]) -> Any:
