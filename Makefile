@@ -38,6 +38,8 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/inverse_dynamics.py
 	@$(BIN)/python benchmarks/rotations.py
 	@$(BIN)/python benchmarks/inverse_kinematics.py
+	@$(BIN)/python benchmarks/kinematics.py
+	@$(BIN)/python benchmarks/dynamics.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

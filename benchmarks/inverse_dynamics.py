@@ -195,12 +195,12 @@ def _cpu_name() -> str:
     return found[1] if found else platform.processor() or platform.machine()
 
 
-def write_report(path: Path, parts: Sequence[str]) -> None:
+def write_report(path: Path, parts: Sequence[str], markers: tuple[str, str] = (BEGIN, END)) -> None:
     """Replace what stands between the two markers of the file."""
-    before, begin, rest = path.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = path.read_text().partition(markers[0])
+    _, end, after = rest.partition(markers[1])
     if not (begin and end):
-        raise SystemExit(f"{path.name} has lost its markers {BEGIN!r} and {END!r}; nothing was written")
+        raise SystemExit(f"{path.name} has lost its markers {markers[0]!r} and {markers[1]!r}; nothing was written")
     path.write_text("\n\n".join([before + begin, *parts, end + after]))
 
 

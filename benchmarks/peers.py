@@ -98,8 +98,8 @@ def casadi(q, qd, qdd) -> list[Contestant]:
     inputs = [ca.SX.sym(name, q.shape[1]) for name in ("q", "qd", "qdd")]
     tau = arm_torques(*[_scalars(x) for x in inputs])
     torques = ca.Function("torques", inputs, [ca.cse(ca.vertcat(*tau))])
-    one_state = _compiled_c(ca, torques).map(len(q))
-    whole_batch = _compiled_c(ca, torques.map(len(q)))
+    one_state = compiled_c(ca, torques).map(len(q))
+    whole_batch = compiled_c(ca, torques.map(len(q)))
 
     def contestant(key, title, function):
         buffer, run = function.buffer()
@@ -149,7 +149,7 @@ def _scalars(vector) -> np.ndarray:
     return elements
 
 
-def _compiled_c(ca, function):
+def compiled_c(ca, function):
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "generated.c"), Path(folder, "generated.so")
         generator = ca.CodeGenerator(source.name)

@@ -1,5 +1,7 @@
 """The one object of a robot: its functions are kernels, its mistakes are named."""
 
+import pickle
+from functools import cache
 from importlib.metadata import files
 
 import numpy as np
@@ -7,7 +9,20 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.errors import ConventionError, ModelError
+from cayley.compiler.family import GIVEN
+from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
+from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
+from cayley.model.parts import Body, Joint, Limits, Mimic
+
+PANDA = next(str(f.locate()) for f in files("example-robot-data") if f.name == "panda.urdf")
+AXES = {"world": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, "body": pin.ReferenceFrame.LOCAL}
+
+
+@cache
+def panda():
+    """Here and in Pinocchio, with the number of the frame in question there."""
+    model = pin.buildModelFromUrdf(PANDA)
+    return cy.load(PANDA), model, model.getFrameId("panda_link8")
 
 
 def test_poses_and_jacobians_of_a_urdf_against_pinocchio():
@@ -54,3 +69,135 @@ def test_mistakes_are_named():
         cy.Mechanism.from_dh([(0, 0, 1, 0)])
     chain = cy.Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two")
     np.testing.assert_allclose(chain.pose([np.pi / 2, -np.pi / 2], "tool")[:3, 3], [1, 1, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize("axes", AXES)
+def test_velocities_accelerations_and_rates_of_jacobians_against_pinocchio(axes):
+    arm, model, number = panda()
+    random, data = np.random.default_rng(3), model.createData()
+    q = arm.random_configuration(random, 4)
+    v, vd = random.normal(size=(2, 4, arm.nv))
+    twists, accelerations = arm.twist(q, v, "panda_link8", axes=axes), arm.acceleration(q, v, vd, "panda_link8", axes=axes)
+    rates, hessians = arm.jacobian_rate(q, v, "panda_link8", axes=axes), arm.hessian(q, "panda_link8", axes=axes)
+    np.testing.assert_allclose(np.einsum("kabc,kc->kab", hessians, v), rates, atol=1e-12)
+    for k in range(4):
+        pin.computeJointJacobiansTimeVariation(model, data, q[k], v[k])
+        pin.forwardKinematics(model, data, q[k], v[k], vd[k])
+        pin.updateFramePlacements(model, data)
+        np.testing.assert_allclose(twists[k], pin.getFrameVelocity(model, data, number, AXES[axes]).vector, atol=1e-12)
+        np.testing.assert_allclose(accelerations[k], pin.getFrameClassicalAcceleration(model, data, number, AXES[axes]).vector, atol=1e-12)
+        np.testing.assert_allclose(rates[k], pin.getFrameJacobianTimeVariation(model, data, number, AXES[axes]), atol=1e-12)
+
+
+def test_points_that_change_from_call_to_call_share_one_kernel():
+    arm, _, _ = panda()
+    random = np.random.default_rng(4)
+    q, points, v = arm.random_configuration(random, 3), random.normal(size=(3, 3)), random.normal(size=(3, arm.nv))
+    wrench = random.normal(size=(3, 6))
+    J = arm.jacobian(q, "panda_hand", axes="world", at=points)
+    np.testing.assert_allclose(J[1], arm.jacobian(q[1], "panda_hand", axes="world", at=points[1].tolist()), atol=1e-15)
+    np.testing.assert_allclose(J[2], arm.jacobian.of("panda_hand", axes="world", at=GIVEN)(q[2], points[2]), atol=0)
+    np.testing.assert_allclose(arm.twist(q, v, "panda_hand", axes="world", at=points), np.einsum("kab,kb->ka", J, v), atol=1e-13)
+    exerted = arm.joint_forces_that_exert(q, wrench, "panda_hand", axes="world", at=points)
+    np.testing.assert_allclose(exerted, np.einsum("kab,ka->kb", J, wrench), atol=1e-13)
+    np.testing.assert_allclose(arm.joint_forces_that_resist(q, wrench, "panda_hand", axes="world", at=points), -exerted, atol=0)
+    before, after = (arm.point(arm.integrate(q, s * v), points, "panda_hand") for s in (-1e-6, 1e-6))
+    np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v)[:, :3], atol=1e-8)
+    np.testing.assert_allclose(arm.jacobian(q, "panda_hand", axes="world", at="panda_link4")[:, 3:], J[:, 3:], atol=1e-15)
+    with pytest.raises(SignatureError, match="GIVEN"):
+        arm.jacobian.of("panda_hand", axes="world", at=[0.0, 0.0, 0.1])
+    with pytest.raises(SignatureError):
+        arm.jacobian(q, "panda_hand", axes="world", at=[0.0, 0.1])
+
+
+def test_coordinates_and_analytic_jacobian():
+    arm = cy.load("puma560")
+    q, v = arm.random_configuration(2, 5), np.random.default_rng(5).normal(size=(5, 6))
+    J = arm.analytic_jacobian(q, "tool", attitude="zyx moving")
+    before, after = (arm.coordinates(q + s * v, "tool", attitude="zyx moving") for s in (-1e-6, 1e-6))
+    np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v), atol=1e-7)
+    target = arm.coordinates(q[0], "tool", attitude="rotation vector")
+    np.testing.assert_allclose(target[:3], arm.pose(q[0], "tool")[:3, 3], atol=1e-15)
+    planar = cy.load("planar2r")
+    with pytest.raises(SingularityError, match="singular for 'tool' in configuration 1 of the batch"):
+        planar.analytic_jacobian([[0.1, 0.0], [np.pi, 0.0]], "tool", attitude="vector-parameter")
+
+
+def test_indices_and_singularities():
+    arm = cy.load("ur5")
+    q = arm.random_configuration(1, 6)
+    found = arm.indices(q, "tool", task="position", axes="world")
+    singular_values = np.linalg.svd(arm.jacobian(q, "tool", axes="world")[:, :3], compute_uv=False)
+    np.testing.assert_allclose(found.condition_number, singular_values[:, 0] / singular_values[:, 2], rtol=1e-10)
+    np.testing.assert_allclose(arm.manipulability(q, "tool", task="position", axes="world"), found.manipulability, rtol=1e-10)
+    with pytest.raises(ConventionError, match="characteristic length"):
+        arm.indices(q, "tool", task="pose", axes="world")
+    with pytest.raises(ConventionError, match="characteristic length"):
+        arm.manipulability(q, "tool", task="pose", axes="world")
+    assert arm.indices(q, "tool", task="pose", axes="world", characteristic_length=0.3).condition_number.shape == (6,)
+    stretched = arm.singularity([0.1, -0.4, 0.0, 0.3, 0.5, 0.2], "tool", task="pose", axes="world")
+    assert stretched.singular and stretched.rank == 5 and stretched.lost.shape == (6, 1)
+    assert not arm.singularity([0.1, -0.4, 0.9, 0.3, 0.5, 0.2], "tool", task="pose", axes="world").singular
+
+
+def floating_gripper():
+    bodies = [Body(name) for name in ("world", "base", "ball", "left", "right")]
+    joints = [Joint("free", "world", "base", Floating()), Joint("socket", "base", "ball", Spherical()),
+              Joint("open", "base", "left", Prismatic(), limits=Limits((0.0,), (0.04,))),
+              Joint("follow", "base", "right", Prismatic(), mimic=Mimic("open", -1.0, 0.01)),
+              Joint("half", "left", "tip", Revolute(), limits=Limits((0.5,), ()))]
+    return cy.Mechanism.of("gripper", [*bodies, Body("tip")], joints)
+
+
+def test_random_configurations_are_valid_and_others_are_refused_by_name():
+    robot = floating_gripper()
+    q = robot.random_configuration(np.random.default_rng(0), (50, 4))
+    assert q.shape == (50, 4, robot.nq)
+    robot.check_configuration(q)
+    np.testing.assert_allclose(robot.normalized(q), q, atol=1e-15)
+    lead, follower = (robot.q_slices[robot.joint_number(name)] for name in ("open", "follow"))
+    np.testing.assert_array_equal(q[..., follower], 0.01 - q[..., lead])
+    np.testing.assert_array_equal(robot.random_configuration(7), robot.random_configuration(7))
+    assert np.ptp(q[..., :3], axis=(0, 1)).min() > 1.5
+    assert np.abs(np.mean(q[..., 3:7], axis=(0, 1))).max() < 0.15  # all rotations are as likely
+    longer = q.copy()
+    longer[3, 1, 3:7] *= 1.001
+    with pytest.raises(GeometryError, match=r"quaternion of joint 'free' of gripper has the length 1.001 in configuration \(3, 1\)"):
+        robot.check_configuration(longer)
+    np.testing.assert_allclose(robot.normalized(longer), q, atol=1e-15)
+    beyond = q[0, 0].copy()
+    beyond[lead] = 0.05
+    with pytest.raises(ModelError, match=r"joint 'open' of gripper is at 0.05 in the configuration: beyond its limits, from 0 to 0.04"):
+        robot.check_configuration(beyond)
+    robot.check_configuration(beyond, limits=False)
+    with pytest.raises(SignatureError, match=r"\(..., 14\)"):
+        robot.check_configuration(np.zeros(3))
+    with pytest.raises(GeometryError, match="not finite"):
+        robot.check_configuration(np.full(robot.nq, np.nan))
+    with pytest.raises(GeometryError, match="is zero"):
+        robot.normalized(np.zeros(robot.nq))
+
+
+def test_a_mechanism_travels_as_its_data():
+    arm = cy.load("ur5")
+    q = arm.random_configuration(0, 3)
+    poses = arm.pose(q, "tool")
+    arm.all_inverse_kinematics(poses, "tool")
+    again = pickle.loads(pickle.dumps(arm))
+    np.testing.assert_array_equal(again.pose(q, "tool"), poses)
+
+
+def test_a_family_of_kernels_behaves_as_a_function():
+    arm = cy.load("planar2r")
+    out = np.zeros((4, 6, 2))
+    assert arm.jacobian(np.ones((4, 2)), "tool", axes="body", out=out) is out
+    assert arm.jacobian([0.0, 0.0], frame="tool", axes="body").shape == (6, 2)
+    assert arm.jacobian(np.zeros(2, dtype=np.float32), "tool", axes="body").dtype == np.float32
+    assert arm.jacobian.of("tool", axes="body") is arm.jacobian.of(frame="tool", axes="body", at=None)
+    assert arm.jacobian.__name__ == "jacobian" and "relative_to" in arm.jacobian.__doc__
+    with pytest.raises(TypeError, match="no option 'axis'; it has frame, axes, at, relative_to"):
+        arm.jacobian([0.0, 0.0], "tool", axis="world")
+    with pytest.raises(TypeError, match="frame"):
+        arm.jacobian([0.0, 0.0], axes="world")
+    with pytest.raises(SignatureError):
+        arm.jacobian([0.0, 0.0, 0.0], "tool", axes="world")

@@ -1,29 +1,46 @@
-"""`Mechanism`: the one object that a user has of a robot. The data are the tree's; the algorithms come from the layers below."""
+"""`Mechanism`: the one object that a user has of a robot. The data are the tree's; the algorithms come from the layers below.
+
+What is computed for a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over leading axes of its
+arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its counts, equations, derivatives and C.
+"""
 
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Sequence
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from cayley.compiler.family import KernelFamily
-from cayley.compiler.kernel import Kernel, kernel
-from cayley.errors import ConventionError
-from cayley.kinematics import forward
+from cayley.compiler.family import family
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics.dynamic_tree import DynamicTree
+from cayley.errors import UnsupportedError
+from cayley.kinematics import analytic, jacobian_kinds, statics, velocity
+from cayley.kinematics.attitude import attitude as attitude_named
+from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix, sized_kernel
+from cayley.kinematics.indices import Indices, indices, manipulability
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
+from cayley.kinematics.points import point_position
+from cayley.kinematics.singularities import Singularity, singularity_at
+from cayley.kinematics.uniform import uniform_jacobian
+from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
-from cayley.model.denavit_hartenberg import tree_from_dh
-from cayley.model.dh_table import DHRow, rows_from_numbers
+from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_dh
+from cayley.model.dh_table import DHRow, DHTable, rows_from_numbers
 from cayley.model.mjcf import load_mjcf
+from cayley.model.mjcf_text import dump_mjcf
 from cayley.model.report import Report, report
 from cayley.model.toml_format import load_toml
-from cayley.model.tree import Tree
+from cayley.model.toml_text import dump_toml
 from cayley.model.urdf import load_urdf
+from cayley.model.urdf_text import dump_urdf
+
+TaskRows = str | Sequence[bool]
 
 
 def load(name_or_path: str | os.PathLike[str]) -> Mechanism:
@@ -52,10 +69,12 @@ def catalogue() -> tuple[str, ...]:
     return tuple(catalogue_names())
 
 
-class Mechanism(Tree):
-    """An immutable tree of bodies and joints, with its kinematics as compiled kernels.
+class Mechanism(DynamicTree):
+    """An immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
-    `q` (..., nq) is the configuration, `v` (..., nv) the velocity; every function broadcasts over leading axes.
+    `q` (..., nq) is the configuration, `v` (..., nv) the velocity, `vd` (..., nv) the acceleration. Twists are (v; w), wrenches (f; m).
+    `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The reference point is the frame's origin, or
+    `at` a point: coordinates (..., 3) in the frame, or the name of a frame, for the point of the body that is there now.
 
     >>> arm = load("planar2r")
     >>> arm.pose([0.0, 0.0], "tool").shape, arm.jacobian(np.zeros((10, 2)), "tool", axes="world").shape
@@ -75,30 +94,222 @@ class Mechanism(Tree):
         table = listed if all(isinstance(row, DHRow) for row in listed) else rows_from_numbers(listed)
         return tree_from_dh(table, convention=convention, make=Mechanism.of, **options)
 
+    def dh_table(self, *, convention: Literal["standard", "modified"], frame: str | None = None) -> DHTable:
+        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end); see `model.denavit_hartenberg.dh_from_tree`.
+
+        >>> print(load("planar2r").dh_table(convention="standard"))
+          i joint             theta            d            a        alpha   standard
+          1 revolute             q1            0          0.5            0
+          2 revolute             q2            0          0.4            0
+        """
+        return dh_from_tree(self, convention=convention, frame=frame).table
+
+    def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
+        """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a comment in the file.
+
+        >>> load("planar2r").save("arm.stl")
+        Traceback (most recent call last):
+        cayley.errors.UnsupportedError: a mechanism is written as .toml, .urdf, .xml or .mjcf, not as '.stl'
+        """
+        ending = Path(path).suffix.lower()
+        if ending not in (".toml", ".urdf", ".xml", ".mjcf"):
+            raise UnsupportedError(f"a mechanism is written as .toml, .urdf, .xml or .mjcf, not as {ending!r}")
+        write = dump_urdf if ending == ".urdf" else dump_mjcf
+        Path(path).write_text(dump_toml(self) if ending == ".toml" else write(self, leave_out=leave_out), encoding="utf-8")
+
     def report(self) -> Report:
         """Bodies, joints, limits, masses, and what is doubtful about them."""
         return report(self)
 
-    @cached_property
-    def pose(self) -> KernelFamily:
-        """`pose(q, frame, relative_to=None)`: the pose (..., 4, 4) of a frame in the root's frame, or in another."""
-        def make(frame: str, relative_to: str | None = None) -> Kernel:
-            self._check_frames(frame, relative_to)
-            return self._kernel("(q)->(4,4)", lambda q: forward.frame_pose(self, q, frame, relative_to).matrix, f"pose_of_{frame}")
-        return KernelFamily(make, 1, "pose", type(self).pose.__doc__)
+    # Configurations
 
-    @cached_property
-    def jacobian(self) -> KernelFamily:
-        """`jacobian(q, frame, axes=...)`: the twist (v; w) of the frame's origin by the velocities, (..., 6, nv).
+    def random_configuration(self, seed: int | np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
+        """Configurations (*size, nq) within the limits; see `cayley.model.configurations`.
 
-        `axes` must be said: "world" (the root's axes), "body" (the frame's own), or the name of a frame.
+        >>> load("ur5").random_configuration(0, (2, 3)).shape
+        (2, 3, 6)
         """
-        def make(frame: str, *, axes: str | None = None) -> Kernel:
-            if axes is None:
-                raise ConventionError('say in which axes the Jacobian is to be: axes="world", axes="body", or the name of a frame')
-            self._check_frames(frame, axes)
-            return self._kernel("(q)->(6,v)", lambda q: general_jacobian(self, q, frame, axes=axes), f"jacobian_of_{frame}")
-        return KernelFamily(make, 1, "jacobian", type(self).jacobian.__doc__)
+        return configurations.random_configuration(self, seed, size)
+
+    def normalized(self, q: Any) -> np.ndarray:
+        """The configurations with their quaternions brought to length one."""
+        return configurations.normalized(self, q)
+
+    def check_configuration(self, q: Any, *, limits: bool = True) -> None:
+        """Raise if `q` (..., nq) is no configuration of this mechanism, or, with `limits`, outside them."""
+        configurations.check_configuration(self, q, limits=limits)
+
+    @cached_property
+    def integrate(self) -> Kernel:
+        """`integrate(q, v)`: where the constant velocity v leads from q in unit time."""
+        return sized_kernel(self, "(q),(v)->(q)", lambda q, v: self._joined("step", self.q_slices, q, self.v_slices, v), "integrate")
+
+    @cached_property
+    def difference(self) -> Kernel:
+        """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
+        return sized_kernel(self, "(q),(q)->(v)", lambda start, end: self._joined("difference", self.q_slices, start, self.q_slices, end),
+                            "difference")
+
+    # Positions
+
+    @family("q")
+    def pose(self, frame: str, *, relative_to: str = "world") -> Kernel:
+        """`pose(q, frame, relative_to="world")`: the pose (..., 4, 4) of a frame in the root's frame, or in another.
+
+        >>> load("planar2r").pose([0.0, np.pi / 2], "tool")[:3, 3].round(12)
+        array([0.5, 0.4, 0. ])
+        """
+        return frame_kernel(self, pose_matrix, "(q)->(4,4)", frame, relative_to=relative_to)
+
+    @family("q", "point")
+    def point(self, frame: str, *, relative_to: str = "world") -> Kernel:
+        """`point(q, point, frame, relative_to="world")`: where a point (..., 3) of a frame is, seen from another [m].
+
+        >>> load("planar2r").point([0.0, np.pi / 2], [0.1, 0.0, 0.0], "tool").round(12)
+        array([0.5, 0.5, 0. ])
+        """
+        return frame_kernel(self, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
+
+    @family("q")
+    def coordinates(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
+        """`coordinates(q, frame, attitude="zyx moving")`: position and attitude (..., 6 or 7) of a frame; see `kinematics.attitude`.
+
+        >>> load("planar2r").coordinates([0.0, np.pi / 2], "tool", attitude="rotation vector").round(6)
+        array([0.5 , 0.4 , 0. , 0. , 0. , 1.570796])
+        """
+        size = 3 + attitude_named(attitude).size
+        return frame_kernel(self, analytic.coordinates, f"(q)->({size})", frame, attitude=attitude, relative_to=relative_to)
+
+    # Velocities and accelerations
+
+    @family("q", "v", given=["at"])
+    def twist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+        """`twist(q, v, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity, (..., 6).
+
+        >>> load("planar2r").twist([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
+        array([0. , 0.9, 0. , 0. , 0. , 1. ])
+        """
+        return frame_kernel(self, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
+
+    @family("q", "v", "vd", given=["at"])
+    def acceleration(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+        """`acceleration(q, v, vd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration, (..., 6), no gravity.
+
+        >>> load("planar2r").acceleration([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], "tool", axes="world") + 0.0
+        array([-0.9, 0. , 0. , 0. , 0. , 0. ])
+        """
+        return frame_kernel(self, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
+
+    # Jacobians
+
+    @family("q", given=["at"])
+    def jacobian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
+        """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the twist by the velocities, (..., 6, nv).
+
+        >>> load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
+        array([0.9, 0.4])
+        """
+        return frame_kernel(self, jacobian_kinds.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
+
+    @family("q", "v", given=["at"])
+    def jacobian_rate(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
+        """`jacobian_rate(q, v, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`, (..., 6, nv).
+
+        >>> load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]
+        array([-0.9, -0.4])
+        """
+        return frame_kernel(self, jacobian_kinds.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
+
+    @family("q", given=["at"])
+    def hessian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
+        """`hessian(q, frame, axes=..., at=None, relative_to="world")`: changes of `jacobian` by unit velocities, (..., 6, nv, nv).
+
+        >>> load("planar2r").hessian([0.0, 0.0], "tool", axes="world")[0]
+        array([[-0.9, -0.4],
+               [-0.4, -0.4]])
+        """
+        return frame_kernel(self, jacobian_kinds.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at, relative_to=relative_to)
+
+    @family("q")
+    def analytic_jacobian(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
+        """`analytic_jacobian(q, frame, attitude="zyx moving")`: the rates of `coordinates` by the velocities, (..., 6 or 7, nv).
+
+        `SingularityError` where the parameters of the attitude are singular; the kernel's `unchecked` does not look.
+
+        >>> load("planar2r").analytic_jacobian([0.0, 0.0], "tool", attitude="quaternion")[6]
+        array([0.5, 0.5])
+        """
+        check = analytic.check_attitude(self, frame, attitude=attitude, relative_to=relative_to)
+        return frame_kernel(self, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame, check=check,
+                            attitude=attitude, relative_to=relative_to)
+
+    # Statics
+
+    @family("q", "wrench", given=["at"])
+    def joint_forces_that_exert(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: J^T wrench (..., nv), at rest and without gravity.
+
+        The wrench (..., 6) is what the frame's body exerts on its surroundings; of one that acts ON it, the sign is the other.
+
+        >>> load("planar2r").joint_forces_that_exert([0.0, 0.0], [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
+        array([9., 4.])
+        """
+        return frame_kernel(self, statics.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes, at=at)
+
+    @family("q", "wrench", given=["at"])
+    def joint_forces_that_resist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+        """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON the frame's body.
+
+        >>> load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
+        array([9., 4.])
+        """
+        return frame_kernel(self, statics.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes, at=at)
+
+    # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z) along the axes
+
+    @family("q")
+    def manipulability(self, frame: str, *, task: TaskRows, axes: str | None = None, characteristic_length: float | None = None) -> Kernel:
+        """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see `kinematics.indices`.
+
+        >>> plane = (True, True, False, False, False, False)
+        >>> load("planar2r").manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
+        np.float64(0.2)
+        """
+        self._task_shape(frame, task, characteristic_length)
+        return frame_kernel(self, manipulability, "(q)->()", frame, task=task, axes=axes, characteristic_length=characteristic_length)
+
+    @family("q")
+    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str | None = None, characteristic_length: float | None = None) -> Kernel:
+        """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in one unit.
+
+        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see `kinematics.uniform`.
+
+        >>> load("planar2r").task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
+        (3, 2)
+        """
+        rows, columns = self._task_shape(frame, task, characteristic_length)
+        return frame_kernel(self, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
+                            characteristic_length=characteristic_length)
+
+    def indices(self, q: Any, frame: str, *, task: TaskRows, axes: str, characteristic_length: float | None = None) -> Indices:
+        """Condition number, manipulability, isotropy and the four subspaces (null space, lost directions) of the task's Jacobian.
+
+        >>> plane = (True, True, False, False, False, False)
+        >>> round(float(load("planar2r").indices([0.3, np.pi / 2], "tool", task=plane, axes="world").condition_number), 6)
+        2.440197
+        """
+        return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
+
+    def singularity(self, q: Any, frame: str, *, task: TaskRows, axes: str, **options: Any) -> Singularity:
+        """Whether one configuration (nq) is singular for a task, what is lost, and the class; options as `singularity_at`.
+
+        >>> plane = (True, True, False, False, False, False)
+        >>> load("planar2r").singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
+        'boundary'
+        """
+        return singularity_at(self, q, frame, task=task, axes=axes, **options)
+
+    # Inverse kinematics
 
     def inverse_kinematics(self, target: Any, frame: str, **options: Any) -> InverseKinematicsResult:
         """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search; options as `kinematics.inverse.inverse_kinematics`.
@@ -110,30 +321,28 @@ class Mechanism(Tree):
         """
         return inverse_kinematics(self, target, frame, **options)
 
-    @cached_property
-    def integrate(self) -> Kernel:
-        """`integrate(q, v)`: where the constant velocity v leads from q in unit time."""
-        return self._kernel("(q),(v)->(q)", lambda q, v: self._by_joint("step", q, v), "integrate")
+    def all_inverse_kinematics(self, target: Any, frame: str, *, reference: Any = None) -> AllSolutions:
+        """All configurations (..., m, nq) that bring a frame to poses (..., 4, 4), in closed form; see `AllSolutions`.
 
-    @cached_property
-    def difference(self) -> Kernel:
-        """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
-        def text(start: Any, end: Any) -> Any:
-            parts = [j.motion.difference(start[s], end[s]) for j, s in zip(self.joints, self.q_slices, strict=True) if j.motion.nq]
-            return np.concatenate(parts or [np.zeros(0)])
-        return self._kernel("(q),(q)->(v)", text, "difference")
+        For planar arms of two and three joints, SCARA and Stanford arms, arms with a spherical wrist, and the UR family;
+        `UnsupportedError` says why an arm is none of these. `reference` chooses among whole turns, and values for free joints.
 
-    def _by_joint(self, method: str, q: Any, v: Any) -> Any:
-        parts = [getattr(j.motion, method)(q[a], v[b])
-                 for j, a, b in zip(self.joints, self.q_slices, self.v_slices, strict=True) if j.motion.nq]
+        >>> arm = load("ur5")
+        >>> found = arm.all_inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
+        >>> found.status, int(found.count), found.branches[0]
+        ('solved', 8, 'shoulder left, wrist up, elbow up')
+        """
+        return all_solutions(self, target, frame, reference=reference)
+
+    def _joined(self, method: str, first: Sequence[slice], x: Any, second: Sequence[slice], y: Any) -> Any:
+        """What a method of the joints gives, joint after joint."""
+        parts = [getattr(j.motion, method)(x[a], y[b]) for j, a, b in zip(self.joints, first, second, strict=True) if j.motion.nq]
         return np.concatenate(parts or [np.zeros(0)])
 
-    def _check_frames(self, *names: str | None) -> None:
-        for name in names:
-            if name not in (None, "world", "body"):
-                self.frame(str(name))
+    def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
+        """Rows and columns of a task's Jacobian; an error if their units are mixed."""
+        return np.shape(uniform_jacobian(self, self.neutral, frame, task=task, axes="world", characteristic_length=characteristic_length))
 
-    def _kernel(self, signature: str, text: Any, name: str) -> Kernel:
-        """A kernel with the sizes of this mechanism."""
-        sized = re.sub(r"\b[qv]\b", lambda letter: str(self.nq if letter[0] == "q" else self.nv), signature)
-        return kernel(sized, name="".join(c if c.isalnum() else "_" for c in name))(text)
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the data. Kernels are made anew where it arrives, and their code comes from the cache."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

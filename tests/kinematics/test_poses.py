@@ -80,7 +80,7 @@ def test_relative_poses_and_the_two_descriptions():
     for i in range(4):
         for j in range(4):
             close(frame_pose(arm, q, f"link{j + 1}", f"link{i + 1}").matrix, np.linalg.solve(links[i], links[j]), 1e-13)
-    close(arm.pose(q, "link3", "link3"), np.eye(4), 1e-15)
+    close(arm.pose(q, "link3", relative_to="link3"), np.eye(4), 1e-15)
     close([p.matrix for p in body_poses(arm, q)], [np.eye(4), *links], 1e-13)
     for attitude in ("zyx moving", "xyz fixed", "zyz moving"):
         chi = coordinates(arm, q, "tool", attitude=attitude, relative_to="world")
@@ -122,7 +122,7 @@ def test_points_of_links_and_of_what_the_hand_holds():
     point = np.array([0.3, -0.4, 0.7, 1.0])
     for frame in ("body4", "frame7"):
         for other in ("world", "frame3"):
-            pose = tree.pose(q, frame) if other == "world" else tree.pose(q, frame, other)
+            pose = tree.pose(q, frame) if other == "world" else tree.pose(q, frame, relative_to=other)
             close(point_position(tree, q, point[:3], frame, relative_to=other), (pose @ point)[:3])
     grasp = np.eye(4)
     grasp[:3, :3], grasp[:3, 3] = frame_pose(tree, q, "frame1").R, [0.1, 0.2, 0.3]

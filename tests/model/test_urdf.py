@@ -10,8 +10,9 @@ import pinocchio as pin
 import pytest
 
 from cayley.errors import ModelError, UnsupportedError
+from cayley.kinematics.jacobian_kinds import general_jacobian, jacobian_rate
 from cayley.model import xml_elements
-from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.report import ModelWarning, report
 from cayley.model.tree import Tree
@@ -88,6 +89,50 @@ def test_robot_agrees_with_pinocchio(name):
     assert tree.nv == model.nv
     assert tree.source == ROBOTS[name]
     check_poses(tree, model)
+
+
+def velocity_places(tree, model):
+    """For each of our velocities, its place in Pinocchio's (nv); planar joints, whose velocities differ, are left out by the caller."""
+    moving = [model.joints[model.getJointId(joint.name)] for joint in tree.joints if joint.motion.nv]
+    return np.array([place for joint in moving for place in range(joint.idx_v, joint.idx_v + joint.nv)], dtype=int)
+
+
+def branch_ends(tree):
+    """One body behind each joint behind which no joint moves."""
+    last = {}
+    for body in range(len(tree.bodies)):
+        way = [number for number in tree.path(body) if tree.joints[number].motion.nv]
+        last[way[-1] if way else None] = (body, way)
+    inner = {number for _, way in last.values() for number in way[:-1]} | {None}
+    return [tree.bodies[body].name for number, (body, _) in last.items() if number not in inner] or [tree.bodies[-1].name]
+
+
+def check_jacobians(tree, model, *, seed=0):
+    """Jacobians and their time derivatives of the ends of all branches, in the root's and in their own axes, to 1e-12 of their size."""
+    data, rng = model.createData(), np.random.default_rng(seed)
+    q, v, places = random_configuration(tree, rng), rng.normal(size=tree.nv), velocity_places(tree, model)
+    theirs = np.zeros(model.nv)
+    theirs[places] = v
+    pin.computeJointJacobiansTimeVariation(model, data, pinocchio_coordinates(tree, model, q), theirs)
+    pin.updateFramePlacements(model, data)
+    for body in branch_ends(tree):
+        frame = model.getFrameId(body, pin.FrameType.BODY)
+        for axes, reference in (("world", pin.LOCAL_WORLD_ALIGNED), ("body", pin.LOCAL)):
+            for ours, expected in ((general_jacobian(tree, q, body, axes=axes), pin.getFrameJacobian(model, data, frame, reference)),
+                                   (jacobian_rate(tree, q, v, body, axes=axes),
+                                    pin.getFrameJacobianTimeVariation(model, data, frame, reference))):
+                size = max(1.0, np.abs(expected).max(initial=0.0))
+                np.testing.assert_allclose(ours, expected[:, places], rtol=0, atol=1e-12 * size, err_msg=f"{body} in the axes {axes}")
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_jacobians_and_their_rates_agree_with_pinocchio(name):
+    tree = loaded_robot(name)
+    if tree.nv:
+        check_jacobians(tree, pinocchio_robot(name))
+    else:  # Pinocchio itself does not survive a Jacobian without columns
+        assert general_jacobian(tree, tree.neutral, tree.bodies[-1].name, axes="world").shape == (6, 0)
+        assert jacobian_rate(tree, tree.neutral, np.zeros(0), tree.bodies[-1].name, axes="body").shape == (6, 0)
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -181,9 +226,9 @@ def test_floating_base():
     assert tree.nq == 9 + 7
     assert tree.joints[0].name == "root_joint"
     assert tree.joints[0].parent == "world"
-    check_poses(tree, pin.buildModelFromUrdf(ROBOTS[name], pin.JointModelFreeFlyer()))
-    with pytest.raises(ModelError, match="adds a link named 'world', but the file has one"):
-        load_urdf('<robot name="r"><link name="world"/></robot>', floating_base=True)
+    for check in (check_poses, check_jacobians):
+        check(tree, pin.buildModelFromUrdf(ROBOTS[name], pin.JointModelFreeFlyer()))
+    assert load_urdf('<robot name="r"><link name="world"/></robot>', floating_base=True).bodies[0].name == "universe"
 
 
 def test_make_gets_the_parts():
@@ -501,6 +546,14 @@ def test_what_urdf_cannot_hold():
                   loops=[Loop("ring", "a", "b")])
     with pytest.raises(UnsupportedError, match=r"the loop 'ring'; the rotor of joint 'j'; the gravity \[0.0, 0.0, -1.62\]"):
         dump_urdf(odd)
+    limited = [(Planar(), Limits(lower=(-1.0,) * 3, upper=(1.0,) * 3)), (Revolute(continuous=True), Limits((-1.0,), (1.0,))),
+               (Floating(), Limits(velocity=(1.0,) * 6))]
+    for motion, limits in limited:
+        with pytest.raises(UnsupportedError, match=rf"the limits of joint 'j', which is {motion.word}"):
+            dump_urdf(Tree.of("r", bodies, [Joint("j", "a", "b", motion, limits=limits)]))
+    with pytest.raises(UnsupportedError, match="centre or inertia of body 'b', whose mass is unknown"):
+        dump_urdf(Tree.of("r", [Body("a"), Body("b", None, (0, 0, 1))], [Joint("j", "a", "b", Revolute())]))
+    assert dump_urdf(Tree.of("r", bodies, [Joint("j", "a", "b", Revolute(continuous=True), limits=Limits(velocity=(2.0,)))]))
     text = dump_urdf(odd, leave_out=True)
     assert "<!-- not in URDF: the rotor of joint 'j' -->" in text
     assert load_urdf(text).nv == 1

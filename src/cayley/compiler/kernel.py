@@ -277,12 +277,15 @@ class Kernel:
 
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
-           name: str | None = None, check: Callable[..., None] | None = None) -> Callable[[Callable], Kernel]:
+           name: str | None = None, check: Callable[..., None] | None = None, inputs: Sequence[str] | None = None,
+           kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use. Several outputs
     are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code. `check` is called
-    with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out.
+    with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out. `inputs`
+    are the names of the arguments, if the function's own will not do; `kind` is the class of the result, if it is to be a kernel with
+    more to it.
 
     >>> @cy.kernel("(n),(n)->(n)")
     ... def pendulum_torque(q, qdd):
@@ -301,14 +304,14 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
 
     def decorate(function: Callable) -> Kernel:
         label = name or str(getattr(function, "__name__", "kernel"))
-        inputs = _parameters(function, len(parsed.inputs), label)
+        names = _parameters(function, len(parsed.inputs), label) if inputs is None else list(inputs)
 
         def make_program(bound: Mapping[str, int]) -> Program:
-            return trace(function, parsed, bound, name=label, inputs=inputs, outputs=outputs, units=units,
+            return trace(function, parsed, bound, name=label, inputs=names, outputs=outputs, units=units,
                          description=inspect.getdoc(function) or "")
 
-        return Kernel(parsed, make_program, name=label, inputs=inputs, results=outputs, function=function, doc=function.__doc__,
-                      module=getattr(function, "__module__", None), check=check)
+        return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function, doc=function.__doc__,
+                    module=getattr(function, "__module__", None), check=check)
 
     return decorate
 

@@ -14,7 +14,7 @@ from cayley.compiler.graph import Graph
 from cayley.compiler.program import Program, Variable, variable, without_collection
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.symbols import input_symbols
-from cayley.errors import SignatureError, TraceError, UnsupportedError
+from cayley.errors import ConventionError, ModelError, SignatureError, TraceError, UnsupportedError
 
 _LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
 
@@ -27,6 +27,8 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
     try:
         with without_collection():
             returned = function(*arguments)
+    except (ConventionError, ModelError):  # said by the text itself about its choices
+        raise
     except (TypeError, AttributeError, ValueError, IndexError) as error:
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)

@@ -33,6 +33,7 @@ class Tree:
     loops: tuple[Loop, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
+    included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "rotors", "friction"
 
     @classmethod
     def of(cls, name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (), gravity: Any = GRAVITY,
@@ -127,6 +128,22 @@ class Tree:
         _check_names(self.name, self.bodies, self.joints, (*self.frames, Frame(name, body, pose)))
         self.body_number(body)
         return replace(self, frames=(*self.frames, Frame(name, body, pose)))
+
+    def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Any:
+        """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the frame's axes."""
+        held = self.frame(frame)
+        number = 1 + sum(body.name.startswith("payload") for body in self.bodies)
+        body = Body(f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
+        joint = Joint(f"grasp{number}", held.body, body.name, placement=held.pose)
+        return type(self).of(self.name, [*self.bodies, body], [*self.joints, joint], frames=self.frames, gravity=self.gravity,
+                             loops=self.loops, source=self.source, notes=self.notes).including(*self.included)
+
+    def including(self, *terms: str) -> Any:
+        """The same mechanism with parts of its drives in all its dynamics: "rotors" (their inertia behind the gears), "friction"."""
+        unknown = set(terms) - {"rotors", "friction"}
+        if unknown:
+            raise ModelError(f"dynamics can include 'rotors' and 'friction', not {', '.join(map(repr, sorted(unknown)))}")
+        return replace(self, included=frozenset(terms))
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, nv = {self.nv}>"

@@ -51,7 +51,8 @@ _WITHOUT_AXIS: dict[str, Callable[[], Motion]] = {"fixed": Motion, "floating": F
 
 
 def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, make: Callable[..., Any] = Tree.of) -> Any:
-    """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named `world`.
+    """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named `world`
+    (`universe`, if the file has a `world`).
 
     The mechanism is what `make` returns. Raises `ModelError` with file, line and element; nothing is loaded by halves. What is odd but
     allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
@@ -71,7 +72,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     root = _checked_root(robot, links, joint_elements, joints)
     joints = _with_sound_mimics(joint_elements, joints, notes)
     if floating_base:
-        bodies, joints = _freed(robot, root, bodies, joints)
+        bodies, joints = _freed(root, bodies, joints)
     made = make(robot.word("name"), bodies, joints, source=str(source_of(path_or_text) or ""), notes=notes)
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
@@ -290,8 +291,8 @@ def _nearest(name: str, names: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _freed(robot: Element, root: str, bodies: list[Body], joints: list[Joint]) -> tuple[list[Body], list[Joint]]:
-    for kind, taken, name in (("link", [b.name for b in bodies], "world"), ("joint", [j.name for j in joints], "root_joint")):
-        if name in taken:
-            raise robot.error(f"floating_base=True adds a {kind} named {name!r}, but the file has one: rename it, or load without")
-    return [Body("world", 0.0), *bodies], [Joint("root_joint", "world", root, Floating()), *joints]
+def _freed(root: str, bodies: list[Body], joints: list[Joint]) -> tuple[list[Body], list[Joint]]:
+    """The root moves freely in a new one, `world`, or `universe` if the file has a link of that name already."""
+    world = next(name for name in ("world", "universe", "ground beneath") if name not in [b.name for b in bodies])
+    free = next(name for name in ("root_joint", "floating_base", "free_joint") if name not in [j.name for j in joints])
+    return [Body(world, 0.0), *bodies], [Joint(free, world, root, Floating()), *joints]

@@ -11,7 +11,7 @@ import numpy as np
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Revolute
-from cayley.model.parts import Body, Friction, Joint, Limits
+from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
 from cayley.model.tree import GRAVITY, Tree
 
 _LARGE = repr(float(np.finfo(float).max))  # how URDF writes that there is no limit
@@ -22,8 +22,8 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     """The mechanism as the text of a URDF file; `load_urdf` gives its poses back to 1e-12.
 
     Named frames become links without mass on fixed joints. Helical, universal and spherical joints have no form in URDF:
-    `UnsupportedError`. So have closed loops, rotors, and a gravity other than (0, 0, -9.81), unless `leave_out`: then a comment
-    names what is missing.
+    `UnsupportedError`. So have closed loops, rotors, limits of continuous, planar and floating joints, and a gravity other than
+    (0, 0, -9.81), unless `leave_out`: then a comment names what is missing.
 
     >>> print(dump_urdf(Tree.of("rod", [Body("base"), Body("rod", 2.0)], [Joint("pivot", "base", "rod", Revolute())])))
     <?xml version="1.0"?>
@@ -67,8 +67,16 @@ def _lost(tree: Tree) -> Iterator[str]:
     for loop in tree.loops:
         yield f"the loop {loop.name!r}"
     for joint in tree.joints:
-        if joint.rotor.inertia:
+        if joint.rotor != Rotor():
             yield f"the rotor of joint {joint.name!r}"
+        ends = (joint.limits.lower, joint.limits.upper)
+        unsaid = ends if joint.motion.word == "continuous" else (*ends, joint.limits.velocity, joint.limits.effort)
+        said = joint.motion.word in ("revolute", "prismatic")
+        if not said and np.isfinite(np.concatenate(unsaid)).any():
+            yield f"the limits of joint {joint.name!r}, which is {joint.motion.word}"
+    for body in tree.bodies:
+        if body.mass is None and (body.center.any() or body.inertia.any()):
+            yield f"the centre or inertia of body {body.name!r}, whose mass is unknown"
     if not np.array_equal(tree.gravity, GRAVITY):
         yield f"the gravity {tree.gravity.tolist()}"
 

@@ -3,11 +3,12 @@
 from cayley.kinematics.inverse.analytic.counting import PoseEquations, count_pose_equations
 from cayley.kinematics.inverse.analytic.decoupled import decoupled_6r
 from cayley.kinematics.inverse.analytic.families import analytic_inverse_kinematics
+from cayley.kinematics.inverse.analytic.of_trees import AllSolutions, all_solutions
 from cayley.kinematics.inverse.analytic.parallel import parallel_6r
 from cayley.kinematics.inverse.analytic.planar import elbow_discriminant, planar_2r, planar_3r
 from cayley.kinematics.inverse.analytic.result import AnalyticResult, Continuum
 from cayley.kinematics.inverse.analytic.scara import scara
 from cayley.kinematics.inverse.analytic.stanford import stanford_arm
 
-__all__ = ["AnalyticResult", "Continuum", "PoseEquations", "analytic_inverse_kinematics", "count_pose_equations", "decoupled_6r",
-           "elbow_discriminant", "parallel_6r", "planar_2r", "planar_3r", "scara", "stanford_arm"]
+__all__ = ["AllSolutions", "AnalyticResult", "Continuum", "PoseEquations", "all_solutions", "analytic_inverse_kinematics",
+           "count_pose_equations", "decoupled_6r", "elbow_discriminant", "parallel_6r", "planar_2r", "planar_3r", "scara", "stanford_arm"]

@@ -16,23 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.errors import ModelError
-from cayley.kinematics.inverse.analytic.closing import (
-    FLAT,
-    LAST,
-    Arm,
-    Candidate,
-    Choice,
-    Free,
-    angles_of,
-    around,
-    check_target,
-    close,
-    inner_target,
-    sign_name,
-)
+from cayley.errors import ModelError, UnsupportedError
+from cayley.kinematics.forward import Pose
+from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
+from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Careful, Choice, Free, Sign, Special, angles_of
+from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHTable, dh_row_poses
+from cayley.model.dh_table import DHTable
 
 SHOULDER = ("shoulder front", "shoulder back", "shoulder at its limit")
 ELBOW = ("elbow up", "elbow down", "elbow at its limit")
@@ -46,10 +36,18 @@ _ROUNDING = 1e-15
 class Posture(NamedTuple):
     """The moving numbers of the first three joints, their branch, and what is free."""
 
-    moving: np.ndarray
-    branch: tuple[str, str]
+    moving: tuple[Any, Any, Any]
+    branch: tuple[Sign, ...]
     free: tuple[Free, ...]
     choices: tuple[Choice, ...]
+
+
+class Wrist(NamedTuple):
+    """The angles of the last three joints, their branch, and what is free."""
+
+    angles: tuple[Any, Any, Any]
+    branch: Sign
+    free: tuple[Free, ...]
 
 
 def decoupled_6r(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
@@ -57,11 +55,11 @@ def decoupled_6r(table: DHTable, target: Any, *, reference: Any = None) -> Analy
 
     `reference` (6) gives free joints their value; it is zero if not given.
     """
-    return spherical_wrist(Arm.of(table, "RRRRRR"), target, reference)
+    return DECOUPLED_6R.solutions(DECOUPLED_6R.arm(table), target, reference)
 
 
-def spherical_wrist(arm: Arm, target: Any, reference: Any) -> AnalyticResult:
-    """The same for an arm made ready, whose third joint may be prismatic."""
+def check_wrist(arm: Arm) -> None:
+    """Refuse an arm without a spherical wrist, and one that cannot take the wrist's centre anywhere in space."""
     rows = arm.table.rows
     arm.require({"a_4": rows[3].a, "a_5": rows[4].a, "d_5": rows[4].d}, "arm with a spherical wrist")
     for i in (3, 4):
@@ -69,26 +67,26 @@ def spherical_wrist(arm: Arm, target: Any, reference: Any) -> AnalyticResult:
             raise ModelError(f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the hand in all directions")
     if abs(np.sin(rows[0].alpha)) <= FLAT and abs(rows[0].a) <= FLAT * arm.size:
         raise ModelError("axes 1 and 2 coincide: this arm does not place its wrist centre in space")
-    target = check_target(target)
-    inner, start = inner_target(arm, target), arm.moving(reference)
-    candidates = [Candidate(np.concatenate([posture.moving, wrist]), (*posture.branch, name), posture.free + free,
-                            (*posture.choices, (number, 0 if free else 1)))
-                  for number, posture in enumerate(postures(arm, inner[:3, 3], start))
-                  for wrist, name, free in wrists(arm, _rotation(arm, posture.moving).T @ inner[:3, :3], start)]
-    return close(arm, target, candidates)
 
 
-def _rotation(arm: Arm, moving: np.ndarray) -> np.ndarray:
+def decoupled_candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+    """Every posture with every wrist; the third joint may be prismatic."""
+    inner = arm.inner(target)
+    return [Candidate(np.array([*posture.moving, *wrist.angles]), (*posture.branch, wrist.branch), posture.free + wrist.free,
+                      (*posture.choices, (number, 0 if wrist.free else 1)))
+            for number, posture in enumerate(postures(arm, inner.p, special))
+            for wrist in wrists(arm, _rotation(arm, posture.moving).T @ inner.R, special)]
+
+
+def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Any:
     """R_03."""
-    q = np.concatenate([moving - arm.offsets[:3], np.zeros(3)])
-    A = dh_row_poses(arm.table, q)[:3, :3, :3]
-    return A[0] @ A[1] @ A[2]
+    return arm.row(0, moving[0]).R @ arm.row(1, moving[1]).R @ arm.row(2, moving[2]).R
 
 
 # Orienting
 
 
-def wrists(arm: Arm, R: np.ndarray, start: np.ndarray) -> list[tuple[np.ndarray, str, tuple[Free, ...]]]:
+def wrists(arm: Arm, R: Any, special: Special) -> list[Wrist]:
     """The angles of joints 4 to 6 that give the hand the rotation R in frame 3. (2.43)-(2.45).
 
     Where axis 6 lies on axis 4, the two turn as one: theta4 is that of the reference.
@@ -96,24 +94,20 @@ def wrists(arm: Arm, R: np.ndarray, start: np.ndarray) -> list[tuple[np.ndarray,
     al4, al5 = arm.table.rows[3].alpha, arm.table.rows[4].alpha
     w = R[:, 2]
     a, b, c = -np.sin(al4) * w[1], np.sin(al4) * w[0], np.cos(al5) - np.cos(al4) * w[2]
-    found = [_wrist(R, al4, al5, theta4, ()) for theta4 in angles_of(a, b, c)]
-    if max(np.hypot(a, b), abs(c)) <= _NEARLY_ALIGNED:
+    found = [_wrist(arm, R, theta4, ()) for theta4 in angles_of(a, b, c)]
+    if special.near(np.maximum(np.hypot(a, b), abs(c)), _NEARLY_ALIGNED):
         sense = 1.0 if w[2] > 0 else -1.0
         free = Free(3, "axes 4 and 6 lie on one line", ((3, 1.0), (5, sense)))
-        found.insert(0, _wrist(R, al4, al5, start[3], (free,)))
+        found.insert(0, _wrist(arm, R, special.values(3)[0][1], (free,)))
     return found
 
 
-def _wrist(R: np.ndarray, al4: float, al5: float, theta4: float, free: tuple[Free, ...]) -> tuple[np.ndarray, str, tuple[Free, ...]]:
-    H = _turn(theta4, al4).T @ R
-    theta5 = np.arctan2(H[0, 2] / np.sin(al5), -H[1, 2] / np.sin(al5))
-    last = _turn(theta5, al5).T @ H
-    return np.array([theta4, theta5, np.arctan2(last[1, 0], last[0, 0])]), sign_name(np.sin(theta5), 1.0, WRIST), free
-
-
-def _turn(theta: float, alpha: float) -> np.ndarray:
-    ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
-    return np.array([[ct, -ca * st, sa * st], [st, ca * ct, -sa * ct], [0.0, sa, ca]])
+def _wrist(arm: Arm, R: Any, theta4: Any, free: tuple[Free, ...]) -> Wrist:
+    H = arm.row(3, theta4).R.T @ R
+    sa5 = np.sin(arm.table.rows[4].alpha)
+    theta5 = np.arctan2(H[0, 2] / sa5, -H[1, 2] / sa5)
+    last = arm.row(4, theta5).R.T @ H
+    return Wrist((theta4, theta5, np.arctan2(last[1, 0], last[0, 0])), Sign(np.sin(theta5), WRIST), free)
 
 
 # Positioning
@@ -122,28 +116,29 @@ def _turn(theta: float, alpha: float) -> np.ndarray:
 class _Equations(NamedTuple):
     """L + M (cos theta1, sin theta1) = N b, with b = (1, cos theta3, sin theta3) or (1, d3, d3^2); norms first, third row second."""
 
-    L: np.ndarray  # (2)
-    M: np.ndarray  # (2, 2)
-    N: np.ndarray  # (2, 3)
+    L: Any  # (2)
+    M: Any  # (2, 2)
+    N: np.ndarray  # (2, 3), of the arm alone
 
 
-def postures(arm: Arm, c: np.ndarray, start: np.ndarray) -> list[Posture]:
+def postures(arm: Arm, c: Any, special: Special) -> list[Posture]:
     """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not close."""
     equations = _equations(arm, c)
     row = arm.table.rows[0]
     flat = (abs(row.a) <= FLAT * arm.size, abs(np.sin(row.alpha)) <= FLAT)
-    pairs: list[tuple[float, float, tuple[Free, ...], int]] = []
+    pairs: list[tuple[Any, Any, tuple[Free, ...], int]] = []
     off_axis = np.hypot(c[0], c[1]) / arm.size
-    if off_axis <= _ON_AXIS:
+    if special.near(off_axis, _ON_AXIS):
         on_axis = Free(0, "the wrist centre lies on axis 1; the wrist follows")
         thirds = [x for i in (0, 1) for x in _third(arm, equations, i)]
-        pairs = [(theta1, x, (on_axis,), number) for number, theta1 in around(float(start[0])) for x in thirds]
-    if off_axis > _ROUNDING:  # near the axis, but not on it, theta1 is determined
-        pairs += [(theta1, x, (), LAST) for theta1, x in (_two_quadratics(arm, equations, flat) if any(flat) else _quartic(arm, equations))]
-    return [posture for theta1, x, free, number in pairs for posture in _postures(arm, equations, c, theta1, x, start, free, number)]
+        pairs = [(theta1, x, (on_axis,), number) for number, theta1 in special.values(0) for x in thirds]
+    if not special.near(off_axis, _ROUNDING):  # near the axis, but not on it, theta1 is determined
+        found = _two_quadratics(arm, equations, flat) if any(flat) else _quartic(arm, equations, special)
+        pairs += [(theta1, x, (), LAST) for theta1, x in found]
+    return [posture for theta1, x, free, number in pairs for posture in _postures(arm, equations, c, theta1, x, special, free, number)]
 
 
-def _equations(arm: Arm, c: np.ndarray) -> _Equations:
+def _equations(arm: Arm, c: Any) -> _Equations:
     (a1, a2, a3), (al1, al2, al3), (d1, d2, d3, d4) = arm.column("a")[:3], arm.column("alpha")[:3], arm.column("d")[:4]
     sa1, ca1, sa2, ca2, sa3, ca3 = np.sin(al1), np.cos(al1), np.sin(al2), np.cos(al2), np.sin(al3), np.cos(al3)
     p = np.array([a2, d2 * sa2, d2 * ca2])
@@ -160,37 +155,39 @@ def _equations(arm: Arm, c: np.ndarray) -> _Equations:
     return _Equations(L, M, np.array([[x * x + y * y + z * z, 2 * z, 1.0], [sa2 * y + ca2 * z, ca2, 0.0]]))
 
 
-def _basis(arm: Arm, x: float) -> np.ndarray:
+def _basis(arm: Arm, x: Any) -> Any:
     return np.array([1.0, np.cos(x), np.sin(x)]) if arm.turns[2] else np.array([1.0, x, x * x])
 
 
-def _third(arm: Arm, equations: _Equations, i: int) -> list[float]:
+def _third(arm: Arm, equations: _Equations, i: int) -> tuple[Any, ...]:
     """Joint 3 from equation i, where that is free of theta1."""
-    k = equations.N[i] - [equations.L[i], 0.0, 0.0]
-    if not np.abs(k[1:]).max() > FLAT * max(arm.size, arm.size ** 2):
-        return []
+    k0, k1, k2 = equations.N[i, 0] - equations.L[i], float(equations.N[i, 1]), float(equations.N[i, 2])
+    if not max(abs(k1), abs(k2)) > FLAT * max(arm.size, arm.size ** 2):
+        return ()
     if arm.turns[2]:
-        return angles_of(k[1], k[2], -k[0])
-    if k[2] == 0:
-        return [-k[0] / k[1]]
-    root = np.sqrt(max(k[1] * k[1] - 4 * k[0] * k[2], 0.0))
-    return [float((-k[1] + s * root) / (2 * k[2])) for s in (1, -1)]
+        return angles_of(k1, k2, -k0)
+    if k2 == 0:
+        return (-k0 / k1,)
+    root = np.sqrt(np.maximum(k1 * k1 - 4 * k0 * k2, 0.0))
+    return (-k1 + root) / (2 * k2), (-k1 - root) / (2 * k2)
 
 
-def _first(arm: Arm, equations: _Equations, i: int, x: float) -> list[float]:
+def _first(arm: Arm, equations: _Equations, i: int, x: Any) -> tuple[Any, Any]:
     """theta1 from equation i at joint 3."""
     a, b = equations.M[i]
-    return angles_of(a, b, float(equations.N[i] @ _basis(arm, x) - equations.L[i]))
+    return angles_of(a, b, equations.N[i] @ _basis(arm, x) - equations.L[i])
 
 
-def _two_quadratics(arm: Arm, equations: _Equations, flat: tuple[bool, bool]) -> list[tuple[float, float]]:
+def _two_quadratics(arm: Arm, equations: _Equations, flat: tuple[bool, bool]) -> list[tuple[Any, Any]]:
     """theta1 and joint 3 where axes 1 and 2 meet (the norms are free of theta1) or are parallel (the third row is)."""
     first, second = (0, 1) if flat[0] else (1, 0)
     return [(theta1, x) for x in _third(arm, equations, first) for theta1 in _first(arm, equations, second, x)]
 
 
-def _quartic(arm: Arm, equations: _Equations) -> list[tuple[float, float]]:
+def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[tuple[float, float]]:
     """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic."""
+    if not isinstance(special, Careful):
+        raise UnsupportedError("the roots of a quartic are found for one pose at a time")
     L, M, N = equations
     basis = np.array([[1.0, 0, 1], [-1, 0, 1], [0, 2, 0]] if arm.turns[2] else [[0.0, 0, 1], [0, 1, 0], [1, 0, 0]])
     M, scale = M / np.linalg.norm(M, axis=1, keepdims=True), np.linalg.norm(M, axis=1)
@@ -209,19 +206,21 @@ def _quartic(arm: Arm, equations: _Equations) -> list[tuple[float, float]]:
             for k, x in zip(angles, thirds, strict=True)]
 
 
-def _postures(arm: Arm, equations: _Equations, c: np.ndarray, theta1: float, x: float, start: np.ndarray, free: tuple[Free, ...],
+def _postures(arm: Arm, equations: _Equations, c: Any, theta1: Any, x: Any, special: Special, free: tuple[Free, ...],
               number: int) -> list[Posture]:
     """theta2, and the branch. On axis 2 any theta2 will do."""
-    q = np.array([theta1, 0.0, x, 0.0, 0.0, 0.0])
-    A = dh_row_poses(arm.table, q - np.where(np.arange(6) < 3, arm.offsets, 0.0))
-    here = A[0, :3, :3].T @ (c - A[0, :3, 3])
-    there = (A[1] @ A[2] @ [0.0, 0.0, arm.table.rows[3].d, 1.0])[:3]
-    slope = equations.N[0] @ ([0.0, -np.sin(x), np.cos(x)] if arm.turns[2] else [0.0, 1.0, 2 * x])
+    first = arm.row(0, theta1)
+    here = first.R.T @ (c - first.p)
+    there = arm.row(1, 0.0).then(arm.row(2, x)).then(Pose(np.eye(3), np.array([0.0, 0.0, arm.table.rows[3].d]))).p
+    slope = equations.N[0] @ np.array([0.0, -np.sin(x), np.cos(x)] if arm.turns[2] else [0.0, 1.0, 2 * x])
     forward = c[0] * np.cos(theta1) + c[1] * np.sin(theta1)
-    branch = (sign_name(forward, arm.size, SHOULDER), sign_name(float(slope), float(np.abs(equations.N[0]).max()), ELBOW))
-    angles: list[tuple[int, float, tuple[Free, ...]]] = [(LAST, float(np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0])), free)]
-    if max(np.hypot(*here[:2]), np.hypot(*there[:2])) <= _NEARLY_ALIGNED * arm.size:
+    branch = (Sign(forward / arm.size, SHOULDER), Sign(slope / float(np.abs(equations.N[0]).max()), ELBOW))
+    angles = [(LAST, np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0]), free)]
+    if special.near(np.maximum(np.hypot(*here[:2]), np.hypot(*there[:2])), _NEARLY_ALIGNED * arm.size):
         on_axis = Free(1, "the wrist centre lies on axis 2; the wrist follows")
-        angles += [(k, theta2, (*free, on_axis)) for k, theta2 in around(float(start[1]))]
-    return [Posture(np.array([theta1, theta2, x]), branch, all_free, (("theta1", number), (("theta2", theta1, x), k)))
+        angles += [(k, theta2, (*free, on_axis)) for k, theta2 in special.values(1)]
+    return [Posture((theta1, theta2, x), branch, all_free, (("theta1", number), (("theta2", theta1, x), k)))
             for k, theta2, all_free in angles]
+
+
+DECOUPLED_6R = Family("RRRRRR", check_wrist, decoupled_candidates)

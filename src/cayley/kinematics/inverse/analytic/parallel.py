@@ -9,28 +9,18 @@ elbow by that of sin(theta3).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.kinematics.inverse.analytic.closing import (
-    FLAT,
-    LAST,
-    Arm,
-    Candidate,
-    Choice,
-    Free,
-    angles_of,
-    around,
-    check_target,
-    close,
-    inner_target,
-    sign_name,
-)
-from cayley.kinematics.inverse.analytic.planar import FOLDED, two_links
+from cayley.kinematics.forward import Pose
+from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
+from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Choice, Free, Sign, Special, angles_of
+from cayley.kinematics.inverse.analytic.closing import Family
+from cayley.kinematics.inverse.analytic.planar import two_links
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHTable, dh_row_poses
+from cayley.model.dh_table import DHTable
 
 SHOULDER = ("shoulder left", "shoulder right", "shoulder at its limit")
 WRIST = ("wrist up", "wrist down", "wrist at its limit")
@@ -44,62 +34,69 @@ def parallel_6r(table: DHTable, target: Any, *, reference: Any = None) -> Analyt
 
     `reference` (6) gives free joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies on axis 1.
     """
-    arm = Arm.of(table, "RRRRRR")
+    return PARALLEL_6R.solutions(PARALLEL_6R.arm(table), target, reference)
+
+
+def _check(arm: Arm) -> None:
     rows = arm.table.rows
     right = {f"cos(alpha_{i + 1})": np.cos(rows[i].alpha) for i in (0, 3, 4)}
     arm.require({**right, "alpha_2": rows[1].alpha, "alpha_3": rows[2].alpha, "a_5": rows[4].a}, "arm of the UR family")
     if min(abs(rows[1].a), abs(rows[2].a)) <= FLAT * arm.size:
         raise ModelError("two of the axes 2, 3 and 4 coincide: the elbow moves nothing")
-    target = check_target(target)
-    inner, start = inner_target(arm, target), arm.moving(reference)
-    return close(arm, target, [candidate for first in _shoulders(arm, inner, start) for hand in _hands(arm, inner, start, *first)
-                               for candidate in _elbows(arm, inner, start, *hand)])
 
 
-Hand = tuple[np.ndarray, tuple[str, str], tuple[Free, ...], tuple[Choice, ...]]
+class Hand(NamedTuple):
+    """theta1, and with it theta5 and theta6; their branch and what is free."""
+
+    angles: tuple[Any, ...]
+    branch: tuple[Sign, ...]
+    free: tuple[Free, ...]
+    choices: tuple[Choice, ...]
 
 
-def _shoulders(arm: Arm, inner: np.ndarray, start: np.ndarray) -> list[tuple[float, str, tuple[Free, ...], Choice]]:
+def _candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+    inner = arm.inner(target)
+    return [candidate for shoulder in _shoulders(arm, inner, special) for hand in _hands(arm, inner, special, shoulder)
+            for candidate in _elbows(arm, inner, special, hand)]
+
+
+def _shoulders(arm: Arm, inner: Pose, special: Special) -> list[Hand]:
     """theta1: sin(alpha1) (x sin theta1 - y cos theta1) = d2 + d3 + d4."""
-    x, y = inner[:2, 3]
+    x, y = inner.p[:2]
     across, sa1 = float(arm.column("d")[1:4].sum()), np.sin(arm.table.rows[0].alpha)
-    found: list[tuple[float, str, tuple[Free, ...], Choice]] = []
-    if max(np.hypot(x, y), abs(across)) <= _ON_AXIS * arm.size:
+    found = []
+    if abs(across) <= _ON_AXIS * arm.size and special.near(np.hypot(x, y), _ON_AXIS * arm.size):
         free = Free(0, "axes 5 and 6 meet on axis 1; the other joints follow")
-        found = [(theta, SHOULDER[2], (free,), ("theta1", number)) for number, theta in around(float(start[0]))]
-    return found + [(theta, sign_name(-sa1 * (x * np.cos(theta) + y * np.sin(theta)), arm.size, SHOULDER), (), ("theta1", LAST))
+        found = [Hand((theta,), (Sign(0.0, SHOULDER),), (free,), (("theta1", number),)) for number, theta in special.values(0)]
+    return found + [Hand((theta,), (Sign(-sa1 * (x * np.cos(theta) + y * np.sin(theta)) / arm.size, SHOULDER),), (), (("theta1", LAST),))
                     for theta in angles_of(-sa1 * y, sa1 * x, across)]
 
 
-def _hands(arm: Arm, inner: np.ndarray, start: np.ndarray, theta1: float, side: str,
-           free: tuple[Free, ...], choice: Choice) -> list[Hand]:
+def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand]:
     """theta5 and theta6 from the direction of the parallel axes, seen by the hand: m = sa4 (s5 c6, -s5 s6, -sa5 c5)."""
+    (theta1,), branch, free, choices = shoulder
     sa1, sa4, sa5 = (np.sin(arm.table.rows[i].alpha) for i in (0, 3, 4))
-    m = inner[:3, :3].T @ [sa1 * np.sin(theta1), -sa1 * np.cos(theta1), 0.0]
+    m = inner.R.T @ np.array([sa1 * np.sin(theta1), -sa1 * np.cos(theta1), 0.0])
     sine, cosine = np.hypot(m[0], m[1]), -m[2] * sa4 * sa5
-    found: list[Hand] = []
-    values = around(float(start[5]))
-    if sine <= _NEARLY_ALIGNED:
+    found = []
+    if special.near(sine, _NEARLY_ALIGNED):
         aligned = Free(5, "axis 6 is parallel to axes 2, 3 and 4, which follow")
         theta5 = 0.0 if cosine > 0 else np.pi
-        found = [(np.array([theta1, theta5, theta6]), (side, WRIST[2]), (*free, aligned), (choice, (theta1, number)))
-                 for number, theta6 in values]
-    for s in (1.0, -1.0):
-        angles = np.array([theta1, np.arctan2(s * sine, cosine), np.arctan2(-s * sa4 * m[1], s * sa4 * m[0])])
-        found.append((angles, (side, sign_name(s * sine, 1.0, WRIST)), free, (choice, (theta1, len(values)))))
-    return found
+        found = [Hand((theta1, theta5, theta6), (*branch, Sign(0.0, WRIST)), (*free, aligned), (*choices, (theta1, number)))
+                 for number, theta6 in special.values(5)]
+    return found + [Hand((theta1, np.arctan2(s * sine, cosine), np.arctan2(-s * sa4 * m[1], s * sa4 * m[0])),
+                         (*branch, Sign(s * sine, WRIST)), free, (*choices, (theta1, LAST))) for s in (1.0, -1.0)]
 
 
-def _elbows(arm: Arm, inner: np.ndarray, start: np.ndarray, angles: np.ndarray, branch: tuple[str, str],
-            free: tuple[Free, ...], choices: tuple[Choice, ...]) -> list[Candidate]:
+def _elbows(arm: Arm, inner: Pose, special: Special, hand: Hand) -> list[Candidate]:
     """The planar arm of joints 2, 3 and 4 between the shoulder and axis 5."""
-    theta1, theta5, theta6 = angles
-    A = dh_row_poses(arm.table, np.array([theta1, 0.0, 0.0, 0.0, theta5, theta6]) - arm.offsets)
-    between = np.linalg.solve(A[0], inner) @ np.linalg.inv(A[3] @ A[4] @ A[5])
-    direction = np.arctan2(between[1, 0], between[0, 0])
-    found = []
-    for way in two_links(between[0, 3], between[1, 3], arm.table.rows[1].a, arm.table.rows[2].a, reference=float(start[1])):
-        moving = np.array([theta1, way.first, way.second, direction - way.first - way.second, theta5, theta6])
-        folded = (Free(1, FOLDED, ((1, 1.0), (3, 1.0))),) if way.folded else ()
-        found.append(Candidate(moving, (*branch, sign_name(np.sin(way.second), 1.0, ELBOW)), free + folded, choices))
-    return found
+    theta1, theta5, theta6 = hand.angles
+    after = arm.row(3, 0.0).then(arm.row(4, theta5)).then(arm.row(5, theta6))
+    between = arm.row(0, theta1).inverse.then(inner).then(after.inverse)
+    direction = np.arctan2(between.R[1, 0], between.R[0, 0])
+    return [Candidate(np.array([theta1, way.first, way.second, direction - way.first - way.second, theta5, theta6]),
+                      (*hand.branch, Sign(way.bend, ELBOW)), hand.free + way.free(1, 3), hand.choices)
+            for way in two_links(between.p[0], between.p[1], arm.table.rows[1].a, arm.table.rows[2].a, special, 1)]
+
+
+PARALLEL_6R = Family("RRRRRR", _check, _candidates)

@@ -8,14 +8,15 @@ Source: Yamamoto 1.10, (1.24). The elbow is "left" for q2 > 0 (the arm turns to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.geometry.motions.homogeneous import relative_pose
-from cayley.kinematics.inverse.analytic.closing import FLAT, Arm, Candidate, Free, check_target, close, inner_target, sign_name
+from cayley.kinematics.forward import Pose
+from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
+from cayley.kinematics.inverse.analytic.candidates import Candidate, Free, Sign, Special
+from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.model.dh_table import DHRow, DHTable
 
@@ -23,14 +24,21 @@ ELBOW = ("elbow left", "elbow right", "elbow at its limit")
 FOLDED = "the links are of one length and folded onto each other"
 
 
-@dataclass(frozen=True)
-class TwoLink:
+class TwoLink(NamedTuple):
     """One way of two links to a point; `folded` if the first angle is free."""
 
-    first: float
-    second: float
-    elbow: str
+    first: Any
+    second: Any
     folded: bool = False
+
+    @property
+    def bend(self) -> Any:
+        return np.sin(self.second)
+
+    def free(self, joint: int, follower: int | None = None, sense: float = 1.0) -> tuple[Free, ...]:
+        """What is free of a folded arm: the first angle, and the joint that goes with it."""
+        weights = () if follower is None else ((joint, 1.0), (follower, sense))
+        return (Free(joint, FOLDED, weights),) if self.folded else ()
 
 
 def elbow_discriminant(x: Any, y: Any, l1: float, l2: float) -> Any:
@@ -45,25 +53,25 @@ def elbow_discriminant(x: Any, y: Any, l1: float, l2: float) -> Any:
     return ((l1 + l2) - r) * ((l1 + l2) + r) * (r - (l1 - l2)) * (r + (l1 - l2))
 
 
-def two_links(x: float, y: float, l1: float, l2: float, *, reference: float = 0.0) -> list[TwoLink]:
-    """Both ways to a point; one at the boundary. A point slightly beyond it is taken to it: who asks sees how far he is off.
+def check_links(l1: float, l2: float) -> None:
+    """Refuse links of no length."""
+    if min(abs(l1), abs(l2)) <= FLAT * (abs(l1) + abs(l2)):
+        raise ModelError(f"a link of no length, of {l1:.3g} and {l2:.3g}, moves nothing: its joint is not determined by a point")
 
-    On the axis of the first joint with equal links the first angle is free, and is that of the reference.
+
+def two_links(x: Any, y: Any, l1: float, l2: float, special: Special, joint: int) -> list[TwoLink]:
+    """Both ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off.
+
+    On the axis of the first joint with equal links the first angle is free, and is that of the reference: it is the number of `joint`.
     """
     size = abs(l1) + abs(l2)
-    if min(abs(l1), abs(l2)) <= FLAT * size:
-        raise ModelError(f"a link of no length, of {l1:.3g} and {l2:.3g}, moves nothing: its joint is not determined by a point")
+    if abs(abs(l1) - abs(l2)) <= FLAT * size and special.near(np.hypot(x, y), FLAT * size):
+        return [TwoLink(special.values(joint)[0][1], np.pi if l1 * l2 > 0 else 0.0, folded=True)]
     square = x * x + y * y
-    if square <= (FLAT * size) ** 2 and abs(abs(l1) - abs(l2)) <= FLAT * size:
-        return [TwoLink(reference, np.pi if l1 * l2 > 0 else 0.0, ELBOW[2], folded=True)]
-    k = np.sqrt(max(float(elbow_discriminant(x, y, l1, l2)), 0.0))
+    k = np.sqrt(np.maximum(elbow_discriminant(x, y, l1, l2), 0.0))
     way, bend = np.sign(l1), np.sign(l1 * l2)  # a table may have negative lengths
-    ways = []
-    for s in (1.0, -1.0):
-        second = np.arctan2(s * k * bend, (square - l1 * l1 - l2 * l2) * bend)
-        first = np.arctan2(y, x) - np.arctan2(s * k * way, (l1 * l1 + square - l2 * l2) * way)
-        ways.append(TwoLink(float(first), float(second), sign_name(np.sin(second), 1.0, ELBOW)))
-    return ways if k > 0 else ways[:1]
+    return [TwoLink(np.arctan2(y, x) - np.arctan2(s * k * way, (l1 * l1 + square - l2 * l2) * way),
+                    np.arctan2(s * k * bend, (square - l1 * l1 - l2 * l2) * bend)) for s in (1.0, -1.0)]
 
 
 def planar_2r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = None) -> AnalyticResult:
@@ -75,11 +83,7 @@ def planar_2r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = N
     array([[-0.17149942,  1.47062891],
            [ 1.09879464, -1.47062891]])
     """
-    ready, pose = _planar(arm, target, 2)
-    x, y = relative_pose(ready.table.base, pose)[:2, 3]
-    l1, l2, bend = _second_link(ready, ready.table.tool)
-    ways = two_links(float(x), float(y), l1, l2, reference=float(ready.moving(reference)[0]))
-    return close(ready, pose, [Candidate(np.array([w.first, w.second - bend]), (w.elbow,), _folded(w)) for w in ways], rows=3)
+    return PLANAR_2R.solutions(PLANAR_2R.arm(_table(arm, 2)), _pose(target, 2), reference)
 
 
 def planar_3r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = None) -> AnalyticResult:
@@ -90,39 +94,60 @@ def planar_3r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = N
     >>> planar_3r((1.0, 0.8, 0.5), (1.5, 0.6, 0.4)).branches
     (('elbow left',), ('elbow right',))
     """
-    ready, pose = _planar(arm, target, 3)
-    inner = inner_target(ready, pose)
-    l1, l2 = ready.column("a")[:2]
-    ways = two_links(inner[0, 3], inner[1, 3], l1, l2, reference=float(ready.moving(reference)[0]))
-    direction = np.arctan2(inner[1, 0], inner[0, 0])
-    return close(ready, pose, [Candidate(np.array([w.first, w.second, direction - w.first - w.second]), (w.elbow,), _folded(w, 2))
-                               for w in ways])
+    return PLANAR_3R.solutions(PLANAR_3R.arm(_table(arm, 3)), _pose(target, 3), reference)
 
 
-def _folded(way: TwoLink, follows: int | None = None) -> tuple[Free, ...]:
-    weights = () if follows is None else ((0, 1.0), (follows, 1.0))
-    return (Free(0, FOLDED, weights),) if way.folded else ()
+def _two(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+    x, y = Pose.of(arm.table.base).inverse.then(Pose.of(target)).p[:2]
+    l1, l2, bend = _second_link(arm)
+    return [Candidate(np.array([way.first, way.second - bend]), (Sign(way.bend, ELBOW),), way.free(0))
+            for way in two_links(x, y, l1, l2, special, 0)]
 
 
-def _planar(arm: DHTable | Sequence[float], target: Any, n: int) -> tuple[Arm, np.ndarray]:
-    if not isinstance(arm, DHTable):
-        if len(arm) != n:
-            raise ModelError(f"a planar {n}R arm has {n} lengths, not {len(arm)}")
-        arm = DHTable(tuple(DHRow(a=float(a)) for a in arm), "standard")
-    ready = Arm.of(arm, "R" * n)
-    sines = {f"alpha_{i + 1}": row.alpha for i, row in enumerate(ready.table.rows[:-1])}
-    ready.require(sines, f"planar {n}R arm")
-    target = np.asarray(target, dtype=np.float64)
-    if target.shape == (n,):
-        pose = np.eye(4)
-        pose[:2, 3] = target[:2]
-        if n == 3:
-            c, s = np.cos(target[2]), np.sin(target[2])
-            pose[:2, :2] = [[c, -s], [s, c]]
-        return ready, pose
-    return ready, check_target(target)
+def _three(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+    inner = arm.inner(target)
+    direction = np.arctan2(inner.R[1, 0], inner.R[0, 0])
+    l1, l2 = arm.column("a")[:2].tolist()
+    return [Candidate(np.array([way.first, way.second, direction - way.first - way.second]), (Sign(way.bend, ELBOW),), way.free(0, 2))
+            for way in two_links(inner.p[0], inner.p[1], l1, l2, special, 0)]
 
 
-def _second_link(arm: Arm, tool: np.ndarray) -> tuple[float, float, float]:
+def _second_link(arm: Arm) -> tuple[float, float, float]:
     """Lengths of both links, and the angle of the tip from x of the second."""
-    return float(arm.table.rows[0].a), float(np.hypot(tool[0, 3], tool[1, 3])), float(np.arctan2(tool[1, 3], tool[0, 3]))
+    x, y = arm.table.tool[:2, 3].tolist()
+    return float(arm.table.rows[0].a), float(np.hypot(x, y)), float(np.arctan2(y, x))
+
+
+def _check_two(arm: Arm) -> None:
+    arm.require({"alpha_1": arm.table.rows[0].alpha}, "planar 2R arm")
+    check_links(*_second_link(arm)[:2])
+
+
+def _check_three(arm: Arm) -> None:
+    arm.require({f"alpha_{i + 1}": arm.table.rows[i].alpha for i in (0, 1)}, "planar 3R arm")
+    check_links(arm.table.rows[0].a, arm.table.rows[1].a)
+
+
+def _table(arm: DHTable | Sequence[float], n: int) -> DHTable:
+    if isinstance(arm, DHTable):
+        return arm
+    if len(arm) != n:
+        raise ModelError(f"a planar {n}R arm has {n} lengths, not {len(arm)}")
+    return DHTable(tuple(DHRow(a=float(a)) for a in arm), "standard")
+
+
+def _pose(target: Any, n: int) -> Any:
+    """A point (x, y), or a point and an angle, as a pose; other targets as they are."""
+    target = np.asarray(target, dtype=np.float64)
+    if target.shape != (n,):
+        return target
+    pose = np.eye(4)
+    pose[:2, 3] = target[:2]
+    if n == 3:
+        c, s = np.cos(target[2]), np.sin(target[2])
+        pose[:2, :2] = [[c, -s], [s, c]]
+    return pose
+
+
+PLANAR_2R = Family("RR", _check_two, _two, rows=3)
+PLANAR_3R = Family("RRR", _check_three, _three)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cayley.kinematics.inverse.analytic.closing import Arm
-from cayley.kinematics.inverse.analytic.decoupled import spherical_wrist
+from cayley.kinematics.inverse.analytic.closing import Family
+from cayley.kinematics.inverse.analytic.decoupled import check_wrist, decoupled_candidates
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.model.dh_table import DHTable
+
+STANFORD = Family("RRPRRR", check_wrist, decoupled_candidates)
 
 
 def stanford_arm(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
@@ -15,4 +17,4 @@ def stanford_arm(table: DHTable, target: Any, *, reference: Any = None) -> Analy
 
     Half of them have the slide on its other side ("elbow down": d3 below the middle of both); limits are not looked at.
     """
-    return spherical_wrist(Arm.of(table, "RRPRRR"), target, reference)
+    return STANFORD.solutions(STANFORD.arm(table), target, reference)

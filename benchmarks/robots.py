@@ -1,0 +1,135 @@
+"""The robots of the benchmarks, and the same robots as the peers have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.metadata import files
+from typing import Any
+
+import numpy as np
+
+import cayley as cy
+from cayley.model.joint_kinds import Floating, Motion
+from cayley.model.urdf import load_urdf
+
+FILES = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "talos": "talos_data/robots/talos_full_v2.urdf",
+         "solo12": "solo_description/robots/solo12.urdf"}
+
+
+def robot(name: str) -> Any:
+    """An arm of the catalogue, or a robot of example-robot-data on a floating base."""
+    if name not in FILES:
+        return cy.load(name)
+    path = next(f for f in files("example-robot-data") or [] if str(f).endswith(FILES[name]))
+    tree = load_urdf(str(path.locate()), floating_base=True, make=cy.Mechanism.of)
+    return replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies))
+
+
+def random_states(tree: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2026)
+    q = rng.uniform(-2.0, 2.0, (count, tree.nq))
+    for joint, place in zip(tree.joints, tree.q_slices, strict=True):
+        if joint.motion.nq == 7:
+            turned = q[:, place][:, 3:]
+            turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+    return q, rng.uniform(-2.0, 2.0, (count, tree.nv)), rng.uniform(-2.0, 2.0, (count, tree.nv))
+
+
+# Pinocchio
+
+
+def pinocchio_model(tree: Any) -> Any:
+    """The same joints in the same order."""
+    import pinocchio as pin
+
+    aligned = {(1.0, 0.0, 0.0): ("JointModelRX", "JointModelPX"), (0.0, 1.0, 0.0): ("JointModelRY", "JointModelPY"),
+               (0.0, 0.0, 1.0): ("JointModelRZ", "JointModelPZ")}
+    model = pin.Model()
+    model.gravity.linear = np.array(tree.gravity)
+    places = {tree.bodies[0].name: (0, pin.SE3.Identity())}
+    for joint in tree.joints:
+        parent, offset = places[joint.parent]
+        placement = offset * pin.SE3(np.array(joint.placement))
+        if type(joint.motion) is Motion:
+            places[joint.child] = parent, placement
+            continue
+        slides = joint.motion.word == "prismatic"
+        if isinstance(joint.motion, Floating):
+            kind = pin.JointModelFreeFlyer()
+        elif joint.motion.axis in aligned:
+            kind = getattr(pin, aligned[joint.motion.axis][slides])()
+        else:
+            kind = (pin.JointModelPrismaticUnaligned if slides else pin.JointModelRevoluteUnaligned)(np.array(joint.motion.axis))
+        places[joint.child] = model.addJoint(parent, kind, placement, joint.name), pin.SE3.Identity()
+    for body in tree.bodies:
+        number, offset = places[body.name]
+        if number:
+            model.appendBodyToJoint(number, pin.Inertia(body.mass or 0.0, np.array(body.center), np.array(body.inertia)), offset)
+    return model
+
+
+def pinocchio_configurations(tree: Any, q: np.ndarray) -> np.ndarray:
+    """Quaternions are (x, y, z, w) there."""
+    theirs = q.copy()
+    for joint, place in zip(tree.joints, tree.q_slices, strict=True):
+        if joint.motion.nq == 7:
+            theirs[:, place] = q[:, place][:, [0, 1, 2, 4, 5, 6, 3]]
+    return theirs
+
+
+# MuJoCo
+
+
+def mujoco_model(tree: Any) -> Any:
+    """The same arm as MJCF; turning and sliding joints only."""
+    import mujoco
+
+    def element(body: Any) -> str:
+        carried = "".join(element_of(joint) for joint in tree.joints if joint.parent == body.name)
+        if body is tree.bodies[0] or not (body.mass or body.inertia.any()):
+            return carried
+        I, c = body.inertia, body.center
+        moments = " ".join(repr(float(x)) for x in (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+        return f'<inertial mass="{body.mass!r}" pos="{_words(c)}" fullinertia="{moments}"/>' + carried
+
+    def element_of(joint: Any) -> str:
+        child = tree.bodies[tree.body_number(joint.child)]
+        kind = "slide" if joint.motion.word == "prismatic" else "hinge"
+        moves = "" if type(joint.motion) is Motion else f'<joint type="{kind}" axis="{_words(joint.motion.axis)}"/>'
+        R, p = joint.placement[:3, :3], joint.placement[:3, 3]
+        quaternion = np.zeros(4)
+        mujoco.mju_mat2Quat(quaternion, R.ravel())
+        return f'<body name="{child.name}" pos="{_words(p)}" quat="{_words(quaternion)}">{moves}{element(child)}</body>'
+
+    text = ('<mujoco><compiler angle="radian"/>'
+            f'<option gravity="{_words(tree.gravity)}"/><worldbody>{element(tree.bodies[0])}</worldbody></mujoco>')
+    return mujoco.MjModel.from_xml_string(text)
+
+
+def _words(values: Any) -> str:
+    return " ".join(repr(float(x)) for x in values)
+
+
+# Robotics Toolbox
+
+
+def toolbox_robot(tree: Any) -> Any:
+    """The same arm from its table in the modified convention."""
+    import roboticstoolbox as rtb
+
+    from cayley.dynamics.links import serial_chain
+
+    links = []
+    chain = serial_chain(tree)
+    for link in chain.links:
+        R, p = link.placement[:3, :3], link.placement[:3, 3]
+        alpha = float(np.arctan2(R[2, 1], R[2, 2])) if abs(R[0, 2]) < 1e-12 else None
+        if alpha is None:
+            raise ValueError(f"{tree.name} is not in modified Denavit-Hartenberg frames")
+        offset = float(np.arctan2(-R[0, 1], R[0, 0]))
+        alpha = float(np.arctan2(-R[1, 2], R[2, 2]))
+        d = float(p @ [0.0, -np.sin(alpha), np.cos(alpha)])
+        moments = link.moments
+        links.append(rtb.RevoluteMDH(a=float(p[0]), alpha=alpha, d=d, offset=offset, m=float(moments.mass), r=moments.center,
+                                     I=moments.inertia_about_center, Jm=0.0, G=1.0, B=0.0, Tc=[0.0, 0.0]))
+    return rtb.DHRobot(links, name=tree.name, gravity=np.asarray(chain.gravity))

@@ -1,0 +1,24 @@
+"""Pictures of mechanisms with Matplotlib: stick figures, workspaces, manipulability maps, ellipsoids.
+
+Matplotlib is loaded when the first of these names is used, not before.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cayley.drawing.ellipsoids import draw_ellipsoids
+    from cayley.drawing.manipulability_maps import ManipulabilityMap, manipulability_map
+    from cayley.drawing.stick_figures import stick_figure
+    from cayley.drawing.workspaces import Workspace, workspace
+
+__all__ = ["ManipulabilityMap", "Workspace", "draw_ellipsoids", "manipulability_map", "stick_figure", "workspace"]
+
+_MODULES = {"stick_figure": "stick_figures", "workspace": "workspaces", "Workspace": "workspaces",
+            "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps", "draw_ellipsoids": "ellipsoids"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"cayley.drawing.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'cayley.drawing' has no attribute {name!r}")

@@ -1,0 +1,112 @@
+"""Axes to draw on: made if there are none, with equal scales, a floor in space, and the colours of all pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import matplotlib.pyplot as plt
+import numpy as np
+from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
+from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
+
+from cayley.drawing.views import View
+
+INK, GREY, PALE = "#333333", "#8793a1", "#e3e7ec"
+BLUE, RED, GREEN, PURPLE, ORANGE = "#1b6ca8", "#d1495b", "#3a8d5c", "#8f5db7", "#e08b3e"
+TRIAD = ("#d62f3f", "#2f9e44", "#2563c9")  # x, y, z
+DENSITY = "YlGnBu"
+
+_DRAWN: WeakKeyDictionary[Any, np.ndarray] = WeakKeyDictionary()  # the points in space for which axes have made room
+_MARGIN = 0.06
+_FILLED = 0.95
+
+
+def new_axes(view: View, figsize: tuple[float, float] | None = None) -> Any:
+    """Axes of a new figure, in space or in a plane."""
+    figure = plt.figure(figsize=figsize or ((6.4, 5.2) if view.flat else (6.4, 6.0)), layout="constrained")
+    return add_axes(figure, 111, view)
+
+
+def add_axes(figure: Any, place: Any, view: View) -> Any:
+    """Axes at a place of a figure or of its grid."""
+    if view.flat:
+        ax = figure.add_subplot(place)
+        flat_style(ax, *view.names)
+    else:
+        ax = figure.add_subplot(place, projection="3d", computed_zorder=False)
+        ax.view_init(elev=20, azim=-55)
+        ax.set_proj_type("persp", focal_length=1.6)
+        ax.set_axis_off()
+    return ax
+
+
+def flat_style(ax: Any, right: str, up: str) -> None:
+    """Equal scales, a faint grid, names at the axes."""
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color=PALE, lw=0.6)
+    ax.set_axisbelow(True)
+    ax.set(xlabel=right, ylabel=up)
+
+
+def fit(ax: Any, points: np.ndarray, *, first: bool) -> None:
+    """Make room for points (n, 2 or 3); what was there before keeps its room unless this is the first."""
+    if ax.name == "3d":
+        ax.auto_scale_xyz(*points.T, had_data=not first)
+        limits = np.array([ax.xy_dataLim.intervalx, ax.xy_dataLim.intervaly, ax.zz_dataLim.intervalx])
+        extents = np.ptp(limits, axis=1)
+        extents = np.maximum(extents, 0.05 * extents.max() or 1.0)
+        middle = limits.mean(axis=1)
+        low, high = middle - 0.5 * extents, middle + 0.5 * extents
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+        _DRAWN[ax] = np.concatenate([_DRAWN.get(ax, points[:0]), points])
+        _fill(ax, extents, _DRAWN[ax])
+    else:
+        pad = _MARGIN * (np.ptp(points, axis=0).max() or 1.0)
+        ax.update_datalim([points.min(axis=0) - pad, points.max(axis=0) + pad])
+        ax.autoscale_view()
+
+
+def _fill(ax: Any, extents: np.ndarray, points: np.ndarray) -> None:
+    """Zoom so that the points fill the axes from where they are looked at."""
+    zoom = 1.0
+    for _ in range(3):  # perspective makes the size not quite proportional to the zoom
+        ax.set_box_aspect(extents, zoom=zoom)
+        ax.apply_aspect()
+        seen = np.stack(proj3d.proj_transform(*points.T, ax.get_proj())[:2])
+        frame = np.array([ax.viewLim.intervalx, ax.viewLim.intervaly])
+        zoom *= float((_FILLED * np.abs(frame).min(axis=1) / np.abs(seen).max(axis=1)).min())
+    ax.set_box_aspect(extents, zoom=zoom)
+
+
+def add_polygons(ax: Any, polygons: list[np.ndarray], **style: Any) -> None:
+    """Quadrangles (4, 3) in space as one collection, sorted by depth."""
+    ax.add_collection3d(Poly3DCollection(polygons, **style))
+
+
+def on_screen(ax: Any, points: np.ndarray) -> np.ndarray:
+    """Where points (n, 2 or 3) are on the page, in pixels (n, 2)."""
+    flat = np.stack(proj3d.proj_transform(*points.T, ax.get_proj())[:2], axis=1) if ax.name == "3d" else points
+    return ax.transData.transform(flat)
+
+
+def draw_floor(ax: Any, points: np.ndarray, height: float) -> np.ndarray:
+    """A floor with a grid below points (n, 3); its corners (4, 3) are returned, and the width of the grid is written down."""
+    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    size = max(np.ptp(points, axis=0).max(), 1e-9)
+    step = round_number(size / 5)
+    start, end = step * np.floor((low - 0.08 * size) / step), step * np.ceil((high + 0.08 * size) / step)
+    x, y = (np.arange(round((b - a) / step) + 1) * step + a for a, b in zip(start, end, strict=True))
+    lines = [[(a, start[1], height), (a, end[1], height)] for a in x] + [[(start[0], b, height), (end[0], b, height)] for b in y]
+    corners = np.array([(*start, height), (end[0], start[1], height), (*end, height), (start[0], end[1], height)])
+    add_polygons(ax, [corners], facecolors="#f7f8fa", edgecolors="none", zorder=0)
+    ax.add_collection3d(Line3DCollection(lines, colors=PALE, linewidths=0.8, zorder=0.5, label="_floor"))
+    ax.text2D(0.99, 0.01, f"grid {step:g} m", transform=ax.transAxes, ha="right", fontsize=8, color=GREY)
+    return corners
+
+
+def round_number(value: float, digits: tuple[float, ...] = (1, 2, 5)) -> float:
+    """The largest of the digits times a power of ten that is not above a positive value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(f"{max(k * power for k in digits if k * power <= value * (1 + 1e-12)):.3g}")

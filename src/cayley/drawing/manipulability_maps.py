@@ -1,0 +1,197 @@
+"""Manipulability over two joints, or over a section of the workspace, with the singular configurations among them.
+
+Over two joints the others stand still. Over the section each place shows the best of the configurations that were found to reach it.
+Singular configurations are found on lines through the space of the joints (those of the grid, or random ones): where the smallest
+singular value has a minimum on a line, golden sections lead to it, and it counts if it is zero. Singularities that are single points, as
+redundant arms have, are met by no line and not shown. Source of the indices: Ruggiu (2.59)-(2.63), (2.76).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from cayley.drawing.sampling import JointLimits, ranges
+from cayley.drawing.skeleton import configurations
+from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
+from cayley.drawing.workspaces import Workspace, workspace
+from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
+from cayley.kinematics.uniform import velocity_units
+from cayley.model.joint_kinds import Prismatic, Revolute
+from cayley.model.tree import Tree
+
+Index = Literal["manipulability", "inverse_condition_number"]
+
+_SINGULAR = 1e-7  # of the largest singular value met
+_GOLDEN = 0.5 * (np.sqrt(5) - 1)
+_HALVINGS = 45
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ManipulabilityMap:
+    """Values (k, l) of an index at places `horizontal` (l) and `vertical` (k), not a number where nothing is reached."""
+
+    tree: Tree
+    frame: str
+    index: Index
+    names: tuple[str, str]  # of the two coordinates
+    horizontal: np.ndarray
+    vertical: np.ndarray
+    values: np.ndarray
+    singular: np.ndarray  # (n, 2): places of singular configurations
+    singular_configurations: np.ndarray  # (n, nq)
+    q: np.ndarray  # where the other joints stand, (nq)
+    unit: str
+    space: Workspace | None  # of which this is a section, or None over joints
+
+    def draw(self, *, ax: Any = None) -> Any:
+        """The map with its level lines, and the singular configurations in red. Returns the Matplotlib axes."""
+        from cayley.drawing.map_pictures import draw_map
+        return draw_map(self, ax)
+
+    def __repr__(self) -> str:
+        return (f"<{self.index} of {self.frame!r} over {self.names[0]} and {self.names[1]}: {np.nanmin(self.values):.4g} to "
+                f"{np.nanmax(self.values):.4g} {self.unit}, {len(self.singular)} singular places>")
+
+
+def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: Any = None, task: str = "position",
+                       characteristic_length: float | None = None, index: Index = "manipulability", resolution: int = 121,
+                       limits: JointLimits | None = None, samples: int = 200_000, seed: int = 0) -> ManipulabilityMap:
+    """How well a frame can be moved, over two coordinates.
+
+    over     the names of two joints, the first to the right; or "section": that of the workspace (see `Workspace.section`)
+    q        where the other joints stand (nq); by default at zero, or in the middle of their range where zero is outside
+    task     "position", "orientation" or "pose"; of a planar mechanism what can change in its plane
+    index    "manipulability", the product of the singular values, or "inverse_condition_number", from 0 (singular) to 1 (isotropic)
+    limits   by joint, instead of those of the model; turns without limits make one turn, slides without limits are an error
+
+    A Jacobian that mixes metres and radians is a `ConventionError` unless `characteristic_length` says how many metres are worth a radian.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = manipulability_map(load_robot("planar2r"), "tool", over=("joint1", "joint2"), resolution=41)
+    >>> round(float(found.values.max()), 6), found.unit       # 0.5 x 0.4, at right angles
+    (0.2, 'm²')
+    """
+    if index not in ("manipulability", "inverse_condition_number"):
+        raise ConventionError(f'the index is "manipulability" or "inverse_condition_number", not {index!r}')
+    rows, columns = len(task_rows(tree, task)[0]), len(velocity_units(tree, frame))
+    if rows > columns:
+        raise SingularityError(f"the task {task!r} of {frame!r} has {rows} rows, and only {columns} velocities move it: its manipulability "
+                               "is zero everywhere. Ask for a smaller task")
+    jacobian = task_jacobian_kernel(tree, frame, task, characteristic_length)
+    start = configurations(tree, q)[-1]
+    unit = _unit(tree, frame, task, characteristic_length) if index == "manipulability" else ""
+    meter = Meter(jacobian, index)
+    if isinstance(over, str):
+        if over != "section":
+            raise ConventionError(f'a map is over the names of two joints, or over "section", not {over!r}')
+        return _over_section(tree, frame, meter, start, unit, workspace(tree, frame, samples=samples, seed=seed, limits=limits), resolution)
+    return _over_joints(tree, frame, meter, start, unit, over, limits, resolution)
+
+
+@dataclass(frozen=True)
+class Meter:
+    """What is measured at configurations (..., nq)."""
+
+    jacobian: Callable[[np.ndarray], np.ndarray]
+    index: Index
+
+    def value(self, q: np.ndarray) -> np.ndarray:
+        """As `cayley.kinematics.indices.indices`, from the singular values alone."""
+        s = self.singular_values(q)
+        if self.index == "manipulability":
+            return np.prod(s, axis=-1)
+        return s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0)
+
+    def singular_values(self, q: np.ndarray) -> np.ndarray:
+        return np.linalg.svd(self.jacobian(q), compute_uv=False)
+
+
+# Over two joints
+
+
+def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: str, over: Sequence[str], limits: JointLimits | None,
+                 resolution: int) -> ManipulabilityMap:
+    numbers = [tree.joint_number(name) for name in over]
+    if len(numbers) != 2 or numbers[0] == numbers[1]:
+        raise SignatureError(f"a map is over the names of two different joints, not {list(over)}")
+    for number in numbers:
+        if tree.joints[number].motion.nq != 1:
+            raise ModelError(f"joint {tree.joints[number].name!r} is {tree.joints[number].motion.word}: a map is over joints of one "
+                             "coordinate each")
+    low, high = ranges(tree, numbers, limits)
+    places = [tree.q_slices[number].start for number in numbers]
+    across, up = (np.linspace(low[k], high[k], resolution) for k in places)
+    grid = np.broadcast_to(start, (resolution, resolution, tree.nq)).copy()
+    grid[..., places[0]], grid[..., places[1]] = np.meshgrid(across, up)
+    singular = np.concatenate([singular_on_lines(meter, lines) for lines in (grid, grid.swapaxes(0, 1))])
+    names = [f"{name} [{'m' if isinstance(tree.joints[k].motion, Prismatic) else 'rad'}]" for name, k in zip(over, numbers, strict=True)]
+    return ManipulabilityMap(tree, frame, meter.index, (names[0], names[1]), across, up, meter.value(grid), singular[:, places], singular,
+                             start, unit, None)
+
+
+# Over a section
+
+
+def _over_section(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: str, space: Workspace,
+                  resolution: int) -> ManipulabilityMap:
+    places, chosen, names = space.section
+    value = meter.value(space.configurations[chosen])
+    width = float(np.ptp(places, axis=0).max()) / resolution
+    corner = places.min(axis=0) - 0.5 * width
+    cells = np.floor((places - corner) / width).astype(int)
+    shape = cells.max(axis=0) + 1
+    best = np.full((shape[1], shape[0]), -np.inf)
+    np.maximum.at(best, (cells[:, 1], cells[:, 0]), value)
+    across, up = (corner[k] + (np.arange(shape[k]) + 0.5) * width for k in range(2))
+    singular = singular_on_lines(meter, _random_lines(tree, space.configurations[:4000]))
+    return ManipulabilityMap(tree, frame, meter.index, names, across, up, np.where(np.isinf(best), np.nan, best),
+                             space.section_of(singular), singular, start, unit, space)
+
+
+def _random_lines(tree: Tree, q: np.ndarray) -> np.ndarray:
+    """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are drawn from, too."""
+    start, end = q[: len(q) // 2], q[len(q) // 2: 2 * (len(q) // 2)].copy()
+    endless = [place.start for joint, place in zip(tree.joints, tree.q_slices, strict=True)
+               if isinstance(joint.motion, Revolute) and not np.isfinite(joint.limits.lower + joint.limits.upper).any()]
+    end[:, endless] += 2 * np.pi * (np.arange(len(end)) % 3 - 1)[:, None]
+    return np.linspace(start, end, 41, axis=1)
+
+
+# Singular configurations
+
+
+def singular_on_lines(meter: Meter, lines: np.ndarray) -> np.ndarray:
+    """The singular configurations (n, nq) on lines (k, stations, nq) of configurations, as far as the stations tell minima apart."""
+    values = meter.singular_values(lines)
+    small, scale = values[..., -1], float(values[..., 0].max())
+    if (small <= _SINGULAR * scale).all():
+        raise SingularityError("every configuration of this map is singular: ask for a smaller task, or move the other joints")
+    ends = np.pad(small, ((0, 0), (1, 1)), constant_values=np.inf)
+    line, station = np.nonzero((small <= ends[:, :-2]) & (small <= ends[:, 2:]))
+    last = lines.shape[1] - 1
+    found = _least(meter, lines[line, np.maximum(station - 1, 0)], lines[line, np.minimum(station + 1, last)])
+    best = np.concatenate([found, lines[line, station]])
+    return best[meter.singular_values(best)[..., -1] <= _SINGULAR * scale] if len(best) else best
+
+
+def _least(meter: Meter, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Where the smallest singular value is least between configurations (n, nq), by golden sections of all at once."""
+    for _ in range(_HALVINGS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        lower = meter.singular_values(left)[:, -1:] < meter.singular_values(right)[:, -1:]
+        low, high = np.where(lower, low, left), np.where(lower, right, high)
+    return 0.5 * (low + high)
+
+
+def _unit(tree: Tree, frame: str, task: str, characteristic_length: float | None) -> str:
+    """Of the product of the singular values."""
+    if characteristic_length is not None:
+        return ""
+    rows = task_rows(tree, task)[1]
+    columns = set(velocity_units(tree, frame).values())
+    power = len(rows) * ((rows[0] == "m") - (columns == {"m"}))
+    return {0: "", 1: "m", 2: "m²", 3: "m³"}.get(power, f"m^{power}")

@@ -1,0 +1,98 @@
+"""Random configurations within the limits of the joints: every joint on the way to a frame anywhere in its range, alike.
+
+A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all rotations, alike. A
+slide without an end is refused by name. A joint that follows another does so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.drawing.skeleton import resting
+from cayley.errors import ModelError, UnsupportedError
+from cayley.model.joint_kinds import Revolute, Spherical, Universal
+from cayley.model.tree import Tree
+
+JointLimits = Mapping[str, tuple[float, float]]
+
+
+def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]:
+    """The moving joints on which the pose of a frame in another (or in the root) depends, by number."""
+    ways = [set(tree.path(tree.body_number(tree.frame(name).body))) for name in (frame, relative_to) if name is not None]
+    between = ways[0] if relative_to is None else ways[0] ^ ways[1]
+    moving = sorted(number for number in between if tree.joints[number].motion.nv)
+    if not moving:
+        raise ModelError(f"no joint of {tree.name} moves {frame!r}" + (f" relative to {relative_to!r}" if relative_to else ""))
+    return moving
+
+
+def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[np.ndarray, np.ndarray]:
+    """Where the coordinates (nq) of the joints are drawn from; the others have an empty range at rest."""
+    low = high = resting(tree)
+    low, high = low.copy(), high.copy()
+    for name in limits or {}:
+        tree.joint_number(name)
+    for number in joints:
+        joint, place = tree.joints[number], tree.q_slices[number]
+        lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
+        if limits and joint.name in limits:
+            lower, upper = (np.full(joint.motion.nq, float(end)) for end in limits[joint.name])
+        if isinstance(joint.motion, Spherical):
+            if np.isfinite([*lower, *upper]).any():
+                raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is spherical and has limits: rotations within limits of a "
+                                       "quaternion are not drawn")
+            continue
+        if isinstance(joint.motion, (Revolute, Universal)):
+            lower, upper = _one_turn(lower, upper)
+        if not np.isfinite([*lower, *upper]).all():
+            raise ModelError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has no end: its reach is infinite. Give "
+                             f"limits={{{joint.name!r}: (lower, upper)}}" + (", or the frame that it carries as relative_to"
+                                                                            if joint.motion.word in ("floating", "planar") else ""))
+        if not (lower <= upper).all():
+            raise ModelError(f"the limits of joint {joint.name!r} are crossed: lower {lower}, upper {upper}")
+        low[place], high[place] = lower, upper
+    return low, high
+
+
+def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: int, limits: JointLimits | None = None) -> np.ndarray:
+    """Configurations (count, nq); joints not named are at rest."""
+    leaders = {_leader(tree, number) for number in joints}
+    drawn = sorted({*joints, *leaders} - {number for number in joints if tree.joints[number].mimic})
+    low, high = ranges(tree, drawn, limits)
+    rng = np.random.default_rng(seed)
+    q = low + (high - low) * rng.random((count, tree.nq))
+    for number in drawn:
+        if isinstance(tree.joints[number].motion, Spherical):
+            turn = rng.normal(size=(count, 4))
+            q[:, tree.q_slices[number]] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    return following(tree, joints, q)
+
+
+def following(tree: Tree, joints: Sequence[int], q: np.ndarray) -> np.ndarray:
+    """The configurations with each of the joints that follows another where that one takes it."""
+    q = q.copy()
+    for number in joints:
+        q[..., tree.q_slices[number]] = _followed(tree, number, q)
+    return q
+
+
+def _followed(tree: Tree, number: int, q: np.ndarray) -> Any:
+    mimic = tree.joints[number].mimic
+    if mimic is None:
+        return q[..., tree.q_slices[number]]
+    return mimic.multiplier * _followed(tree, tree.joint_number(mimic.joint), q) + mimic.offset
+
+
+def _leader(tree: Tree, number: int) -> int:
+    mimic = tree.joints[number].mimic
+    return number if mimic is None else _leader(tree, tree.joint_number(mimic.joint))
+
+
+def _one_turn(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Finite ranges of angles."""
+    free = np.isinf(lower) & np.isinf(upper)
+    low = np.where(free, -np.pi, np.where(np.isinf(lower), upper - 2 * np.pi, lower))
+    return low, np.where(free, np.pi, np.where(np.isinf(upper), low + 2 * np.pi, upper))

@@ -1,0 +1,254 @@
+"""What a stick figure consists of, as points in the root's frame: lines for links, marks for joints. No graphics here.
+
+A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis and across it are
+seen apart; straight where this would be a long way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.errors import GeometryError, SignatureError
+from cayley.kinematics.forward import Pose, body_poses, joint_pose
+from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Universal
+from cayley.model.parts import Frame
+from cayley.model.tree import Tree
+
+_DETOUR = 1.75  # of a path over the common normal; three equal legs at right angles make 1.73
+_SAME = 1e-9  # [m]
+_SMALLEST = 0.010  # size of a mark, as a part of the figure's
+
+
+def largest_mark(tree: Tree) -> float:
+    """The size of a mark as a part of the figure's: smaller where there are many."""
+    return 0.032 if sum(joint.motion.nv > 0 for joint in tree.joints) < 10 else 0.021
+
+
+class LinkLine(NamedTuple):
+    """A polyline (k, 3) on a body; `carries` says whether it leads to another joint that moves, or to the end of a moving chain."""
+
+    body: str
+    points: np.ndarray
+    carries: bool
+
+
+class SlideLine(NamedTuple):
+    """The way (2, 3) that a slide has gone, from the joint's frame to the child's."""
+
+    joint: str
+    points: np.ndarray
+
+
+class JointMark(NamedTuple):
+    """A joint: its kind in a word, where it is, the directions (k, 3) of its axes, and how large to draw it [m]."""
+
+    joint: str
+    kind: str
+    center: np.ndarray
+    axes: np.ndarray
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The stick figure of one configuration."""
+
+    tree: Tree
+    poses: list[Pose]
+    lines: tuple[LinkLine, ...]
+    slides: tuple[SlideLine, ...]
+
+    @property
+    def paths(self) -> list[np.ndarray]:
+        """The points of each line."""
+        return [line.points for line in self.lines] + [slide.points for slide in self.slides]
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """All points of the lines, and the root's origin unless the mechanism floats, (n, 3)."""
+        return np.concatenate([*self.paths, np.stack([pose.p for pose in self.poses[1 if floats(self.tree) else 0:]])])
+
+    @cached_property
+    def size(self) -> float:
+        """The longest edge of the box around the figure [m]; 1 if it is a point."""
+        return float(np.ptp(self.points, axis=0).max()) or 1.0
+
+    @cached_property
+    def marks(self) -> tuple[JointMark, ...]:
+        found = []
+        for number, joint in enumerate(self.tree.joints):
+            if joint.motion.nv and not isinstance(joint.motion, Floating):
+                child, parent = self.poses[number + 1], self.poses[self.tree.parents[number]]
+                before = parent.then(Pose.of(joint.placement))
+                size = self._mark_size(number)
+                center = child.p if isinstance(joint.motion, Planar) else before.p
+                if isinstance(joint.motion, Prismatic) and np.linalg.norm(before.p - parent.p) < 2 * size:
+                    center = before.p + _beside(child.p - before.p, 3 * size)
+                axes = np.array(_axes(joint.motion, child, before))
+                found.append(JointMark(joint.name, joint.motion.word, center, axes, size))
+        return tuple(found)
+
+    def _mark_size(self, number: int) -> float:
+        """A third of the longest link at the joint, within bounds."""
+        joint = self.tree.joints[number]
+        near = [path_length(line.points) for line in self.lines if line.body in (joint.parent, joint.child)]
+        near += [path_length(slide.points) for slide in self.slides if slide.joint == joint.name]
+        return float(np.clip(0.3 * max(near, default=0.0), _SMALLEST * self.size, largest_mark(self.tree) * self.size))
+
+    def frame_pose(self, frame: Frame) -> Pose:
+        return self.poses[self.tree.body_number(frame.body)].then(Pose.of(frame.pose))
+
+
+def skeleton(tree: Tree, q: np.ndarray) -> Skeleton:
+    """The stick figure of a mechanism at a configuration (nq)."""
+    poses = body_poses(tree, q)
+    lines, slides = [], []
+    carrying = _carrying(tree)
+    for number, joint in enumerate(tree.joints):
+        body = tree.parents[number]
+        if isinstance(joint.motion, Floating):
+            continue
+        start = poses[body].then(Pose.of(joint.placement))
+        end = poses[body].then(joint_pose(tree, number, q))
+        path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion, start))
+        if path_length(path) > _SAME:
+            lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
+        if np.linalg.norm(end.p - start.p) > _SAME and not isinstance(joint.motion, Planar):
+            slides.append(SlideLine(joint.name, np.stack([start.p, end.p])))
+    for frame in _end_frames(tree):
+        body = tree.body_number(frame.body)
+        end = poses[body].then(Pose.of(frame.pose))
+        line = LinkLine(frame.body, link_path(poses[body].p, _own_axis(tree, poses, body), end.p, None), carrying[body])
+        if path_length(line.points) > _SAME and not any(_same(line, other) for other in lines):
+            lines.append(line)
+    return Skeleton(tree, poses, tuple(lines), tuple(slides))
+
+
+def configurations(tree: Tree, q: Any) -> np.ndarray:
+    """Configurations (k, nq) from one (nq) or several (k, nq); the resting one if there is none."""
+    if q is None:
+        return resting(tree)[None]
+    try:
+        given = np.atleast_2d(np.asarray(q, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise SignatureError(f"a configuration of {tree.name} is {tree.nq} numbers, not {q!r}") from error
+    if given.ndim != 2 or given.shape[1] != tree.nq or not len(given):
+        raise SignatureError(f"{tree.name} has configurations ({tree.nq},), or several as ({tree.nq} columns): not {np.shape(q)}")
+    if not np.isfinite(given).all():
+        raise GeometryError(f"configuration {int(np.argmin(np.isfinite(given).all(axis=1)))} of {tree.name} is not finite")
+    return given
+
+
+def resting(tree: Tree) -> np.ndarray:
+    """Every joint at its zero, or in the middle of its range where zero is outside."""
+    q, lower, upper = tree.neutral, tree.lower, tree.upper
+    outside = (q < lower) | (q > upper)
+    ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
+    return np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
+
+
+def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine], list[SlideLine], list[JointMark]]]:
+    """The parts of each figure that no later one has at the same place."""
+    def kept(parts: Any, later: Any) -> list:
+        return [part for part in parts if not any(_same(part, other) for other in later)]
+
+    found = []
+    for k, figure in enumerate(figures):
+        rest = figures[k + 1:]
+        found.append((kept(figure.lines, [x for f in rest for x in f.lines]), kept(figure.slides, [x for f in rest for x in f.slides]),
+                      kept(figure.marks, [x for f in rest for x in f.marks])))
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two lines, or two marks, of the same part are at the same place."""
+    pairs = [(a, b) for a, b in zip(one[1:], other[1:], strict=True) if isinstance(a, np.ndarray)]
+    return one[0] == other[0] and all(a.shape == b.shape and np.allclose(a, b, atol=_SAME) for a, b in pairs)
+
+
+def floats(tree: Tree) -> bool:
+    """Whether a floating joint carries all that moves."""
+    moving = [joint for joint in tree.joints if joint.motion.nv]
+    return bool(moving) and isinstance(moving[0].motion, Floating)
+
+
+def stands_on_legs(tree: Tree) -> bool:
+    """Whether the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave the root."""
+    fast = {tree.bodies[0].name}
+    for joint in tree.joints:
+        if joint.parent in fast and not joint.motion.nv:
+            fast.add(joint.child)
+    return floats(tree) or sum(joint.parent in fast and joint.motion.nv > 0 for joint in tree.joints) > 1
+
+
+def link_path(start: np.ndarray, start_axis: np.ndarray | None, end: np.ndarray, end_axis: np.ndarray | None) -> np.ndarray:
+    """From a point on an axis to a point on another, over the feet of their common normal: (k, 3), k from 2 to 4."""
+    way = end - start
+    if start_axis is None and end_axis is None:
+        between: list[np.ndarray] = []
+    elif end_axis is None:
+        between = [start + (way @ start_axis) * start_axis]
+    elif start_axis is None or np.linalg.norm(np.cross(start_axis, end_axis)) < 1e-6:
+        between = [end - (way @ end_axis) * end_axis]
+    else:
+        (s, t), *_ = np.linalg.lstsq(np.stack([start_axis, -end_axis], axis=1), way, rcond=None)
+        between = [start + s * start_axis, end + t * end_axis]
+    path = _distinct([start, *between, end])
+    return path if path_length(path) <= _DETOUR * np.linalg.norm(way) else np.stack([start, end])
+
+
+def path_length(points: np.ndarray) -> float:
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def _distinct(points: Sequence[np.ndarray]) -> np.ndarray:
+    kept = [points[0], *[b for a, b in pairwise(points) if np.linalg.norm(b - a) > _SAME]]
+    return np.stack(kept)
+
+
+def _beside(slide: np.ndarray, distance: float) -> np.ndarray:
+    """A little along a slide, so that its sleeve does not sit inside the joint before it."""
+    length = float(np.linalg.norm(slide))
+    return slide * min(distance / length, 0.5) if length > 0 else slide
+
+
+def _axes(motion: Motion, child: Pose, joint: Pose) -> list[np.ndarray]:
+    if isinstance(motion, Universal):
+        return [joint.R @ np.asarray(motion.axis), child.R @ np.asarray(motion.second)]
+    return [child.R @ np.asarray(getattr(motion, "axis", (0.0, 0.0, 1.0)))]
+
+
+def _first_axis(motion: Motion, joint: Pose) -> np.ndarray | None:
+    """The axis that a link ends on; a universal joint's first."""
+    return joint.R @ np.asarray(motion.axis) if hasattr(motion, "axis") and not isinstance(motion, Planar) else None
+
+
+def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> np.ndarray | None:
+    """The axis of the joint that carries a body; the second of a universal joint."""
+    motion = tree.joints[body - 1].motion if body else Motion()
+    axis = getattr(motion, "second", getattr(motion, "axis", None))
+    return None if axis is None or isinstance(motion, Planar) else poses[body].R @ np.asarray(axis)
+
+
+def _carrying(tree: Tree) -> list[bool]:
+    """For each body, whether a moving joint is beyond it, or it is the end of a chain: the fixed branches of what moves on are the rest."""
+    beyond, moved = [False] * len(tree.bodies), [False] * len(tree.bodies)
+    for number in reversed(range(len(tree.joints))):
+        joint = tree.joints[number]
+        beyond[tree.parents[number]] |= joint.motion.nv > 0 or beyond[number + 1]
+    for number, joint in enumerate(tree.joints):
+        parent = tree.parents[number]
+        moved[number + 1] = joint.motion.nv > 0 or (moved[parent] and not beyond[parent])
+    return [a or b for a, b in zip(beyond, moved, strict=True)]
+
+
+def _end_frames(tree: Tree) -> list[Frame]:
+    """The named frames on bodies that carry nothing."""
+    inner = {joint.parent for joint in tree.joints}
+    return [frame for frame in tree.frames if frame.body not in inner]

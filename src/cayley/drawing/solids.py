@@ -1,0 +1,100 @@
+"""Solids as polygons in space: tubes, cylinders, boxes, spheres, each a list of quadrangles (4, 3), and how light falls on them.
+
+Everything that is opaque goes into one Matplotlib collection, which sorts polygons by depth: so they must be small and of like size.
+(Of polygons with different numbers of corners, some versions of Matplotlib take the padding for points when they scale the axes.)
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from cayley.model.joint_kinds import plane_across
+
+Polygons = list[np.ndarray]
+
+_LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])
+_SIDES = 14
+
+
+def cylinder(center: np.ndarray, axis: np.ndarray, radius: float, half_length: float) -> Polygons:
+    """A closed cylinder about an axis."""
+    ring = _ring(axis, radius, _SIDES)
+    low, high = center - half_length * axis + ring, center + half_length * axis + ring
+    return [*_wall(low, high), *_lid(low[::-1]), *_lid(high)]
+
+
+def tube(points: np.ndarray, radius: float, piece: float) -> Polygons:
+    """A thin tube along a polyline, in pieces no longer than `piece`, with round corners."""
+    found: Polygons = []
+    for start, end in pairwise(points):
+        length = np.linalg.norm(end - start)
+        if length == 0:
+            continue
+        ring = _ring((end - start) / length, radius, 8)
+        stations = np.linspace(start, end, max(2, int(np.ceil(length / piece)) + 1))
+        for a, b in pairwise(stations):
+            found += _wall(a + ring, b + ring)
+    for corner in points[1:]:
+        found += sphere(corner, 1.02 * radius, 8)
+    return found
+
+
+def box(center: np.ndarray, axis: np.ndarray, half_width: float, half_length: float) -> Polygons:
+    """A box with a square section, long along an axis."""
+    across = plane_across(axis)
+    corners = half_width * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ across
+    low, high = center - half_length * axis + corners, center + half_length * axis + corners
+    return [*_wall(low, high), low[::-1], high]
+
+
+def sphere(center: np.ndarray, radius: float, sides: int = _SIDES) -> Polygons:
+    return ellipsoid(center, np.eye(3) * radius, sides)
+
+
+def ellipsoid(center: np.ndarray, semi_axes: np.ndarray, sides: int) -> Polygons:
+    """The surface center + semi_axes @ (unit sphere); the semi-axes are columns (3, 3), and may be zero."""
+    around = np.linspace(0, 2 * np.pi, sides + 1)
+    down = np.linspace(0, np.pi, sides // 2 + 1)
+    ball = np.stack([np.outer(np.sin(down), np.cos(around)), np.outer(np.sin(down), np.sin(around)),
+                     np.outer(np.cos(down), np.ones_like(around))], axis=-1)
+    return quads(center + ball @ semi_axes.T)
+
+
+def quads(net: np.ndarray) -> Polygons:
+    """The meshes (4, 3) of a net (m, n, 3)."""
+    cells = np.stack([net[:-1, :-1], net[1:, :-1], net[1:, 1:], net[:-1, 1:]], axis=2)
+    return list(cells.reshape(-1, 4, 3))
+
+
+def shaded(polygons: Polygons, color: Any, fade: float = 0.0) -> np.ndarray:
+    """Colours (n, 3) of the polygons in the light, mixed with white by `fade` from 0 to 1."""
+    base = np.array(to_rgb(color))
+    light = np.array([0.72 + 0.28 * _brightness(polygon) for polygon in polygons])
+    return (1 - fade) * np.clip(light[:, None] * base, 0, 1) + fade
+
+
+def _brightness(polygon: np.ndarray) -> float:
+    """Between -1 and 1: faces are seen from outside, so the sign of the normal counts."""
+    normal = np.cross(polygon[2] - polygon[0], polygon[3] - polygon[1])
+    length = np.linalg.norm(normal)
+    return float(normal @ _LIGHT / length) if length > 0 else 0.0
+
+
+def _ring(axis: np.ndarray, radius: float, sides: int) -> np.ndarray:
+    angle = np.arange(sides) * 2 * np.pi / sides
+    return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ plane_across(axis)
+
+
+def _lid(ring: np.ndarray) -> Polygons:
+    """A ring of an even number of points, filled from its center."""
+    center = ring.mean(axis=0)
+    return [np.stack([center, ring[k], ring[k + 1], ring[(k + 2) % len(ring)]]) for k in range(0, len(ring), 2)]
+
+
+def _wall(low: np.ndarray, high: np.ndarray) -> Polygons:
+    """The faces between two rings, counter-clockwise from outside."""
+    return list(np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1))

@@ -1,0 +1,233 @@
+"""The robot as a stick figure: links as rods, revolute joints as short cylinders along their axes, prismatic ones as sleeves, frames as
+triads. In space everything opaque is one collection of polygons, sorted by depth; a planar robot is drawn in its plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Circle, Polygon
+
+from cayley.drawing import solids
+from cayley.drawing.canvas import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, TRIAD, add_polygons, draw_floor, fit, flat_style, new_axes
+from cayley.drawing.labels import Labels
+from cayley.drawing.skeleton import (
+    JointMark,
+    LinkLine,
+    Skeleton,
+    SlideLine,
+    configurations,
+    floats,
+    largest_mark,
+    skeleton,
+    stands_on_legs,
+    without_repetitions,
+)
+from cayley.drawing.views import View, view_for
+from cayley.kinematics.forward import Pose
+from cayley.model.parts import Frame
+from cayley.model.tree import Tree
+
+COLORS = {"revolute": BLUE, "continuous": BLUE, "prismatic": ORANGE, "helical": PURPLE, "universal": BLUE, "spherical": GREEN,
+          "planar": ORANGE}
+SLIDE = "#b9a58f"
+_MANY_ENDS = 6  # with more, no end is named unless asked for
+
+
+def stick_figure(tree: Tree, q: Any = None, *, frames: str | Sequence[str] = "ends", labels: bool = True, ground: bool = True,
+                 trail: bool = True, ax: Any = None) -> Any:
+    """Draw a mechanism at a configuration (nq), or at several (k, nq): the last in full colour, those before it the paler the earlier.
+
+    frames    names of frames or bodies to draw as triads, x red, y green, z blue; "ends": the root and the ends of the chains, unless
+              these are more than six; "bodies": every body; () for none
+    labels    their names beside them, and for several configurations with `trail` the paths of their origins
+    ground    a floor below, or in a plane the hatched ground at the root
+    ax        Matplotlib axes to draw on; by default new ones, in a plane along its normal if the mechanism is planar. On empty axes the
+              ground takes the place of the frame with numbers in space (`ax.set_axis_on()` brings it back)
+
+    Without `q` every joint is at its zero, or in the middle of its range where zero is outside. Returns the Matplotlib axes.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> stick_figure(load_robot("planar2r"), [0.5, 0.8]).name, stick_figure(load_robot("panda")).name
+    ('rectilinear', '3d')
+    """
+    view = view_for(tree, ax)
+    figures = [skeleton(tree, one) for one in configurations(tree, q)]
+    shown = shown_frames(tree, frames)
+    first = ax is None or not ax.has_data()
+    ax = new_axes(view) if ax is None else ax
+    if ax.name == "3d":
+        ax.computed_zorder = False
+        if first and ground:
+            ax.set_axis_off()
+    elif first:
+        flat_style(ax, *view.names)
+    points = np.concatenate([figure.points for figure in figures])
+    triads = [figures[-1].frame_pose(frame) for frame in shown]
+    size = max(figure.size for figure in figures)
+    tips = np.concatenate([points, *[triad_ends(pose, size) for pose in triads]])
+    (_draw_flat if view.flat else _draw_solid)(ax, view, figures)
+    if ground:
+        room = _draw_ground(ax, view, figures, tips)
+        tips = np.concatenate([tips, room])
+    for pose in triads:
+        draw_triad(ax, view, pose, size)
+    if trail and len(figures) > 1:
+        _draw_trails(ax, view, figures, [frame for frame in shown if frame.body != tree.bodies[0].name])
+    fit(ax, view(tips), first=first)
+    if labels and shown:
+        _draw_labels(ax, view, [frame.name for frame in shown], triads, figures[-1], size)
+    return ax
+
+
+def shown_frames(tree: Tree, frames: str | Sequence[str]) -> list[Frame]:
+    """The frames that a word or names stand for."""
+    if frames == "bodies":
+        return [tree.frame(body.name) for body in tree.bodies]
+    if frames == "ends":
+        inner = {joint.parent for joint in tree.joints}
+        ends = [_end_frame(tree, body.name) for body in tree.bodies if body.name not in inner and body is not tree.bodies[0]]
+        root = [] if floats(tree) else [tree.frame(tree.bodies[0].name)]
+        return root + (ends if len(ends) <= _MANY_ENDS else [])
+    return [tree.frame(name) for name in ([frames] if isinstance(frames, str) else frames)]
+
+
+def _end_frame(tree: Tree, body: str) -> Frame:
+    """The frame "tool" on the last body of a chain, or the last that is named there, or the body itself."""
+    there = [frame for frame in tree.frames if frame.body == body]
+    return next((frame for frame in there if frame.name == "tool"), there[-1] if there else tree.frame(body))
+
+
+# In space
+
+
+def _draw_solid(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
+    """All configurations as one collection, sorted by depth."""
+    polygons: solids.Polygons = []
+    colors = []
+    for parts, fade in zip(without_repetitions(figures), fades(len(figures)), strict=True):
+        for color, part in _solids(*parts, largest_mark(figures[-1].tree) * figures[-1].size):
+            polygons += part
+            colors.append(solids.shaded(part, color, fade))
+    if polygons:
+        faces = np.concatenate(colors)
+        add_polygons(ax, polygons, facecolors=faces, edgecolors=faces, linewidths=0.3, zorder=5, label="_robot")
+
+
+def _solids(lines: Sequence[LinkLine], slides: Sequence[SlideLine], marks: Sequence[JointMark],
+            size: float) -> list[tuple[str, solids.Polygons]]:
+    rod, piece = 0.3 * size, size
+    found = [(GREY, solids.tube(line.points, rod if line.carries else 0.45 * rod, piece)) for line in lines]
+    found += [(SLIDE, solids.tube(slide.points, 0.75 * rod, piece)) for slide in slides]
+    return found + [(COLORS[mark.kind], joint_solid(mark)) for mark in marks]
+
+
+def joint_solid(mark: JointMark) -> solids.Polygons:
+    """The solid that stands for a joint: a cylinder along each axis of a turn, a sleeve along a slide, a ball, a plate."""
+    center, size = mark.center, mark.size
+    if mark.kind == "spherical":
+        return solids.sphere(center, 1.2 * size)
+    if mark.kind == "prismatic":
+        return solids.box(center, mark.axes[0], 0.85 * size, 1.7 * size)
+    if mark.kind == "planar":
+        return solids.box(center, mark.axes[0], 2.2 * size, 0.3 * size)
+    return [polygon for axis in mark.axes for polygon in solids.cylinder(center, axis, 0.8 * size, 1.35 * size)]
+
+
+# In a plane
+
+
+def _draw_flat(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
+    for depth, ((lines, slides, marks), fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
+        level = 5 + depth / len(figures)
+        for line in lines:
+            ax.plot(*view(line.points).T, color=_pale(GREY, fade), lw=5 if line.carries else 2, solid_capstyle="round",
+                    solid_joinstyle="round", zorder=level, label=f"_{line.body}")
+        for slide in slides:
+            ax.plot(*view(slide.points).T, color=_pale(SLIDE, fade), lw=3, solid_capstyle="round", zorder=level,
+                    label=f"_{slide.joint}")
+        for mark in marks:
+            ax.add_patch(_joint_patch(view, mark, fade, level + 0.5 / len(figures)))
+
+
+def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Any:
+    style = {"facecolor": _pale(COLORS[mark.kind], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0, "zorder": level,
+             "label": f"_{mark.joint}"}
+    center = view(mark.center)
+    if mark.kind == "prismatic":
+        along = view(mark.axes[0])
+        across = np.array([-along[1], along[0]])
+        corners = [a * 2.0 * mark.size * along + b * mark.size * across for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+        return Polygon(center + corners, closed=True, **style)
+    return Circle((center[0], center[1]), mark.size, **style)
+
+
+def _pale(color: str, fade: float) -> np.ndarray:
+    return (1 - fade) * np.array(to_rgb(color)) + fade
+
+
+# What both have
+
+
+def fades(count: int) -> np.ndarray:
+    """How pale each of several configurations is: the last not at all."""
+    return np.append(np.linspace(0.82, 0.55, count - 1), 0.0) if count > 1 else np.zeros(1)
+
+
+def _draw_ground(ax: Any, view: View, figures: Sequence[Skeleton], points: np.ndarray) -> np.ndarray:
+    """The floor below a figure in space; in a plane a hatched wedge at the root. The corners (k, 3) of what was drawn."""
+    tree = figures[-1].tree
+    if not view.flat:
+        lowest = min(figure.points[:, 2].min() for figure in figures)
+        return draw_floor(ax, points, float(lowest) if stands_on_legs(tree) else 0.0)
+    if floats(tree):
+        return np.zeros((0, 3))
+    size = max(figure.size for figure in figures)
+    wide, deep = 0.075 * size, 0.05 * size
+    right, up = view.rows
+    foot = np.stack([np.zeros(3), -0.8 * wide * right - deep * up, 0.8 * wide * right - deep * up])
+    slab = np.stack([-1.4 * wide * right - deep * up, 1.4 * wide * right - deep * up,
+                     1.4 * wide * right - 1.7 * deep * up, -1.4 * wide * right - 1.7 * deep * up])
+    ax.add_patch(Polygon(view(foot), closed=True, facecolor="#cfd5dc", edgecolor=INK, lw=0.8, zorder=4))
+    ax.add_patch(Polygon(view(slab), closed=True, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3))
+    ax.plot(*view(slab[:2]).T, color=INK, lw=1.0, zorder=4)
+    return slab
+
+
+def triad_ends(pose: Pose, size: float) -> np.ndarray:
+    """Where the arms of a triad end, as rows (3, 3)."""
+    return pose.p + 0.11 * size * pose.R.T
+
+
+def draw_triad(ax: Any, view: View, pose: Pose, size: float) -> None:
+    """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away from it a cross."""
+    for end, color, name in zip(triad_ends(pose, size), TRIAD, "xyz", strict=True):
+        arm = view(np.stack([pose.p, end]))
+        if view.flat and np.linalg.norm(arm[1] - arm[0]) < 0.05 * 0.11 * size:
+            towards = (end - pose.p) @ view.normal > 0
+            ax.plot(*arm[0], "o", ms=6.5, mfc="white", mec=color, mew=1.3, zorder=12)
+            ax.plot(*arm[0], "." if towards else "x", ms=4, color=color, zorder=13)
+        else:
+            ax.plot(*arm.T, color=color, lw=1.9, solid_capstyle="round", zorder=11, label=f"_{name}")
+
+
+def _draw_trails(ax: Any, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
+    for frame in frames:
+        path = np.stack([figure.frame_pose(frame).p for figure in figures])
+        ax.plot(*view(path).T, color=INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")
+
+
+def _draw_labels(ax: Any, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton, size: float) -> None:
+    """One label for each place: frames that share an origin share a label."""
+    shared: dict[tuple[float, ...], list[str]] = {}
+    for name, pose in zip(names, poses, strict=True):
+        shared.setdefault(tuple(np.round(view(pose.p) / size, 4) + 0.0), []).append(name)
+    arms = [np.linspace(pose.p, end, 6) for pose in poses for end in triad_ends(pose, size)]
+    ways = [np.linspace(a, b, 12) for path in figure.paths for a, b in pairwise(path)]
+    ways += [np.concatenate(joint_solid(mark)) for mark in figure.marks]
+    Labels(ax, np.array(list(shared)) * size, [", ".join(group) for group in shared.values()],
+           view(np.concatenate([*arms, *ways, [pose.p for pose in poses]])))

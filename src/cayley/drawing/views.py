@@ -1,0 +1,108 @@
+"""From which side a mechanism is looked at: in space, or, if all of it moves in parallel planes, along their normal.
+
+A mechanism is planar if every axis of a turn is parallel to one direction, and every slide is across it. The picture of a plane has z up
+if the plane contains it nearly, otherwise y; to the right is what points along x, or y, rather than against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import ConventionError
+from cayley.kinematics.elementary import elementary_motions
+from cayley.kinematics.forward import body_poses
+from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
+from cayley.model.tree import Tree
+
+_PARALLEL = 1e-5  # files give right angles as 1.5708
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Directions of the picture as rows: (3, 3) in space, (2, 3) in a plane, to the right and up."""
+
+    rows: np.ndarray
+
+    @property
+    def flat(self) -> bool:
+        return len(self.rows) == 2
+
+    @property
+    def normal(self) -> np.ndarray:
+        """Towards the eye, of a view of a plane."""
+        return np.cross(*self.rows[:2])
+
+    def __call__(self, points: Any) -> np.ndarray:
+        """Coordinates (..., 2 or 3) in the picture of points (..., 3)."""
+        return np.asarray(points, dtype=float) @ self.rows.T
+
+    @property
+    def names(self) -> list[str]:
+        """What to write at the axes of the picture."""
+        return [next((f"{letter} [m]" for letter, unit in zip("xyz", np.eye(3), strict=True) if row @ unit > 1 - _PARALLEL),
+                     f"along ({', '.join(f'{x:.3g}' for x in row)}) [m]") for row in self.rows]
+
+
+SPACE = View(np.eye(3))
+
+
+def view_of(tree: Tree) -> View:
+    """The view of a plane for a planar mechanism, otherwise that of space."""
+    normal = plane_normal(tree)
+    return SPACE if normal is None else plane_view(normal)
+
+
+def view_for(tree: Tree, ax: Any) -> View:
+    """The view that fits the Matplotlib axes `ax`, or the mechanism if there are none yet."""
+    if ax is None:
+        return view_of(tree)
+    if ax.name == "3d":
+        return SPACE
+    view = view_of(tree)
+    if not view.flat:
+        raise ConventionError(f'{tree.name} is not planar and needs axes in space: plt.figure().add_subplot(projection="3d")')
+    return view
+
+
+def plane_view(normal: np.ndarray) -> View:
+    """The picture of the planes across a unit vector."""
+    above = np.array([0.0, 0.0, 1.0]) if abs(normal[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    up = above - (above @ normal) * normal
+    up = up / np.linalg.norm(up)
+    right = np.cross(up, normal)
+    right = right * np.sign(right[np.argmax(np.abs(right))])
+    return View(np.stack([right, up]) + 0.0)
+
+
+def plane_normal(tree: Tree) -> np.ndarray | None:
+    """The unit normal of the planes in which all bodies move, or None."""
+    turns, slides = [], []
+    for motion, axis in _axes(tree):
+        if isinstance(motion, Revolute) or (isinstance(motion, Helical) and motion.pitch == 0.0):
+            turns.append(axis)
+        elif isinstance(motion, Prismatic):
+            slides.append(axis)
+        else:
+            return None
+    candidates = turns or [np.cross(a, b) for a, b in combinations(slides, 2)]
+    longest = max(candidates, key=np.linalg.norm, default=np.zeros(3))
+    if np.linalg.norm(longest) < 0.01:
+        return None
+    normal = longest / np.linalg.norm(longest)
+    across = all(np.linalg.norm(np.cross(normal, axis)) < _PARALLEL for axis in turns)
+    inside = all(abs(normal @ axis) < _PARALLEL for axis in slides)
+    return normal if across and inside else None
+
+
+def _axes(tree: Tree) -> Iterator[tuple[Motion, np.ndarray]]:
+    """The elementary motions of a mechanism that stands at its zeros, with the directions of their axes."""
+    poses = body_poses(tree, tree.neutral)
+    for joint, pose in zip(tree.joints, poses[1:], strict=True):
+        if joint.motion.nv:
+            for motion in elementary_motions(joint.motion):
+                yield motion, pose.R @ np.asarray(getattr(motion, "axis", (0.0, 0.0, 0.0)))

@@ -1,0 +1,114 @@
+"""The picture of a workspace: a cloud with the robot in it, and the density of configurations in a section with its outline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.ticker import FuncFormatter
+from scipy import ndimage
+
+from cayley.drawing.canvas import DENSITY, GREY, INK, RED, add_axes, fit, flat_style
+from cayley.drawing.cells import filled_cells
+from cayley.drawing.labels import Labels
+from cayley.drawing.stick_figures import stick_figure
+
+if TYPE_CHECKING:
+    from cayley.drawing.workspaces import Workspace
+
+_DOTS = 12_000
+_CELLS_ACROSS = 110
+
+
+def draw_workspace(space: Workspace, figure: Any = None) -> Any:
+    """The figure of a workspace."""
+    flat = space.view.flat
+    figure = plt.figure(figsize=(6.6, 5.6) if flat else (10.5, 5.2), layout="constrained") if figure is None else figure
+    if flat:
+        ax = figure.add_subplot()
+        draw_section(ax, space)
+        stick_figure(space.tree, _posture(space), frames=(), ax=ax)
+    else:
+        grid = figure.add_gridspec(1, 2, width_ratios=(1.15, 1))
+        _draw_cloud(add_axes(figure, grid[0], space.view), space)
+        draw_section(figure.add_subplot(grid[1]), space)
+    figure.suptitle(_caption(space), fontsize=10, color=INK)
+    return figure
+
+
+def draw_section(ax: Any, space: Workspace) -> Any:
+    """How often configurations lead to each cell of the section, per area or volume, and the outline of what is reached."""
+    points, chosen, names = space.section
+    flat_style(ax, *names)
+    ax.set_aspect("equal", adjustable="box")
+    width = float(np.ptp(points, axis=0).max()) / _CELLS_ACROSS
+    edges = [np.arange(low - 2.5 * width, high + 3 * width, width)
+             for low, high in zip(points.min(axis=0), points.max(axis=0), strict=True)]
+    round_about = not space.view.flat and space.axis is not None
+    if round_about:
+        edges[0] = np.arange(max(0.0, np.floor(points[:, 0].min() / width - 2)) * width, points[:, 0].max() + 3 * width, width)
+    density, *_ = np.histogramdd(points, bins=edges)
+    density /= len(chosen) * width**2
+    if round_about:
+        density /= np.pi * (edges[0][1:] + edges[0][:-1])[:, None]
+    shown = np.ma.masked_equal(density.T, 0)
+    typical = np.percentile(shown.compressed(), [1, 99.5])
+    norm = LogNorm(vmin=typical[0], vmax=max(typical[1], 1.01 * typical[0]))
+    mesh = ax.pcolormesh(*edges, shown, cmap=DENSITY, norm=norm, zorder=1, rasterized=True, label="_density")
+    _draw_outline(ax, np.concatenate([points, points * [-1, 1]]) if round_about else points, width)
+    if round_about:
+        ax.set_xlim(left=-width)
+        ax.axvline(0, color=GREY, lw=0.8, ls=(0, (8, 3, 2, 3)), zorder=2)
+    unit = "m$^{-2}$" if space.view.flat or not round_about else "m$^{-3}$"
+    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.75, pad=0.02)
+    bar.set_label(f"share of configurations [{unit}]", fontsize=9)
+    bar.outline.set_visible(False)
+    for formatted in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):
+        formatted(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "125" else ""))
+    return ax
+
+
+def _draw_outline(ax: Any, points: np.ndarray, width: float) -> None:
+    """The boundary of the cells that are reached."""
+    filled, corner = filled_cells(points, width)
+    filled = ndimage.binary_closing(np.pad(filled, 3), iterations=3)
+    corner = corner - 3 * width
+    middles = [corner[k] + (np.arange(filled.shape[k]) + 0.5) * width for k in range(2)]
+    ax.contour(*middles, filled.T.astype(float), levels=[0.5], colors=INK, linewidths=0.9, zorder=3)
+
+
+def _draw_cloud(ax: Any, space: Workspace) -> None:
+    """A part of the points, the deeper the colour the farther from the center, with the robot."""
+    dots = space.points[:: max(1, len(space.points) // _DOTS)]
+    if space.relative_to is None:
+        stick_figure(space.tree, _posture(space), frames=(), ax=ax)
+        fit(ax, dots, first=False)
+    else:
+        fit(ax, np.concatenate([dots, [space.center]]), first=True)
+        ax.plot(*space.center[:, None], "o", ms=5, color=RED, zorder=6)
+        Labels(ax, space.center[None], [space.relative_to], dots)
+    distance = np.linalg.norm(dots - space.center, axis=1)
+    ax.scatter(*dots.T, s=2.4, c=distance, cmap=DENSITY, vmin=-0.5 * distance.max(), linewidths=0, alpha=0.5, depthshade=False, zorder=3,
+               label="_cloud")
+
+
+def _posture(space: Workspace) -> np.ndarray:
+    """The sample that reaches nearest to the middle of the distances: neither stretched nor folded."""
+    distance = np.linalg.norm(space.points - space.center, axis=1)
+    return space.configurations[np.argmin(np.abs(distance - 0.5 * (space.nearest + space.farthest)))]
+
+
+def _caption(space: Workspace) -> str:
+    size = f"area {space.area:.3g} m²" if space.area is not None else f"volume {space.volume:.3g} m³"
+    about = f" ± {space.uncertainty:.1g}" if space.uncertainty else ""
+    size = size.replace(" m", about + " m", 1) if about else size
+    seen = f", seen from {space.relative_to}" if space.relative_to else ""
+    return f"{space.tree.name}: reach of {space.frame}{seen}, {_length(space.nearest)} to {_length(space.farthest)} m, {size}"
+
+
+def _length(value: float) -> str:
+    return f"{round(value, 6):.3g}"
+
+

@@ -1,0 +1,208 @@
+"""The reachable workspace of a frame: where its origin gets to over random configurations within the limits, and how far.
+
+The nearest and farthest reach are searched for from the best samples, and are exact where the search finds the extreme. The volume (or the
+area, of a planar mechanism) is an estimate from cells of a grid; thin parts that few configurations reach are missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.drawing.cells import Room, room
+from cayley.drawing.sampling import JointLimits, following, joints_between, random_configurations, ranges
+from cayley.drawing.views import SPACE, View, view_of
+from cayley.errors import SignatureError
+from cayley.kinematics.forward import body_poses, frame_pose
+from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.model.joint_kinds import Revolute, Spherical
+from cayley.model.tree import Tree
+
+_BEST = 6  # samples to start a search from
+_VERTICAL = 1e-6
+
+
+class Axis(NamedTuple):
+    """The line of the first joint: a point and a direction, in the frame that the workspace is in."""
+
+    point: np.ndarray
+    direction: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Workspace:
+    """Points that a frame reaches, and the figures of its reach."""
+
+    tree: Tree
+    frame: str
+    relative_to: str | None
+    points: np.ndarray  # (n, 3), in the root's frame or in that of `relative_to` [m]
+    configurations: np.ndarray  # (n, nq) that reach them
+    center: np.ndarray  # (3), from which distances are measured
+    nearest: float  # smallest and
+    farthest: float  # largest distance from the center [m]
+    dimension: int  # of the set of points: 1 a curve, 2 a surface, 3 a volume
+    axis: Axis | None  # of the first joint, if it turns about a vertical line
+    view: View
+    _room: Room | None
+
+    @property
+    def lowest(self) -> np.ndarray:
+        """The lower corner (3) of the box around the points."""
+        return self.points.min(axis=0)
+
+    @property
+    def highest(self) -> np.ndarray:
+        """The upper corner (3) of the box around the points."""
+        return self.points.max(axis=0)
+
+    @property
+    def volume(self) -> float:
+        """An estimate [m^3]; zero if the points lie on a surface or a curve."""
+        return self._room.measure if self._room is not None and not self.view.flat else 0.0
+
+    @property
+    def area(self) -> float | None:
+        """An estimate of the area that a planar mechanism reaches [m^2]; None for other mechanisms."""
+        if not self.view.flat:
+            return None
+        return self._room.measure if self._room is not None else 0.0
+
+    @property
+    def uncertainty(self) -> float:
+        """About how far the volume or area may be off where the edge is thinly sampled [m^3, m^2]."""
+        return self._room.uncertainty if self._room is not None else 0.0
+
+    @property
+    def section(self) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
+        """Coordinates (k, 2) of points in the plane that shows the workspace best, their places among the points, and two names.
+
+        In the plane of a planar mechanism; distance from the first axis and height, if that axis is vertical; otherwise x and z of a
+        slice, a tenth of the workspace thick, through the middle.
+        """
+        chosen = self._in_slice(self.points)
+        return self._flattened(self.points[chosen]), chosen, self._section_names
+
+    def section_of(self, q: np.ndarray) -> np.ndarray:
+        """Where configurations (n, nq) are in the section, (k, 2); those outside the slice, if it is one, are left out."""
+        points = position_kernel(self.tree, self.frame, self.relative_to)(q).reshape(-1, 3)
+        return self._flattened(points[self._in_slice(points)])
+
+    @property
+    def _section_names(self) -> tuple[str, str]:
+        if self.view.flat:
+            return self.view.names[0], self.view.names[1]
+        return ("x [m]", "z [m]") if self.axis is None else ("distance from the first axis [m]", "z [m]")
+
+    def _in_slice(self, points: np.ndarray) -> np.ndarray:
+        if self.view.flat or self.axis is not None:
+            return np.arange(len(points))
+        middle, thick = 0.5 * (self.lowest + self.highest)[1], 0.05 * float(np.ptp(self.points, axis=0).max())
+        return np.flatnonzero(np.abs(points[:, 1] - middle) <= thick)
+
+    def _flattened(self, points: np.ndarray) -> np.ndarray:
+        if self.view.flat:
+            return self.view(points)
+        if self.axis is None:
+            return points[:, [0, 2]]
+        return np.stack([np.hypot(*(points[:, :2] - self.axis.point[:2]).T), points[:, 2]], axis=1)
+
+    def draw(self, *, figure: Any = None) -> Any:
+        """The cloud of points with the robot in it, and the section beside it; a planar workspace in its plane. A Matplotlib figure."""
+        from cayley.drawing.workspace_pictures import draw_workspace
+        return draw_workspace(self, figure)
+
+    def __repr__(self) -> str:
+        size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
+        return f"<workspace of {self.frame!r}: reach {self.nearest:.4g} to {self.farthest:.4g} m, {size}, {len(self.points)} points>"
+
+
+def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,
+              relative_to: str | None = None, center: Any = (0.0, 0.0, 0.0)) -> Workspace:
+    """The reachable workspace of a frame's origin.
+
+    samples       random configurations, alike in the range of each joint; turns without limits are drawn from one turn
+    limits        by joint, instead of those of the model: {"slider": (0.0, 1.0)}. A slide that has none is an error
+    relative_to   the frame in which the points are; the root's by default. Only joints between the two are moved
+    center        the point (3) of that frame from which the reach is measured
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = workspace(load_robot("planar2r"), "tool", samples=20000)
+    >>> round(found.farthest, 6), found.dimension
+    (0.9, 2)
+    """
+    if samples < 100:
+        raise SignatureError(f"a workspace needs at least 100 samples, not {samples}")
+    joints = joints_between(tree, frame, relative_to)
+    q = random_configurations(tree, joints, samples, seed, limits)
+    place = position_kernel(tree, frame, relative_to)
+    points, middle = place(q), np.asarray(center, dtype=float)
+    reach = Reach(tree, joints, place, middle, limits)
+    distance = np.linalg.norm(points - middle, axis=1)
+    view = SPACE if relative_to is not None else view_of(tree)
+    dimension = _dimension(tree, q[:20], frame, relative_to)
+    measured = room(view(points)) if dimension == len(view.rows) else None
+    nearest, farthest = (reach.search(q, distance, sign) for sign in (1.0, -1.0))
+    return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
+                     _vertical_axis(tree, joints, frame, relative_to), view, measured)
+
+
+def position_kernel(tree: Tree, frame: str, relative_to: str | None) -> Kernel:
+    """The origin (3) of a frame by the configuration, compiled."""
+    return kernel(f"({tree.nq})->(3)", name="position")(lambda q: frame_pose(tree, q, frame, relative_to).p)
+
+
+class Reach(NamedTuple):
+    """What is needed to search for the extreme distances."""
+
+    tree: Tree
+    joints: list[int]
+    place: Kernel
+    center: np.ndarray
+    limits: JointLimits | None
+
+    def search(self, q: np.ndarray, distance: np.ndarray, sign: float) -> float:
+        """The smallest distance (sign 1) or the largest (-1), from the best of the samples on."""
+        free = np.concatenate([np.r_[self.tree.q_slices[k]] for k in self.joints if self._searched(k)] or [np.zeros(0, dtype=int)])
+        found = distance[np.argsort(sign * distance)[:_BEST]]
+        best = float((sign * found).min())
+        if not len(free):
+            return sign * best
+        low, high = ranges(self.tree, [k for k in self.joints if self._searched(k)], self.limits)
+        for start in q[np.argsort(sign * distance)[:_BEST]]:
+            def squared(x: np.ndarray, start: np.ndarray = start) -> float:
+                trial = start.copy()
+                trial[free] = x
+                return float(sign * np.sum((self.place(following(self.tree, self.joints, trial)) - self.center) ** 2))
+            solved = minimize(squared, start[free], method="L-BFGS-B", bounds=list(zip(low[free], high[free], strict=True)),
+                              options={"ftol": 1e-15, "gtol": 1e-10})
+            best = min(best, sign * float(np.sqrt(abs(solved.fun))))
+        return sign * best
+
+    def _searched(self, number: int) -> bool:
+        joint = self.tree.joints[number]
+        return not isinstance(joint.motion, Spherical) and joint.mimic is None
+
+
+def _dimension(tree: Tree, q: np.ndarray, frame: str, relative_to: str | None) -> int:
+    """The largest rank of the position's Jacobian on a few configurations."""
+    seen_from = "world" if relative_to is None else relative_to
+    jacobian = [np.asarray(general_jacobian(tree, one, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3] for one in q]
+    return int(max(np.linalg.matrix_rank(J, tol=1e-9 * max(np.abs(J).max(), 1e-300)) for J in jacobian))
+
+
+def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str | None) -> Axis | None:
+    """The line of the first joint outwards, if it is a turn about a vertical line in the frame of the workspace."""
+    first = tree.joints[joints[0]]
+    base = 0 if relative_to is None else tree.body_number(tree.frame(relative_to).body)
+    outward = set(tree.path(base)) <= set(tree.path(tree.body_number(tree.frame(frame).body)))
+    if not isinstance(first.motion, Revolute) or not outward:
+        return None
+    seen = frame_pose(tree, tree.neutral, relative_to).inverse if relative_to is not None else body_poses(tree, tree.neutral)[0]
+    child = seen.then(body_poses(tree, tree.neutral)[joints[0] + 1])
+    direction = child.R @ np.asarray(first.motion.axis)
+    return Axis(child.p, direction) if abs(direction[2]) > 1 - _VERTICAL else None

@@ -1,0 +1,1 @@
+"""Dynamics of trees of rigid bodies: inverse and forward dynamics, linearised models, energies, identification."""

@@ -1,0 +1,100 @@
+"""A text of inverse dynamics, run once on counting scalars: what it costs, equation by equation, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.accounting.counting_scalar import Cost, Tape, values
+from cayley.dynamics.accounting.formulas import Figures, fitted
+from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.alternatives import Method
+from cayley.dynamics.inverse.methods import METHODS
+from cayley.dynamics.links import Links
+from cayley.errors import ConventionError
+from cayley.model.tree import Tree
+
+Text = Callable[[Links, Any, Any, Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRun:
+    """Operations by equation of a text for one chain: `written`, all that the text does, and `needed`, what its result depends on.
+
+    `tau` (n) is the result of the counted run itself.
+    """
+
+    written: dict[str, Cost]
+    needed: dict[str, Cost]
+    tau: np.ndarray
+
+
+def count_operations(inverse_dynamics: Text, chain: Links, state: Any = None) -> CountedRun:
+    """Run a text of `cayley.dynamics.inverse` on counting scalars. `state`: q, qd, qdd; counts do not depend on it (unless the text
+    selects by value), so by default it is one without accidental zeros.
+
+    >>> import cayley as cy
+    >>> from cayley.dynamics.inverse import screws
+    >>> from cayley.dynamics.links import serial_chain
+    >>> total(count_operations(screws.inverse_dynamics, serial_chain(cy.load("s1_f2"))).needed)
+    Cost(multiplications=29, additions=18, divisions=0, functions=4)
+    """
+    return _counted(partial(inverse_dynamics, chain), generic_state(chain.nv) if state is None else state)
+
+
+def operations_by_equation(method: str, tree: Tree, *, written: bool = False) -> dict[str, Cost]:
+    """What each equation of a method costs for one mechanism, its zeros, ones and right angles used.
+
+    `method` is a name of `arm.inverse_dynamics.methods`. `written`: with all that the text does, needed or not.
+    """
+    run = _counted(named(method).text(tree, "inverse_dynamics"), generic_state(tree.nv))
+    return run.written if written else run.needed
+
+
+def nothing_idle(method: str, *, twist: float = GENERAL, kind: str = "R") -> dict[str, Figures]:
+    """What each equation of a method costs, as formulas of n, with nothing computed that is zero or not needed.
+
+    All joints are of one `kind`, R or P, and have the same twist. For other arms there are numbers, by `operations_by_equation`, but no
+    formulas of n. A division counts as a multiplication.
+
+    >>> str(nothing_idle("tensor-newton-euler")["5.3.7a"])
+    '8n-12, 5n-9'
+    """
+    return dict(_nothing_idle(method, twist, kind))
+
+
+@cache
+def _nothing_idle(method: str, twist: float, kind: str) -> dict[str, Figures]:
+    return fitted(lambda n: _with_divisions(operations_by_equation(method, generic_arm([twist] * n, kind * n))))
+
+
+def named(method: str) -> Method:
+    """The method of a name; an unknown name is an error that lists the known ones."""
+    if method not in METHODS:
+        raise ConventionError(f"there is no method {method!r} of inverse dynamics: the methods are {', '.join(METHODS)}")
+    return METHODS[method]
+
+
+def generic_state(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A state (q, qd, qdd) without zeros."""
+    k = np.arange(1, n + 1)
+    return np.sin(1.7 * k) + 0.1, np.cos(2.3 * k) + 0.05, np.sin(3.1 * k + 0.4) - 0.07
+
+
+def total(costs: Mapping[str, Cost]) -> Cost:
+    """The sum over the equations."""
+    return Cost(*map(sum, zip(*costs.values(), strict=True))) if costs else Cost()
+
+
+def _counted(text: Callable[[Any, Any, Any], Any], state: Any) -> CountedRun:
+    tape = Tape()
+    tau = np.asarray(text(*[tape.inputs(x) for x in state]), dtype=object)
+    return CountedRun(tape.costs(), tape.costs(tau), values(tau))
+
+
+def _with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
+    return {equation: cost._replace(multiplications=cost.multiplications + cost.divisions) for equation, cost in costs.items()}

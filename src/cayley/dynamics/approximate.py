@@ -1,0 +1,99 @@
+"""Historical approximations of inverse dynamics: without the velocity terms, and with configuration terms from a table.
+
+    M   inertia matrix (nv, nv)         c   coefficients of products of velocities (nv, nv, nv)         G   gravity forces (nv)
+Dropping the velocity terms (Paul, Bejczy) is right for slow motion only: the error falls with the square of the velocity. Tables of M, c
+and G, along a trajectory (Albus, Raibert) or over all configurations (Horn & Raibert), are interpolated: the error falls with the square
+of the grid's width, and the memory grows as the number of points to the power of the number of coordinates.
+Source: Balafoutis & Patel, section 5.2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+
+from cayley.compiler.kernel import kernel
+from cayley.dynamics.closed_form import gravity_forces, inertia_matrix, velocity_coefficients
+from cayley.dynamics.inverse import newton_euler
+from cayley.dynamics.links import Links
+from cayley.errors import SignatureError
+
+
+def inverse_dynamics_without_velocities(links: Links, q: Any, v: Any, vd: Any) -> Any:
+    """M vd + G (nv): the velocities `v` (nv) have no effect.
+
+    >>> from cayley.dynamics.links import links_of
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm, rest = links_of(load_robot("s2_we19")), np.zeros(2)
+    >>> inverse_dynamics_without_velocities(arm, np.array([0.3, 0.7]), np.array([9.0, 9.0]), rest).round(8)
+    array([26.60984677, 3.18021937])
+    """
+    return newton_euler.inverse_dynamics(links, q, np.zeros(links.nv), vd)
+
+
+class Terms(NamedTuple):
+    """What depends on the configuration alone."""
+
+    M: Any
+    c: Any
+    G: Any
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicsTable:
+    """The configuration terms of a mechanism at the points of a grid. Made by `tabulate`."""
+
+    axes: tuple[np.ndarray, ...]
+    nv: int
+    _look_up: RegularGridInterpolator
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are stored."""
+        return int(self._look_up.values.size)
+
+    def terms(self, place: Any) -> Terms:
+        """M (..., nv, nv), c (..., nv, nv, nv) and G (..., nv) at places (..., d) between the points of the grid."""
+        place = np.asarray(place, dtype=float)
+        for k, axis in enumerate(self.axes):
+            if ((place[..., k] < axis[0]) | (place[..., k] > axis[-1])).any():
+                raise SignatureError(f"coordinate {k} is outside of the table, which goes from {axis[0]:g} to {axis[-1]:g}: tabulate more")
+        n, batch = self.nv, place.shape[:-1]
+        row = self._look_up(place).reshape(*batch, -1)
+        return Terms(row[..., :n * n].reshape(*batch, n, n), row[..., n * n:-n].reshape(*batch, n, n, n), row[..., -n:])
+
+    def inverse_dynamics(self, place: Any, v: Any, vd: Any) -> np.ndarray:
+        """Generalised forces (..., nv) from the table, at places (..., d), velocities and accelerations (..., nv)."""
+        M, c, G = self.terms(place)
+        return np.einsum("...ij,...j->...i", M, vd) + np.einsum("...ijk,...j,...k->...i", c, v, v) + G
+
+
+def tabulate(links: Links, axes: Sequence[Any], *, configuration: Callable[[np.ndarray], Any] | None = None) -> DynamicsTable:
+    """A table of the configuration terms over a grid: `axes` are d increasing lists of numbers.
+
+    By default they are those of the coordinates q. With `configuration`, a function from places (..., d) to q (..., nq), they are of
+    something else: the one parameter of a trajectory, say.
+
+    >>> from cayley.dynamics.links import links_of
+    >>> from cayley.model.catalogue import load_robot
+    >>> table = tabulate(links_of(load_robot("s2_we19")), [np.linspace(-1, 1, 21)] * 2)
+    >>> table.inverse_dynamics([0.3, 0.7], [0.5, -1.2], [1.0, 2.0]).round(6)
+    array([31.479367, 4.695757])
+    """
+    grid = tuple(np.asarray(axis, dtype=float) for axis in axes)
+    points = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1)
+    q = points if configuration is None else np.asarray(configuration(points))
+    if q.shape[-1] != links.nq:
+        raise SignatureError(f"{links.name} has {links.nq} coordinates, and the table's configurations have {q.shape[-1]}: give an axis "
+                             "for each, or a function that makes configurations of the places")
+
+    def rows(q: Any) -> Any:
+        parts = inertia_matrix(links, q), velocity_coefficients(links, q), gravity_forces(links, q)
+        return np.concatenate([part.reshape(-1) for part in parts])
+
+    stored = kernel(f"({links.nq})->(k)", name="configuration_terms")(rows)(q)
+    return DynamicsTable(grid, links.nv, RegularGridInterpolator(grid, stored))

@@ -1,0 +1,144 @@
+"""The equations of motion in closed form, M vd + V + G = tau, of trees with joints of every kind.
+
+    M   inertia matrix (nv, nv)         V   Coriolis and centrifugal forces (nv)         G   gravity forces (nv)         C   V = C v
+M and V are read off the Newton-Euler recursion, which is affine in the accelerations: column k of M is what the unit acceleration k
+needs. C is the matrix of Christoffel's symbols, also where velocities are no rates of coordinates (spherical and floating joints): it is
+that of the Levi-Civita connection of the kinetic energy, dM/dt - 2 C is skew. It comes from the recursion of Echeandia and Wensing
+(Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems, 2021): with the spatial velocity V_i,
+the spatial inertia I and the bodies' own B = (V x* I - I V x + (I V) x~*) / 2, summed over what each joint carries.
+Source: Ruggiu (3.58), (3.59); spec S2-57.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.energies import Twist, link_twists
+from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
+from cayley.dynamics.inverse import newton_euler
+from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.moments import Moments
+from cayley.geometry.tensors.cross import hat
+from cayley.kinematics.linear import ldl_solve
+
+
+def inertia_matrix(links: Links, q: Any) -> Any:
+    """M (nv, nv), by its definition: the forces that unit accelerations need, one after the other.
+
+    >>> from cayley.dynamics.links import links_of
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(links_of(load_robot("s2_we19")), np.array([0.3, 0.7])).round(8)
+    array([[3.40447729, 0.77890531],
+           [0.77890531, 0.32      ]])
+    """
+    floating, rest = _weightless(links), np.zeros(links.nv)
+    columns = [newton_euler.inverse_dynamics(floating, q, rest, unit) for unit in np.eye(links.nv)]
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def velocity_forces(links: Links, q: Any, v: Any) -> Any:
+    """V (nv): what keeps the velocities `v` as they are, without gravity."""
+    return newton_euler.inverse_dynamics(_weightless(links), q, v, np.zeros(links.nv))
+
+
+def velocity_coefficients(links: Links, q: Any) -> Any:
+    """c (nv, nv, nv), symmetric in the last two indices, with V_i = c_ijk v_j v_k."""
+    def of(v: Any) -> Any:
+        return velocity_forces(links, q, v)
+
+    units = np.eye(links.nv)
+    alone = [of(unit) for unit in units]
+    rows = [[alone[j] if j == k else (of(units[j] + units[k]) - alone[j] - alone[k]) / 2 for k in range(links.nv)] for j in range(links.nv)]
+    return np.moveaxis(np.array(rows).reshape((links.nv,) * 3), 2, 0)
+
+
+def gravity_forces(links: Links, q: Any) -> Any:
+    """G (nv): the derivative of the potential energy along each velocity, from the mass and first moment that each joint carries."""
+    falls: list[Any] = []
+    forces = []
+    for link, (mass, first, _) in zip(links.links, composite_bodies(links, q), strict=True):
+        g = link.outwards(links.gravity if link.parent == ROOT else falls[link.parent], q)
+        falls.append(g)
+        forces.append(-(link.subspace.T @ np.concatenate([mass * g, np.cross(first, g)])))
+    return np.concatenate(forces or [np.zeros(0)])
+
+
+def coriolis_matrix(links: Links, q: Any, v: Any) -> Any:
+    """C (nv, nv), with V = C v, dM/dt - 2 C skew, and Christoffel's symbols where q are coordinates."""
+    twists = link_twists(links, q, v)
+    I = [_spatial_inertia(link.moments) for link in links.links]
+    B = [_own_coriolis(inertia, twist) for inertia, twist in zip(I, twists, strict=True)]
+    rates = [_motion_cross(twist) @ link.subspace for link, twist in zip(links.links, twists, strict=True)]
+    C = [[0.0] * links.nv for _ in range(links.nv)]
+    for number in reversed(range(len(I))):
+        link = links.links[number]
+        _fill(C, links, q, number, rates, I[number], B[number])
+        if link.parent != ROOT:
+            X = _inward(link, q)
+            I[link.parent] = I[link.parent] + X @ I[number] @ X.T
+            B[link.parent] = B[link.parent] + X @ B[number] @ X.T
+    return np.array(C).reshape(links.nv, links.nv)
+
+
+def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any) -> Any:
+    """Generalised forces (nv) M vd + V + G."""
+    return inertia_matrix(links, q) @ vd + velocity_forces(links, q, v) + gravity_forces(links, q)    # (3.59)
+
+
+def forward_dynamics(links: Links, q: Any, v: Any, tau: Any) -> Any:
+    """Accelerations (nv) that the generalised forces `tau` give; infinite or NaN where a joint moves no mass."""
+    return ldl_solve(inertia_matrix(links, q), tau - velocity_forces(links, q, v) - gravity_forces(links, q))    # (3.59)
+
+
+def _weightless(links: Links) -> Links:
+    return replace(links, gravity=np.zeros(3))
+
+
+def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any], I: Any, B: Any) -> None:
+    """The rows and columns of C between a joint and those on the way to the root, from what the joint carries."""
+    link = links.links[number]
+    right, left, lower = I @ rates[number] + B @ link.subspace, I @ link.subspace, B.T @ link.subspace
+    _put(C, link, link, link.subspace.T @ right)
+    while link.parent != ROOT:
+        X = _inward(link, q)
+        right, left, lower = X @ right, X @ left, X @ lower
+        parent = links.links[link.parent]
+        _put(C, parent, links.links[number], parent.subspace.T @ right)
+        _put(C, links.links[number], parent, (rates[link.parent].T @ left + parent.subspace.T @ lower).T)
+        link = parent
+
+
+def _put(C: list[list[Any]], rows: Link, columns: Link, block: Any) -> None:
+    for i, row in zip(range(rows.columns.start, rows.columns.stop), block, strict=True):
+        C[i][columns.columns] = list(row)
+
+
+def _inward(link: Link, q: Any) -> Any:
+    """The matrix (6, 6) that turns wrenches on a link into wrenches, about its parent's origin, in the parent's axes."""
+    R = link.rotation(q)
+    return _blocks(R, np.zeros((3, 3)), hat(link.offset(q)) @ R, R)
+
+
+def _spatial_inertia(moments: Moments) -> Any:
+    """(6, 6), of twists (u; w) about the link's origin."""
+    n = hat(moments.first)
+    return _blocks(moments.mass * np.eye(3), -n, n, moments.inertia)
+
+
+def _own_coriolis(I: Any, twist: Twist) -> Any:
+    """B (6, 6) of one body: B V = V x* I V, and dI/dt - 2 B is skew."""
+    p, l = np.split(I @ np.concatenate(twist), 2)
+    cross = _motion_cross(twist)
+    return (-cross.T @ I - I @ cross + _blocks(np.zeros((3, 3)), -hat(p), -hat(p), -hat(l))) / 2
+
+
+def _motion_cross(twist: Twist) -> Any:
+    """V x (6, 6), on twists; - (V x)^T is V x*, on wrenches."""
+    return _blocks(hat(twist.w), hat(twist.u), np.zeros((3, 3)), hat(twist.w))
+
+
+def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
+    return np.concatenate([np.concatenate([a, b], axis=1), np.concatenate([c, d], axis=1)])

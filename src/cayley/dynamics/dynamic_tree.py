@@ -1,0 +1,172 @@
+"""A mechanism with its dynamics as compiled kernels: what `Mechanism` has of this layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics import closed_form, energies
+from cayley.dynamics.alternatives import Alternatives
+from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
+from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
+from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.links import links_of
+from cayley.dynamics.reactions import reactions_kernel
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.tree import Tree
+
+
+class DynamicTree(Tree):
+    """Functions of the state (`q` (..., nq), `qd` (..., nv)); all broadcast over leading axes. Forces are along the velocities.
+
+    The drives' rotors and friction take part if `including` says so.
+    """
+
+    @cached_property
+    def inverse_dynamics(self) -> InverseDynamics:
+        """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd`. `.using(method)`, `.taking(...)`.
+
+        >>> cy.load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
+        array([15.20009968,  2.87612016])
+        """
+        return inverse_dynamics_kernel(self)
+
+    @cached_property
+    def forward_dynamics(self) -> ForwardDynamics:
+        """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` give. `.using(method)`, `.taking(...)`.
+
+        >>> cy.load("s1_f2").forward_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916]).round(9)
+        array([0.5, 2. ])
+        """
+        return forward_dynamics_kernel(self)
+
+    @cached_property
+    def inertia_matrix(self) -> Alternatives:
+        """`inertia_matrix(q)`: M (..., nv, nv). `.using(method)`.
+
+        >>> cy.load("s1_f2").inertia_matrix([0.3, -0.7]).round(4)
+        array([[0.8695, 0.2047],
+               [0.2047, 0.09  ]])
+        """
+        return inertia_matrix_kernel(self)
+
+    @cached_property
+    def inverse_inertia_matrix(self) -> Kernel:
+        """`inverse_inertia_matrix(q)`: M^-1 (..., nv, nv).
+
+        >>> cy.load("s1_f2").inverse_inertia_matrix([0.3, -0.7]).round(3)
+        array([[ 2.477, -5.634],
+               [-5.634, 23.927]])
+        """
+        return inverse_inertia_matrix_kernel(self)
+
+    # The parts of tau = M qdd + C qd + G
+
+    @cached_property
+    def bias_forces(self) -> Kernel:
+        """`bias_forces(q, qd)`: what is left of `inverse_dynamics` without acceleration (..., nv).
+
+        >>> cy.load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
+        array([14.3559,  2.5938])
+        """
+        links = lean_links(self)
+        return self._state_kernel("(q),(v)->(v)", lambda q, qd: inverse_dynamics(links, q, qd, np.zeros(self.nv))
+                                  + friction_forces(self, qd), "bias_forces")
+
+    @cached_property
+    def coriolis_matrix(self) -> Kernel:
+        """`coriolis_matrix(q, qd)`: C (..., nv, nv) with Christoffel's coefficients: Mdot - 2 C is skew.
+
+        >>> cy.load("s1_f2").coriolis_matrix([0.3, -0.7], [1.1, -0.4]).round(4)
+        array([[-0.0387,  0.0676],
+               [-0.1063,  0.    ]])
+        """
+        links = links_of(self)
+        return self._state_kernel("(q),(v)->(v,v)", lambda q, qd: closed_form.coriolis_matrix(links, q, qd), "coriolis_matrix")
+
+    @cached_property
+    def gravity_forces(self) -> Kernel:
+        """`gravity_forces(q)`: G (..., nv), what holds the mechanism at rest.
+
+        >>> cy.load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
+        array([14.4255,  2.7107])
+        """
+        links = lean_links(self)
+        rest = np.zeros(self.nv)
+        return self._state_kernel("(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces")
+
+    @cached_property
+    def joint_reactions(self) -> Kernel:
+        """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the moving joints.
+
+        At the origins and in the axes of the children; along a joint's directions they are its forces.
+
+        >>> cy.load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
+        array([15.20009968,  2.87612016])
+        """
+        return reactions_kernel(self)
+
+    # Energies and momentum
+
+    @cached_property
+    def kinetic_energy(self) -> Kernel:
+        """`kinetic_energy(q, qd)` (...) [J], of the links, and of the rotors if they are included.
+
+        >>> cy.load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
+        np.float64(0.443139)
+        """
+        links, rotors = links_of(self), rotor_inertias(self)
+        return self._state_kernel("(q),(v)->()", lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd,
+                                  "kinetic_energy")
+
+    @cached_property
+    def potential_energy(self) -> Kernel:
+        """`potential_energy(q)` (...) [J], zero where every centre of mass would be at the root's origin.
+
+        >>> cy.load("s1_f1").potential_energy([0.0]).round(6) + 0.0
+        np.float64(0.0)
+        """
+        links = links_of(self)
+        return self._state_kernel("(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy")
+
+    @cached_property
+    def center_of_mass(self) -> Kernel:
+        """`center_of_mass(q)`: of all that moves, (..., 3) in the root's frame [m].
+
+        >>> cy.load("s1_f1").center_of_mass([0.0]).shape
+        (3,)
+        """
+        links = links_of(self)
+        return self._state_kernel("(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass")
+
+    @cached_property
+    def momentum(self) -> Kernel:
+        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes.
+
+        >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
+        (6,)
+        """
+        links = links_of(self)
+        return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum")
+
+    # Methods
+
+    def compare_inverse_dynamics(self, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,
+                                 progress: bool = False) -> Comparison:
+        """Every published method on the same states: forces, spread, operations, time. Prints as a table.
+
+        >>> cy.load("s1_f2").compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], methods=["kane", "waters"]).agrees
+        True
+        """
+        return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
+
+    def _state_kernel(self, signature: str, text: Callable, name: str) -> Kernel:
+        return sized_kernel(self, signature, text, name)

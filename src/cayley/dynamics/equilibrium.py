@@ -1,0 +1,194 @@
+"""Static equilibria of a potential and their nature; generalised forces at rest.
+
+Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium is stable, if one
+is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then U is looked at along the flat directions, all others at
+their best, in growing steps until it rises or falls visibly:
+
+    stable        U rises in every direction           unstable   U falls in some direction
+    indifferent   U neither falls nor rises along a flat direction, over the whole reach
+Source: Ruggiu (3.51), (3.52), (3.55)-(3.57), corrected as in spec E-33.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy.optimize import root
+from scipy.stats import qmc
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.errors import SignatureError
+from cayley.kinematics.statics import joint_forces_that_exert
+from cayley.model.tree import Tree
+
+Nature = Literal["stable", "unstable", "indifferent"]
+_FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decide nothing
+_STEPS = 0.2 * 2.0 ** -np.arange(8.0)[::-1]  # how far flat directions are followed
+_NOISE = 256 * np.finfo(float).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A configuration of rest."""
+
+    q: np.ndarray
+    potential: float
+    nature: Nature
+    curvatures: np.ndarray  # eigenvalues of the Hessian, the smallest first
+    directions: np.ndarray  # its eigenvectors, as columns
+    flat: np.ndarray  # which of the curvatures are zero, as far as can be told
+    residual: float  # the length of the gradient
+
+
+@dataclass(frozen=True, eq=False)
+class EquilibriumSearch:
+    """The different equilibria that a search found, sorted by their potential, and from how many of its starts it found none."""
+
+    found: tuple[Equilibrium, ...]
+    starts: int
+    failed: int
+
+    def of_nature(self, nature: Nature) -> tuple[Equilibrium, ...]:
+        return tuple(e for e in self.found if e.nature == nature)
+
+
+@dataclass(frozen=True, eq=False)
+class Potential:
+    """A potential energy U(q) [J], written for one configuration q (n) with NumPy's functions, with its derivatives.
+
+    >>> spring = Potential(lambda q: np.cos(q[0]) + 0.25 * q[0] ** 2)
+    >>> [(e.nature, float(e.q[0].round(6))) for e in spring.equilibria([(-2.5, 2.5)]).found]
+    [('stable', -1.895494), ('stable', 1.895494), ('unstable', 0.0)]
+    """
+
+    function: Callable[[Any], Any]
+
+    @cached_property
+    def value(self) -> Kernel:
+        """`(q)` -> U (...)."""
+        return kernel("(n)->()", name="potential", inputs=["q"])(self.function)
+
+    @cached_property
+    def gradient(self) -> Kernel:
+        """`(q)` -> dU/dq (..., n)."""
+        return self.value.jacobian("q")
+
+    @cached_property
+    def hessian(self) -> Kernel:
+        """`(q)` -> d2U/dq2 (..., n, n)."""
+        return self.gradient.jacobian("q")
+
+    def at(self, q: Any) -> Equilibrium:
+        """The nature of the equilibrium at `q` (n), which must be one.
+
+        >>> Potential(lambda q: np.cos(q[0]) + 0.5 * q[0] ** 2).at([0.0]).nature  # U'' = 0, U'''' = 1
+        'stable'
+        """
+        q = np.asarray(q, dtype=float)
+        curvatures, directions = np.linalg.eigh(self.hessian(q))
+        scale = self._curvature_around(q)
+        slope = float(np.linalg.norm(self.gradient(q)))
+        if slope > 1e-6 * max(scale, 1e-300):
+            raise SignatureError(f"the potential is not at rest at {q}: its slope there is {slope:.3g}; `equilibria` finds where it is")
+        flat = np.abs(curvatures) <= _FLAT * scale
+        nature: Nature = "stable"
+        if (curvatures[~flat] < 0).any():
+            nature = "unstable"
+        elif flat.any():
+            nature = self._nature_along(q, directions[:, flat], directions[:, ~flat])
+        return Equilibrium(q, float(self.value(q)), nature, curvatures, directions, flat, slope)
+
+    def equilibria(self, bounds: Sequence[tuple[float, float]], *, starts: int = 128, seed: int = 0) -> EquilibriumSearch:
+        """The equilibria within bounds (n pairs), from many starts. Those that differ only along flat directions are named once.
+
+        A search by starts may miss equilibria with a small basin; more starts find more.
+        """
+        low, high = np.asarray(bounds, dtype=float).T
+        tried = low + qmc.Halton(len(low), seed=seed).random(starts) * (high - low)
+        solved = [root(self.gradient, start, jac=self.hessian, tol=1e-14) for start in tried]
+        rests = [q for q in map(self._polished, (s.x for s in solved)) if q is not None]
+        inside = [q for q in rests if (q >= low - 1e-9).all() and (q <= high + 1e-9).all()]
+        return EquilibriumSearch(tuple(sorted(_different(map(self.at, inside)), key=_order)), starts, starts - len(rests))
+
+    def _polished(self, q: np.ndarray) -> np.ndarray | None:
+        """The equilibrium near by, by Newton steps; None if there is none."""
+        scale = self._curvature_around(q)
+        for _ in range(40):
+            slope, H = self.gradient(q), self.hessian(q)
+            if np.linalg.norm(slope) <= 1e-15 * scale or not np.isfinite(H).all():
+                break
+            q = q - np.linalg.lstsq(H, slope, rcond=1e-12)[0]
+        return q if np.linalg.norm(self.gradient(q)) <= 1e-9 * self._curvature_around(q) else None
+
+    def _curvature_around(self, q: np.ndarray) -> float:
+        """The greatest curvature within reach: what zero is measured against."""
+        nearby = q + np.concatenate([np.zeros((1, len(q))), *(s * np.eye(len(q)) for s in (0.5, -0.5, 0.13, -0.13))])
+        curvatures = np.abs(self.hessian(nearby))
+        return float(curvatures[np.isfinite(curvatures)].max(initial=0.0))
+
+    def _nature_along(self, q: np.ndarray, flat: np.ndarray, others: np.ndarray) -> Nature:
+        """The nature when all curvatures but the flat ones are positive."""
+        rises = [self._rise(q, flat @ way, others) for way in _ways(flat.shape[1])]
+        if min(rises) < 0:
+            return "unstable"
+        return "stable" if min(rises) > 0 else "indifferent"
+
+    def _rise(self, q: np.ndarray, way: np.ndarray, others: np.ndarray) -> int:
+        """1 if U rises along a way, -1 if it falls, 0 if it does neither."""
+        start = float(self.value(q))
+        for step in _STEPS:
+            place = self._relaxed(q + step * way, others)
+            change = float(self.value(place)) - start
+            if abs(change) > _NOISE * (abs(start) + self._curvature_around(q)):
+                return 1 if change > 0 else -1
+        return 0
+
+    def _relaxed(self, q: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """The best place for the directions that are not flat."""
+        for _ in range(6 if others.shape[1] else 0):
+            q = q - others @ np.linalg.solve(others.T @ self.hessian(q) @ others, others.T @ self.gradient(q))
+        return q
+
+
+def generalized_forces(tree: Tree, q: Any, tau: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
+    """Q (nv) = tau + J^T F: joint forces, and the wrench F = (f; m) (6) that the surroundings exert ON a frame.
+
+    `axes`: "world" or "body", or the name of a frame; the moment is about the frame's origin, or `at` a point: both as for Jacobians.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> weight = np.array([0.0, -10.0, 0.0, 0.0, 0.0, 0.0])
+    >>> generalized_forces(load_robot("planar2r"), np.zeros(2), np.zeros(2), weight, "tool", axes="world")
+    array([-9., -4.])
+    """
+    return tau + joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)      # (3.56), (3.57)
+
+
+def _different(equilibria: Iterable[Equilibrium]) -> list[Equilibrium]:
+    kept: list[Equilibrium] = []
+    for e in equilibria:
+        if not any(_same(e, other) for other in kept):
+            kept.append(e)
+    return kept
+
+
+def _same(a: Equilibrium, b: Equilibrium) -> bool:
+    """Whether they are one, or differ only along directions that are flat at both."""
+    apart = b.directions.T @ (a.q - b.q)
+    along = b.flat & (a.nature == b.nature == "indifferent") & bool(abs(a.potential - b.potential) < 1e-9 * (1 + abs(b.potential)))
+    return bool(np.linalg.norm(apart[~along]) < (1e-3 if b.flat.any() else 1e-6))
+
+
+def _order(e: Equilibrium) -> tuple[float, ...]:
+    return (round(e.potential, 9), *e.q.round(6).tolist())
+
+
+def _ways(dimension: int) -> np.ndarray:
+    """Unit vectors in all directions: both, on a line; many, evenly, otherwise."""
+    if dimension == 1:
+        return np.array([[1.0], [-1.0]])
+    normal = qmc.MultivariateNormalQMC(np.zeros(dimension), seed=0).random(128)
+    return np.concatenate([np.eye(dimension), -np.eye(dimension), normal / np.linalg.norm(normal, axis=1, keepdims=True)])

@@ -1,0 +1,1 @@
+"""Forward dynamics: one module a published method."""

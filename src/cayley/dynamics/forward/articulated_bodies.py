@@ -1,0 +1,129 @@
+"""Forward dynamics of trees by articulated bodies: work that grows with the number of joints, for long chains.
+
+The articulated body of a link is all that it carries, with joints that give way. To accelerate it by (a; dw) at its origin takes
+
+    (f; n) = (m, H; H^T, I) (a; dw) + (f0; n0)
+    U = inertia times the joint's directions         D = what they ask of the joint itself         rest = what is left of the joint's force
+Source: Featherstone 1983; Balafoutis & Patel, section 6.2.3; spec S1-60. The accelerations are true ones of the origins.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
+from cayley.dynamics.links import ROOT, Link, Links
+from cayley.kinematics.linear import ldl_solve
+
+
+class Articulated(NamedTuple):
+    """The inertia of an articulated body: blocks m, H, I (3, 3), m and I symmetric; and the force and moment that it takes anyway."""
+
+    m: Any
+    H: Any
+    I: Any
+    f: Any
+    n: Any
+
+    def plus(self, other: Articulated) -> Articulated:
+        return Articulated(*[a + b for a, b in zip(self, other, strict=True)])
+
+    @property
+    def matrix(self) -> Any:
+        return np.concatenate([np.concatenate([self.m, self.H], axis=1), np.concatenate([self.H.T, self.I], axis=1)])
+
+    @property
+    def bias(self) -> Any:
+        return np.concatenate([self.f, self.n])
+
+
+class Yield(NamedTuple):
+    """What a joint does to the articulated body behind it."""
+
+    U: Any
+    D: Any
+    rest: Any
+
+
+def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.0, base: Movement | None = None,
+                     pushes: Any = ()) -> Any:
+    """The accelerations (nv) that the forces `tau` give at the state (`q`, `v`); the options are those of `solve`."""
+    root = at_rest(links, base)
+    w, c = _velocities(links, q, v, root)
+    bodies = [_own_body(link, w_i) for link, w_i in zip(links.links, w, strict=True)]
+    for number, push in pushes:
+        if number != ROOT:
+            bodies[number] = bodies[number]._replace(f=bodies[number].f - push.f, n=bodies[number].n - push.n)
+    extra = np.zeros(links.nv) + rotors
+    yields: list[Any] = [None] * len(bodies)
+    for number in reversed(range(len(bodies))):
+        link = links.links[number]
+        yields[number] = _yield(link, bodies[number], tau[link.columns], extra[link.columns])
+        if link.parent != ROOT:
+            felt = _felt(bodies[number], yields[number], c[number])
+            bodies[link.parent] = bodies[link.parent].plus(_carried(link, felt, q))
+    return _accelerations(links, q, root, c, yields)
+
+
+def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any], list[Any]]:
+    """The angular velocity of each link, and the acceleration (a; dw) that velocities alone give it beyond its parent's."""
+    w: list[Any] = []
+    c: list[Any] = []
+    for link in links.links:
+        parent = root.w if link.parent == ROOT else w[link.parent]
+        slide, turn = np.split(link.subspace @ v[link.columns], 2)
+        before = link.outwards(parent, q)
+        swung = link.outwards(acceleration_tensor(parent, np.zeros(3)) @ link.offset(q), q)
+        c.append(np.concatenate([swung + np.cross(2 * before + turn, slide), np.cross(before, turn)]))
+        w.append(before + turn)
+    return w, c
+
+
+def _own_body(link: Link, w: Any) -> Articulated:
+    m, u, _ = link.moments
+    W = acceleration_tensor(w, np.zeros(3))
+    n = turning_moment(Movement(w, np.zeros(3), W, None), link.moments.second)
+    return Articulated(m * np.eye(3), -hat_of(u), link.moments.inertia, W @ u, n)
+
+
+def hat_of(u: Any) -> Any:
+    """The cross-product matrix of constants or symbols."""
+    return np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
+
+
+def _yield(link: Link, body: Articulated, tau: Any, rotors: Any) -> Yield:
+    S = link.subspace
+    U = body.matrix @ S
+    return Yield(U, S.T @ U + np.diag(rotors), tau - S.T @ body.bias)
+
+
+def _felt(body: Articulated, gives: Yield, c: Any) -> Articulated:
+    """The body as it is felt through its joint."""
+    U, D, rest = gives
+    matrix = body.matrix - U @ ldl_solve(D, U.T)
+    bias = body.bias + matrix @ c + U @ ldl_solve(D, rest)
+    return Articulated(matrix[:3, :3], matrix[:3, 3:], matrix[3:, 3:], bias[:3], bias[3:])
+
+
+def _carried(link: Link, body: Articulated, q: Any) -> Articulated:
+    """The body about the origin of the parent, in the parent's axes."""
+    s = hat_of(link.offset(q))
+    m, f = link.inwards_both(body.m, q), link.inwards(body.f, q)
+    turned = np.stack([link.inwards(row, q) for row in np.stack([link.inwards(h, q) for h in body.H.T], axis=1)])
+    H = turned - m @ s
+    I = link.inwards_both(body.I, q) - turned.T @ s + s @ H
+    return Articulated(m, H, I, f, link.inwards(body.n, q) + s @ f)
+
+
+def _accelerations(links: Links, q: Any, root: Movement, c: list[Any], yields: list[Yield]) -> Any:
+    found: list[Load] = []
+    vd = []
+    for link, c_i, gives in zip(links.links, c, yields, strict=True):
+        a, dw = (root.a, root.dw) if link.parent == ROOT else found[link.parent]
+        before = np.concatenate([link.outwards(a + np.cross(dw, link.offset(q)), q), link.outwards(dw, q)]) + c_i
+        vd.append(ldl_solve(gives.D, gives.rest - gives.U.T @ before))
+        moved = before + link.subspace @ vd[-1]
+        found.append(Load(moved[:3], moved[3:]))
+    return np.concatenate(vd or [np.zeros(0)])

@@ -1,0 +1,52 @@
+"""The kernels of forward dynamics of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.alternatives import Alternatives, Method
+from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.forward.methods import METHODS, default_method
+from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.outside import Outside
+from cayley.errors import UnsupportedError
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+
+
+class ForwardDynamics(Alternatives):
+    """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state (`q`, `qd`)."""
+
+    def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+        """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
+        tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
+        links, method = lean_links(tree, pushed=outside.frames), METHODS[default_method(tree)]
+        compute = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
+
+        def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
+            acting = outside.acting(links, tree, q, more)
+            return compute(q, qd, tau - friction_forces(tree, qd), rotors=rotor_inertias(tree), **acting)
+
+        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",),
+                      inputs=("q", "qd", "tau", *outside.names))(text)
+
+
+def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
+    """The default method, with all others by name."""
+    made = _by_method(tree, default_method(tree), ForwardDynamics)
+    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return made
+
+
+def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+    text, rotors = METHODS[method].text(tree, "forward_dynamics"), rotor_inertias(tree)
+    if rotors.any() and not METHODS[method].takes("rotors", "forward_dynamics"):
+        raise UnsupportedError(f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
+    options = {"rotors": rotors} if rotors.any() else {}
+
+    def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
+        return text(q, qd, tau - friction_forces(tree, qd), **options)
+
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), kind=kind)(forward_dynamics)

@@ -1,0 +1,1 @@
+"""The inertia matrix: one module a published method."""

@@ -1,0 +1,43 @@
+"""The kernels of the inertia matrix of a mechanism and of its inverse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.alternatives import Alternatives
+from cayley.dynamics.drives import rotor_inertias
+from cayley.dynamics.forward.solve import solve
+from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
+from cayley.dynamics.lean_links import lean_links
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+
+
+def inertia_matrix_kernel(tree: Tree) -> Alternatives:
+    """`inertia_matrix(q)` (..., nv, nv) by the default method, with all others by name."""
+    made = _by_method(tree, DEFAULT, Alternatives)
+    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return made
+
+
+def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
+    """`inverse_inertia_matrix(q)` (..., nv, nv)."""
+    links, rotors = lean_links(tree), np.diag(rotor_inertias(tree))
+
+    def inverse_inertia_matrix(q: Any) -> Any:
+        return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))
+
+    return kernel(sized(tree, "(q)->(v,v)"))(inverse_inertia_matrix)
+
+
+def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+    text, rotors = METHODS[method].text(tree, "inertia_matrix"), np.diag(rotor_inertias(tree))
+
+    def inertia_matrix(q: Any) -> Any:
+        return text(q) + rotors
+
+    return kernel(sized(tree, "(q)->(v,v)"), name="inertia_matrix", outputs=("M",), kind=kind)(inertia_matrix)

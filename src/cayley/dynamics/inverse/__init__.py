@@ -1,0 +1,1 @@
+"""Inverse dynamics: one module a published method."""

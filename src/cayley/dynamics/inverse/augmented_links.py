@@ -1,0 +1,111 @@
+"""Inverse dynamics of open chains by tensor Newton-Euler with augmented links: the constants of the robot are computed off-line.
+
+    w, wd    angular velocity and acceleration of a link       mb, u, Kh   moments of the augmented link about its origin
+    Om       the tensor wd~ + w~ w~                            mu    what turns the augmented link about its origin
+    zeta     what a slide adds to the accelerations            Udd   second derivative of the first moment of links i to n
+    sdd      acceleration of the origin, minus gravity         eta   moment, about the link's origin, that its joint gives it
+    s        from the origin of a link to that of the next     B     Udd + mb zeta of the next link, in the axes of this one
+Source: Balafoutis & Patel, Algorithm 5.7, (5.3.44)-(5.3.46), corrected as in spec E-19; ends of the chain as in spec R-39.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.augmented import Payload
+from cayley.dynamics.augmented import augmented_links as chain_of_augmented_links
+from cayley.dynamics.inverse.newton_euler import acceleration_tensor
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, across_z, as_wrenches, backward, forward
+from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
+from cayley.dynamics.links import Link, Links
+
+
+class State(NamedTuple):
+    """How a link moves, and what turns the augmented link."""
+
+    w: Any
+    wd: Any
+    Om: Any
+    zeta: Any
+    sdd: Any
+    mu: Any = None
+
+
+class Sum(NamedTuple):
+    """Over a link and all after it."""
+
+    Udd: Any
+    eta: Any
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+                     payload: Payload | None = None) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot);
+    `payload` is a particle on the last link, which makes that a truly augmented link.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f6"))
+    >>> inverse_dynamics(arm, np.array([0.6, 0.35, -1.1, 0.8]), np.array([0.9, -0.5, 1.3, -0.7]), np.array([-0.4, 1.1, 0.6, 2.0]))
+    array([ 6.06276327, 44.78459024,  0.82546412,  0.18763133])
+    """
+    augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
+    return np.array([joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE, payload: Payload | None = None) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
+    forces = [link.moments.mass * state.sdd + own.Udd for link, state, own in zip(augmented.links, states, sums, strict=True)]  # (5.3.38)
+    return as_wrenches([Load(f, own.eta) for f, own in zip(forces, sums, strict=True)])
+
+
+def passes(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench, payload: Payload | None) -> tuple[Links, list, list]:
+    """The augmented links, their states, and the sums."""
+    augmented = chain_of_augmented_links(chain, q, payload)
+    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - chain.gravity)
+    states = forward(augmented, start, forward_cycle, q, qd, qdd)
+    return augmented, states, backward(augmented, states, tip, backward_cycle, passed_on, q)
+
+
+def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    """Of an augmented link."""
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    wt = link.outwards(before.w, q)  # (5.3.45a)
+    wd = link.outwards(before.wd, q)  # (5.3.45b)
+    sdd = link.outwards(before.sdd + before.Om @ link.offset(q), q)  # (5.3.45e)
+    if link.is_revolute:
+        w = wt + Z * rate  # (5.3.45a)
+        wd = wd + across_z(wt) * rate + Z * change  # (5.3.45b)
+        zeta = NONE  # (5.3.45d)
+    else:
+        w = wt
+        zeta = across_z(wt) * (2 * rate) + Z * change  # (5.3.45d)
+        sdd = sdd + zeta  # (5.3.45e)
+    Om = acceleration_tensor(w, wd)  # (5.3.45c)
+    mu = euler_torque(Om, link.moments.second)  # (5.3.45f) (5.3.45g)
+    return State(w, wd, Om, zeta, sdd, mu)
+
+
+def backward_cycle(link: Link, state: State, outer: Wrench) -> Sum:
+    """Of an augmented link; `outer` is B, the eta of the next link, and s."""
+    u = link.moments.first
+    Udd = state.Om @ u + outer.force  # (5.3.46a)
+    eta = state.mu + np.cross(u, state.sdd) + np.cross(outer.at, outer.force) + outer.moment  # (5.3.46b)
+    return Sum(Udd, eta)
+
+
+def passed_on(link: Link, state: State, own: Sum, q: Any) -> Wrench:
+    """B, eta and s for the link before."""
+    pulled = own.Udd if link.is_revolute else own.Udd + link.moments.mass * state.zeta  # (5.3.46a)
+    B = link.inwards(pulled, q)  # (5.3.46a)
+    eta = link.inwards(own.eta, q)  # (5.3.46b)
+    return Wrench(B, eta, link.offset(q))
+
+
+def joint_force(link: Link, state: State, own: Sum) -> Any:
+    return own.eta[2] if link.is_revolute else link.moments.mass * state.sdd[2] + own.Udd[2]  # (5.3.46c)

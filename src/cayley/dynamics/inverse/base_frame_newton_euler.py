@@ -1,0 +1,101 @@
+"""Inverse dynamics of open chains by Newton-Euler with all vectors in the axes of the base.
+
+    R, p     axes and origin of a link's frame                 z      axis of its joint
+    w, wd    angular velocity and acceleration of a link       s      its centre of mass, from its origin
+    v, vd    velocity and acceleration of its origin, the latter minus gravity
+    sdd      acceleration of its centre of mass, minus gravity
+    F, N     force and moment, about the centre of mass, that move the link
+    f, n     force and moment, about the link's origin, that its joint gives it
+Source: Yamamoto (4.11)-(4.28); the axis in (4.18) as in spec E3-21; inertia in base axes (4.39).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, as_wrenches, backward, forward
+from cayley.dynamics.links import Link, Links
+
+
+class State(NamedTuple):
+    """Where a link is, how it moves, and what moves it, in the axes of the base."""
+
+    R: Any
+    p: Any
+    w: Any
+    wd: Any
+    v: Any
+    vd: Any
+    z: Any = None
+    s: Any = None
+    sdd: Any = None
+    F: Any = None
+    N: Any = None
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot), in the
+    axes of that link.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f3"))
+    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([  2.36805323, -12.50977644])
+    """
+    states = movements(chain, q, qd, qdd, base)
+    return np.array([state.z @ (load.eta if link.is_revolute else load.f)
+                     for link, state, load in zip(chain.links, states, loads(chain, q, states, tip), strict=True)])
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the axes of the base."""
+    return as_wrenches(loads(chain, q, movements(chain, q, qd, qdd, base), tip))
+
+
+def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base = STILL) -> list[State]:
+    """The outward pass."""
+    return forward(chain, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - chain.gravity), forward_cycle, q, qd, qdd)
+
+
+def loads(chain: Links, q: Any, states: list[State], tip: Wrench) -> list[Load]:
+    """The inward pass."""
+    R = states[-1].R if states else np.eye(3)
+    end = Wrench(R @ tip.force, R @ tip.moment, R @ tip.at)
+    return backward(chain, states, end, backward_cycle, passed_on, q)
+
+
+def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    offset = before.R @ link.offset(q)
+    R = before.R @ link.rotation(q)
+    z = R @ Z
+    w, wd = before.w, before.wd  # (4.13) (4.15)
+    v = before.v + np.cross(w, offset)  # (4.17)
+    vd = before.vd + np.cross(wd, offset) + np.cross(w, np.cross(w, offset))  # (4.19)
+    if link.is_revolute:
+        w = before.w + z * rate  # (4.12)
+        wd = before.wd + np.cross(before.w, z * rate) + z * change  # (4.14)
+    else:
+        v = v + z * rate  # (4.18)
+        vd = vd + 2 * np.cross(w, z * rate) + z * change  # (4.20)
+    m, s, I = link.moments.mass, R @ link.moments.center, R @ link.moments.inertia_about_center @ R.T
+    sdd = vd + np.cross(wd, s) + np.cross(w, np.cross(w, s))  # (4.28)
+    F = m * sdd  # (4.24)
+    N = I @ wd + np.cross(w, I @ w)  # (4.25)
+    return State(R, before.p + offset, w, wd, v, vd, z, s, sdd, F, N)
+
+
+def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
+    f = state.F + outer.force  # (4.22)
+    n = state.N + outer.moment + np.cross(state.s, state.F) + np.cross(outer.at, outer.force)  # (4.23)
+    return Load(f, n)
+
+
+def passed_on(link: Link, state: State, load: Load, q: Any) -> Wrench:
+    """The load itself, and the way to the link's origin from that of the link before it."""
+    return Wrench(load.f, load.eta, state.R @ link.rotation(q).T @ link.offset(q))

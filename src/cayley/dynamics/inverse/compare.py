@@ -1,0 +1,105 @@
+"""Every method of inverse dynamics beside every other: forces, spread, operations and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+
+from cayley.compiler.counts import Operations
+from cayley.dynamics.inverse.kernels import InverseDynamics
+from cayley.dynamics.inverse.methods import DEFAULT
+from cayley.errors import UnsupportedError
+from cayley.model.report import Table
+
+AGREED = 1e-12  # beside the largest force, or 1
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """What one method gave: forces (..., nv), their distance from the default's relative to the largest force (at least 1), the
+    operations of its compiled text, and the time of a state in a batch [s]; or why it could not be used."""
+
+    method: str
+    source: str
+    forces: np.ndarray | None = None
+    distance: float | None = None
+    operations: Operations | None = None
+    seconds: float | None = None
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows of all methods. Prints as a table."""
+
+    mechanism: str
+    rows: tuple[MethodRow, ...]
+
+    @property
+    def spread(self) -> float:
+        """The largest distance of a method from the default."""
+        return max(row.distance for row in self.rows if row.distance is not None)
+
+    @property
+    def agrees(self) -> bool:
+        return self.spread <= AGREED
+
+    @property
+    def table(self) -> Table:
+        columns = ("method", "multiplications", "additions", "ns a state", "distance", "source")
+        return Table(f"Inverse dynamics of {self.mechanism}", columns, tuple(map(_words, self.rows)))
+
+    def __str__(self) -> str:
+        verdict = "agree" if self.agrees else "DO NOT AGREE"
+        return f"{self.table}\nThe methods {verdict}: the largest distance is {self.spread:.2g}."
+
+    def __rich__(self) -> Any:
+        return self.table.__rich__()
+
+
+def _words(row: MethodRow) -> tuple[str, ...]:
+    if row.operations is None:
+        return row.method, "", "", "", "", row.refused
+    return (row.method, str(row.operations.multiplications), str(row.operations.additions), f"{1e9 * (row.seconds or 0):.0f}",
+            f"{row.distance:.1g}", row.source)
+
+
+def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,
+                             progress: bool = False, states: int = 2048) -> Comparison:
+    """All methods, or some, on one state or a batch of states (..., nq), (..., nv), (..., nv).
+
+    Times are medians on batches of `states` random states, all on this machine now.
+    """
+    names = list(compute.methods if methods is None else methods)
+    reference = compute(q, qd, qdd)
+    samples = np.random.default_rng(0).normal(size=(3, states, compute.tree.nv))
+    batch = (np.resize(np.broadcast_to(q, (*np.shape(reference)[:-1], compute.tree.nq)), (states, compute.tree.nq)), *samples[1:])
+    rows = [_row(compute, name, (q, qd, qdd), reference, batch) for name in track(names, "methods", disable=not progress, transient=True)]
+    return Comparison(compute.tree.name, tuple(rows))
+
+
+def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarray, batch: tuple) -> MethodRow:
+    source = compute.methods[name].source
+    try:
+        method = compute if name == DEFAULT else compute.using(name)
+    except UnsupportedError as error:
+        return MethodRow(name, source, refused=str(error))
+    forces = method(*state)
+    size = max(1.0, float(np.abs(reference).max(initial=0.0)))
+    return MethodRow(name, source, forces, float(np.abs(forces - reference).max(initial=0.0)) / size, method.operations(),
+                     _median_seconds(method, batch) / len(batch[0]))
+
+
+def _median_seconds(method: Any, batch: tuple) -> float:
+    method(*batch)
+    times = []
+    for _ in range(5):
+        start = perf_counter()
+        method(*batch)
+        times.append(perf_counter() - start)
+    return float(np.median(times))

@@ -1,0 +1,140 @@
+"""Inverse dynamics of open chains by Newton-Euler in distal frames: frame i is at the outer end of link i, its z axis on that of joint i+1.
+
+Such are the frames of the standard Denavit-Hartenberg convention. Gravity is a force on each link here, not an acceleration.
+
+    R        the axes of frame i-1 seen from frame i     r, rc    from origin i-1 to origin i, from origin i to the centre of mass
+    w, wd    angular velocity and acceleration           v, vd    velocity and acceleration of origin i
+    vd_c     acceleration of the centre of mass          g        gravity, in the axes of frame i
+    f*, n*   forces of inertia, at the centre of mass    f, n     force and moment that link i-1 gives to link i at origin i-1
+Source: Ruggiu, section 3.3.1 and (3.34)-(3.39), with the moment as in spec E-04.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.newton_euler import acceleration_tensor
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, along_the_axes, as_wrenches
+from cayley.dynamics.links import Link, Links, inverse_pose
+from cayley.errors import ConventionError
+from cayley.model.tree import Tree
+
+_NEAR = 1e-9
+
+
+class State(NamedTuple):
+    """How a link moves, in the axes of its distal frame."""
+
+    w: Any
+    wd: Any
+    v: Any
+    vd: Any
+    g: Any
+    vd_c: Any = None
+    R: Any = None
+    r: Any = None
+
+
+def standard_frames(chain: Links, tree: Tree) -> list[np.ndarray]:
+    """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a table in it."""
+    names = [f"frame{i}" for i in range(len(chain.links) + 1)]
+    poses = [chain.place(tree, name)[1] for name in names]
+    for name, pose, link in zip(names, poses, chain.links, strict=False):
+        to_joint = inverse_pose(pose) @ link.placement
+        if np.abs(to_joint[:3, 2] - Z).max() > _NEAR or (link.is_revolute and np.abs(to_joint[:2, 3]).max() > _NEAR):
+            raise ConventionError(f"the z axis of {name} of {tree.name} is not the axis of {link.name!r}: the frames of a table in the "
+                                  "standard convention are needed")
+    return poses
+
+
+def joint_frames(chain: Links) -> list[np.ndarray]:
+    """Distal frames of any chain: on each link the frame of the next joint, on the last its own."""
+    return [*[link.placement for link in chain.links], np.eye(4)]
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+                     frames: Sequence[np.ndarray] | None = None) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot), in the
+    axes of that link; `frames` are n + 1 distal frames, those of the joints if not given.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s2_we20"))
+    >>> inverse_dynamics(arm, np.array([0.4, 0.9, 0.5]), np.array([0.7, -0.6, 0.3]), np.array([0.2, 0.5, -0.4]))
+    array([ 0.18027364, -3.44305572,  6.56779358])
+    """
+    frames = joint_frames(chain) if frames is None else frames
+    states = movements(chain, q, qd, qdd, base, frames)
+    return along_the_axes(chain, loads(chain, states, tip, frames))  # (3.38) (3.39)
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+              frames: Sequence[np.ndarray] | None = None) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: in frame i-1 and about its origin."""
+    frames = joint_frames(chain) if frames is None else frames
+    return as_wrenches(loads(chain, movements(chain, q, qd, qdd, base, frames), tip, frames))
+
+
+def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Sequence[np.ndarray]) -> list[State]:
+    """The outward pass: how the links move. Velocities are those relative to the base's origin, which may move."""
+    E, p = frames[0][:3, :3], frames[0][:3, 3]
+    a = base.a + acceleration_tensor(base.w, base.wd) @ p
+    states = [State(E.T @ base.w, E.T @ base.wd, E.T @ np.cross(base.w, p), E.T @ a, E.T @ chain.gravity)]
+    for link, (start, end) in zip(chain.links, pairwise(frames), strict=True):
+        states.append(forward_cycle(link, start, end, states[-1], q, qd, qdd))
+    return states[1:]
+
+
+def loads(chain: Links, states: Sequence[State], tip: Wrench, frames: Sequence[np.ndarray]) -> list[Load]:
+    """The inward pass: what the joints give to their links, in the frames before them."""
+    E, p = frames[-1][:3, :3], frames[-1][:3, 3]
+    load = Load(E.T @ tip.force, E.T @ (tip.moment + np.cross(tip.at - p, tip.force)))
+    found = []
+    for link, end, state in reversed(list(zip(chain.links, frames[1:], states, strict=True))):
+        load = backward_cycle(link, end, state, load)
+        found.append(load)
+    return found[::-1]
+
+
+def forward_cycle(link: Link, start: np.ndarray, end: np.ndarray, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    """`start` and `end` are the poses of the frames before and of the link, in the links that carry them."""
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    A = link.rotation(q)
+    R = end[:3, :3].T @ A.T @ start[:3, :3]
+    r = end[:3, :3].T @ (A.T @ (link.offset(q) - start[:3, 3]) + end[:3, 3])
+    if link.is_revolute:
+        w = R @ (before.w + Z * rate)
+        wd = R @ (before.wd + Z * change + np.cross(before.w, Z * rate))
+        slide, swerve = NONE, NONE
+    else:
+        w, wd = R @ before.w, R @ before.wd
+        slide = R @ (Z * rate)
+        swerve = 2 * np.cross(w, slide) + R @ (Z * change)
+    v = R @ before.v + np.cross(w, r) + slide
+    vd = R @ before.vd + np.cross(wd, r) + np.cross(w, np.cross(w, r)) + swerve
+    rc = _moments(link, end).center
+    vd_c = vd + np.cross(wd, rc) + np.cross(w, np.cross(w, rc))
+    return State(w, wd, v, vd, R @ before.g, vd_c, R, r)
+
+
+def backward_cycle(link: Link, end: np.ndarray, state: State, after: Load) -> Load:
+    """`after` is what the link gives to the next one, at its own origin and in its own axes."""
+    own = _moments(link, end)
+    rc, I = own.center, own.inertia_about_center
+    f_star = -own.mass * state.vd_c  # (3.35)
+    n_star = -(I @ state.wd) - np.cross(state.w, I @ state.w)  # (3.36)
+    f = after.f - own.mass * state.g - f_star  # (3.34)
+    n = after.eta + np.cross(state.r + rc, f) - np.cross(rc, after.f) - n_star  # (3.34)
+    return Load(state.R.T @ f, state.R.T @ n)
+
+
+def _moments(link: Link, end: np.ndarray) -> Any:
+    """The moments of a link in its distal frame."""
+    back = inverse_pose(end)
+    return link.moments.seen_from(back[:3, :3], back[:3, 3])

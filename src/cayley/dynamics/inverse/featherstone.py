@@ -1,0 +1,106 @@
+"""Inverse dynamics of open chains by Newton-Euler in spatial vectors (Featherstone).
+
+Spatial vectors are Pluecker coordinates about the origin of a link, in its axes: motions (w; v), forces (f; n), hats left out.
+
+    v, a     spatial velocity and acceleration, gravity in it as -g of the base         s    axis of the joint: (z; 0), or (0; z)
+    X        change of coordinates from link i to i-1, of motions and of forces         I    spatial inertia about the link's origin
+    F        what moves the link       f    what its joint gives it
+Source: Balafoutis & Patel, Algorithm 5.4, (5.2.25)-(5.2.30), with (5.2.25) as in spec E-14, X and gravity as in spec E-15 and R-34.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward, skew
+from cayley.dynamics.links import Link, Links
+
+_ZERO = np.zeros((3, 3))
+
+
+class State(NamedTuple):
+    """How a link moves, and what moves it."""
+
+    v: Any
+    a: Any
+    F: Any = None
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f3"))
+    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([  2.36805323, -12.50977644])
+    """
+    found = spatial_loads(chain, q, qd, qdd, base, tip)
+    return np.array([spatial_dot(axis(link), f) for link, f in zip(chain.links, found, strict=True)])  # (5.2.27b)
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    return np.array(spatial_loads(chain, q, qd, qdd, base, tip))
+
+
+def spatial_loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Any]:
+    start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - chain.gravity]))
+    states = forward(chain, start, forward_cycle, q, qd, qdd)
+    end = np.concatenate([tip.force, tip.moment + np.cross(tip.at, tip.force)])
+    return backward(chain, states, end, backward_cycle, passed_on, q)
+
+
+def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    X, s, I = outward_transform(link, q), axis(link), spatial_inertia(link)
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    v = X @ before.v + s * rate  # (5.2.26a)
+    a = X @ before.a + spatial_cross(v) @ (s * rate) + s * change  # (5.2.26b)
+    F = I @ a + spatial_cross(v) @ (I @ v)  # (5.2.26c)
+    return State(v, a, F)
+
+
+def backward_cycle(link: Link, state: State, outer: Any) -> Any:
+    return outer + state.F  # (5.2.27a)
+
+
+def passed_on(link: Link, state: State, f: Any, q: Any) -> Any:
+    return inward_transform(link, q) @ f  # (5.2.27a)
+
+
+def axis(link: Link) -> Any:
+    """The joint's axis (6) as a spatial vector."""
+    return np.concatenate([Z, NONE] if link.is_revolute else [NONE, Z])
+
+
+def spatial_inertia(link: Link) -> Any:
+    """(6, 6), from motions to forces, (5.2.25)."""
+    u = skew(link.moments.first)
+    return np.block([[-u, link.moments.mass * np.eye(3)], [link.moments.inertia, u]])
+
+
+def spatial_dot(a: Any, b: Any) -> Any:
+    """The power of a force in a motion, (5.2.28)."""
+    return a[:3] @ b[3:] + a[3:] @ b[:3]
+
+
+def spatial_cross(v: Any) -> Any:
+    """The matrix (6, 6) of the product with a motion, (5.2.29)."""
+    w = skew(v[:3])
+    return np.block([[w, _ZERO], [skew(v[3:]), w]])
+
+
+def inward_transform(link: Link, q: Any) -> Any:
+    """X (6, 6) from the coordinates of the link to those of the link before it, (5.2.30) with the translation."""
+    A = link.rotation(q)
+    return np.block([[A, _ZERO], [skew(link.offset(q)) @ A, A]])
+
+
+def outward_transform(link: Link, q: Any) -> Any:
+    """The inverse of `inward_transform`."""
+    R = link.rotation(q).T
+    return np.block([[R, _ZERO], [-R @ skew(link.offset(q)), R]])

@@ -1,0 +1,103 @@
+"""Closed-form dynamics of a chain of turning joints by generalized links (Renaud; Vukobratovic, Li and Kircanski).
+
+A generalized link is all that joint i carries, as if it were rigid. In the root's axes:
+
+    z_i   axis of joint i         s_ji   from the origin of link j to that of link i         mb_i, U_i, E_i   mass, first moment and
+    inertia tensor, about the origin of link i, of the generalized link         d   inertia         c_ik(j)   Christoffel symbols
+tau_j = d_jk qdd_k + c_ik(j) qd_i qd_k + G_j.
+Source: Balafoutis & Patel (5.2.17)-(5.2.20), with the index ranges and the gravity of spec R-32, E-13.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+from cayley.errors import UnsupportedError
+
+_Z = np.array([0.0, 0.0, 1.0])
+
+
+class GeneralizedLink(NamedTuple):
+    """The axis and origin of a joint, and what it carries, in the root's axes."""
+
+    z: Any
+    p: Any
+    U: Any
+    E: Any
+
+
+class ClosedForm(NamedTuple):
+    """d (n, n), c[j, i, k] (n, n, n), symmetric in its last two indices, and G (n)."""
+
+    d: Any
+    c: Any
+    G: Any
+
+
+def closed_form(chain: Links, q: Any) -> ClosedForm:
+    """The coefficients of the equations of motion; a joint that does not turn is refused by its name.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> closed_form(serial_chain(load_robot("s1_f2")), np.array([0.0, np.pi / 2])).c[0].round(12)
+    array([[ 0.  , -0.15],
+           [-0.15, -0.15]])
+    """
+    links = generalized_links(chain, q)
+    n = len(links)
+    d: list[list[Any]] = [[0.0] * n for _ in range(n)]
+    c: list[list[list[Any]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            d[i][j] = d[j][i] = _inertia(links[i], links[j])                            # (5.2.19a)
+        for k in range(i + 1):
+            for j in range(i + 1):
+                c[j][i][k] = c[j][k][i] = _christoffel(links[i], links[k], links[j])    # (5.2.19b)
+    for j in range(n):
+        for i in range(j):
+            for k in range(i + 1):
+                c[j][i][k] = c[j][k][i] = -c[i][j][k]                                   # spec R-32
+    G = [-(link.z @ np.cross(link.U, chain.gravity)) for link in links]                 # (5.2.19c)
+    return ClosedForm(np.array(d).reshape(n, n), np.array(c).reshape(n, n, n), np.array(G))
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint torques (n) [N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
+    d, c, G = closed_form(chain, q)
+    return d @ qdd + (c @ qd) @ qd + G                                                  # (5.2.17)
+
+
+def generalized_links(chain: Links, q: Any) -> list[GeneralizedLink]:
+    """What each joint of a chain carries, in the root's axes."""
+    for link in chain.links:
+        if not link.is_revolute:
+            raise UnsupportedError(f"the closed form by generalized links is for turning joints, and joint {link.name!r} of {chain.name} "
+                                   f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
+    R, p = [np.eye(3)], [np.zeros(3)]
+    for link in chain.links:
+        p.append(p[-1] + R[-1] @ link.offset(q))
+        R.append(R[-1] @ link.rotation(q))
+    U, E, mass, s = np.zeros(3), np.zeros((3, 3)), 0.0, np.zeros(3)
+    found = []
+    for i in range(len(chain.links), 0, -1):
+        m, n, _ = own = chain.links[i - 1].moments
+        E = E + 2 * (U @ s) * np.eye(3) - np.outer(s, U) - np.outer(U, s)               # (5.2.20a)
+        E = E + R[i] @ own.inertia @ R[i].T + mass * ((s @ s) * np.eye(3) - np.outer(s, s))    # (5.2.20a)
+        U = U + mass * s + R[i] @ n                                                     # (5.2.20b)
+        mass, s = mass + m, p[i] - p[i - 1]
+        found.append(GeneralizedLink(R[i] @ _Z, p[i], U, E))
+    return found[::-1]
+
+
+def _inertia(outer: GeneralizedLink, inner: GeneralizedLink) -> Any:
+    z, p, U, E = outer
+    return z @ (E @ inner.z) + z @ np.cross(U, np.cross(inner.z, p - inner.p))          # (5.2.19a)
+
+
+def _christoffel(i: GeneralizedLink, k: GeneralizedLink, j: GeneralizedLink) -> Any:
+    """c_ik(j) for k and j not beyond i."""
+    bent = i.E @ k.z - np.trace(i.E) / 2 * k.z                                          # (5.2.19b)
+    return j.z @ np.cross(i.z, bent) + j.z @ np.cross(i.p - j.p, np.cross(k.z, np.cross(i.z, i.U)))    # (5.2.19b)

@@ -1,0 +1,78 @@
+"""Inverse dynamics of a chain by Hollerbach's recursion over rotations (3, 3) and vectors: Algorithm 5.2, O(n).
+
+    W_i    rotation of link i in the root's axes         ds_i''   acceleration of its origin, without gravity         n_i   m_i r_i
+    e_i    rate of the momentum of the links beyond joint i         D_i   (3, 3) of their moments of mass and accelerations
+    c_i    their first moment about the origin of link i         mb_i   their mass
+The published algorithm is for turning joints; sliding joints are completed as in spec R-31: what a slide adds to the acceleration of the
+origin, and the force along its axis. Source: Balafoutis & Patel (5.2.14)-(5.2.16), Appendix A, corrected as in spec E-10.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+from cayley.dynamics.transforms import Moving, at_rest, insertion
+
+_Z = np.array([0.0, 0.0, 1.0])
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> q, qd, qdd = np.array([[0.3, 0.8], [1.1, -0.4], [0.5, 2.0]])
+    >>> inverse_dynamics(serial_chain(load_robot("s1_f3")), q, qd, qdd)
+    array([ 2.36805323, -12.50977644])
+    """
+    tau = []
+    for link, (W, D, e, c, mass) in zip(chain.links, sums_beyond(chain, q, qd, qdd), strict=True):
+        if link.is_revolute:
+            dW = W @ insertion(link)[:3, :3]                                            # (5.2.16d)
+            tau.append(np.trace(dW @ D) - chain.gravity @ (dW @ c))                     # (5.2.16d)
+        else:
+            tau.append((W @ _Z) @ (e - mass * chain.gravity))                           # spec R-31
+    return np.array(tau)
+
+
+class Sums(NamedTuple):
+    """Over the links beyond a joint: D and c in the axes of its link on the left, all else in the root's."""
+
+    W: Any
+    D: Any
+    e: Any
+    c: Any
+    mass: Any
+
+
+def sums_beyond(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
+    """The sums (A.13)-(A.15) of each joint, from the tip inwards."""
+    A, s, D, e, c, mass = np.zeros((3, 3)), np.zeros(3), np.zeros((3, 3)), np.zeros(3), np.zeros(3), 0.0
+    found = []
+    for link, (moved, dds) in reversed(list(zip(chain.links, accelerations(chain, q, qd, qdd), strict=True))):
+        m, n, J = link.moments
+        D = A @ D + np.outer(s, e) + np.outer(n, dds) + J @ moved.ddW.T                 # (5.2.16b)
+        e = e + m * dds + moved.ddW @ n                                                 # (5.2.16a)
+        c = n + mass * s + A @ c                                                        # (5.2.16c)
+        mass = mass + m
+        found.append(Sums(moved.W, D, e, c, mass))
+        A, s = link.rotation(q), link.offset(q)
+    return found[::-1]
+
+
+def accelerations(chain: Links, q: Any, qd: Any, qdd: Any) -> list[tuple[Moving, Any]]:
+    """The rotation of each link with its rates, and the acceleration of its origin, in the root's axes."""
+    before, dds = at_rest(3), np.zeros(3)
+    found = []
+    for i, link in enumerate(chain.links):
+        A = link.rotation(q)
+        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])               # (5.2.15a), (5.2.15b), (5.2.15c)
+        dds = dds + before.ddW @ link.offset(q)                                         # (5.2.15d)
+        if link.is_prismatic:
+            dds = dds + 2 * before.dW @ (A @ _Z) * qd[i] + moved.W @ _Z * qdd[i]        # spec R-31
+        found.append((moved, dds))
+        before = moved
+    return found

@@ -1,0 +1,37 @@
+"""Inverse dynamics of a chain by Hollerbach's recursion over homogeneous matrices: Algorithm 5.1, O(n).
+
+    W_i, W_i''   transform of link i and its second derivative by time         A_i   pose of link i in link i-1
+    D_i   (4, 4) sum of the links beyond joint i of their pseudo-inertias and accelerations         c_i   (4) of their first moments
+Turning and sliding joints. Source: Balafoutis & Patel (5.2.11)-(5.2.13), corrected as in spec E-09.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+from cayley.dynamics.transforms import insertion, moving_transforms, pseudo_inertia, transform
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> q, qd, qdd = np.array([[0.3, 0.8], [1.1, -0.4], [0.5, 2.0]])
+    >>> inverse_dynamics(serial_chain(load_robot("s1_f3")), q, qd, qdd)
+    array([ 2.36805323, -12.50977644])
+    """
+    g = np.array([*chain.gravity, 0.0])
+    A, D, c = np.zeros((4, 4)), np.zeros((4, 4)), np.zeros(4)
+    tau = []
+    for link, (W, _, ddW) in reversed(list(zip(chain.links, moving_transforms(chain, q, qd, qdd), strict=True))):    # (5.2.12)
+        J = pseudo_inertia(link.moments)
+        D = J @ ddW.T + A @ D                                                           # (5.2.13a)
+        c = J[:, 3] + A @ c                                                             # (5.2.13b)
+        dW = W @ insertion(link)                                                        # (5.2.13c)
+        tau.append(np.trace(dW @ D) - g @ (dW @ c))                                     # (5.2.13c)
+        A = transform(link, q)
+    return np.array(tau[::-1])

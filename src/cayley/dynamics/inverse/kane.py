@@ -1,0 +1,49 @@
+"""Inverse dynamics of open chains by Kane's sums of forces in partial velocities (Angeles, Ma, Rojas; the same as Silver's).
+
+With all vectors in the axes of the base:
+
+    z, o     axis and origin of joint i               M    moment about its centre of mass that turns link j
+    c, rdd   centre of mass of link j, and its acceleration minus gravity       r    c of link j minus o of joint i
+A turning joint gives link j >= i the partial velocities z (angular) and z x r (of c); a sliding one gives it z (of c).
+Source: Balafoutis & Patel (5.2.36), (5.2.37), spec R-36.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.inverse.base_frame_newton_euler import State, movements
+from cayley.dynamics.inverse.passes import FREE, STILL, Base, Wrench
+from cayley.dynamics.links import Link, Links
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f3"))
+    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([  2.36805323, -12.50977644])
+    """
+    states = movements(chain, q, qd, qdd, base)
+    return np.array([joint_force(link, state, states[i:], tip) for i, (link, state) in enumerate(zip(chain.links, states, strict=True))])
+
+
+def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> Any:
+    """Of one joint, as a sum over its link and all beyond it."""
+    z, o, last = state.z, state.p, beyond[-1]
+    end, pull, turn = last.p + last.R @ tip.at, last.R @ tip.force, last.R @ tip.moment
+    if link.is_revolute:
+        return z @ (sum(moment_about(o, other) for other in beyond) + turn + np.cross(end - o, pull))  # (5.2.36)
+    return z @ (sum(other.F for other in beyond) + pull)  # (5.2.37)
+
+
+def moment_about(o: Any, other: State) -> Any:
+    """What turns a link, about the point `o`."""
+    r = other.p + other.s - o
+    return other.N + np.cross(r, other.F)  # (5.2.36)

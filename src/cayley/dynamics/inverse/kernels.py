@@ -1,0 +1,50 @@
+"""The kernels of inverse dynamics of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.alternatives import Alternatives
+from cayley.dynamics.drives import drive_forces
+from cayley.dynamics.inverse.methods import DEFAULT, METHODS
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.outside import Outside
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+
+
+class InverseDynamics(Alternatives):
+    """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state (`q`, `qd`)."""
+
+    def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+        """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named frame, in its own
+        axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the root and the accelerations
+        (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
+        tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
+        links = lean_links(tree, pushed=outside.frames)
+
+        def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
+            acting = outside.acting(links, tree, q, more)
+            return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
+
+        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="inverse_dynamics", outputs=("tau",),
+                      inputs=("q", "qd", "qdd", *outside.names))(text)
+
+
+def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
+    """The default method, with all others by name."""
+    made = _by_method(tree, DEFAULT, InverseDynamics)
+    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return made
+
+
+def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+    text = METHODS[method].text(tree, "inverse_dynamics")
+
+    def inverse_dynamics(q: Any, qd: Any, qdd: Any) -> Any:
+        return text(q, qd, qdd) + drive_forces(tree, qd, qdd)
+
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="inverse_dynamics", outputs=("tau",), kind=kind)(inverse_dynamics)

@@ -1,0 +1,96 @@
+"""Inverse dynamics of open chains by vector Newton-Euler in the axes of the links (Luh, Walker, Paul).
+
+    w, wd    angular velocity and acceleration of a link       s      from the origin of a link to that of the next
+    sdd      acceleration of its origin, minus gravity         r      from the origin of a link to its centre of mass
+    rdd      the same of its centre of mass                    F, M   force and moment, about the centre of mass, that move the link
+    f, eta   force and moment, about the link's origin, that its joint gives it
+Sources: Balafoutis & Patel, Algorithm 5.3, (5.2.23)-(5.2.24), spec R-33; the same equations are Yamamoto's (4.29)-(4.40), with (4.31) and
+(4.32), lost in print, as in spec E3-22.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.passes import (
+    FREE,
+    STILL,
+    Base,
+    Load,
+    Wrench,
+    Z,
+    across_z,
+    along_the_axes,
+    as_wrenches,
+    backward,
+    forward,
+)
+from cayley.dynamics.links import Link, Links
+
+
+class State(NamedTuple):
+    """How a link moves, and what moves it."""
+
+    w: Any
+    wd: Any
+    sdd: Any
+    F: Any = None
+    M: Any = None
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f2"))
+    >>> inverse_dynamics(arm, np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([15.20009968,  2.87612016])
+    """
+    return along_the_axes(chain, loads(chain, q, qd, qdd, base, tip))  # (5.2.24c)
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    return as_wrenches(loads(chain, q, qd, qdd, base, tip))
+
+
+def loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Load]:
+    states = forward(chain, State(base.w, base.wd, base.a - chain.gravity), forward_cycle, q, qd, qdd)
+    return backward(chain, states, tip, backward_cycle, passed_on, q)
+
+
+def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    s = link.offset(q)  # (5.2.23c)
+    wt = link.outwards(before.w, q)  # (5.2.23a)
+    wd = link.outwards(before.wd, q)  # (5.2.23b)
+    sdd = link.outwards(before.sdd + np.cross(before.wd, s) + np.cross(before.w, np.cross(before.w, s)), q)  # (5.2.23c)
+    if link.is_revolute:
+        w = wt + Z * rate  # (5.2.23a)
+        wd = wd + across_z(wt) * rate + Z * change  # (5.2.23b)
+    else:
+        w = wt
+        sdd = sdd + across_z(wt) * (2 * rate) + Z * change  # (5.2.23c)
+    m, r, I = link.moments.mass, link.moments.center, link.moments.inertia_about_center
+    rdd = np.cross(wd, r) + np.cross(w, np.cross(w, r)) + sdd  # (5.2.23d)
+    F = m * rdd  # (5.2.23e)
+    M = I @ wd + np.cross(w, I @ w)  # (5.2.23f)
+    return State(w, wd, sdd, F, M)
+
+
+def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
+    f = outer.force + state.F  # (5.2.24a)
+    eta = state.M + np.cross(outer.at, outer.force) + np.cross(link.moments.center, state.F) + outer.moment  # (5.2.24b)
+    return Load(f, eta)
+
+
+def passed_on(link: Link, state: State, load: Load, q: Any) -> Wrench:
+    """The load of a joint in the axes of the link before it."""
+    f = link.inwards(load.f, q)  # (5.2.24a)
+    eta = link.inwards(load.eta, q)  # (5.2.24b)
+    return Wrench(f, eta, link.offset(q))

@@ -1,0 +1,93 @@
+"""The two passes of the recursive methods for open chains, and what is given at the ends of the chain.
+
+Motions go outwards, from the base; forces come inwards, from the tip. A method says in a forward cycle how the state of a link follows
+from that of the link before it, and in a backward cycle how the load of a joint follows from the wrench at the outer end of its link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+
+Z = np.array([0.0, 0.0, 1.0])  # the axis of a joint in its link's axes
+NONE = np.zeros(3)
+
+
+class Base(NamedTuple):
+    """How the base moves, in its own axes: angular velocity (3) [rad/s] and acceleration (3), and acceleration (3) [m/s^2] of its origin.
+
+    The velocity of the origin does not matter. The acceleration is without gravity, which the chain knows, in the base's axes too.
+    """
+
+    w: Any = NONE
+    wd: Any = NONE
+    a: Any = NONE
+
+
+class Wrench(NamedTuple):
+    """What a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m] where, in the link's axes.
+
+    At the tip it is what the last link exerts on its surroundings: the opposite of a wrench that acts on the robot.
+    """
+
+    force: Any = NONE
+    moment: Any = NONE
+    at: Any = NONE
+
+
+class Load(NamedTuple):
+    """What a joint gives to its link: force (3) and moment (3) about the link's origin, in the link's axes."""
+
+    f: Any
+    eta: Any
+
+
+STILL = Base()
+FREE = Wrench()
+
+
+def forward(chain: Links, start: Any, cycle: Callable[..., Any], q: Any, qd: Any, qdd: Any) -> list[Any]:
+    """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state of the base."""
+    states = [start]
+    for link in chain.links:
+        states.append(cycle(link, states[-1], q, qd, qdd))
+    return states[1:]
+
+
+def backward(chain: Links, states: Sequence[Any], tip: Any, cycle: Callable[..., Any], passed_on: Callable[..., Any],
+             q: Any) -> list[Any]:
+    """The loads of the joints: `cycle(link, state, outer)`, where `outer` is the wrench at the outer end of the link.
+
+    That is the tip's for the last link, and `passed_on(link, state, load, q)` of the link after it for the others.
+    """
+    loads: list[Any] = []
+    after: Any = None
+    for link, state in zip(reversed(chain.links), reversed(states), strict=True):
+        outer = tip if after is None else passed_on(*after, q)
+        loads.append(cycle(link, state, outer))
+        after = link, state, loads[-1]
+    return loads[::-1]
+
+
+def across_z(v: Any) -> Any:
+    """v x z."""
+    return np.array([v[1], -v[0], 0.0])
+
+
+def skew(v: Any) -> Any:
+    """The matrix (3, 3) of v x."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def along_the_axes(chain: Links, loads: Sequence[Load]) -> Any:
+    """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
+    return np.array([load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(chain.links, loads, strict=True)])
+
+
+def as_wrenches(loads: Sequence[Load]) -> Any:
+    """The loads as wrenches (n, 6), force first."""
+    return np.array([np.concatenate([load.f, load.eta]) for load in loads])

@@ -1,0 +1,95 @@
+"""Inverse dynamics of open chains as a two-point boundary-value problem with a transition operator (Rodriguez).
+
+Spatial vectors are pairs about the origin of a link, in its axes: motions (w; v), forces (n; f), hats left out.
+
+    v, a     angular velocity and velocity of the origin; their accelerations, gravity in them as -g of the base
+    phi      transition operator (i-1, i), with the change of axes in it: forces go inwards by it, motions outwards by its transpose
+    h        axis of the joint: (z; 0), or (0; z)       I      inertia about the link's origin
+    alpha, beta     what velocities add to the accelerations and to the forces       f    what the joint gives to its link
+Source: Balafoutis & Patel, Algorithm 5.5, (5.2.31)-(5.2.35); signs, boundary values and the terms alpha and beta, which are not printed
+there, as in spec E-16 and R-35.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, as_wrenches, backward, forward, skew
+from cayley.dynamics.links import Link, Links
+
+
+class State(NamedTuple):
+    """How a link moves."""
+
+    v: Any
+    a: Any
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f3"))
+    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([  2.36805323, -12.50977644])
+    """
+    found = spatial_loads(chain, q, qd, qdd, base, tip)
+    return np.array([axis(link) @ f for link, f in zip(chain.links, found, strict=True)])  # (5.2.35b)
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    return as_wrenches([Load(f[3:], f[:3]) for f in spatial_loads(chain, q, qd, qdd, base, tip)])
+
+
+def spatial_loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Any]:
+    start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - chain.gravity]))
+    states = forward(chain, start, forward_cycle, q, qd, qdd)
+    end = transition(np.eye(3), tip.at) @ np.concatenate([tip.moment, tip.force])
+    return backward(chain, states, end, backward_cycle, passed_on, q)
+
+
+def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    phi, h, s = transition(link.rotation(q), link.offset(q)), axis(link), link.offset(q)
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    w = before.v[:3]
+    turned = np.cross(link.outwards(w, q), Z * rate)
+    swung = link.outwards(np.cross(w, np.cross(w, s)), q)
+    alpha = np.concatenate([turned, swung] if link.is_revolute else [NONE, swung + 2 * turned])
+    v = phi.T @ before.v + h * rate  # (5.2.34a)
+    a = phi.T @ before.a + h * change + alpha  # (5.2.34b)
+    return State(v, a)
+
+
+def backward_cycle(link: Link, state: State, outer: Any) -> Any:
+    w, u, I = state.v[:3], link.moments.first, link.moments.inertia
+    beta = np.concatenate([np.cross(w, I @ w), np.cross(w, np.cross(w, u))])
+    return outer + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
+
+
+def passed_on(link: Link, state: State, f: Any, q: Any) -> Any:
+    return transition(link.rotation(q), link.offset(q)) @ f  # (5.2.35a)
+
+
+def axis(link: Link) -> Any:
+    """The joint's axis (6) as a spatial vector."""
+    return np.concatenate([Z, NONE] if link.is_revolute else [NONE, Z])
+
+
+def spatial_inertia(link: Link) -> Any:
+    """(6, 6), from accelerations to forces, (5.2.31)."""
+    u = skew(link.moments.first)
+    return np.block([[link.moments.inertia, u], [-u, link.moments.mass * np.eye(3)]])
+
+
+def transition(A: Any, s: Any) -> Any:
+    """phi (6, 6): forces about a point, in its axes, as forces about another, from which `s` leads to it; `A` turns the axes, (5.2.32).
+
+    With one set of axes phi(i, k) phi(k, j) = phi(i, j), phi(i, i) = 1 and phi(i, j) phi(j, i) = 1, (5.2.33).
+    """
+    return np.block([[A, skew(s) @ A], [np.zeros((3, 3)), A]])

@@ -1,0 +1,74 @@
+"""Newton and Euler's equations in screw-matrix form, for one body about any point of it and for a chain.
+
+    V   (v; w)   velocity of the reference point and angular velocity          F   (p; L)   momentum and moment of momentum about it
+    f   (f; n)   force and moment about the reference point
+    phi          the 6x6 inertia [[m 1, -u~], [u~, J]], u = m s the first moment and J the inertia about the reference point
+    F = phi V          dF/dt + V^x F = f, the derivative in the body's axes
+Source: Mladenova (164)-(167), spec R-36.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.inverse.vector_parameters import tilde
+from cayley.dynamics.links import Link, Links
+from cayley.dynamics.moments import Moments
+
+
+def screw_inertia(moments: Moments) -> Any:
+    """phi (6, 6) about the origin of the frame of the moments. Mladenova (167).
+
+    >>> np.diag(screw_inertia(Moments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
+    array([2. , 2. , 2. , 0.5, 0.5, 0. ])
+    """
+    m, u, I = moments.mass, tilde(moments.first), moments.inertia
+    return np.concatenate([np.concatenate([m * np.eye(3), u.T], axis=1), np.concatenate([u, I], axis=1)])
+
+
+def screw_cross(V: Any) -> Any:
+    """V^x (6, 6), which carries a momentum screw along: [[w~, 0], [v~, w~]]. Mladenova (165)."""
+    v, w = tilde(V[:3]), tilde(V[3:])
+    return np.concatenate([np.concatenate([w, np.zeros((3, 3))], axis=1), np.concatenate([v, w], axis=1)])
+
+
+def screw_force(phi: Any, V: Any, dV: Any) -> Any:
+    """The force screw (6) of a body of inertia `phi` that moves with V and dV (components in the body's axes). Mladenova (166)."""
+    return phi @ dV + screw_cross(V) @ (phi @ V)  # (166)
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) of a chain of revolute and prismatic joints: motion screws outwards, force screws inwards.
+
+    >>> import cayley as cy
+    >>> from cayley.dynamics.links import serial_chain
+    >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([15.20009968,  2.87612016])
+    """
+    V, dV = np.zeros(6), np.concatenate([-chain.gravity, np.zeros(3)])
+    found, forces = [], []
+    for link, rate, change in zip(chain.links, qd, qdd, strict=True):
+        axis = link.subspace[:, 0]
+        V = _outwards(link, V, q) + axis * rate  # (164)
+        dV = _outwards(link, dV, q) + axis * change - screw_cross(V).T @ (axis * rate)  # (164), its derivative
+        found.append(screw_force(screw_inertia(link.moments), V, dV))  # (166)
+    total = np.zeros(6)
+    for link, own in zip(reversed(chain.links), reversed(found), strict=True):
+        total = own + total  # (166), of all that is carried
+        forces.append(link.subspace[:, 0] @ total)
+        total = _inwards(link, total, q)
+    return np.stack(forces[::-1]) if forces else np.zeros(0)
+
+
+def _outwards(link: Link, V: Any, q: Any) -> Any:
+    """A motion screw about the origin of the parent, seen from the link."""
+    v, w = V[:3], V[3:]
+    return np.concatenate([link.outwards(v + np.cross(w, link.offset(q)), q), link.outwards(w, q)])
+
+
+def _inwards(link: Link, f: Any, q: Any) -> Any:
+    """A force screw about the origin of the link, seen from its parent."""
+    force = link.inwards(f[:3], q)
+    return np.concatenate([force, link.inwards(f[3:], q) + np.cross(link.offset(q), force)])

@@ -1,0 +1,111 @@
+"""Inverse dynamics of open chains by tensor Newton-Euler in the axes of the links.
+
+    w, wd    angular velocity and acceleration of a link       s      from the origin of a link to that of the next
+    Om       the tensor wd~ + w~ w~                            r      from the origin of a link to its centre of mass
+    sdd      acceleration of its origin, minus gravity         J      the Euler tensor of a link about its centre of mass
+    rdd      the same of its centre of mass                    F, M   force and moment, about the centre of mass, that move the link
+    f, eta   force and moment, about the link's origin, that its joint gives it
+Source: Balafoutis & Patel, Algorithm 5.6, (5.3.7)-(5.3.8), spec R-37.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.newton_euler import acceleration_tensor
+from cayley.dynamics.inverse.passes import (
+    FREE,
+    STILL,
+    Base,
+    Load,
+    Wrench,
+    Z,
+    across_z,
+    along_the_axes,
+    as_wrenches,
+    backward,
+    forward,
+)
+from cayley.dynamics.links import Link, Links
+
+
+class State(NamedTuple):
+    """How a link moves, and what moves it."""
+
+    w: Any
+    wd: Any
+    Om: Any
+    sdd: Any
+    F: Any = None
+    M: Any = None
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
+
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = serial_chain(load_robot("s1_f3"))
+    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([  2.36805323, -12.50977644])
+    """
+    return along_the_axes(chain, loads(chain, q, qd, qdd, base, tip))  # (5.3.8c)
+
+
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    return as_wrenches(loads(chain, q, qd, qdd, base, tip))
+
+
+def loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Load]:
+    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), base.a - chain.gravity)
+    states = forward(chain, start, forward_cycle, q, qd, qdd)
+    return backward(chain, states, tip, backward_cycle, passed_on, q)
+
+
+def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    wt = link.outwards(before.w, q)  # (5.3.7a)
+    wd = link.outwards(before.wd, q)  # (5.3.7b)
+    sdd = link.outwards(before.sdd + before.Om @ link.offset(q), q)  # (5.3.7d)
+    if link.is_revolute:
+        w = wt + Z * rate  # (5.3.7a)
+        wd = wd + across_z(wt) * rate + Z * change  # (5.3.7b)
+    else:
+        w = wt
+        sdd = sdd + across_z(wt) * (2 * rate) + Z * change  # (5.3.7d)
+    m, r, J = link.moments.mass, link.moments.center, euler_tensor_about_center(link)
+    Om = acceleration_tensor(w, wd)  # (5.3.7c)
+    rdd = Om @ r + sdd  # (5.3.7e)
+    F = m * rdd  # (5.3.7f)
+    M = euler_torque(Om, J)  # (5.3.7g) (5.3.7h)
+    return State(w, wd, Om, sdd, F, M)
+
+
+def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
+    f = outer.force + state.F  # (5.3.8a)
+    eta = state.M + np.cross(outer.at, outer.force) + np.cross(link.moments.center, state.F) + outer.moment  # (5.3.8b)
+    return Load(f, eta)
+
+
+def passed_on(link: Link, state: State, load: Load, q: Any) -> Wrench:
+    """The load of a joint in the axes of the link before it."""
+    f = link.inwards(load.f, q)  # (5.3.8a)
+    eta = link.inwards(load.eta, q)  # (5.3.8b)
+    return Wrench(f, eta, link.offset(q))
+
+
+def euler_tensor_about_center(link: Link) -> Any:
+    """J_c (3, 3): a constant of the link, (4.3.6)."""
+    return link.moments.second - np.outer(link.moments.first, link.moments.center)
+
+
+def euler_torque(Om: Any, J: Any) -> Any:
+    """The vector of Om J - (Om J)^T with 15 multiplications and 15 additions: (4.3.44), spec R-19."""
+    return np.array([Om[2, 0] * J[0, 1] + Om[2, 1] * J[1, 1] - Om[1, 0] * J[0, 2] - Om[1, 2] * J[2, 2] + (Om[2, 2] - Om[1, 1]) * J[1, 2],
+                     Om[0, 1] * J[1, 2] + Om[0, 2] * J[2, 2] - Om[2, 0] * J[0, 0] - Om[2, 1] * J[0, 1] + (Om[0, 0] - Om[2, 2]) * J[0, 2],
+                     Om[1, 0] * J[0, 0] + Om[1, 2] * J[0, 2] - Om[0, 1] * J[1, 1] - Om[0, 2] * J[1, 2] + (Om[1, 1] - Om[0, 0]) * J[0, 1]])

@@ -1,0 +1,55 @@
+"""Closed-form dynamics of a chain by traces of transforms and pseudo-inertias: tau = M q'' + h + g.
+
+    T_k   transform of link k         H_k   its pseudo-inertia         s_k   its centre of mass, in H_k's last column m (s; 1)
+The cost grows as n^4: for small n, and as a reference. Turning and sliding joints.
+Source: Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+from cayley.dynamics.transforms import pseudo_inertia, transform_derivatives
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """M (n, n).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s3_w09")), np.array([0.3, 0.7])).round(8)
+    array([[0.85111932, 0.19472633],
+           [0.19472633, 0.08      ]])
+    """
+    first = transform_derivatives(chain, q).first
+    M = np.zeros((chain.nv, chain.nv))
+    for link, dT in zip(chain.links, first, strict=True):
+        M = M + np.einsum("iab,jab->ij", dT @ pseudo_inertia(link.moments), dT)         # (3.28)
+    return M
+
+
+def velocity_forces(chain: Links, q: Any, qd: Any) -> Any:
+    """h (n), from the part of T'' that velocities make."""
+    first, second = transform_derivatives(chain, q)
+    h = np.zeros(len(chain.links))
+    for link, dT, ddT in zip(chain.links, first, second, strict=True):
+        bent = np.einsum("lmab,l,m->ab", ddT, qd, qd)                                   # (3.24)
+        h = h + np.einsum("iab,ab->i", dT @ pseudo_inertia(link.moments), bent)         # (3.28)
+    return h
+
+
+def gravity_forces(chain: Links, q: Any) -> Any:
+    """g (n), the derivative of the potential energy."""
+    first = transform_derivatives(chain, q).first
+    g, total = np.array([*chain.gravity, 0.0]), np.zeros(chain.nv)
+    for link, dT in zip(chain.links, first, strict=True):
+        total = total - (dT @ pseudo_inertia(link.moments)[:, 3]) @ g                   # (3.27)
+    return total
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
+    return inertia_matrix(chain, q) @ qdd + velocity_forces(chain, q, qd) + gravity_forces(chain, q)    # (3.29)

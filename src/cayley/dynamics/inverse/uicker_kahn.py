@@ -1,0 +1,50 @@
+"""Inverse dynamics of a chain by the closed form of Uicker and Kahn: Lagrange's equations over homogeneous matrices, O(n^4).
+
+    W_j   transform of link j, with exact first and second derivatives by the coordinates         J_j   its pseudo-inertia
+    D     generalized inertia tensor (n, n)         C   Coriolis and centrifugal coefficients (n, n, n)         G   gravity (n)
+tau_i = D_ik qdd_k + C_ikl qd_k qd_l + G_i. Turning and sliding joints.
+Source: Balafoutis & Patel (5.2.7), (5.2.8), corrected as in spec E-08.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+from cayley.dynamics.transforms import pseudo_inertia, transform_derivatives
+
+
+class ClosedForm(NamedTuple):
+    """The coefficients of the closed form at one configuration; C is symmetric in its last two indices."""
+
+    D: Any
+    C: Any
+    G: Any
+
+
+def closed_form(chain: Links, q: Any) -> ClosedForm:
+    """D (n, n), C (n, n, n) and G (n).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> closed_form(serial_chain(load_robot("s1_f2")), np.zeros(2)).G.round(6)
+    array([15.2055, 2.943 ])
+    """
+    n = len(chain.links)
+    g = np.array([*chain.gravity, 0.0])
+    first, second = transform_derivatives(chain, q)
+    D, C, G = np.zeros((n, n)), np.zeros((n, n, n)), np.zeros(n)
+    for link, dW, ddW in zip(chain.links, first, second, strict=True):
+        weighed = dW @ pseudo_inertia(link.moments)                                     # (5.2.7)
+        D = D + np.einsum("iab,kab->ik", weighed, dW)                                   # (5.2.7)
+        C = C + np.einsum("iab,klab->ikl", weighed, ddW)                                # (5.2.7)
+        G = G - weighed[:, :, 3] @ g                                                    # (5.2.7)
+    return ClosedForm(D, C, G)
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
+    D, C, G = closed_form(chain, q)
+    return D @ qdd + (C @ qd) @ qd + G                                                  # (5.2.8)

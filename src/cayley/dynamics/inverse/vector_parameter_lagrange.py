@@ -1,0 +1,208 @@
+"""Lagrange's equations of a chain whose coordinates are the vector-parameters of its joints, and their reduction to joint coordinates.
+
+    c          (n, 3), for each joint its vector-parameter, or its translation if it slides: 3n coordinates
+    M_i^k      velocity of the mass centre of link i by the rate of c_k                 N_k    angular velocity by the rate of c_k
+    T, H_V     kinetic energy 1/2 dc.H_V dc         h_V   Y_V + dT/dc - dH_V/dt dc          Y_V    forces of gravity
+    H_V ddc = P_V + h_V
+The model is that of spherical joints, and exact for them; revolute joints keep one component of each c. All is rational in c. Source:
+Mladenova (126)-(140), corrected as in spec E-27 to E-30 (R-28, R-29); the derivatives are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation, tilde
+from cayley.dynamics.links import Links
+from cayley.kinematics.linear import ldl_solve
+
+
+class Place(NamedTuple):
+    """A link and its joint in the root's axes, moving as the rates dc say."""
+
+    slides: bool
+    axes: Any  # those in which the joint's coordinates are components
+    O: Any  # attitude of the link
+    p: Any  # its origin
+    G: Any  # its mass centre
+    N: Any  # N_k
+    rotated: Any  # the derivative of N(c) dc by c, in the root's axes
+    dN: Any  # the time derivative of N_k
+    w: Any
+    v: Any  # of the origin
+    u: Any  # of the mass centre
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V.
+
+    >>> import cayley as cy
+    >>> from cayley.dynamics.links import serial_chain
+    >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    array([15.20009968,  2.87612016])
+    """
+    if not chain.links:
+        return np.zeros(0)
+    H, h = joint_space_model(chain, q, qd)
+    return H @ qdd - h  # (140)
+
+
+def joint_space_model(chain: Links, q: Any, qd: Any, *, whole: bool = False) -> tuple[Any, Any]:
+    """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see `joint_coordinates`.
+
+    >>> import cayley as cy
+    >>> from cayley.dynamics.links import serial_chain
+    >>> joint_space_model(serial_chain(cy.load("s1_f2")), np.zeros(2), np.zeros(2))[0].round(4)
+    array([[0.94, 0.24],
+           [0.24, 0.09]])
+    """
+    S = joint_coordinates(chain, q, whole=whole)
+    dc = np.stack([row * rate for row, rate in zip(S.first, qd, strict=True)])
+    return reduced(S, vector_parameter_inertia(chain, S.c, fixed=S.fixed), vector_parameter_bias(chain, S.c, dc, fixed=S.fixed), qd)
+
+
+def vector_parameter_inertia(chain: Links, c: Any, *, fixed: Sequence[Any] | None = None) -> Any:
+    """H_V (3n, 3n). `fixed`: the rotations before the joints, if other than those of their placements. Mladenova (126)-(132).
+
+    H_V loses rank as a c grows without bound: there the joint is at a half-turn.
+    """
+    places = _places(chain, c, 0 * c, fixed)
+    return sum(_of_link(chain, i, _M(places, i), _N_bar(places, i)) for i in range(len(places)))  # (132)
+
+
+def vector_parameter_bias(chain: Links, c: Any, dc: Any, *, fixed: Sequence[Any] | None = None) -> Any:
+    """h_V (3n). Mladenova (138), (139)."""
+    places = _places(chain, c, dc, fixed)
+    total = _gravity_force(chain, places) - _changing_inertia(chain, places) @ np.concatenate(list(dc))  # (139)
+    return total + np.concatenate([_energy_slope(chain, places, k) for k in range(len(places))])  # (139)
+
+
+def vector_parameter_inverse(chain: Links, c: Any, dc: Any, ddc: Any) -> Any:
+    """P_V (n, 3): the generalised forces for c that give the accelerations ddc. Mladenova (140)."""
+    return (vector_parameter_inertia(chain, c) @ np.concatenate(list(ddc)) - vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
+
+
+def vector_parameter_forward(chain: Links, c: Any, dc: Any, P: Any) -> Any:
+    """ddc (n, 3) under the generalised forces P_V (n, 3). Not defined where H_V is singular: massless spherical links, c infinite."""
+    return ldl_solve(vector_parameter_inertia(chain, c), np.concatenate(list(P)) + vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
+
+
+def vector_parameter_energies(chain: Links, c: Any, dc: Any) -> tuple[Any, Any]:
+    """Kinetic energy (130), corrected as in spec E-29, and potential energy of gravity [J]."""
+    places = _places(chain, c, dc, None)
+    kinetic, potential = 0.0, 0.0
+    for link, place in zip(chain.links, places, strict=True):
+        w = place.O.T @ place.w
+        kinetic = kinetic + link.moments.mass * (place.u @ place.u) / 2 + w @ (link.moments.inertia_about_center @ w) / 2
+        potential = potential - link.moments.mass * (chain.gravity @ place.G)
+    return kinetic, potential
+
+
+def _places(chain: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[Place]:
+    O, p, w, v = np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    found = []
+    for k, link in enumerate(chain.links):
+        axes = O @ (link.placement[:3, :3] if fixed is None else fixed[k])  # (108)
+        arm = O @ link.placement[:3, 3]  # (108)
+        if link.is_prismatic:
+            arm, own = arm + axes @ c[k], axes @ dc[k]
+            p, v = p + arm, v + np.cross(w, arm) + own  # (127)
+            O, N, dN, rotated = axes, axes, np.stack([np.cross(w, column) for column in axes.T], axis=1), None
+        else:
+            p, v = p + arm, v + np.cross(w, arm)  # (127)
+            N, rotated = axes @ rate_map(c[k]), axes @ _rate_slope(c[k], dc[k])  # (117)
+            dN = tilde(w) @ N + axes @ _rate_change(c[k], dc[k])  # (134)
+            O, w = axes @ rotation(c[k]), w + N @ dc[k]  # (64)
+        r = O @ link.moments.center  # (127)
+        found.append(Place(link.is_prismatic, axes, O, p, p + r, N, rotated, dN, w, v, v + np.cross(w, r)))
+    return found
+
+
+def _rate_change(c: Any, dc: Any) -> Any:
+    """The time derivative of N(c)."""
+    return 2 / (1 + c @ c) * (tilde(dc) - (c @ dc) * rate_map(c))
+
+
+def _rate_slope(c: Any, dc: Any) -> Any:
+    """The derivative (3, 3) of N(c) dc by c, dc held."""
+    return -2 / (1 + c @ c) * (tilde(dc) + np.outer(rate_map(c) @ dc, c))
+
+
+def _M(places: list[Place], i: int) -> Any:
+    """(126), (127), corrected as in spec E-27: the arms start at the joints."""
+    blocks = [np.zeros((3, 3))] * len(places)
+    for k in range(i + 1):
+        blocks[k] = places[k].N if places[k].slides else -tilde(places[i].G - places[k].p) @ places[k].N  # (127)
+    return np.concatenate(blocks, axis=1)
+
+
+def _N_bar(places: list[Place], i: int) -> Any:
+    """(128), (129), corrected as in spec E-28."""
+    blocks = [np.zeros((3, 3))] * len(places)
+    for k in range(i + 1):
+        if not places[k].slides:
+            blocks[k] = places[i].O.T @ places[k].N  # (129)
+    return np.concatenate(blocks, axis=1)
+
+
+def _M_change(places: list[Place], i: int) -> Any:
+    blocks = [np.zeros((3, 3))] * len(places)
+    for k in range(i + 1):
+        own, link = places[k], places[i]
+        blocks[k] = own.dN if own.slides else -tilde(link.u - own.v) @ own.N - tilde(link.G - own.p) @ own.dN  # (134)
+    return np.concatenate(blocks, axis=1)
+
+
+def _N_bar_change(places: list[Place], i: int) -> Any:
+    blocks = [np.zeros((3, 3))] * len(places)
+    for k in range(i + 1):
+        if not places[k].slides:
+            blocks[k] = places[i].O.T @ (places[k].dN - tilde(places[i].w) @ places[k].N)  # (134)
+    return np.concatenate(blocks, axis=1)
+
+
+def _of_link(chain: Links, i: int, M: Any, N: Any) -> Any:
+    """Z_Vi, (131)."""
+    moments = chain.links[i].moments
+    return moments.mass * (M.T @ M) + N.T @ (moments.inertia_about_center @ N)  # (131)
+
+
+def _changing_inertia(chain: Links, places: list[Place]) -> Any:
+    """dH_V/dt."""
+    total: Any = 0.0
+    for i in range(len(places)):
+        moments = chain.links[i].moments
+        half = moments.mass * (_M(places, i).T @ _M_change(places, i))  # (134)
+        half = half + _N_bar(places, i).T @ (moments.inertia_about_center @ _N_bar_change(places, i))  # (134)
+        total = total + half + half.T  # (134)
+    return total
+
+
+def _energy_slope(chain: Links, places: list[Place], k: int) -> Any:
+    """dT/dc_k (3): a change of c_k turns or shifts all links from k on, and N(c_k) with them."""
+    own, total = places[k], np.zeros(3)
+    for i in range(k, len(places)):
+        link, moments = places[i], chain.links[i].moments
+        if own.slides:
+            velocity = tilde(own.w) @ own.N  # (133)
+        else:
+            r = link.G - own.p
+            beyond = link.u - own.v - np.cross(own.w, r)  # (133)
+            velocity = -tilde(beyond) @ own.N - tilde(own.w) @ (tilde(r) @ own.N) - tilde(r) @ own.rotated  # (133)
+            turned = link.O.T @ (tilde(own.w) @ own.N + own.rotated)  # (133)
+            total = total + turned.T @ (moments.inertia_about_center @ (link.O.T @ link.w))  # (133)
+        total = total + moments.mass * (velocity.T @ link.u)  # (133)
+    return total
+
+
+def _gravity_force(chain: Links, places: list[Place]) -> Any:
+    """Y_V (3n): (138), for vector-parameters, as in spec E-30."""
+    forces = []
+    for k, own in enumerate(places):
+        pulls = [link.moments.mass * (chain.gravity if own.slides else np.cross(place.G - own.p, chain.gravity))
+                 for link, place in zip(chain.links[k:], places[k:], strict=True)]
+        forces.append(own.N.T @ sum(pulls))  # (138)
+    return np.concatenate(forces)

@@ -1,0 +1,37 @@
+"""Inverse dynamics of a chain by Waters' form of Lagrange's equations: accelerations of the transforms by recursion, O(n^2).
+
+    W_j, W_j''   transform of link j and its second derivative by time         J_j   its pseudo-inertia
+Turning and sliding joints. Source: Balafoutis & Patel (5.2.9), (5.2.10).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.links import Links
+from cayley.dynamics.transforms import insertion, moving_transforms, pseudo_inertia, transform
+
+
+def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> q, qd, qdd = np.array([[0.3, -0.7], [1.1, -0.4], [0.5, 2.0]])
+    >>> inverse_dynamics(serial_chain(load_robot("s1_f2")), q, qd, qdd)
+    array([15.20009968, 2.87612016])
+    """
+    moved = moving_transforms(chain, q, qd, qdd)
+    g = np.array([*chain.gravity, 0.0])
+    tau = []
+    for i, link in enumerate(chain.links):
+        dW, total = moved[i].W @ insertion(link), 0.0                                   # (5.2.9)
+        for j in range(i, len(chain.links)):
+            if j > i:
+                dW = dW @ transform(chain.links[j], q)                                  # (5.2.9)
+            weighed = dW @ pseudo_inertia(chain.links[j].moments)                       # (5.2.9)
+            total = total + np.trace(weighed @ moved[j].ddW.T) - g @ weighed[:, 3]      # (5.2.9)
+        tau.append(total)
+    return np.array(tau)

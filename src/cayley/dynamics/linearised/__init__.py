@@ -1,0 +1,1 @@
+"""Linearised dynamics: sensitivity matrices by several routes, state-space models, and what is done with them."""

@@ -1,0 +1,105 @@
+"""Constant and joint turns as planar rotations: the cheapest way to change axes. A turn by 0 or a multiple of 90 degrees costs nothing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_ROUNDING = 4e-15  # sines this small are the rounding of constants
+
+
+class Turn(NamedTuple):
+    """A planar rotation by its cosine and sine."""
+
+    c: Any
+    s: Any
+
+    def about_z(self, v: Any) -> Any:
+        return np.array([self.c * v[0] - self.s * v[1], self.s * v[0] + self.c * v[1], v[2]])
+
+    def back_about_z(self, v: Any) -> Any:
+        return np.array([self.c * v[0] + self.s * v[1], self.c * v[1] - self.s * v[0], v[2]])
+
+    def about_x(self, v: Any) -> Any:
+        return np.array([v[0], self.c * v[1] - self.s * v[2], self.s * v[1] + self.c * v[2]])
+
+    def back_about_x(self, v: Any) -> Any:
+        return np.array([v[0], self.c * v[1] + self.s * v[2], self.c * v[2] - self.s * v[1]])
+
+    def tensor_about_z(self, T: Any) -> Any:
+        """Rz T Rz^T of a symmetric tensor, with 7 multiplications and 7 additions."""
+        turned, spread = self._mixed(T[0, 0], T[1, 1], T[0, 1])
+        xz, yz = self.c * T[0, 2] - self.s * T[1, 2], self.s * T[0, 2] + self.c * T[1, 2]
+        return np.array([[T[0, 0] - spread, turned, xz], [turned, T[1, 1] + spread, yz], [xz, yz, T[2, 2]]])
+
+    def tensor_about_x(self, T: Any) -> Any:
+        turned, spread = self._mixed(T[1, 1], T[2, 2], T[1, 2])
+        xy, xz = self.c * T[0, 1] - self.s * T[0, 2], self.s * T[0, 1] + self.c * T[0, 2]
+        return np.array([[T[0, 0], xy, xz], [xy, T[1, 1] - spread, turned], [xz, turned, T[2, 2] + spread]])
+
+    def _mixed(self, a: Any, b: Any, ab: Any) -> tuple[Any, Any]:
+        """The product of inertia after the turn of [[a, ab], [ab, b]], and what the first moment gives to the second."""
+        c, s, d = self.c, self.s, a - b
+        along = s * d + 2 * c * ab  # of the turned tensor: ab' = c along - ab, and s along is what a gives to b
+        return c * along - ab, s * along
+
+    def then(self, R: Any) -> AroundZ:
+        """This turn about z, followed by a rotation matrix (3, 3)."""
+        return AroundZ(self, R)
+
+    def forth(self, v: Any) -> Any:
+        return self.about_z(v)
+
+    def back(self, v: Any) -> Any:
+        return self.back_about_z(v)
+
+    def tensor_forth(self, T: Any) -> Any:
+        return self.tensor_about_z(T)
+
+
+class AroundZ(NamedTuple):
+    """A turn about z and then a rotation matrix."""
+
+    turn: Turn
+    R: Any
+
+    def forth(self, v: Any) -> Any:
+        return self.turn.about_z(self.R @ v)
+
+    def back(self, v: Any) -> Any:
+        return self.R.T @ self.turn.back_about_z(v)
+
+    def tensor_forth(self, T: Any) -> Any:
+        return self.turn.tensor_about_z(self.R @ T @ self.R.T)
+
+
+NO_TURN = Turn(1.0, 0.0)
+
+
+def turn_about_z(constant: Turn, angle: Any) -> Turn:
+    """The turn by a joint's angle after a constant one."""
+    c, s = np.cos(angle), np.sin(angle)
+    quarters = {(1.0, 0.0): (c, s), (0.0, 1.0): (-s, c), (-1.0, 0.0): (-c, -s), (0.0, -1.0): (s, -c)}
+    if constant in quarters:
+        return Turn(*quarters[constant])
+    shifted = angle + np.arctan2(constant.s, constant.c)
+    return Turn(np.cos(shifted), np.sin(shifted))
+
+
+def zxz(R: np.ndarray) -> tuple[Turn, Turn, Turn]:
+    """Rz(beta) Rx(alpha) Rz(gamma) of a constant rotation (3, 3), with beta zero wherever that is possible."""
+    sine = float(np.hypot(R[0, 2], R[1, 2]))
+    beta = NO_TURN if abs(R[0, 2]) < _ROUNDING else exact(-R[1, 2] / sine, R[0, 2] / sine)
+    # what is left of R is used for the others, so that they make good what beta lacks where the axes are nearly parallel
+    first, second = beta.c * R[0] + beta.s * R[1], beta.c * R[1] - beta.s * R[0]
+    return beta, exact(R[2, 2], -second[2]), exact(first[0], -first[1])
+
+
+def exact(c: float, s: float) -> Turn:
+    """A turn whose cosine and sine are 0 and 1 where only rounding keeps them from it."""
+    if abs(c) < _ROUNDING:
+        return Turn(0.0, float(np.sign(s)))
+    if abs(s) < _ROUNDING:
+        return Turn(float(np.sign(c)), 0.0)
+    return Turn(float(c), float(s))

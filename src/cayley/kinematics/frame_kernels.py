@@ -1,0 +1,65 @@
+"""Kernels of the texts of this layer, `text(tree, *arrays, frame, **choices)`, for one mechanism, one frame and one choice."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from cayley.compiler.family import GIVEN
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.errors import ConventionError
+from cayley.kinematics.forward import frame_pose
+from cayley.model.tree import Tree
+
+
+def sized(tree: Tree, signature: str) -> str:
+    """A signature in which q and v stand for the sizes of configuration and velocity, with the numbers of a mechanism."""
+    return re.sub(r"\b[qv]\b", lambda letter: str(tree.nq if letter[0] == "q" else tree.nv), signature)
+
+
+def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: Callable[..., None] | None = None) -> Kernel:
+    """A kernel in whose signature q and v stand for the sizes of configuration and velocity."""
+    return kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check)(text)
+
+
+def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, check: Callable[..., None] | None = None,
+                 **choices: Any) -> Kernel:
+    """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up; `at=GIVEN` makes the
+    point (3) the last input.
+
+    >>> from cayley.kinematics.velocity import twist
+    >>> from cayley.model.catalogue import load_robot
+    >>> frame_kernel(load_robot("planar2r"), twist, "(q),(v)->(6)", "tool", axes="world", at=GIVEN)
+    <kernel twist_of_tool (2),(2),(3)->(6)>
+    """
+    _check_frames(tree, frame, text.__name__, choices)
+    names = list(inspect.signature(text).parameters)
+    arrays = names[1:names.index("frame")]
+    given = [name for name, choice in choices.items() if choice is GIVEN]
+
+    def of_one_state(*inputs: Any) -> Any:
+        return text(tree, *inputs[:len(arrays)], frame, **choices | dict(zip(given, inputs[len(arrays):], strict=True)))
+
+    of_one_state.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in [*arrays, *given]])
+    of_one_state.__doc__ = text.__doc__
+    return sized_kernel(tree, signature.replace("->", ",(3)" * len(given) + "->"), of_one_state, f"{text.__name__}_of_{frame}", check)
+
+
+def pose_matrix(tree: Tree, q: Any, frame: str, *, relative_to: str) -> Any:
+    """The pose (4, 4) of a frame in another, or in the root ("world")."""
+    return frame_pose(tree, q, frame, None if relative_to == "world" else relative_to).matrix
+
+
+def _check_frames(tree: Tree, frame: str, what: str, choices: dict[str, Any]) -> None:
+    tree.frame(frame)
+    if "axes" in choices and choices["axes"] is None:
+        raise ConventionError(f'say in which axes the {what.replace("_", " ")} is to be: axes="world" (the root\'s), axes="body" (those '
+                              "of the frame), or the name of a frame")
+    if choices.get("axes") not in (None, "world", "body"):
+        tree.frame(choices["axes"])
+    for place in (choices.get("at"), choices.get("relative_to")):
+        if isinstance(place, str) and place != "world":
+            tree.frame(place)

@@ -1,0 +1,101 @@
+"""Candidates: what a family of arms offers for a pose, before it is known whether they reach it.
+
+A family writes its candidates once, as a text without branches on values. Where a special pose needs more than the text gives (a joint
+that is free), it asks `near`. A single pose is looked at by `Careful`, which answers; a kernel for many poses is traced with `Noting`,
+which says no and notes how near it was, so that these poses can be done again, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+LAST = 99  # the number of what is tried when no value of a free joint will do
+SAME = 3e-7  # configurations nearer than this are one: a double root
+
+Names = tuple[str, str, str]
+Choice = tuple[Hashable, int]
+
+
+class Sign(NamedTuple):
+    """What tells two branches apart: a number without unit, and its names if positive, if negative, and where the branches meet."""
+
+    value: Any
+    names: Names
+
+    @property
+    def name(self) -> str:
+        return self.names[2] if abs(self.value) <= SAME else self.names[0] if self.value > 0 else self.names[1]
+
+
+@dataclass(frozen=True)
+class Free:
+    """A joint that a candidate leaves free; `weights` of the combination that stays fixed, if there is one."""
+
+    joint: int
+    reason: str
+    weights: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Moving numbers of the rows (theta, or d of a prismatic joint), their branch and what is free.
+
+    Among the candidates with the same key at the same place of `choices` only those of the lowest number that close at all are kept:
+    values of a free joint are alternatives, not further solutions.
+    """
+
+    moving: Any
+    branch: tuple[Sign, ...]
+    free: tuple[Free, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+
+class Special(Protocol):
+    """Whether a pose is a special one, and the values of free joints there."""
+
+    def near(self, distance: Any, bound: float) -> bool: ...
+
+    def values(self, joint: int) -> list[tuple[int, float]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Careful:
+    """For one pose. `start` are the moving numbers of the reference."""
+
+    start: np.ndarray
+
+    def near(self, distance: Any, bound: float) -> bool:
+        return bool(distance <= bound)
+
+    def values(self, joint: int) -> list[tuple[int, float]]:
+        """Values to try for a free joint, numbered by preference: the pose may be out of reach for the first of them."""
+        turns = np.array([0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6]) * (np.pi / 6)
+        return list(enumerate((self.start[joint] + turns).tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class Noting:
+    """For a kernel. `notes` are distances from special poses, one where they begin."""
+
+    notes: list[Any] = field(default_factory=list)
+
+    def near(self, distance: Any, bound: float) -> bool:
+        self.notes.append(distance / bound)
+        return False
+
+    def values(self, joint: int) -> list[tuple[int, float]]:
+        return []
+
+
+def angles_of(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
+    """The angles x with a cos x + b sin x = c, the one ahead of atan2(b, a) first.
+
+    Beyond reach the nearest angle is given twice: whether it will do is seen when it is closed.
+    """
+    middle = np.arctan2(b, a)
+    away = np.arctan2(np.sqrt(np.maximum(a * a + b * b - c * c, 0.0)), c)
+    return middle + away, middle - away

@@ -1,0 +1,101 @@
+"""Configurations of a mechanism: random ones, checks, and quaternions brought back to length one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import GeometryError, ModelError, SignatureError
+from cayley.geometry.rotations.batch import first_failure, place
+from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Spherical
+from cayley.model.parts import Joint
+from cayley.model.tree import Tree
+
+
+def random_configuration(tree: Tree, seed: int | np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
+    """Configurations (*size, nq), even between the limits of the joints and over all rotations.
+
+    Where a coordinate has no limits it is between -pi and pi if it is an angle, and between -1 and 1 if it is a length [m]; with one
+    limit it is up to a turn or 2 m from it. A joint that follows another does so. `seed` is a number, or a generator that goes on.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = load_robot("puma560")
+    >>> q = random_configuration(arm, 0, 1000)
+    >>> q.shape, bool((q >= arm.lower).all()), bool((q <= arm.upper).all())
+    ((1000, 6), True, True)
+    """
+    random = np.random.default_rng(seed)
+    shape = (size,) if isinstance(size, int) else tuple(size)
+    low, high = _ranges(tree)
+    q = random.uniform(low, high, size=(*shape, tree.nq))
+    for _, turn in quaternion_places(tree):
+        attitude = random.normal(size=(*shape, 4))
+        q[..., turn] = attitude / np.linalg.norm(attitude, axis=-1, keepdims=True)
+    for joint, own in zip(tree.joints, tree.q_slices, strict=True):
+        if joint.mimic is not None:
+            q[..., own] = joint.mimic.multiplier * q[..., tree.q_slices[tree.joint_number(joint.mimic.joint)]] + joint.mimic.offset
+    return q
+
+
+def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: float = 1e-9) -> None:
+    """Raise if `q` (..., nq) is no configuration: wrong shape, not finite, quaternions not of length one, or, with `limits`, outside them.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> check_configuration(load_robot("puma560"), [0.0, 0.0, 9.0, 0.0, 0.0, 0.0])
+    Traceback (most recent call last):
+    cayley.errors.ModelError: joint 'joint3' of puma560 is at 9 in the configuration: beyond its limits, from ... to ...
+    """
+    q = np.asarray(q, dtype=np.float64)
+    if q.shape[-1:] != (tree.nq,):
+        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    bad = first_failure(np.isfinite(q).all(axis=-1))
+    if bad is not None:
+        raise GeometryError(f"configuration{place(bad)} of {tree.name} is not finite: {q[bad].tolist()}")
+    for joint, turn in quaternion_places(tree):
+        length = np.linalg.norm(q[..., turn], axis=-1)
+        bad = first_failure(np.abs(length - 1) <= tolerance)
+        if bad is not None:
+            raise GeometryError(f"the quaternion of joint {joint.name!r} of {tree.name} has the length {np.asarray(length)[bad]:.9g} in "
+                                f"configuration{place(bad)}: `normalized` makes it one")
+    for joint, own in zip(tree.joints, tree.q_slices, strict=True) if limits else ():
+        for k, low, high in zip(range(own.start, own.stop), joint.limits.lower, joint.limits.upper, strict=True):
+            bad = first_failure((q[..., k] >= low - tolerance) & (q[..., k] <= high + tolerance))
+            if bad is not None:
+                raise ModelError(f"joint {joint.name!r} of {tree.name} is at {q[bad][k]:.6g} in the configuration{place(bad)}: beyond its "
+                                 f"limits, from {low:.6g} to {high:.6g}")
+
+
+def normalized(tree: Tree, q: Any) -> np.ndarray:
+    """The configurations (..., nq) with their quaternions brought to length one; what else there is in them is not touched."""
+    q = np.array(q, dtype=np.float64)
+    if q.shape[-1:] != (tree.nq,):
+        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    for joint, turn in quaternion_places(tree):
+        length = np.linalg.norm(q[..., turn], axis=-1, keepdims=True)
+        if not (length > 0).all():
+            raise GeometryError(f"a quaternion of joint {joint.name!r} of {tree.name} is zero: it has no direction to keep")
+        q[..., turn] /= length
+    return q
+
+
+def quaternion_places(tree: Tree) -> Iterator[tuple[Joint, slice]]:
+    """The joints whose attitude is a quaternion, and where it is in the configuration."""
+    for joint, own in zip(tree.joints, tree.q_slices, strict=True):
+        if isinstance(joint.motion, (Spherical, Floating)):
+            yield joint, slice(own.stop - 4, own.stop)
+
+
+def _ranges(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    half = np.array([x for joint in tree.joints for x in _half_ranges(joint.motion)])
+    low, high = tree.lower, tree.upper
+    center = np.where(np.isfinite(low), low + half, np.where(np.isfinite(high), high - half, 0.0))
+    return np.where(np.isfinite(low), low, center - half), np.where(np.isfinite(high), high, center + half)
+
+
+def _half_ranges(motion: Motion) -> list[float]:
+    """What is taken where there are no limits: 1 m, half a turn."""
+    if isinstance(motion, (Planar, Floating)):
+        return [1.0, 1.0, np.pi] if isinstance(motion, Planar) else [1.0] * motion.nq
+    return [1.0 if isinstance(motion, Prismatic) else np.pi] * motion.nq

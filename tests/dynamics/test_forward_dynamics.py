@@ -1,0 +1,115 @@
+"""The default forward dynamics and inertia matrix beside Pinocchio, for robots from files and random trees of every joint kind."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import cayley as cy
+from cayley.dynamics.forward import articulated_bodies, solve
+from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.forward.methods import default_method
+from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.links import links_of
+from compiler.parity import check_parity
+from dynamics.chains import random_chain, random_state
+from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
+from dynamics.test_inverse_dynamics import random_tree
+
+pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
+
+
+def relative(ours, theirs):
+    return np.abs(ours - theirs).max(initial=0.0) / max(1.0, np.abs(theirs).max(initial=0.0))
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_robots_agree_with_pinocchio(name, floating):
+    """The inertia matrix; and forward dynamics undo inverse dynamics, wherever the matrix is not singular."""
+    tree, model = robot(name, floating), pinocchio_model(name, floating)
+    links, own = lean_links(tree), places(tree, model)
+    q, v, a = (x[0] for x in state_here(tree, 3))
+    data = model.createData()
+    theirs = pin.crba(model, data, *state_there(tree, model, q), pin.Convention.WORLD)
+    theirs = (np.triu(theirs) + np.triu(theirs, 1).T)[np.ix_(own, own)]
+    M = inertia_matrix(links, q)
+    assert relative(M, theirs) < 1e-12
+    scale = np.sqrt(np.diag(theirs))
+    if tree.nv and (scale > 0).all():
+        condition = np.linalg.cond(theirs / np.outer(scale, scale))
+        tau = inverse_dynamics(links, q, v, a)
+        lost = max(1e-10, 1e-14 * condition)  # the forces are rounded; the matrix makes that more
+        pinocchio = pin.aba(model, data, *state_there(tree, model, q, v, tau))[own]
+        for method in (solve, articulated_bodies):
+            ours = method.forward_dynamics(links, q, v, tau)
+            assert relative(ours, a) < lost
+            assert relative(ours, pinocchio) < 10 * lost
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_trees_of_every_joint_kind(seed):
+    """Inverse dynamics, which Pinocchio has checked, are undone; the matrix is their derivative."""
+    tree = random_tree(seed)
+    q, v, a = (x[0] for x in state_here(tree, seed))
+    for links in (links_of(tree), lean_links(tree)):
+        rest = inverse_dynamics(links, q, v, 0 * a)
+        columns = np.stack([inverse_dynamics(links, q, v, e) - rest for e in np.eye(tree.nv)], axis=1)
+        assert relative(inertia_matrix(links, q), columns) < 1e-12
+        tau = inverse_dynamics(links, q, v, a)
+        for method in (solve, articulated_bodies):
+            assert relative(method.forward_dynamics(links, q, v, tau), a) < 1e-10
+
+
+@pytest.mark.spec("S1-60", "S1-70")
+def test_kernels_undo_inverse_dynamics():
+    for name in ("puma560", "panda"):
+        for arm in (cy.load(name), cy.load(name).including("rotors", "friction")):
+            q, v, a = np.random.default_rng(0).normal(size=(3, 20, arm.nv))
+            forward, tau = forward_dynamics_kernel(arm), inverse_dynamics_kernel(arm)(q, v, a)
+            np.testing.assert_allclose(forward(q, v, tau), a, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(forward.using("articulated-bodies")(q, v, tau), a, rtol=0, atol=1e-9)
+            M, inverse = inertia_matrix_kernel(arm)(q), inverse_inertia_matrix_kernel(arm)(q)
+            np.testing.assert_allclose(M @ inverse, np.broadcast_to(np.eye(arm.nv), M.shape), rtol=0, atol=1e-9)
+
+
+def test_wrenches_and_base_motion():
+    arm = cy.load("panda")
+    rng = np.random.default_rng(1)
+    q, v, a = rng.normal(size=(3, 5, 7))
+    wrench, turning, acceleration = rng.normal(size=(5, 6)), rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
+    taken = {"wrenches": ["tool"], "axes": "world", "base_motion": True}
+    tau = inverse_dynamics_kernel(arm).taking(**taken)(q, v, a, wrench, turning, acceleration)
+    np.testing.assert_allclose(forward_dynamics_kernel(arm).taking(**taken)(q, v, tau, wrench, turning, acceleration), a, atol=1e-9)
+
+
+def test_the_default_is_the_cheaper():
+    for joints in (7, 20):
+        tree = random_chain("R" * joints, 0)
+        kernel = forward_dynamics_kernel(tree)
+        other = {"composite-bodies": "articulated-bodies", "articulated-bodies": "composite-bodies"}[default_method(tree)]
+        assert kernel.operations().multiplications < kernel.using(other).operations().multiplications
+
+
+def test_articulated_bodies_grow_with_the_number_of_joints():
+    counts = [forward_dynamics_kernel(random_chain("R" * n, 0)).using("articulated-bodies").operations() for n in (20, 40, 60)]
+    steps = np.diff([c.multiplications + c.additions for c in counts])
+    assert steps[0] == pytest.approx(steps[1], rel=0.02)
+
+
+def test_a_hundred_joints():
+    tree = random_chain("R" * 100, 4)
+    q, v, a = random_state(tree, 4)
+    links = lean_links(tree)
+    tau = inverse_dynamics(links, q, v, a)
+    again = inverse_dynamics(links, q, v, articulated_bodies.forward_dynamics(links, q, v, tau))
+    assert relative(again, tau) < 1e-10
+
+
+def test_parity():
+    arm = cy.load("planar3r")
+    q, v, tau = np.random.default_rng(5).normal(size=(3, 4, 3))
+    check_parity(forward_dynamics_kernel(arm), q, v, tau)
