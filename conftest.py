@@ -17,7 +17,11 @@ CACHE = pytest.StashKey[str]()
 
 
 def pytest_configure(config):
-    """Give the whole run its own cache of compiled code, before anything can compile; xdist's workers inherit it."""
+    """Give the whole run its own cache of compiled code, before anything can compile; xdist's workers inherit it.
+
+    Each worker has one core: threads of OpenBLAS would only wait for each other.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not hasattr(config, "workerinput"):
         os.environ["CAYLEY_CACHE"] = config.stash[CACHE] = tempfile.mkdtemp(prefix="cayley-test-cache-")
 

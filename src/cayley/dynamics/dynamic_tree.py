@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,15 @@ from cayley.compiler.kernel import Kernel
 from cayley.dynamics import closed_form, energies
 from cayley.dynamics.alternatives import Alternatives
 from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.equations import EquationsOfMotion, equations_of_motion
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
+from cayley.dynamics.identification.regressor import LinearModel, linear_model
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.links import links_of
 from cayley.dynamics.reactions import reactions_kernel
 from cayley.kinematics.frame_kernels import sized_kernel
@@ -67,6 +70,16 @@ class DynamicTree(Tree):
                [-5.634, 23.927]])
         """
         return inverse_inertia_matrix_kernel(self)
+
+    def inertia_condition(self, q: Any) -> np.ndarray:
+        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward dynamics.
+
+        >>> cy.load("s1_f2").inertia_condition([0.3, -0.7]).round(3)
+        np.float64(6.459)
+        """
+        M = self.inertia_matrix(q)
+        scale = 1 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+        return np.linalg.cond(scale[..., :, None] * M * scale[..., None, :])
 
     # The parts of tau = M qdd + C qd + G
 
@@ -157,7 +170,48 @@ class DynamicTree(Tree):
         links = links_of(self)
         return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum")
 
-    # Methods
+    # Derivatives
+
+    @cached_property
+    def linearize(self) -> Linearize:
+        """`linearize(q, qd, qdd)`: D, V, P (..., nv, nv) with dtau = D dqdd + V dqd + P dq. `.using(method)`.
+
+        >>> cy.load("s1_f2").linearize([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).P.round(3)
+        array([[-2.478,  1.519],
+               [ 1.146,  1.333]])
+        """
+        return linearize_kernel(self)
+
+    @cached_property
+    def forward_derivatives(self) -> Alternatives:
+        """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau` (..., nv, nv).
+
+        >>> arm = cy.load("s1_f2")
+        >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau, arm.inverse_inertia_matrix([0.3, -0.7]))
+        True
+        """
+        return forward_derivatives_kernel(self)
+
+    # Equations and methods
+
+    def equations(self, **options: Any) -> EquationsOfMotion:
+        """M, C and G as formulas; prints as text and as LaTeX. `parameters="symbols"` has letters for masses and lengths.
+
+        >>> print(cy.load("s1_f1").equations(parameters="symbols"))
+        M qdd + V + G = tau, V = C qd
+        M_11 = I_1 + m_1*c_1**2
+        V_1 = 0
+        G_1 = m_1*c_1*g*cos(q_1)
+        """
+        return equations_of_motion(self, **options)
+
+    def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
+        """The model that is linear in its inertial parameters: regressor, base parameters, identification.
+
+        >>> cy.load("puma560").linear_model().regressor(*np.ones((3, 6))).shape
+        (6, 60)
+        """
+        return linear_model(self, joint_terms=joint_terms)
 
     def compare_inverse_dynamics(self, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,
                                  progress: bool = False) -> Comparison:

@@ -34,13 +34,15 @@ def ldl(A: Any) -> tuple[list[list[Any]], list[Any]]:
     L: list[list[Any]] = [[] for _ in range(len(A))]
     pivots: list[Any] = []
     for i in range(len(A)):
+        undivided: list[Any] = []  # row i of L D
         for j in range(i):
             rest = A[i][j]
             for k in range(j):
-                rest = rest - L[i][k] * (L[j][k] * pivots[k])
+                rest = rest - L[j][k] * undivided[k]
+            undivided.append(rest)
             L[i].append(rest / pivots[j])
         pivot = A[i][i]
         for k in range(i):
-            pivot = pivot - L[i][k] * (L[i][k] * pivots[k])
+            pivot = pivot - L[i][k] * undivided[k]
         pivots.append(pivot)
     return L, pivots

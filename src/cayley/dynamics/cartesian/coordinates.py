@@ -1,0 +1,100 @@
+"""What Cartesian-space dynamics are written in: the rows of a frame's motion that a task asks for, and their Jacobians.
+
+    geometric    x' = (v; w), the twist of a frame in the root's axes: there is no x whose rate w is
+    analytic     x = (position; parameters of the attitude), x' = dx/dt; singular where the parameters are
+x' = J qd, x'' = J qdd + J' qd. Source: Balafoutis & Patel (7.4.1), (7.4.6), (7.4.7), spec R9.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.errors import ConventionError
+from cayley.kinematics.analytic import (
+    analytic_jacobian,
+    analytic_jacobian_rate,
+    analytic_jacobian_second_rate,
+    check_attitude,
+)
+from cayley.kinematics.attitude import attitude as attitude_named
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.jacobian_kinds import general_jacobian, jacobian_rate, jacobian_second_rate
+from cayley.model.tree import Tree
+
+
+class Jacobians(NamedTuple):
+    """J, J' and J'' (m, nv)."""
+
+    J: Any
+    dJ: Any
+    ddJ: Any
+
+
+@dataclass(frozen=True)
+class CartesianCoordinates:
+    """The rows of a frame's motion. `attitude` None: geometric; a name of `kinematics.attitude`: analytic.
+
+    `task`: "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z).
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> plane = (True, True, False, False, False, False)
+    >>> CartesianCoordinates(load_robot("planar2r"), "tool", task=plane).size
+    2
+    """
+
+    tree: Tree
+    frame: str
+    attitude: str | None = None
+    task: str | Sequence[bool] = "pose"
+
+    def __post_init__(self) -> None:
+        self.tree.frame(self.frame)
+        if self.attitude is not None and attitude_named(self.attitude).size != 3:
+            raise ConventionError(f"{self.attitude!r} has four parameters, which are not independent: take three angles, a rotation vector "
+                                  "or a vector-parameter")
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        return tuple(k for k, asked in enumerate(Task.of(self.tree, self.task, "world").rows) if asked)
+
+    @property
+    def size(self) -> int:
+        return len(self.rows)
+
+    @property
+    def is_geometric(self) -> bool:
+        """Whether rows are of the twist: some turn, and no parameters of the attitude stand for it."""
+        return self.attitude is None and any(k > 2 for k in self.rows)
+
+    def jacobian(self, q: Any) -> Any:
+        """J (m, nv)."""
+        if self.attitude is None:
+            return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
+        return analytic_jacobian(self.tree, q, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
+
+    def jacobian_rate(self, q: Any, v: Any) -> Any:
+        """J' (m, nv)."""
+        if self.attitude is None:
+            return jacobian_rate(self.tree, q, v, self.frame, axes="world")[list(self.rows)]
+        return analytic_jacobian_rate(self.tree, q, v, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
+
+    def jacobian_second_rate(self, q: Any, v: Any, vd: Any) -> Any:
+        """J'' (m, nv)."""
+        if self.attitude is None:
+            return jacobian_second_rate(self.tree, q, v, vd, self.frame, axes="world")[list(self.rows)]
+        return analytic_jacobian_second_rate(self.tree, q, v, vd, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
+
+    @cached_property
+    def jacobians(self) -> Kernel:
+        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the attitude are singular."""
+        def jacobians(q: Any, qd: Any, qdd: Any) -> Jacobians:
+            return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
+
+        m = self.size
+        check = None if self.attitude is None else check_attitude(self.tree, self.frame, attitude=self.attitude, relative_to="world")
+        return kernel(sized(self.tree, f"(q),(v),(v)->({m},v),({m},v),({m},v)"), outputs=Jacobians._fields, check=check)(jacobians)

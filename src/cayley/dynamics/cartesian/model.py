@@ -1,0 +1,183 @@
+"""The dynamic model of a mechanism in Cartesian space, seen from a frame: f = Dx x'' + Cx + Gx, and the torques that follow.
+
+    Dx = (J D^-1 J^T)^-1          J^T Dx = D J^-1 and Dx = J^-T D J^-1 where J is square
+    Cx = Dx (J D^-1 C - J' qd)    Gx = Dx J D^-1 G         tau = J^T f
+For square J these are (7.4.4) and (7.4.5) of the source; with more joints than rows they are Khatib's, and tau is the part that the task
+feels. At a singular J some directions have no finite inertia: that is an error, unless `damping` k is declared; then
+    Dx = (J D^-1 J^T + k^2 1)^-1, with k^2 in units of 1/kg: directions heavier than 1/k^2 are made that light.
+Source: Balafoutis & Patel (7.4.2)-(7.4.5), spec R9.2; Khatib 1987.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
+from cayley.dynamics.closed_form import gravity_forces, velocity_forces
+from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.forward.solve import solve
+from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.linearised.stacks import solved, times, transposed
+from cayley.errors import SingularityError
+from cayley.geometry.rotations.batch import first_failure, place
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.linear import ldl_solve
+from cayley.model.tree import Tree
+
+_SINGULAR = 1e-10
+
+
+class JointModel(NamedTuple):
+    """D (nv, nv), C and G (nv), J (m, nv) and J' qd (m) at a state."""
+
+    D: Any
+    C: Any
+    G: Any
+    J: Any
+    bias: Any
+
+
+@dataclass(frozen=True, eq=False)
+class CartesianModel:
+    """The model at one state, or a batch of states: f = inertia x'' + velocity_forces + gravity_forces."""
+
+    inertia: np.ndarray  # Dx (..., m, m)
+    velocity_forces: np.ndarray  # Cx (..., m)
+    gravity_forces: np.ndarray  # Gx (..., m)
+    J: np.ndarray  # (..., m, nv)
+    condition: Any  # of J (...)
+    damping: float
+
+    def force(self, acceleration: Any) -> np.ndarray:
+        """f (..., m) that the frame needs for x'' (..., m). Forces act on the mechanism."""
+        return times(self.inertia, acceleration) + self.velocity_forces + self.gravity_forces
+
+    def joint_forces(self, acceleration: Any) -> np.ndarray:
+        """tau (..., nv) directly from x'': J^T f."""
+        return times(np.swapaxes(self.J, -2, -1), self.force(acceleration))
+
+    def acceleration(self, force: Any) -> np.ndarray:
+        """x'' (..., m) that forces f (..., m) give."""
+        return np.linalg.solve(self.inertia, (force - self.velocity_forces - self.gravity_forces)[..., None])[..., 0]
+
+
+@dataclass(frozen=True, eq=False)
+class CartesianMechanism:
+    """A mechanism as a frame of it feels it. `damping` k [kg^-1/2] makes singular configurations possible.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = CartesianMechanism(load_robot("planar2r"), "tool", task=(True, True, False, False, False, False))
+    >>> arm.at([0.3, 1.2], [0.0, 0.0]).inertia.shape
+    (2, 2)
+    """
+
+    tree: Tree
+    frame: str
+    attitude: str | None = None
+    task: str | Sequence[bool] = "pose"
+    damping: float = 0.0
+
+    @cached_property
+    def coordinates(self) -> CartesianCoordinates:
+        return CartesianCoordinates(self.tree, self.frame, self.attitude, self.task)
+
+    @cached_property
+    def joint_model(self) -> Kernel:
+        """`joint_model(q, qd)`: D, C, G, J and J' qd."""
+        return joint_model_kernel(self.coordinates)
+
+    def at(self, q: Any, qd: Any) -> CartesianModel:
+        """The model at states (..., nq), (..., nv). `SingularityError` where J is singular and nothing is damped."""
+        D, C, G, J, bias = self.joint_model(q, qd)
+        values = np.linalg.svd(J, compute_uv=False)
+        if not self.damping:
+            check_regular(J, values, self.frame)
+        if J.shape[-2] == J.shape[-1] and not self.damping:
+            inertia = np.linalg.solve(transposed(J), transposed(np.linalg.solve(transposed(J), D)))
+            inertia = (inertia + transposed(inertia)) / 2
+            velocity = solved(transposed(J), C) - times(inertia, bias)
+            gravity = solved(transposed(J), G)
+        else:
+            lightness = J @ np.linalg.solve(D, transposed(J)) + self.damping ** 2 * np.eye(J.shape[-2])
+            inertia = np.linalg.inv(lightness)
+            velocity = times(inertia, times(J, solved(D, C)) - bias)
+            gravity = times(inertia, times(J, solved(D, G)))
+        with np.errstate(divide="ignore"):
+            condition = values[..., 0] / values[..., -1]
+        return CartesianModel(inertia, velocity, gravity, J, condition, self.damping)
+
+    def joint_forces(self, q: Any, qd: Any, acceleration: Any) -> np.ndarray:
+        """tau (..., nv) for the acceleration x'' (..., m) of the frame at a state: (7.4.5)."""
+        return self.at(q, qd).joint_forces(acceleration)
+
+
+class OperationalSpace(NamedTuple):
+    """Dx (m, m), Cx and Gx (m), and the inverse D^-1 J^T Dx (nv, m) that accelerates nothing else."""
+
+    inertia: Any
+    velocity_forces: Any
+    gravity_forces: Any
+    inverse: Any
+
+
+def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = None, task: str | Sequence[bool] = "pose") -> Kernel:
+    """`operational_space(q, qd, damping)`: Dx, Cx, Gx and the inverse, compiled, for control loops. `damping` zero: regular states only.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> law = operational_space_kernel(load_robot("planar2r"), "tool", task="position")
+    >>> np.isfinite(law([0.3, 0.0], [0.0, 0.0], 0.01).inertia).all()
+    np.True_
+    """
+    coordinates = CartesianCoordinates(tree, frame, attitude, task)
+    text, m = _joint_model_text(coordinates), coordinates.size
+
+    def operational_space(q: Any, qd: Any, damping: Any) -> OperationalSpace:
+        D, C, G, J, bias = text(q, qd)
+        onward = solve(D, J.T)
+        inertia = ldl_solve(J @ onward + (damping * damping) * np.eye(m), np.eye(m))
+        return OperationalSpace(inertia, inertia @ (onward.T @ C - bias), inertia @ (onward.T @ G), onward @ inertia)
+
+    def check(q: Any, qd: Any, damping: Any) -> None:
+        if not np.asarray(damping).all():
+            J = regular(q, qd).J
+            check_regular(J, np.linalg.svd(J, compute_uv=False), frame)
+
+    regular = joint_model_kernel(coordinates)
+    return kernel(sized(tree, f"(q),(v),()->({m},{m}),({m}),({m}),(v,{m})"), outputs=OperationalSpace._fields,
+                  check=check)(operational_space)
+
+
+def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel:
+    """`joint_model(q, qd)`: D, C, G, J and J' qd."""
+    text, m = _joint_model_text(coordinates), coordinates.size
+
+    def joint_model(q: Any, qd: Any) -> JointModel:
+        return text(q, qd)
+
+    return kernel(sized(coordinates.tree, f"(q),(v)->(v,v),(v),(v),({m},v),({m})"), outputs=JointModel._fields)(joint_model)
+
+
+def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
+    tree = coordinates.tree
+    links, rotors = lean_links(tree), np.diag(rotor_inertias(tree))
+
+    def text(q: Any, qd: Any) -> JointModel:
+        return JointModel(inertia_matrix(links, q) + rotors, velocity_forces(links, q, qd) + friction_forces(tree, qd),
+                          gravity_forces(links, q), coordinates.jacobian(q), coordinates.jacobian_rate(q, qd) @ qd)
+
+    return text
+
+
+def check_regular(J: np.ndarray, values: np.ndarray, frame: str) -> None:
+    """Raise if some directions of a task cannot be accelerated: singular values (..., k) of J (..., m, n)."""
+    bad = first_failure((values[..., -1] > _SINGULAR * values[..., 0]) & (J.shape[-2] <= J.shape[-1]))
+    if bad is not None:
+        raise SingularityError(f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {values[bad][-1]:.1e}): the "
+                               "frame has no finite inertia in some direction. Declare a damping, or ask for fewer rows")

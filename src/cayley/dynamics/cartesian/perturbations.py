@@ -1,0 +1,93 @@
+"""Perturbations of a motion, from the joints to a frame and back.
+
+    dx = J dq         dx' = N dq + J dqd         dx'' = N' dq + M dqd + J dqdd
+analytic     N = J', M = 2 J', N' = J'': dx is the perturbation of coordinates and the others are its rates
+geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): dx = (dp; dphi) is a small displacement, and dx', dx'' are
+             the true perturbations of (v; w) and of (v'; w'), because dw = (dphi)' + dphi x w
+The formulas of the source hold for coordinates; for (v; w) they leave S out, which is wrong by several times the size of the result.
+Source: Balafoutis & Patel (7.4.8)-(7.4.13), corrected as in spec E-27, R9.3, R9.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
+from cayley.dynamics.cartesian.model import check_regular
+from cayley.dynamics.linearised.stacks import solved, times
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.geometry.tensors.cross import hat
+
+
+class Perturbation(NamedTuple):
+    """Of coordinates, velocities and accelerations, each (..., n)."""
+
+    position: Any
+    velocity: Any
+    acceleration: Any
+
+
+class PerturbationMap(NamedTuple):
+    """J, N, M and N' (..., m, nv) at a state."""
+
+    J: np.ndarray
+    N: np.ndarray
+    M: np.ndarray
+    dN: np.ndarray
+
+    def to_cartesian(self, dq: Any, dqd: Any, dqdd: Any) -> Perturbation:
+        """(dx, dx', dx'') from (dq, dqd, dqdd)."""
+        return Perturbation(times(self.J, dq), times(self.N, dq) + times(self.J, dqd),
+                            times(self.dN, dq) + times(self.M, dqd) + times(self.J, dqdd))  # (7.4.8) (7.4.9) (7.4.10)
+
+    def to_joints(self, dx: Any, dxd: Any, dxdd: Any) -> Perturbation:
+        """(dq, dqd, dqdd) from (dx, dx', dx''). `SingularityError` where J is singular."""
+        check_invertible(self.J)
+        dq = solved(self.J, np.asarray(dx, dtype=float))  # (7.4.11)
+        dqd = solved(self.J, dxd - times(self.N, dq))  # (7.4.12)
+        return Perturbation(dq, dqd, solved(self.J, dxdd - times(self.M, dqd) - times(self.dN, dq)))  # (7.4.13)
+
+
+def perturbation_map(coordinates: CartesianCoordinates, q: Any, qd: Any, qdd: Any) -> PerturbationMap:
+    """The map at states (..., nq) and accelerations, for mechanisms whose velocities are rates of coordinates.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = CartesianCoordinates(load_robot("planar2r"), "tool", task=(True, True, False, False, False, False))
+    >>> there = perturbation_map(arm, [0.3, 1.2], [0.4, -0.2], [1.0, 0.5])
+    >>> back = there.to_joints(*there.to_cartesian([1e-3, 0.0], [0.0, 2e-3], [3e-3, 0.0]))
+    >>> back.velocity.round(12) + 0.0
+    array([0. , 0.002])
+    """
+    check_coordinates(coordinates)
+    J, dJ, ddJ = coordinates.jacobians(q, qd, qdd)
+    if not coordinates.is_geometric:
+        return PerturbationMap(J, dJ, 2 * dJ, ddJ)
+    turning = CartesianCoordinates(coordinates.tree, coordinates.frame, task="orientation").jacobians(q, qd, qdd)
+    S = _spin(coordinates, times(turning.J, qd))
+    dS = _spin(coordinates, times(turning.J, qdd) + times(turning.dJ, qd))
+    N = dJ - S @ turning.J
+    return PerturbationMap(J, N, N + dJ, ddJ - dS @ turning.J - S @ turning.dJ)
+
+
+def _spin(coordinates: CartesianCoordinates, w: np.ndarray) -> np.ndarray:
+    """The rows (..., m, 3) of diag(0, w~) that a task asks for, by the three columns of turning."""
+    tensors = np.stack([hat(x) for x in w.reshape(-1, 3)]).reshape(*w.shape, 3)
+    rows = np.concatenate([np.zeros_like(tensors), tensors], axis=-2)
+    return rows[..., list(coordinates.rows), :]
+
+
+def check_coordinates(coordinates: CartesianCoordinates) -> None:
+    """Raise for joints whose velocities are no rates of coordinates."""
+    for joint in coordinates.tree.joints:
+        if joint.motion.nq != joint.motion.nv:
+            raise UnsupportedError(f"Cartesian perturbations are for joints whose velocities are rates of coordinates, and joint "
+                                   f"{joint.name!r} is {joint.motion.word}")
+
+
+def check_invertible(J: np.ndarray) -> None:
+    if J.shape[-2] != J.shape[-1]:
+        raise SignatureError(f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: ask for as many rows (task=) as there are "
+                             "velocities")
+    check_regular(J, np.linalg.svd(J, compute_uv=False), "the frame")

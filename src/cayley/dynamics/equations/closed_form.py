@@ -1,0 +1,153 @@
+"""Equations of motion written out: every entry a sum of parameters times sines and cosines, C by Christoffel's symbols.
+
+c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2; those that occur more than once, up to their signs, are named h.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from math import gcd
+from typing import Any, NamedTuple
+
+import sympy
+
+from cayley.dynamics.closed_form import gravity_forces
+from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
+from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
+from cayley.dynamics.equations.result import EquationsOfMotion
+from cayley.dynamics.equations.ring_scalars import coordinate_name, exact_links
+from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of
+from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong
+from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.links import Links
+from cayley.model.tree import Tree
+
+_LONGEST_ENTRY = 250  # sines and cosines
+_LONGEST = 1500  # terms of all entries together: some pages
+_LONG = 80  # from here on sines and cosines have short names
+_SHORT_COEFFICIENT = 2  # terms of a velocity coefficient that is not named if it occurs once
+
+
+class Exact(NamedTuple):
+    """M (n, n), G (n) and Christoffel's symbols by (i, j, k) with j <= k, where they are not zero."""
+
+    M: list[list[Sum]]
+    G: list[Sum]
+    christoffel: dict[tuple[int, int, int], Sum]
+
+
+def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | None) -> EquationsOfMotion:
+    """The equations written out; `TooLong` if they are not for reading."""
+    drives, n = drive_parameters(tree), tree.nv
+    exact, ring = _exact(tree, links, drives, with_letters)
+    parameters = parameters_of(links) | drives
+    length = _length(exact, with_letters=with_letters)
+    if length > _LONGEST:
+        raise TooLong(f"the equations of {tree.name} have {length} terms when they are written out")
+    q, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
+    used = _used(exact, ring) | {name for name, p in parameters.items() if p.kind in "bf"} if with_letters else set()
+    symbols = parameter_symbols(parameters[name] for name in parameters if name in used)
+    writer = Writer(ring, symbols | dict(zip(map(coordinate_name, range(n)), q, strict=True)), _angles(q, symbols, parameters),
+                    decimals=not with_letters, short=length > _LONG if shared is None else shared)
+    written = {"M": [writer.by_mass(entry) for row in exact.M for entry in row], "G": [writer.by_angle(entry) for entry in exact.G]}
+    coefficients = _Coefficients(exact.christoffel, writer, qd, named=shared is not False)
+    written |= {"V": [coefficients.forces(i) for i in range(n)], "C": [coefficients.entry(i, j) for i in range(n) for j in range(n)]}
+    written |= {"F": friction(drives, symbols, qd)}
+    return EquationsOfMotion(tree.name, q, qd, qdd, parameter_values(symbols, parameters), written,
+                             (*writer.waves, *writer.constants, *coefficients.lines), "none")
+
+
+def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_letters: bool) -> tuple[Exact, Ring]:
+    rotors = {name: p for name, p in drives.items() if p.kind == "J"}
+    symbolic, q, scalars = exact_links(links, rotors, with_letters=with_letters, longest=_LONGEST_ENTRY)
+    ring, n = scalars.ring, tree.nv
+    zero = ring.number(0)
+    M = [[zero + entry for entry in row] for row in inertia_matrix(symbolic, q)]
+    for rotor in rotors.values():
+        k = int(rotor.place) - 1
+        M[k][k] = M[k][k] + scalars.number(rotor)
+    G = [zero + entry for entry in gravity_forces(symbolic, q)]
+    slopes = [[[q[k].rate_of(M[i][j]) for k in range(n)] for j in range(n)] for i in range(n)]
+    christoffel = {(i, j, k): (slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) / 2
+                   for i in range(n) for j in range(n) for k in range(j, n)}
+    return Exact(M, G, {place: c for place, c in christoffel.items() if c.terms}), ring
+
+
+def _length(exact: Exact, *, with_letters: bool) -> int:
+    """The sines and cosines in all entries together; and the products of parameters that are different, up to numbers."""
+    sums = [entry for i, row in enumerate(exact.M) for entry in row[i:]] + exact.G + list(exact.christoffel.values())
+    factors = [factor for one in {_key(s): s for s in sums}.values() for factor in one.terms.values()]
+    constants = {factor.monic() for factor in factors} if with_letters else ()
+    return len(factors) + sum(map(len, constants))
+
+
+def _used(exact: Exact, ring: Ring) -> set[str]:
+    """The letters and the angles that occur, with the shifts of the joints."""
+    found = set()
+    for one in [*[entry for row in exact.M for entry in row], *exact.G]:
+        for waves, polynomial in one.terms.items():
+            found |= {name for name, degree in zip(ring.letters, polynomial.degrees(), strict=True) if degree > 0}
+            found |= {name for bundle, wave in zip(ring.bundles, waves, strict=True) for name, k in zip(bundle, wave.k, strict=True) if k}
+    return found | {name.replace("q_", "gamma_") for name in found}
+
+
+def _angles(q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
+    """What each angle is the sum of: a coordinate with the shift of its joint, or an oblique turn."""
+    angles = {symbol.name: [symbol] for symbol in (*q, *symbols.values())}
+    for k, symbol in enumerate(q):
+        shift = f"gamma_{k + 1}"
+        if shift in parameters:
+            angles[symbol.name] = [symbol, symbols.get(shift, sympy.Float(parameters[shift].value))]
+    return angles
+
+
+class _Coefficients:
+    """Christoffel's symbols and what is made of them with the velocities."""
+
+    def __init__(self, christoffel: Mapping[tuple[int, int, int], Sum], writer: Writer, qd: tuple[Any, ...], *, named: bool):
+        self.qd = qd
+        self.signs = {place: leading_sign(c) for place, c in christoffel.items()}
+        upright = {place: c if self.signs[place] > 0 else -c for place, c in christoffel.items()}
+        uses = Counter(map(_key, upright.values()))
+        distinct = {_key(c): c for c in upright.values()}
+        long = [key for key, c in distinct.items() if named and _is_long(c, uses[key])]
+        names = {key: sympy.Symbol("h" if len(long) == 1 else f"h_{number}") for number, key in enumerate(long, 1)}
+        self.lines = [(names[key], writer.by_mass(distinct[key])) for key in long]
+        self.written = {place: names.get(_key(c)) or writer.by_mass(c) for place, c in upright.items()}
+
+    def forces(self, i: int) -> Any:
+        """V_i = sum over j, k of c_ijk qd_j qd_k."""
+        places = [place for place in self.written if place[0] == i]
+        return self._sum((place, *((1, (self.qd[j] ** 2,)) if j == k else (2, (self.qd[j], self.qd[k])))) for place in places
+                         for _, j, k in [place])
+
+    def entry(self, i: int, j: int) -> Any:
+        """C_ij = sum over k of c_ijk qd_k."""
+        places = [(place, k) for k in range(len(self.qd)) if (place := (i, min(j, k), max(j, k))) in self.written]
+        return self._sum((place, 1, (self.qd[k],)) for place, k in places)
+
+    def _sum(self, parts: Iterable[tuple[tuple[int, int, int], int, tuple[Any, ...]]]) -> Any:
+        """Terms with the same coefficient together."""
+        groups: dict[Any, list[tuple[int, tuple[Any, ...]]]] = {}
+        for place, factor, velocities in parts:
+            groups.setdefault(self.written[place], []).append((factor * self.signs[place], velocities))
+        return total(*[self._group(coefficient, members) for coefficient, members in groups.items()])
+
+    def _group(self, coefficient: Any, members: list[tuple[int, tuple[Any, ...]]]) -> Any:
+        number, velocities = members[0]
+        if len(members) > 1:
+            number = gcd(*[factor for factor, _ in members]) * (-1 if all(factor < 0 for factor, _ in members) else 1)
+            velocities = (total(*[product(factor // number, *each) for factor, each in members]),)
+        turns = coefficient.is_Add or coefficient.has(sympy.sin, sympy.cos)
+        return product(number, *velocities, coefficient) if turns else product(number, coefficient, *velocities)
+
+
+def _is_long(coefficient: Sum, uses: int) -> bool:
+    """Whether it deserves a name: anything with a sine or cosine that occurs twice, and what is a long sum."""
+    is_constant = coefficient.terms.keys() == {coefficient.ring.still}
+    return len(coefficient.terms) > _SHORT_COEFFICIENT or (uses > 1 and not is_constant)
+
+
+def _key(value: Sum) -> frozenset:
+    return frozenset(value.terms.items())

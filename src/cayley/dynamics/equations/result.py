@@ -1,0 +1,121 @@
+"""`EquationsOfMotion`: what `equations_of_motion` finds, as SymPy matrices, as text and as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import sympy
+
+from cayley.dynamics.equations.printing import Line, latex_of, text_of
+
+Velocities = Literal["forces", "matrix"]
+_EVERY_ENTRY = 3  # joints up to which zeros are printed as well
+_DIGITS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class EquationsOfMotion:
+    """M qdd + C qd + G (+ F) = tau, in terms of the symbols `q`, `qd`, `qdd`, of the `parameters` (with their values) and of the
+    `intermediates`; `substituted()` has none of these.
+
+    SymPy matrices: `M` inertia matrix, `C` matrix of Christoffel's symbols, `V` = C qd, `G` gravity forces, `F` friction, if included.
+    """
+
+    name: str
+    q: tuple[Any, ...]
+    qd: tuple[Any, ...]
+    qdd: tuple[Any, ...]
+    parameters: Mapping[Any, float]
+    written: Mapping[str, list[Any]] = field(repr=False)  # entries of M, C (by rows), V, G, F in the order in which they are printed
+    lines: tuple[Line, ...] = field(repr=False, default=())
+    order: str | None = field(repr=False, default=None)  # SymPy's name of the order of terms: None is its own, "none" as written
+
+    @cached_property
+    def M(self) -> Any:
+        return self._matrix("M", len(self.qd))
+
+    @cached_property
+    def C(self) -> Any:
+        return self._matrix("C", len(self.qd))
+
+    @cached_property
+    def V(self) -> Any:
+        return self._matrix("V")
+
+    @cached_property
+    def G(self) -> Any:
+        return self._matrix("G")
+
+    @cached_property
+    def F(self) -> Any:
+        return self._matrix("F")
+
+    @cached_property
+    def tau(self) -> Any:
+        """The generalised forces (nv, 1)."""
+        return self.M * sympy.Matrix(self.qdd) + self.V + self.G + self.F if self.qd else self.G
+
+    @cached_property
+    def intermediates(self) -> tuple[Line, ...]:
+        """Symbols and what they stand for, each in terms of those before it."""
+        return tuple((symbol, expression.doit()) for symbol, expression in self.lines)
+
+    def substituted(self) -> EquationsOfMotion:
+        """The same without intermediates; very long for a mechanism whose equations are lines of a recursion."""
+        known: dict[Any, Any] = {}
+        for symbol, expression in self.intermediates:
+            known[symbol] = expression.xreplace(known)
+        written = {name: [entry.doit().xreplace(known) for entry in entries] for name, entries in self.written.items()}
+        return replace(self, written=written, lines=(), order=None)
+
+    def text(self, *, velocity: Velocities = "forces", digits: int = _DIGITS) -> str:
+        """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C."""
+        friction = " + F" if any(self.written["F"]) else ""
+        head = f"M qdd + V + G{friction} = tau, V = C qd" if velocity == "forces" else f"M qdd + C qd + G{friction} = tau"
+        return f"{head}\n{text_of(self._printed(velocity), digits=digits, order=self.order)}"
+
+    def latex(self, *, velocity: Velocities = "forces", digits: int = _DIGITS) -> str:
+        """The same as an `aligned` environment, for a displayed formula."""
+        friction = " + F" if any(self.written["F"]) else ""
+        coriolis = "V" if velocity == "forces" else r"C \dot{q}"
+        head = rf"M \ddot{{q}} + {coriolis} + G{friction} &= \tau" + (r", \quad V = C \dot{q}" if velocity == "forces" else "")
+        return latex_of(head, self._printed(velocity), digits=digits, order=self.order)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<equations of motion of {self.name}: nv = {len(self.qd)}, intermediate symbols: {len(self.lines)}>"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def _matrix(self, name: str, columns: int = 1) -> Any:
+        return sympy.ImmutableMatrix(len(self.qd), columns, [entry.doit() for entry in self.written[name]])
+
+    def _printed(self, velocity: Velocities) -> list[Line]:
+        """The intermediates that are needed, and the entries; those that are zero only of small mechanisms."""
+        entries = [*self._entries("M"), *self._entries("V" if velocity == "forces" else "C"), *self._entries("G")]
+        entries += self._entries("F") if any(self.written["F"]) else []
+        kept = [entry for entry in entries if entry[1] != 0 or len(self.qd) <= _EVERY_ENTRY]
+        needed = set().union(*[expression.free_symbols for _, expression in kept])
+        lines: list[Line] = []
+        for symbol, expression in reversed(self.lines):
+            if symbol in needed:
+                needed |= expression.free_symbols
+                lines.append((symbol, expression))
+        return [*reversed(lines), *kept]
+
+    def _entries(self, name: str) -> Iterator[Line]:
+        n, apart = len(self.qd), "_" if len(self.qd) > 9 else ""
+        for place, entry in enumerate(self.written[name]):
+            i, j = divmod(place, n) if name in ("M", "C") else (place, None)
+            if j is None:
+                yield f"{name}_{i + 1}", entry
+            elif name == "C" or i == j:
+                yield f"{name}_{i + 1}{apart}{j + 1}", entry
+            elif i < j:
+                yield f"{name}_{i + 1}{apart}{j + 1} = {name}_{j + 1}{apart}{i + 1}", entry

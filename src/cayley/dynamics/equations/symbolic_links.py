@@ -1,0 +1,181 @@
+"""The links of a mechanism with other scalars for their masses, centres, inertias and lengths: letters, exact numbers, graph nodes.
+
+Every text that runs on links runs on these as well. What is zero in the model stays zero, and right angles stay exact. Link i has
+
+    m_i  mass     c_i  centre of mass     I_i  inertia about it     l_i  where the next link is     beta_i, alpha_i, gamma_i  oblique turns
+with x, y, z after the number; l_i_j, if link i carries several links. Equal moments of inertia of a link are one. Gravity is g. An
+oblique turn about the joint's own axis, gamma_i, is not a turn of its own: q_i stands for q_i + gamma_i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.moments import Moments
+from cayley.dynamics.turns import NO_TURN, Turn, turn_about_z, zxz
+from cayley.model.joint_kinds import Helical, Revolute
+
+_ROUNDING = 1e-14  # of a number, beside the others of its kind
+
+
+class Parameter(NamedTuple):
+    """A number of the model: what it is, of which link, along which axes."""
+
+    kind: str
+    place: str
+    axes: str
+    value: float
+
+    @property
+    def name(self) -> str:
+        return "_".join(part for part in (self.kind, self.place + self.axes) if part)
+
+
+class Scalars(Protocol):
+    """What stands for the numbers of the model."""
+
+    def number(self, parameter: Parameter) -> Any: ...
+
+    def turn(self, parameter: Parameter) -> Turn: ...
+
+    def shift(self, parameter: Parameter) -> Any:
+        """What is added to a joint's coordinate, or None if the scalar that stands for the coordinate has it already."""
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolicLink(Link):
+    """A link whose constant turns, moments and offset are scalars of any kind; its angle is q + shift."""
+
+    turns: tuple[Turn, Turn, Turn] = (NO_TURN, NO_TURN, NO_TURN)
+    origin: Any = None
+    shift: Any = None
+
+    @property
+    def _turns(self) -> tuple[Turn, Turn, Turn]:
+        return self.turns
+
+    def offset(self, q: Any) -> Any:
+        return self.origin if self.is_revolute else self.origin + self.inwards(self.motion.pose(q[self.coordinates])[1], q)
+
+    def _moved(self, gamma: Turn, q: Any) -> Any:
+        if not isinstance(self.motion, (Revolute, Helical)):
+            return gamma
+        angle = q[self.coordinates][0]
+        return turn_about_z(gamma, angle if self.shift is None else angle + self.shift)
+
+
+class Numbers:
+    """The numbers themselves; keeps a list of what was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, Parameter] = {}
+
+    def number(self, parameter: Parameter) -> float:
+        self.asked[parameter.name] = parameter
+        return parameter.value
+
+    def turn(self, parameter: Parameter) -> Turn:
+        self.asked[parameter.name] = parameter
+        return Turn(np.cos(parameter.value), np.sin(parameter.value))
+
+    def shift(self, parameter: Parameter) -> float:
+        return self.number(parameter)
+
+
+def parameters_of(links: Links) -> dict[str, Parameter]:
+    """All numbers of the links that are not zero, by name."""
+    numbers = Numbers()
+    symbolic_links(links, numbers)
+    return numbers.asked
+
+
+def symbolic_links(links: Links, scalars: Scalars) -> Links:
+    """The same links with other scalars."""
+    size = max([np.abs(link.placement[:3, 3]).max() for link in links.links], default=0.0)
+    made = tuple(_symbolic(links, number, scalars, float(size)) for number in range(len(links.links)))
+    return replace(links, links=made, gravity=_gravity(scalars, links.gravity))
+
+
+def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> SymbolicLink:
+    link, place = links.links[number], str(number + 1)
+    beta, alpha, gamma = zxz(link.placement[:3, :3])
+    shift = None
+    if isinstance(link.motion, (Revolute, Helical)) and not _is_quarter(gamma):
+        gamma, shift = NO_TURN, scalars.shift(Parameter("gamma", place, "", float(np.arctan2(gamma.s, gamma.c))))
+    turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place, alpha), _turn(scalars, "gamma", place, gamma))
+    origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size)
+    return SymbolicLink(link.name, link.parent, link.motion, link.coordinates, link.columns, link.placement,
+                        _moments(scalars, place, link.moments), turns=turns, origin=origin, shift=shift)
+
+
+def _carrier(links: Links, number: int) -> str:
+    """The number of the link before, followed by the link's own if there are others beside it."""
+    parent = links.links[number].parent
+    beside = sum(link.parent == parent for link in links.links)
+    return f"{parent + 1}" if beside == 1 else f"{parent + 1}_{number + 1}"
+
+
+def _moments(scalars: Scalars, place: str, moments: Moments) -> Moments:
+    mass = scalars.number(Parameter("m", place, "", float(moments.mass))) if moments.mass else 0.0
+    second = float(np.abs(moments.second).max())
+    center = _vector(scalars, "c", place, moments.center, float(np.sqrt(second / moments.mass)) if moments.mass else 0.0)
+    I = _inertia(scalars, place, moments.inertia_about_center, second)
+    own = np.trace(I) * (np.eye(3) / 2) - I
+    return Moments(mass, mass * center, own + mass * np.outer(center, center))
+
+
+def _inertia(scalars: Scalars, place: str, I: np.ndarray, size: float) -> np.ndarray:
+    """The tensor (3, 3), with one scalar for moments that are equal, and for products on both sides of the diagonal."""
+    def entry(i: int, j: int) -> Any:
+        if i == j:
+            i = j = next(k for k in range(3) if abs(I[k, k] - I[i, i]) <= _ROUNDING * size)
+        i, j = sorted((i, j))
+        return _scalar(scalars, Parameter("I", place, "xyz"[i] + "xyz"[j], float(I[i, j])), size)
+
+    return np.array([[entry(i, j) for j in range(3)] for i in range(3)])
+
+
+def _gravity(scalars: Scalars, values: np.ndarray) -> np.ndarray:
+    """Along one axis g is its size, as in books; otherwise its components have letters."""
+    size = float(np.abs(values).max())
+    if np.count_nonzero(np.abs(values) > _ROUNDING * size) != 1:
+        return _vector(scalars, "g", "", values, size)
+    return np.where(np.abs(values) == size, np.sign(values), 0.0) * scalars.number(Parameter("g", "", "", size))
+
+
+def _vector(scalars: Scalars, kind: str, place: str, values: np.ndarray, size: float) -> np.ndarray:
+    return np.array([_scalar(scalars, Parameter(kind, place, axis, float(value)), size) for axis, value in zip("xyz", values, strict=True)])
+
+
+def _scalar(scalars: Scalars, parameter: Parameter, size: float) -> Any:
+    return scalars.number(parameter) if abs(parameter.value) > _ROUNDING * size else 0.0
+
+
+def _turn(scalars: Scalars, kind: str, place: str, turn: Turn) -> Turn:
+    return turn if _is_quarter(turn) else scalars.turn(Parameter(kind, place, "", float(np.arctan2(turn.s, turn.c))))
+
+
+def _is_quarter(turn: Turn) -> bool:
+    return 0.0 in turn
+
+
+def bundles_of(links: Links) -> list[list[int]]:
+    """The numbers of the links, in bundles of those whose turning axes are parallel whatever the mechanism does."""
+    bundles: list[list[int]] = []
+    leaders: dict[int, tuple[list[int], np.ndarray]] = {ROOT: ([], np.eye(3))}  # the bundle before, and the turn since then
+    for number, link in enumerate(links.links):
+        bundle, since = leaders[link.parent]
+        turned = since @ link.placement[:3, :3]
+        if link.is_prismatic:
+            leaders[number] = bundle, turned
+            continue
+        if not bundle or np.hypot(turned[0, 2], turned[1, 2]) > _ROUNDING:
+            bundle = []
+            bundles.append(bundle)
+        bundle.append(number)
+        leaders[number] = bundle, np.eye(3)
+    return bundles

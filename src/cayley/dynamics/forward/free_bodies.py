@@ -1,0 +1,71 @@
+"""The bodies of a tree, each by itself: where they are in the root's axes, and how their joints let them move.
+
+    c, m, I    centre of mass, mass and central inertia of a body       w       its angular velocity
+    o          origin of the child's frame of its joint
+Bodies that fixed joints hold together are one. Nothing here is shared with the recursive methods: it is what they are tested with.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.moments import NOTHING, Moments
+from cayley.kinematics.forward import HERE, Pose, body_poses
+from cayley.model.report import check_has_masses, rigid_groups
+from cayley.model.tree import Tree
+
+ROOT = -1
+
+
+class FreeBody(NamedTuple):
+    """A rigid body, its joint and how it moves, in the root's axes."""
+
+    parent: int  # number of the free body, or ROOT
+    columns: slice  # of its joint in the velocity
+    o: Any
+    c: Any
+    m: Any
+    I: Any
+    w: Any
+    slide: Any  # (3, k): velocity of o, in the parent, for unit velocities of the joint
+    turn: Any  # (3, k)
+    speed: Any  # velocity of o in the parent
+    drift: tuple[Any, Any]  # acceleration of o and angular acceleration, in the parent, by the joint's own velocities
+
+
+def free_bodies(tree: Tree, q: Any, qd: Any) -> list[FreeBody]:
+    """The bodies that move, each with the fixed ones on it, and how they move."""
+    check_has_masses(tree)
+    poses, groups = body_poses(tree, q), rigid_groups(tree)
+    number = {body: g - 1 for g, group in enumerate(groups) for body in group}
+    found: list[FreeBody] = []
+    for group in groups[1:]:
+        parent = number[tree.parents[group[0] - 1]]
+        before = np.zeros(3) if parent == ROOT else found[parent].w
+        found.append(_free_body(tree, q, qd, poses[group[0]], group, parent, before))
+    return found
+
+
+def _free_body(tree: Tree, q: Any, qd: Any, pose: Pose, group: tuple[int, ...], parent: int, before: Any) -> FreeBody:
+    joint, (R, o) = group[0] - 1, pose
+    motion, own, columns = tree.joints[joint].motion, q[tree.q_slices[joint]], tree.v_slices[joint]
+    directions, rest = motion.subspace(own), motion.bias(own, qd[columns])
+    slide, turn = R @ directions[:3], R @ directions[3:]
+    speed, spin = slide @ qd[columns], turn @ qd[columns]
+    w = before + spin
+    drift = (R @ rest[:3] + np.cross(w, speed), R @ rest[3:] + np.cross(w, spin))
+    m, center, inertia = _together(tree, group)
+    return FreeBody(parent, columns, o, o + R @ center, m, R @ inertia @ R.T, w, slide, turn, speed, drift)
+
+
+def _together(tree: Tree, group: tuple[int, ...]) -> tuple[Any, Any, Any]:
+    """Mass, centre and central inertia of the bodies of a group, in the axes of its first body: constants."""
+    places, total = {group[0]: HERE}, NOTHING
+    for body in group:
+        if body not in places:
+            placement = Pose.of(tree.joints[body - 1].placement)
+            places[body] = places[tree.parents[body - 1]].then(placement)
+        total = total.plus(Moments.of(tree.bodies[body]).seen_from(*places[body]))
+    return total.mass, total.center, total.inertia_about_center

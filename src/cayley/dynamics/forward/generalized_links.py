@@ -1,0 +1,31 @@
+"""Forward dynamics of open chains as Balafoutis & Patel do it: Algorithm 6.2, Algorithm 5.7 without accelerations, and L D L^T.
+
+    D   inertia matrix by augmented and generalized links         b   bias forces by augmented links
+Source: Balafoutis & Patel, sections 6.2 (steps i to iii) and 6.4, Table 6.3; spec S1-71, R7.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.inertia_matrix.generalized_links import inertia_matrix
+from cayley.dynamics.inverse.augmented_links import inverse_dynamics
+from cayley.dynamics.links import Links
+from cayley.kinematics.linear import ldl_solve
+
+
+def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no inertia.
+
+    `rotors`: inertia (n) of the drives, added to the diagonal of D.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
+    array([-11.73425172,  11.94176239])
+    """
+    D = inertia_matrix(chain, q) + np.diag(np.zeros(chain.nv) + rotors)
+    b = inverse_dynamics(chain, q, qd, np.zeros(chain.nv))
+    return ldl_solve(D, tau - b)

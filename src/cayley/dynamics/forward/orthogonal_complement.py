@@ -1,0 +1,70 @@
+"""Forward dynamics of trees with joints of every kind by the natural orthogonal complement, the second method of Angeles & Ma.
+
+The inertia matrix is P^T P (`cayley.dynamics.inertia_matrix.orthogonal_complement`), and is not formed:
+
+    P^T x = tau - b     many unknowns: the x of least norm          P qdd = x     many equations: least squares
+With P = Q R, Q orthogonal and R upper triangular, x = Q R^-T (tau - b) and qdd = R^-1 Q^T x. The condition of P is the root of that of
+the inertia matrix. If that is singular, R has a zero on its diagonal, and the answer is infinite or NaN.
+Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.16), (6.2.17), spec R4.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.forward.bias import bias_forces
+from cayley.dynamics.inertia_matrix.orthogonal_complement import square_root
+from cayley.dynamics.links import Links
+
+
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
+
+    `rotors`: inertia (nv) of the drives beside the links'; their roots are more rows of P.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
+    array([-11.73425172,  11.94176239])
+    """
+    P = np.concatenate([square_root(links, q), np.diag(np.sqrt(np.zeros(links.nv) + rotors))])
+    Q, R = orthogonal_factors(P)
+    x = sum((a * y for a, y in zip(Q, _forwards(R, tau - bias_forces(links, q, qd)), strict=True)), start=np.zeros(len(P)))  # (6.2.17a)
+    found = _backwards(R, [a @ x for a in Q])  # (6.2.17b)
+    return np.stack(found) if found else np.zeros(0)
+
+
+def orthogonal_factors(P: Any) -> tuple[list[Any], list[list[Any]]]:
+    """The columns of Q, and the columns of R down to its diagonal, of P (m, n) with m >= n: Gram and Schmidt, one column at a time, each
+    twice, which keeps the columns orthogonal to the last digit."""
+    Q: list[Any] = []
+    R: list[list[Any]] = []
+    for k in range(P.shape[1]):
+        left, upper = P[:, k], [0.0] * k
+        for _ in range(2):
+            for i, a in enumerate(Q):
+                along = a @ left
+                left, upper[i] = left - along * a, upper[i] + along
+        R.append([*upper, np.sqrt(left @ left)])
+        Q.append(left / R[-1][-1])
+    return Q, R
+
+
+def _forwards(R: list[list[Any]], b: Any) -> list[Any]:
+    """y of R^T y = b."""
+    y: list[Any] = []
+    for column, b_i in zip(R, b, strict=True):
+        y.append((b_i - sum((r * done for r, done in zip(column[:-1], y, strict=True)), start=0.0)) / column[-1])
+    return y
+
+
+def _backwards(R: list[list[Any]], b: list[Any]) -> list[Any]:
+    """y of R y = b."""
+    left = list(b)
+    for k in reversed(range(len(R))):
+        left[k] = left[k] / R[k][-1]
+        for i in range(k):
+            left[i] = left[i] - R[k][i] * left[k]
+    return left

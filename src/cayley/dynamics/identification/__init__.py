@@ -1,0 +1,65 @@
+"""Identification: the regressor, base parameters, estimates from measurements, and trajectories that excite."""
+
+from cayley.dynamics.identification.base_parameters import (
+    BaseExpressions,
+    BaseParameters,
+    base_parameters,
+    structural_base_parameters,
+    symbolic_base_parameters,
+)
+from cayley.dynamics.identification.estimate import Estimate, Fit, least_squares
+from cayley.dynamics.identification.exciting import (
+    ExcitingTrajectory,
+    FourierTrajectory,
+    MotionLimits,
+    condition_of,
+    exciting_trajectory,
+    motion_limits,
+    random_trajectory,
+)
+from cayley.dynamics.identification.measurements import Measurements, measurements_from_positions, simulate_measurements
+from cayley.dynamics.identification.parameters import (
+    MOMENT_NAMES,
+    MOMENTS_FROM_INERTIA,
+    inertia_vector_from_moments,
+    moments_from_inertia_vector,
+    moments_from_vector,
+    moved,
+    vector_from_moments,
+)
+from cayley.dynamics.identification.physical import physical_estimate
+from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel, carriers, linear_model, regressor
+
+__all__ = [
+    "JOINT_TERMS",
+    "MOMENTS_FROM_INERTIA",
+    "MOMENT_NAMES",
+    "BaseExpressions",
+    "BaseParameters",
+    "Estimate",
+    "ExcitingTrajectory",
+    "Fit",
+    "FourierTrajectory",
+    "LinearModel",
+    "Measurements",
+    "MotionLimits",
+    "base_parameters",
+    "carriers",
+    "condition_of",
+    "exciting_trajectory",
+    "inertia_vector_from_moments",
+    "least_squares",
+    "linear_model",
+    "measurements_from_positions",
+    "moments_from_inertia_vector",
+    "moments_from_vector",
+    "motion_limits",
+    "moved",
+    "physical_estimate",
+    "random_trajectory",
+    "regressor",
+    "simulate_measurements",
+    "structural_base_parameters",
+    "symbolic_base_parameters",
+    "vector_from_moments",
+]

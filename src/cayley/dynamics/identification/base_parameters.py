@@ -1,0 +1,171 @@
+"""Base parameters: the smallest set of combinations of the parameters that forces depend on.
+
+Numerically, from the regressor at random states: a column that depends on those before it is dropped, and its parameter regrouped with
+theirs. Structurally, without any state (`cayley.dynamics.identification.structure`): from the tips inwards each link keeps what only it
+can have and hands the rest to its parent. Both keep the same parameters, in the same combinations,
+
+    pi_base = G pi         Y_base = the kept columns of Y         Y pi = Y_base pi_base.
+Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
+from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.identification.structure import Hidden, hidden_moments, moved_in
+from cayley.dynamics.identification.symbolic_placement import SymbolicPlacement, exact
+from cayley.dynamics.links import ROOT, Link
+from cayley.model.configurations import random_configuration
+from cayley.model.parts import Limits
+from cayley.model.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Kept columns (size) of a linear model and the combinations G (b, size): base values are `combinations @ values`."""
+
+    model: LinearModel
+    kept: np.ndarray  # bool
+    combinations: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return len(self.combinations)
+
+    @cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """Each base parameter in words: "Jxx(link1) + Jyy(link1) + 0.19 m(link2)"."""
+        return tuple(words(row, self.model.names) for row in self.combinations)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The kept parameter by which each is called."""
+        return tuple(name for name, kept in zip(self.model.names, self.kept, strict=True) if kept)
+
+    @property
+    def unfelt(self) -> tuple[str, ...]:
+        """Parameters that no force depends on."""
+        felt = np.abs(self.combinations).max(axis=0, initial=0.0) > 0
+        return tuple(name for name, seen in zip(self.model.names, felt, strict=True) if not seen)
+
+    def values(self, parameters: Any) -> np.ndarray:
+        """Base values (..., b) of full parameters (..., size)."""
+        return np.asarray(parameters, dtype=float) @ self.combinations.T
+
+    def regressor(self, q: Any, v: Any, vd: Any) -> np.ndarray:
+        """Y_base (..., nv, b)."""
+        return self.model.regressor(q, v, vd)[..., self.kept]
+
+    def __str__(self) -> str:
+        lines = [f"{self.model.tree.name}: {self.size} base parameters of {self.model.size}"]
+        return "\n".join([*lines, *[f"{k:4d}  {text}" for k, text in enumerate(self.expressions, 1)]])
+
+
+def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
+    """Base parameters from the regressor at random states, beyond the limits of joints as well.
+
+    >>> from cayley.dynamics.identification.regressor import linear_model
+    >>> from cayley.model.catalogue import load_robot
+    >>> print(base_parameters(linear_model(load_robot("planar2r"))))
+    planar2r: 6 base parameters of 20
+       1  ux(link1) + 0.5 m(link2)
+       2  uy(link1)
+       3  Jxx(link1) + Jyy(link1) + 0.25 m(link2)
+       4  ux(link2)
+       5  uy(link2)
+       6  Jxx(link2) + Jyy(link2)
+    """
+    Y = random_regressor(model, seed=seed)
+    compact = triangular(Y)
+    kept = independent_columns(compact)
+    shares = np.linalg.lstsq(compact[:, kept], compact[:, ~kept], rcond=None)[0]
+    combinations = np.zeros((int(kept.sum()), model.size))
+    combinations[:, kept] = np.eye(len(combinations))
+    combinations[:, ~kept] = tidy(shares)
+    return BaseParameters(model, kept, combinations)
+
+
+def random_regressor(model: LinearModel, *, seed: int = 0) -> np.ndarray:
+    """The regressor at random states, one below the other, with twice as many rows as columns."""
+    random = np.random.default_rng(seed)
+    nv = model.links.nv
+    states = 4 + model.size // max(nv, 1)
+    q = random_configuration(_without_limits(model.tree), random, 2 * states)
+    v, vd = random.normal(size=(2, 2 * states, nv))
+    v[states:] = -v[:states]  # so that every joint goes both ways, and friction shows
+    return model.regressor(q, v, vd).reshape(2 * states * nv, model.size)
+
+
+def structural_base_parameters(model: LinearModel) -> BaseParameters:
+    """Base parameters from the structure of the mechanism alone.
+
+    >>> from cayley.dynamics.identification.regressor import linear_model
+    >>> from cayley.model.catalogue import load_robot
+    >>> structural_base_parameters(linear_model(load_robot("puma560"))).size
+    36
+    """
+    kept, rows = _regrouped(model, hidden_moments(model), np.eye(model.size), moved_in, np.asarray)
+    return BaseParameters(model, kept, tidy(rows))
+
+
+@dataclass(frozen=True)
+class BaseExpressions:
+    """Base parameters in SymPy: the parameters of link k are m_k, ux_k, .., the geometry a_k, d_k, .. has the values `constants`."""
+
+    expressions: tuple[sympy.Expr, ...]
+    constants: dict[sympy.Symbol, float]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.expressions))
+
+
+def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
+    """The structural base parameters with the geometry as symbols: a, d and alpha of modified Denavit-Hartenberg frames, where the frames
+    are such, otherwise the origin x, y, z of a link in its parent's frame and the entries R of its axes. Zeros and ones stay what they are.
+
+    >>> from cayley.dynamics.identification.regressor import linear_model
+    >>> from cayley.model.catalogue import load_robot
+    >>> print(symbolic_base_parameters(linear_model(load_robot("planar2r"))))
+    a_2*m_2 + ux_1
+    uy_1
+    Jxx_1 + Jyy_1 + a_2**2*m_2
+    ux_2
+    uy_2
+    Jxx_2 + Jyy_2
+    """
+    geometry = {id(link): SymbolicPlacement(link, number) for number, link in enumerate(model.links.links, 1)}
+    symbols = np.array([sympy.Symbol(f"{word}_{number + 1}") for number, word in model.columns], dtype=object)
+    _, rows = _regrouped(model, hidden_moments(model), symbols, lambda link: geometry[id(link)].moved_in, exact)
+    constants = {symbol: value for placement in geometry.values() for symbol, value in placement.constants.items()}
+    return BaseExpressions(tuple(sympy.expand(row) for row in rows), constants)
+
+
+def _regrouped(model: LinearModel, hidden: list[Hidden], parameters: np.ndarray, moved_in: Callable[[Link], np.ndarray],
+               number_of: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """From the tips inwards: which parameters are kept, and what they become. `parameters` are symbols, or unit vectors."""
+    values = parameters.copy()
+    kept = np.ones(model.size, dtype=bool)
+    places = {number: np.flatnonzero([n == number for n, _ in model.columns]) for number in model.movers}
+    for found in reversed(hidden):
+        own = places[found.number]
+        handed = number_of(found.directions).T @ values[own[found.pivots]]
+        values[own] = values[own] - handed
+        kept[own[found.pivots]] = False
+        if found.parent != ROOT:
+            taken = handed[:10]
+            for passed in found.way:
+                taken = moved_in(model.links.links[passed]) @ taken
+            values[places[found.parent][:10]] = values[places[found.parent][:10]] + taken
+    return kept, values[kept]
+
+
+def _without_limits(tree: Tree) -> Tree:
+    return replace(tree, joints=tuple(replace(joint, limits=Limits(), mimic=None) for joint in tree.joints))

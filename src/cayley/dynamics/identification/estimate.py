@@ -1,0 +1,212 @@
+"""Base parameters from measurements by least squares, with standard deviations, and how well they predict.
+
+    W pi_base = tau + noise         one row for each force of each sample
+Ordinary least squares takes every force as equally noisy; weighted least squares divides the rows of each joint by its own standard
+deviation, given, or found from the residuals of an ordinary fit. Source: Swevers, Verdonck & De Schutter 2007; Gautier & Poignet 2001.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.identification.base_parameters import BaseParameters
+from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
+from cayley.dynamics.identification.measurements import Measurements
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.model.report import Table
+
+_ROUNDS = 4  # of weighting by residuals
+_LEAST_NOISE = 1e-9  # of the largest force: what stands for no noise at all
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well forces are predicted: by velocity (nv), root mean square of the error [N m or N], and relative to that of the force."""
+
+    error: np.ndarray
+    relative: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Estimated parameters. `parameters` (all of them) exist only if the estimate is physically consistent; base values always."""
+
+    base: BaseParameters
+    method: str
+    base_values: np.ndarray  # (b,)
+    covariance: np.ndarray  # of the base values, (b, b)
+    noise: np.ndarray  # standard deviation of each force, (nv,)
+    condition: float  # of the stacked regressor of the base parameters
+    samples: int
+    fit: Fit  # to the measurements themselves
+    parameters: np.ndarray | None = None  # (size,)
+
+    @property
+    def standard_deviations(self) -> np.ndarray:
+        """Of the base values, (b,)."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+
+    def forces(self, q: Any, v: Any, vd: Any) -> np.ndarray:
+        """Predicted generalised forces (..., nv)."""
+        return self.base.regressor(q, v, vd) @ self.base_values
+
+    def validate(self, measured: Measurements) -> Fit:
+        """The prediction error on other measurements."""
+        return fit_of(self.forces(measured.q, measured.v, measured.vd), measured.tau)
+
+    @cached_property
+    def mechanism(self) -> Any:
+        """The mechanism with the estimated bodies, frictions and rotors."""
+        if self.parameters is None:
+            raise UnsupportedError("least squares finds combinations of parameters, not bodies: use `physical_estimate`")
+        return self.base.model.mechanism(self.parameters)
+
+    def report(self, validation: Measurements | None = None) -> EstimateReport:
+        """Tables of the base parameters with their standard deviations, and of the errors by joint."""
+        fits = {"error": self.fit} if validation is None else {"error": self.fit, "validation error": self.validate(validation)}
+        heading = (f"{self.base.model.tree.name}: {self.base.size} base parameters from {self.samples} samples by {self.method}, condition "
+                   f"number {self.condition:.4g}")
+        return EstimateReport(heading, self._parameter_table(), self._fit_table(fits))
+
+    def _parameter_table(self) -> Table:
+        deviations = self.standard_deviations
+        rows = tuple((text, f"{value:.6g}", f"{sigma:.2g}", f"{100 * sigma / abs(value):.2g} %" if value else "")
+                     for text, value, sigma in zip(self.base.expressions, self.base_values, deviations, strict=True))
+        return Table("Base parameters", ("combination", "value", "deviation", "relative"), rows)
+
+    def _fit_table(self, fits: dict[str, Fit]) -> Table:
+        columns = ("force", "noise", *[word for name in fits for word in (name, "relative")])
+        names = [f"{joint.name}{f'[{k}]' if joint.motion.nv > 1 else ''}"
+                 for joint in self.base.model.tree.joints for k in range(joint.motion.nv)]
+        rows = tuple((name, f"{self.noise[k]:.3g}", *[word for fit in fits.values()
+                                                     for word in (f"{fit.error[k]:.3g}", f"{100 * fit.relative[k]:.2g} %")])
+                     for k, name in enumerate(names))
+        return Table("Errors, root mean square", columns, rows)
+
+
+@dataclass(frozen=True)
+class EstimateReport:
+    """Prints as plain text; its tables print on a Rich console."""
+
+    heading: str
+    parameters: Table
+    errors: Table
+
+    def __str__(self) -> str:
+        return "\n\n".join([self.heading, str(self.parameters), str(self.errors)])
+
+
+def least_squares(base: BaseParameters, measured: Measurements, *, noise: Any = None) -> Estimate:
+    """Base values by least squares: ordinary, or weighted by `noise`, the standard deviation of each force (nv), or "residuals".
+
+    `SingularityError` if there are too few samples, or if the movement does not excite: it names the combinations that cannot be seen.
+
+    >>> from cayley.dynamics.identification import base_parameters, linear_model, simulate_measurements
+    >>> model = linear_model(cy.load("planar2r"))
+    >>> q, v, vd = np.random.default_rng(0).normal(size=(3, 200, 2))
+    >>> found = least_squares(base_parameters(model), simulate_measurements(model, q, v, vd, noise=0.01))
+    >>> found.base_values.round(2)
+    array([1.25, 0.  , 0.55, 0.3 , 0.  , 0.09])
+    """
+    system = stacked(base, measured)
+    return system.solved("ordinary least squares") if noise is None else system.weighted_by(noise).solved("weighted least squares")
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """W (N, nv, b) and the forces (N, nv), and what each force's rows are divided by."""
+
+    base: BaseParameters
+    W: np.ndarray
+    tau: np.ndarray
+    deviations: np.ndarray | None = None  # (nv,)
+
+    def weighted_by(self, noise: Any) -> System:
+        """By given standard deviations of the forces, or by those of the "residuals" of an ordinary fit."""
+        if isinstance(noise, str) and noise != "residuals":
+            raise SignatureError(f"noise must be 'residuals' or one standard deviation for each force, not {noise!r}")
+        if isinstance(noise, str):
+            return self._weighted_by_residuals()
+        deviations = np.broadcast_to(np.asarray(noise, dtype=float), (self.tau.shape[1],))
+        if not (np.isfinite(deviations) & (deviations > 0)).all():
+            raise SignatureError(f"standard deviations of noise must be positive, not {deviations.tolist()}")
+        return System(self.base, self.W, self.tau, deviations)
+
+    def _weighted_by_residuals(self) -> System:
+        """The noise of one force leaks into the residuals of others, less so the better the weights: repeated."""
+        system = self
+        for _ in range(_ROUNDS):
+            system = System(self.base, self.W, self.tau, system.solved("").noise)
+        return system
+
+    @cached_property
+    def compact(self) -> tuple[np.ndarray, np.ndarray]:
+        """R (b, b) and z (b) with the same least-squares solutions as the weighted rows."""
+        scale = np.ones(self.tau.shape[1]) if self.deviations is None else 1 / self.deviations
+        rows = np.concatenate([self.W * scale[:, None], (self.tau * scale)[..., None]], axis=-1).reshape(-1, self.base.size + 1)
+        R = triangular(rows)
+        return R[:-1, :-1] if len(R) > self.base.size else R[:, :-1], R[:self.base.size, -1]
+
+    @cached_property
+    def condition(self) -> float:
+        return float(np.linalg.cond(self.W.reshape(-1, self.base.size))) if self.base.size else 1.0
+
+    @cached_property
+    def freedom(self) -> np.ndarray:
+        """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its rows."""
+        scale = np.ones(self.tau.shape[1]) if self.deviations is None else self.deviations
+        taken = np.sum((self.W @ np.linalg.inv(self.compact[0])) ** 2, axis=(0, 2)) / scale**2
+        return len(self.tau) - taken
+
+    def solved(self, method: str) -> Estimate:
+        R, z = self.compact
+        values = np.linalg.solve(R, z)
+        inverse = np.linalg.inv(R)
+        return self.estimate(method, values, inverse @ inverse.T)
+
+    def estimate(self, method: str, values: np.ndarray, covariance: np.ndarray, parameters: np.ndarray | None = None) -> Estimate:
+        """With the covariance for rows of unit deviation, which is scaled by what an ordinary fit leaves."""
+        left = self.tau - self.W @ values
+        noise = np.sqrt(np.sum(left**2, axis=0) / np.maximum(self.freedom, 1.0))
+        noise = np.maximum(noise, _LEAST_NOISE * max(np.abs(self.tau).max(initial=0.0), 1e-300))
+        scale = np.sum(left**2) / max(left.size - self.base.size, 1) if self.deviations is None else 1.0
+        return Estimate(self.base, method, values, covariance * scale, noise, self.condition, len(self.tau),
+                        fit_of(self.tau - left, self.tau), parameters)
+
+
+def stacked(base: BaseParameters, measured: Measurements) -> System:
+    """The regressor at all samples, checked for what it cannot see."""
+    samples, nv = measured.tau.shape
+    if samples * nv < base.size:
+        raise SingularityError(f"{samples} samples of {nv} forces are too few for the {base.size} base parameters of "
+                               f"{base.model.tree.name}: at least {-(-base.size // max(nv, 1))} are needed, and many more to average noise")
+    W = base.regressor(measured.q, measured.v, measured.vd)
+    check_excited(base, W)
+    return System(base, W, measured.tau)
+
+
+def check_excited(base: BaseParameters, W: np.ndarray, *, tolerance: float = 1e-8) -> None:
+    """`SingularityError` that names the combinations of base parameters that leave all forces of W (N, nv, b) as they are."""
+    compact = triangular(W.reshape(-1, base.size))
+    seen = independent_columns(compact, tolerance=tolerance)
+    if seen.all():
+        return
+    shares = np.linalg.lstsq(compact[:, seen], compact[:, ~seen], rcond=None)[0]
+    unseen = np.zeros((int((~seen).sum()), base.size))
+    unseen[:, ~seen] = np.eye(len(unseen))
+    unseen[:, seen] = -tidy(shares, tolerance=1e-6).T
+    listed = "; ".join(words(row, base.names, digits=3) for row in unseen[:8])
+    more = f"; and {len(unseen) - 8} more" if len(unseen) > 8 else ""
+    raise SingularityError(f"the movement does not excite {len(unseen)} of the {base.size} base parameters of {base.model.tree.name}: "
+                           f"these changes of them cannot be seen in any force: {listed}{more}. Move all joints, together and with varying "
+                           "speeds (`exciting_trajectory`)")
+
+
+def fit_of(predicted: np.ndarray, tau: np.ndarray) -> Fit:
+    error = np.sqrt(np.mean((predicted - tau) ** 2, axis=0))
+    size = np.sqrt(np.mean(tau**2, axis=0))
+    return Fit(error, error / np.where(size > 0, size, 1.0))

@@ -1,0 +1,73 @@
+"""Measured movements and forces: what identification starts from. Recorded, simulated with noise, or filtered from positions alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+
+from cayley.dynamics.identification.regressor import LinearModel
+from cayley.errors import GeometryError, SignatureError, UnsupportedError
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Configurations (N, nq), velocities, accelerations and generalised forces (N, nv) at N instants."""
+
+    model: LinearModel
+    q: np.ndarray
+    v: np.ndarray
+    vd: np.ndarray
+    tau: np.ndarray
+
+    def __post_init__(self) -> None:
+        sizes = {"q": self.model.links.nq, "v": self.model.links.nv, "vd": self.model.links.nv, "tau": self.model.links.nv}
+        for name, size in sizes.items():
+            array = np.asarray(getattr(self, name), dtype=float)
+            if array.shape != (len(self.q), size):
+                raise SignatureError(f"measured {name} of {self.model.tree.name} must have the shape ({len(self.q)}, {size}), as many rows "
+                                     f"as q, not {array.shape}")
+            if not np.isfinite(array).all():
+                row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+                raise GeometryError(f"measured {name} is not finite in sample {row}: {array[row].tolist()}; leave such samples out")
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+
+def simulate_measurements(model: LinearModel, q: Any, v: Any, vd: Any, *, noise: Any = 0.0, parameters: Any = None,
+                          seed: int = 0) -> Measurements:
+    """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N].
+
+    `parameters` (size) are the truth; those of the mechanism itself, if not given.
+    """
+    truth = model.values if parameters is None else np.asarray(parameters, dtype=float)
+    tau = np.asarray(model.regressor(q, v, vd)) @ truth
+    return Measurements(model, q, v, vd, tau + np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise)
+
+
+def measurements_from_positions(model: LinearModel, times: Any, q: Any, tau: Any, *, cutoff: float) -> Measurements:
+    """Velocities and accelerations from positions (N, n) at evenly spaced `times` (N) [s], after a low pass of `cutoff` [Hz].
+
+    Positions and forces go through the same filter of order four, forth and back, which delays neither; differences are central. The ends,
+    one period of the cutoff long, are left out: there the filter has not settled.
+    """
+    times, q, tau = (np.asarray(x, dtype=float) for x in (times, q, tau))
+    if model.links.nq != model.links.nv:
+        raise UnsupportedError(f"{model.tree.name} has joints whose velocities are not rates of coordinates: give v and vd as well")
+    steps = np.diff(times)
+    if times.shape != (len(q),) or len(times) < 5 or not np.allclose(steps, steps.mean(), rtol=1e-3, atol=0.0) or steps.mean() <= 0:
+        raise SignatureError(f"times must be evenly spaced and rising, one for each of the {len(q)} samples, and at least 5")
+    step = float(steps.mean())
+    if not 0 < cutoff < 0.5 / step:
+        raise SignatureError(f"the cutoff of {cutoff:.6g} Hz must be between 0 and half the sampling rate, {0.5 / step:.6g} Hz")
+    low_pass = butter(4, cutoff, fs=1 / step, output="sos")
+    smooth, force = sosfiltfilt(low_pass, q, axis=0), sosfiltfilt(low_pass, tau, axis=0)
+    v = np.gradient(smooth, step, axis=0)
+    vd = np.gradient(v, step, axis=0)
+    ends = max(2, int(np.ceil(1 / (cutoff * step))))
+    inner = slice(ends, len(q) - ends)
+    return Measurements(model, smooth[inner], v[inner], vd[inner], force[inner])

@@ -1,0 +1,211 @@
+"""Generalised forces are linear in the mass properties: tau = Y(q, v, vd) pi. The regressor Y, and what the entries of pi are called.
+
+A link moves as the Newton-Euler recursion says, whatever its mass; the force and the moment that it needs are linear in its ten moments,
+
+    f = m a + W u         n = u x a + dual(W J)
+so the recursion inwards can be run on (6, 10) matrices instead of on vectors. Columns of joints may follow: the inertia of a rotor (vd),
+a constant offset (1), viscous friction (v), Coulomb friction (sign v). Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapter 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.identification.parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
+from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
+from cayley.dynamics.links import ROOT, Link, Links, inverse_pose, links_of
+from cayley.errors import ModelError, SignatureError
+from cayley.model.parts import Body, Friction, Joint, Rotor
+from cayley.model.tree import Tree
+
+JOINT_TERMS = ("rotor", "offset", "viscous", "coulomb")
+"""What a joint may add to the parameters, in this order."""
+
+
+def carriers(links: Links) -> tuple[int, ...]:
+    """The numbers of the links that carry bodies: all but those in the middle of universal and planar joints."""
+    return tuple(sorted({number for number, _ in links.bodies.values()} - {ROOT}))
+
+
+def regressor(links: Links, q: Any, v: Any, vd: Any) -> Any:
+    """Y (nv, 10 k) for the moments of the k links that carry bodies, `carriers(links)`, about their origins and in their axes.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> links = links_of(load_robot("planar2r"))
+    >>> regressor(links, np.zeros(2), np.zeros(2), np.array([1.0, 0.0]))[:, 10].round(6)  # torques for 1 kg at the second joint
+    array([5.155, 0.   ])
+    """
+    moved = movements(links, q, v, vd)
+    blocks = [_block(links, number, moved[number], q) for number in carriers(links)]
+    return np.concatenate([np.zeros((links.nv, 0)), *blocks], axis=1)
+
+
+def load_matrix(link: Link, movement: Movement) -> tuple[Any, Any]:
+    """Force and moment (3, 10), by each of its ten moments, that a link by itself needs to move as it does."""
+    loads = [own_load(replace(link, moments=moments_from_vector(unit)), movement) for unit in np.eye(10)]
+    return np.stack([load.f for load in loads], axis=1), np.stack([load.n for load in loads], axis=1)
+
+
+def _block(links: Links, number: int, movement: Movement, q: Any) -> Any:
+    """The ten columns (nv, 10) of a link: its load, taken inwards and felt by every joint on the way."""
+    rows = [np.zeros((1, 10))] * links.nv
+    f, n = load_matrix(links.links[number], movement)
+    while number != ROOT:
+        link = links.links[number]
+        felt = link.subspace.T @ np.concatenate([f, n])
+        for row, force in zip(range(links.nv)[link.columns], felt, strict=True):
+            rows[row] = force[None]
+        f, n = link.inwards(f, q), link.inwards(n, q)
+        n = n + _hat(link.offset(q)) @ f
+        number = link.parent
+    return np.concatenate(rows)
+
+
+def _hat(x: Any) -> Any:
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """tau = Y(q, v, vd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism. Made by `linear_model`.
+
+    Parameters are ordered by links, each with its ten moments and then the terms of its joint.
+    """
+
+    tree: Tree
+    links: Links
+    joint_terms: tuple[str, ...]
+
+    @cached_property
+    def columns(self) -> tuple[tuple[int, str], ...]:
+        """For each parameter its link and its name there: "m" .. "Jzz", "rotor", "offset", "viscous", "coulomb"."""
+        return tuple((number, word) for number in self.movers for word in self.words(number))
+
+    @cached_property
+    def movers(self) -> tuple[int, ...]:
+        """The links that have parameters."""
+        return carriers(self.links)
+
+    def words(self, number: int) -> tuple[str, ...]:
+        """The names of the parameters of one link. Joints with several velocities have no terms of their own."""
+        return (*MOMENT_NAMES, *(self.joint_terms if self._joint(number).motion.nv == 1 else ()))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """One name for each parameter: "Jxx(link2)", "viscous(joint2)"."""
+        return tuple(f"{word}({self._owner(number, word)})" for number, word in self.columns)
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+    def text(self, q: Any, v: Any, vd: Any, *, sign: Callable[[Any], Any] = np.sign) -> Any:
+        """Y (nv, size) at one state; `sign` is that of Coulomb friction."""
+        moments = regressor(self.links, q, v, vd)
+        parts = [np.zeros((self.links.nv, 0))]
+        for place, number in enumerate(self.movers):
+            parts.append(moments[:, 10 * place:10 * place + 10])
+            own = self.links.links[number].columns
+            felt = {"rotor": vd, "offset": np.ones(self.links.nv), "viscous": v, "coulomb": sign(v)}
+            parts += [_alone(felt[word], own, self.links.nv) for word in self.words(number)[10:]]
+        return np.concatenate(parts, axis=1)
+
+    @cached_property
+    def regressor(self) -> Kernel:
+        """`regressor(q, v, vd)`: Y (..., nv, size), compiled, broadcasts over leading axes.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> linear_model(load_robot("puma560")).regressor(np.zeros((5, 6)), np.zeros(6), np.zeros(6)).shape
+        (5, 6, 60)
+        """
+        nq, nv = self.links.nq, self.links.nv
+        return kernel(f"({nq}),({nv}),({nv})->({nv},{self.size})", name="regressor")(lambda q, v, vd: self.text(q, v, vd))
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The parameters (size) that the mechanism itself has; an unknown mass counts as none."""
+        return np.array([self._value(number, word) for number, word in self.columns])
+
+    def mechanism(self, values: Any) -> Any:
+        """The mechanism with other parameters (size). What is fixed to the body that a joint moves counts as part of that body, and has
+        no mass of its own. Its dynamics include rotors and friction if the parameters do. Constant offsets have no place in it.
+
+        A mass that is not positive is an error that names the body, unless all ten numbers are zero.
+        """
+        values = np.asarray(values, dtype=float)
+        if values.shape != (self.size,):
+            raise SignatureError(f"{self.tree.name} has {self.size} parameters, not the shape {values.shape}")
+        found = {column: value for column, value in zip(self.columns, values.tolist(), strict=True)}
+        bodies = {self._owner(n, "m"): self._body(n, [found[n, word] for word in MOMENT_NAMES]) for n in self.movers}
+        joints = {self._joint(n).name: self._with_terms(n, found) for n in self.movers}
+        moving = {name for name, (number, _) in self.links.bodies.items() if number != ROOT}
+        drives = {"rotor": "rotors", "viscous": "friction", "coulomb": "friction"}
+        included = self.tree.included | {drives[term] for term in self.joint_terms if term in drives}
+        return replace(self.tree, included=included,
+                       bodies=tuple(bodies.get(b.name, Body(b.name) if b.name in moving else b) for b in self.tree.bodies),
+                       joints=tuple(joints.get(j.name, j) for j in self.tree.joints))
+
+    # Who is who
+
+    def _joint(self, number: int) -> Joint:
+        return self.tree.joints[self.tree.joint_number(self.links.links[number].name)]
+
+    def _owner(self, number: int, word: str) -> str:
+        joint = self._joint(number)
+        return joint.child if word in MOMENT_NAMES else joint.name
+
+    def _value(self, number: int, word: str) -> float:
+        joint = self._joint(number)
+        if word in MOMENT_NAMES:
+            return float(vector_from_moments(self.links.links[number].moments)[MOMENT_NAMES.index(word)])
+        return {"rotor": joint.rotor.reflected, "offset": 0.0, "viscous": joint.friction.viscous, "coulomb": joint.friction.coulomb}[word]
+
+    def _body(self, number: int, ten: list[float]) -> Body:
+        name = self._owner(number, "m")
+        if not any(ten):
+            return Body(name, 0.0)
+        if not ten[0] > 0:
+            raise ModelError(f"the mass of {name!r} would be {ten[0]:.6g} kg, which no body has: take a physically consistent estimate")
+        back = inverse_pose(self.links.bodies[name][1])
+        seen = moments_from_vector(np.array(ten)).seen_from(back[:3, :3], back[:3, 3])
+        return Body(name, ten[0], seen.center, (seen.inertia_about_center + seen.inertia_about_center.T) / 2)
+
+    def _with_terms(self, number: int, found: dict[tuple[int, str], float]) -> Joint:
+        joint = self._joint(number)
+        friction = Friction(found.get((number, "viscous"), joint.friction.viscous), found.get((number, "coulomb"), joint.friction.coulomb))
+        reflected = found.get((number, "rotor"))
+        rotor = joint.rotor if reflected is None else _rotor(reflected, joint.rotor.gear)
+        return replace(joint, friction=friction, rotor=rotor)
+
+
+def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
+    """The model of a mechanism that is linear in its parameters; `joint_terms` out of "rotor", "offset", "viscous", "coulomb".
+
+    Masses need not be known: they are what is asked for.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> model = linear_model(load_robot("planar2r"), joint_terms=["viscous"])
+    >>> model.size, model.names[10:13]
+    (22, ('viscous(joint1)', 'm(link2)', 'ux(link2)'))
+    """
+    unknown = [word for word in joint_terms if word not in JOINT_TERMS]
+    if unknown:
+        raise ModelError(f"joints have no term {unknown[0]!r}; they have {', '.join(JOINT_TERMS)}")
+    known = replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies))
+    return LinearModel(tree, links_of(known), tuple(word for word in JOINT_TERMS if word in joint_terms))
+
+
+def _alone(values: Any, columns: slice, size: int) -> Any:
+    """A column (size, 1) of the given values in one place, zeros elsewhere."""
+    places = range(size)[columns]
+    return np.stack([values[k] if k in places else values[k] * 0.0 for k in range(size)])[:, None]
+
+
+def _rotor(reflected: float, gear: float) -> Rotor:
+    return Rotor(reflected / gear**2, gear) if gear else Rotor(reflected)

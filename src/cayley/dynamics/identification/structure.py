@@ -1,0 +1,173 @@
+"""What of a link's mass can be felt, from the structure alone: which moments belong to its parent as well, or to nothing.
+
+Energies are linear in the moments of each link. Moments of link i that leave the kinetic and the potential energy independent of the
+joint's own coordinate and velocity, whatever the parent does, might as well be the parent's. A tree loses its outermost link with its
+joint, then the next, so these moments, link by link, are all that cannot be told apart: their number is exact, for every kind of joint,
+for axes parallel to each other or to gravity, for floating bases. For a revolute joint about z in general position they are the mass on
+its axis (m, uz, Jzz), for a prismatic one the second moments, for a spherical one m, for a floating one none.
+
+    V     the twists (6) that a link can have, as a space
+    F     rows (10 + 1): what multiplies the moments, and a constant, in the energies that a link can have, as a space
+    B(q)  (10, 10): moments of the link as moments of its parent
+Poses of a joint enter as trigonometric polynomials of degree two, or the like, so a few positions of it stand for all of them.
+Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial parameter identification; rules of Gautier & Khalil 1990.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.spatial.transform import Rotation
+
+from cayley.dynamics.identification.elimination import echelon, triangular
+from cayley.dynamics.identification.parameters import moved
+from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
+from cayley.dynamics.links import ROOT, Link
+from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Spherical
+
+_ROUNDING = 1e-9
+_MOMENTS = np.arange(14) < 10
+_FRICTION = np.eye(14)[12:]  # what turns energy into heat hides in no energy
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What a link can do: twists V (6, k) and rows F (k, 11) of its energies, both orthonormal bases."""
+
+    twists: np.ndarray
+    energies: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """What of a link its parent can take over: directions (k, 10 + terms of the joint) in echelon form, and the links on the way there.
+
+    `way` ends before the first link that carries bodies, `parent`, or before the ROOT: the middle of a universal joint keeps nothing.
+    """
+
+    number: int
+    parent: int
+    way: tuple[int, ...]
+    directions: np.ndarray
+
+    @property
+    def pivots(self) -> np.ndarray:
+        """The entry of each direction that is handed over entirely."""
+        return np.array([np.flatnonzero(row)[-1] for row in self.directions], dtype=int)
+
+
+def hidden_moments(model: LinearModel) -> list[Hidden]:
+    """For each link that carries bodies, parents first, what is hidden of it; only terms of joints that the model has."""
+    links = model.links.links
+    root = Reach(np.zeros((6, 0)), _span(np.array([[0.0, *model.links.gravity, *[0.0] * 6, 1.0]])))
+    reaches: list[Reach] = []
+    bases: list[np.ndarray] = []
+    for link in links:
+        basis, reach = _look(link, root if link.parent == ROOT else reaches[link.parent])
+        reaches.append(reach)
+        bases.append(basis)
+    return [_handed_on(model, number, bases) for number in model.movers]
+
+
+def _handed_on(model: LinearModel, number: int, bases: list[np.ndarray]) -> Hidden:
+    """What is hidden of a link, and of every link without bodies that it must pass."""
+    links, way, basis = model.links.links, [number], bases[number]
+    while (above := links[way[-1]].parent) != ROOT and above not in model.movers:
+        handed = np.eye(10)
+        for passed in way:
+            handed = moved_in(links[passed]) @ handed
+        outside = _null_space(_restricted(bases[above], _MOMENTS)).T
+        basis = basis @ _null_space(outside @ handed @ basis[:10])
+        way.append(above)
+    terms = [word in model.words(number) for word in JOINT_TERMS]
+    return Hidden(number, above, tuple(way), _restricted(basis, np.concatenate([_MOMENTS[:10], terms])))
+
+
+def moved_in(link: Link) -> np.ndarray:
+    """(10, 10): the moments of a link as its parent's, at the joint's zero."""
+    return moved(link.placement[:3, :3], link.placement[:3, 3])
+
+
+def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
+    """A basis (14, k) of what is hidden among the ten moments and the terms of the joint; and the link's reach."""
+    places = positions(link.motion)
+    poses = [(link.placement[:3, :3] @ R, link.placement[:3, 3] + link.placement[:3, :3] @ p)
+             for R, p in (link.motion.pose(q) for q in places)]
+    moves = [block_diag(moved(R, p), 1.0) for R, p in poses]
+    before = _span(np.concatenate([_twists_seen(R, p) @ parent.twists for R, p in poses], axis=1).T).T
+    own = link.subspace
+    crossed = np.array([energy_row(x, s) for s in own.T for x in before.T]).reshape(-1, 11)
+    squares = np.array([energy_row(s, t) for s in own.T for t in own.T])
+    changes = np.concatenate([_change(parent.energies, move, moves[0], q - places[0]) for move, q in zip(moves, places, strict=True)])
+    conditions = np.concatenate([_with_terms(crossed), _with_terms(squares, rotor=float(len(squares) == 1)), changes, _FRICTION])
+    energies = _span(np.concatenate([crossed, squares, *[parent.energies @ move for move in moves]]))
+    return _null_space(conditions), Reach(_span(np.hstack([before, own]).T).T, energies)
+
+
+def _change(energies: np.ndarray, move: np.ndarray, first: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work along its only coordinate."""
+    rows = _with_terms(energies @ (move - first))
+    rows[:, 11] = -energies[:, 10] * q[0] if len(q) == 1 else 0.0
+    return rows
+
+
+def _with_terms(rows: np.ndarray, *, rotor: float = 0.0) -> np.ndarray:
+    """Rows (k, 11) of energies as conditions (k, 14) on moments, rotor, offset and the two frictions."""
+    return np.hstack([rows[:, :10], np.full((len(rows), 1), rotor), np.zeros((len(rows), 3))])
+
+
+def energy_row(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The row (11) that multiplies the moments in the kinetic energy between two twists (v; w) of a link."""
+    X, Y = (np.column_stack([np.cross(np.eye(3), -t[3:]).T, t[:3]]) for t in (x, y))
+    K = (X.T @ Y + Y.T @ X) / 2
+    return np.array([K[3, 3], *(2 * K[:3, 3]), K[0, 0], 2 * K[0, 1], 2 * K[0, 2], K[1, 1], 2 * K[1, 2], K[2, 2], 0.0])
+
+
+def positions(motion: Motion) -> list[np.ndarray]:
+    """Coordinates that stand for all of a joint's, its zero first."""
+    if isinstance(motion, Prismatic):
+        return [np.array([q]) for q in (0.0, 1.0, -1.0)]
+    if isinstance(motion, Helical):
+        return [np.array([q]) for q in np.linspace(0.0, 5.0, 16)]
+    if isinstance(motion, Spherical):
+        return list(_attitudes())
+    if isinstance(motion, Floating):
+        corners = [np.array(p, dtype=float) for p in product((0, 1, -1), repeat=3) if np.abs(p).sum() <= 2]
+        return [np.concatenate([p, attitude]) for p in corners for attitude in _attitudes()]
+    return [np.array([2 * np.pi * k / 5]) for k in range(5)]
+
+
+@cache
+def _attitudes() -> tuple[np.ndarray, ...]:
+    """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit first."""
+    group = Rotation.create_group("I").as_quat()[:, [3, 0, 1, 2]]
+    return tuple(group[np.argsort(-np.abs(group[:, 0]), kind="stable")])
+
+
+def _twists_seen(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """(6, 6): a twist of the parent at its origin as one at the link's origin `p` and in its axes `R`."""
+    return np.block([[R.T, R.T @ np.cross(np.eye(3), p)], [np.zeros((3, 3)), R.T]])
+
+
+def _span(rows: np.ndarray) -> np.ndarray:
+    """An orthonormal basis (k, n) of the rows."""
+    if not rows.size:
+        return np.zeros((0, rows.shape[1]))
+    _, sizes, basis = np.linalg.svd(triangular(rows), full_matrices=False)
+    return basis[sizes > _ROUNDING * max(sizes.max(), 1e-300)]
+
+
+def _null_space(rows: np.ndarray) -> np.ndarray:
+    """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1, since rows may be nothing but rounding."""
+    _, sizes, basis = np.linalg.svd(triangular(rows))
+    return basis[int((sizes > _ROUNDING).sum()):].T
+
+
+def _restricted(basis: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The directions (k, kept) in echelon form that are zero in the entries that are not kept."""
+    inside = basis @ _null_space(basis[~kept]) if basis.shape[1] and not kept.all() else basis
+    return echelon(inside[kept].T)

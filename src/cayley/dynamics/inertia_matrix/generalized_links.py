@@ -1,0 +1,92 @@
+"""The inertia matrix of open chains by augmented and generalized links: Algorithm 6.2.
+
+About the origin of link i, in its axes:
+
+    mb, u, K   mass, first moment and inertia tensor of augmented link i: constants, except where the next joint slides
+    U, E       first moment and inertia tensor of generalized link i, links i to n frozen together
+    s          from the origin of the link before to that of a link, in the axes of that link
+    f, eta     force and moment that a unit acceleration of joint i needs from a joint
+Nothing is divided: links without mass are links like any others. Source: Balafoutis & Patel (6.3.28)-(6.3.30), with the moment S(U) z of a
+sliding joint, that the source leaves out, as in spec E-1, and the order of E-2; Lemma 6.1; spec R5, R6.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.augmented import augmented_links
+from cayley.dynamics.inertia_matrix.fast_kernels import origin_in_own_axes, similarity, skew_products
+from cayley.dynamics.inertia_matrix.triangle import mirrored
+from cayley.dynamics.inverse.passes import Z, across_z
+from cayley.dynamics.links import Link, Links
+
+
+class Generalized(NamedTuple):
+    """First moment (3) and inertia tensor (3, 3) of a generalized link about the origin of its first link."""
+
+    U: Any
+    E: Any
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g2")), np.array([-0.3, -0.1, 0.1]))[0].round(10)
+    array([ 1.55786603, -1.63837479, -0.14568622])
+    """
+    augmented = augmented_links(chain, q)
+    s = origins(chain, q)
+    bodies = _generalized(augmented, s, q)
+    return mirrored([_column(augmented, s, q, i, body) for i, body in enumerate(bodies)])
+
+
+def generalized_moments(chain: Links, q: Any) -> list[Generalized]:
+    """U and E of every generalized link, by Lemma 6.1."""
+    return _generalized(augmented_links(chain, q), origins(chain, q), q)
+
+
+def origins(chain: Links, q: Any) -> list[Any]:
+    """s of every link."""
+    return [origin_in_own_axes(link, q) for link in chain.links]  # (6.3.29b)
+
+
+def _generalized(augmented: Links, s: list[Any], q: Any) -> list[Generalized]:
+    found: list[Generalized] = []
+    for i, link in reversed(list(enumerate(augmented.links))):
+        found.append(enclosing(link, augmented.links[i + 1], s[i + 1], found[-1], q) if found
+                     else Generalized(link.moments.first, link.moments.inertia))
+    return found[::-1]
+
+
+def enclosing(link: Link, successor: Link, s: Any, body: Generalized, q: Any) -> Generalized:
+    """The generalized link of an augmented link, from the one of its successor."""
+    U = link.moments.first + successor.inwards(body.U, q)  # (6.3.29a)
+    E = link.moments.inertia + similarity(successor, body.E - skew_products(s, body.U), q)  # (6.3.29c)
+    return Generalized(U, E)
+
+
+def _column(augmented: Links, s: list[Any], q: Any, i: int, body: Generalized) -> list[Any]:
+    """The entries from the first row down to the diagonal."""
+    link = augmented.links[i]
+    f = -across_z(body.U) if link.is_revolute else link.moments.mass * Z  # (6.3.29d)
+    eta = body.E @ Z if link.is_revolute else across_z(body.U)  # (6.3.29e)
+    found = [_along_the_axis(link, f, eta)]  # (6.3.29f)
+    for j in reversed(range(i)):
+        f, eta = felt_before(augmented.links[j + 1], s[j + 1], f, eta, q)
+        found.append(_along_the_axis(augmented.links[j], f, eta))  # (6.3.30c)
+    return found[::-1]
+
+
+def felt_before(link: Link, s: Any, f: Any, eta: Any, q: Any) -> tuple[Any, Any]:
+    """f and eta at the link before, in its axes."""
+    moment = link.inwards(np.cross(s, f) + eta, q)  # (6.3.30b)
+    force = link.inwards(f, q)  # (6.3.30a)
+    return force, moment
+
+
+def _along_the_axis(link: Link, f: Any, eta: Any) -> Any:
+    return eta[2] if link.is_revolute else f[2]

@@ -1,0 +1,69 @@
+"""The kinetic energy of open chains as a quadratic form of the joint rates; its tensor is the inertia matrix.
+
+In the root's axes, for link k and joint i <= k:
+
+    w_k, r'_k   angular velocity of link k, velocity of its centre of mass: sums over the joints before it
+    z_i         axis of joint i         r_ik   from the origin of link i to the centre of mass of link k
+Source: Balafoutis & Patel (6.3.34)-(6.3.42), reference as in spec E-12; sliding joints as in spec R5.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.energies import link_poses
+from cayley.dynamics.inertia_matrix.triangle import mirrored
+from cayley.dynamics.links import Links
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The kinetic-energy tensor H = D (n, n) at the configuration `q`: energy = q'.H q' / 2.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29      ]])
+    """
+    rates = unit_velocities(chain, q)
+    return mirrored([[_summed(chain, rates, j, i) for j in range(i + 1)] for i in range(chain.nv)])
+
+
+def kinetic_energy(chain: Links, q: Any, qd: Any) -> Any:
+    """The energy [J] of the motion `qd` (n): of each link, half of m r'.r' and of w.I w.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> kinetic_energy(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2])).round(9)
+    np.float64(1.071619516)
+    """
+    total = np.float64(0.0)
+    for link, row in zip(chain.links, unit_velocities(chain, q), strict=True):
+        w = sum((turn * rate for (turn, _), rate in zip(row, qd, strict=False)), start=np.zeros(3))  # (6.3.39)
+        v = sum((slide * rate for (_, slide), rate in zip(row, qd, strict=False)), start=np.zeros(3))  # (6.3.38)
+        total = total + (link.moments.mass * (v @ v) + w @ link.moments.inertia_about_center @ w) / 2  # (6.3.37)
+    return total
+
+
+def unit_velocities(chain: Links, q: Any) -> list[list[tuple[Any, Any]]]:
+    """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of the link."""
+    poses = link_poses(chain, q)
+    return [[_unit_velocity(chain, poses, i, k) for i in range(k + 1)] for k in range(len(poses))]
+
+
+def _unit_velocity(chain: Links, poses: list[Any], i: int, k: int) -> tuple[Any, Any]:
+    (R, p), z = poses[k], poses[i].R[:, 2]
+    to_center = p + R @ chain.links[k].moments.center - poses[i].p
+    turn, slide = (z, np.cross(z, to_center)) if chain.links[i].is_revolute else (np.zeros(3), z)
+    return R.T @ turn, R.T @ slide
+
+
+def _summed(chain: Links, rates: list[list[tuple[Any, Any]]], j: int, i: int) -> Any:
+    """Over all links that both joints move."""
+    total = np.float64(0.0)
+    for link, row in zip(chain.links[i:], rates[i:], strict=True):
+        (w_j, v_j), (w_i, v_i) = row[j], row[i]
+        total = total + w_j @ link.moments.inertia_about_center @ w_i + link.moments.mass * (v_j @ v_i)  # (6.3.42)
+    return total

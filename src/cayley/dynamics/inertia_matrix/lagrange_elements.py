@@ -1,0 +1,67 @@
+"""Single entries of the inertia matrix of open chains in closed form: the Euler-Lagrange formulation.
+
+In any common axes, here the root's, for j <= i:
+
+    z_i   axis of joint i            s    from the origin of link j to that of link i
+    mb, U, E   mass, first moment and inertia tensor of links i to n, frozen together, about the origin of link i
+
+    j, i turn             z_j . (E - S(s) S(U)) z_i        j turns, i slides     z_j . (S(U) + mb S(s)) z_i
+    j slides, i turns     z_j . (z_i x U)                  j, i slide            mb z_j . z_i
+Source: Balafoutis & Patel (6.3.42)-(6.3.46), without the transposes of (6.3.43) as in spec E-11; sliding joints as in spec R5.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.augmented import generalized_links
+from cayley.dynamics.energies import link_poses
+from cayley.dynamics.inertia_matrix.triangle import mirrored
+from cayley.dynamics.links import Links
+
+
+class Carried(NamedTuple):
+    """A joint and all that it moves, frozen together: in the root's axes."""
+
+    turns: bool
+    z: Any
+    origin: Any
+    mass: Any
+    U: Any
+    E: Any
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29      ]])
+    """
+    joints = carried(chain, q)
+    return mirrored([[_entry(joints[j], joints[i]) for j in range(i + 1)] for i in range(len(joints))])
+
+
+def entry(chain: Links, q: Any, j: int, i: int) -> Any:
+    """The entry of row j and column i alone, counted from 0; the matrix is symmetric."""
+    joints = carried(chain, q)
+    return _entry(joints[min(j, i)], joints[max(j, i)])
+
+
+def carried(chain: Links, q: Any) -> list[Carried]:
+    """Each joint with its generalized link."""
+    return [Carried(link.is_revolute, R[:, 2], p, body.mass, R @ body.first, R @ body.inertia @ R.T)
+            for link, (R, p), body in zip(chain.links, link_poses(chain, q), generalized_links(chain, q), strict=True)]
+
+
+def _entry(row: Carried, column: Carried) -> Any:
+    s, (_, z, _, mass, U, E) = column.origin - row.origin, column
+    if row.turns and column.turns:
+        return row.z @ (E @ z - np.cross(s, np.cross(U, z)))  # (6.3.44)
+    if row.turns:
+        return row.z @ (np.cross(U, z) + mass * np.cross(s, z))
+    return row.z @ (np.cross(z, U) if column.turns else mass * z)

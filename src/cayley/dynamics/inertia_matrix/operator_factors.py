@@ -1,0 +1,89 @@
+"""The inertia matrix of open chains and its inverse as products of triangular factors (Rodriguez & Kreutz).
+
+The matrix is the covariance of a signal that runs along the chain; the filter that whitens it, from the tip inwards, factors it:
+
+    I, h, phi   inertia (6, 6) of a link, axis of its joint, transition to the link before: spatial vectors (w; v), (n; f)
+    P           inertia of link i with all that follows, joints giving way: the Riccati recursion
+    Dh          h.P h, what the joint itself feels of it         G    P h / Dh, the gain of Kalman's filter
+    F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T
+    1 - H Phi L its inverse, from transitions that let the joints give way
+A joint that moves no inertia makes Dh zero, and the factors infinite. Source: Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.18),
+(6.2.19), numbered as in spec E-16 and R4.5.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inertia_matrix.spatial_composites import transitions
+from cayley.dynamics.inverse.rodriguez import axis, spatial_inertia
+from cayley.dynamics.links import Links
+
+
+class Filter(NamedTuple):
+    """Of each link: axis h (6), transition phi (6, 6) to the link before, inertia P (6, 6), Dh, and gain G (6)."""
+
+    h: list[Any]
+    phi: list[Any]
+    P: list[Any]
+    Dh: list[Any]
+    G: list[Any]
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29      ]])
+    """
+    found = kalman_filter(chain, q)
+    F = factor(found)
+    return F * np.array(found.Dh) @ F.T  # (6.2.18)
+
+
+def inverse_inertia_matrix(chain: Links, q: Any) -> Any:
+    """D^-1 (n, n)."""
+    found = kalman_filter(chain, q)
+    F = inverse_factor(found)
+    return F.T / np.array(found.Dh) @ F  # (6.2.19)
+
+
+def kalman_filter(chain: Links, q: Any, rotors: Any = 0.0) -> Filter:
+    """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D: noise to the filter."""
+    h, phi, extra = [axis(link) for link in chain.links], transitions(chain, q), np.zeros(chain.nv) + rotors
+    P, Dh, G = [], [], []
+    beyond = np.zeros((6, 6))
+    for number in reversed(range(len(h))):
+        P.append(spatial_inertia(chain.links[number]) + beyond)
+        Dh.append(h[number] @ P[-1] @ h[number] + extra[number])
+        G.append(P[-1] @ h[number] / Dh[-1])
+        beyond = phi[number] @ (P[-1] - Dh[-1] * np.outer(G[-1], G[-1])) @ phi[number].T
+    return Filter(h, phi, P[::-1], Dh[::-1], G[::-1])
+
+
+def factor(found: Filter) -> Any:
+    """F = 1 + H Psi L (n, n)."""
+    return _unit_upper(found, found.phi, 1.0)
+
+
+def inverse_factor(found: Filter) -> Any:
+    """F^-1 = 1 - H Phi L (n, n)."""
+    giving_way = [phi @ (np.eye(6) - np.outer(G, h)) for phi, G, h in zip(found.phi, found.G, found.h, strict=True)]
+    return _unit_upper(found, giving_way, -1.0)
+
+
+def _unit_upper(found: Filter, transition: list[Any], sign: float) -> Any:
+    """1 + sign H X L: column k is the gain of link k, carried inwards by the transitions and seen by the axes on its way."""
+    n = len(found.h)
+    rows: list[list[Any]] = [[float(i == k) for k in range(n)] for i in range(n)]
+    for k in range(1, n):
+        carried = found.phi[k] @ found.G[k]
+        for i in reversed(range(k)):
+            rows[i][k] = sign * (found.h[i] @ carried)
+            carried = transition[i] @ carried
+    return np.array(rows).reshape(n, n)

@@ -1,0 +1,37 @@
+"""The inertia matrix of open chains by unit accelerations: inverse dynamics for one column after the other.
+
+Without velocities, gravity and outside forces, the joint forces that the acceleration 1 of joint i alone needs are column i. Nothing makes
+the columns symmetric but mechanics. Source: Walker & Orin 1982, method 1; Balafoutis & Patel (6.2.4), spec R2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
+from cayley.dynamics.links import Links
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29      ]])
+    """
+    columns = [column(chain, q, i) for i in range(chain.nv)]
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def column(chain: Links, q: Any, i: int) -> Any:
+    """Column i (n) by itself: it needs no other, so that columns can be computed side by side."""
+    return inverse_dynamics(weightless(chain), q, np.zeros(chain.nv), np.eye(chain.nv)[i])  # (6.2.4)
+
+
+def weightless(chain: Links) -> Links:
+    return replace(chain, gravity=np.zeros(3))

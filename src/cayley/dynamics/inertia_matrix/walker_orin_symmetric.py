@@ -1,0 +1,35 @@
+"""The inertia matrix of open chains by unit accelerations, one triangle of it: the matrix is known to be symmetric.
+
+If only joint i accelerates, the links before it stay at rest: the recursions run from link i to the tip and back, and give the rows from
+the diagonal down. Source: Walker & Orin 1982, method 2; Balafoutis & Patel, after (6.2.4), spec R2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.inertia_matrix.triangle import mirrored
+from cayley.dynamics.inertia_matrix.walker_orin import weightless
+from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
+from cayley.dynamics.links import Links
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29      ]])
+    """
+    below = [_from_the_diagonal_down(chain, q, i) for i in range(chain.nv)]
+    return mirrored([[below[j][i - j] for j in range(i + 1)] for i in range(chain.nv)])
+
+
+def _from_the_diagonal_down(chain: Links, q: Any, i: int) -> Any:
+    outer = replace(weightless(chain), links=chain.links[i:])
+    return inverse_dynamics(outer, q, np.zeros(chain.nv), np.eye(chain.nv)[i])  # (6.2.4)

@@ -1,0 +1,67 @@
+"""The sensitivity matrices of trees with joints of every kind: the graph of inverse dynamics, differentiated.
+
+    D = dtau/dvd       V = dtau/dv       P = the change of tau when the configuration moves with a unit velocity
+Where coordinates are more than velocities (quaternions) the configuration is perturbed along the velocities, dq = G dphi with the matrix G
+of q' = G v: P has a column for each velocity, and neither chart nor unit length come into it. The same convention as Pinocchio's.
+Source: Balafoutis & Patel (7.2.1), for every joint kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.graph import Node
+from cayley.compiler.interpret import NUMPY
+from cayley.compiler.kernel import kernel
+from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.linearised.sensitivities import Sensitivities
+from cayley.dynamics.links import Links
+from cayley.model.joint_kinds import Motion
+
+_PLAIN = Motion.rate  # q' = v
+
+
+def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
+    """D, V and P (nv, nv) at a state and an acceleration.
+
+    >>> from cayley.dynamics.lean_links import lean_links
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = sensitivities(lean_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
+    >>> found.P.round(10)
+    array([[-4.95551671, 1.08060634],
+           [ 2.29211636, 2.25223045]])
+    """
+    by_q, by_v, _ = derivatives(inverse_dynamics, links, q, v, vd)
+    return Sensitivities(inertia_matrix(links, q), by_v, along_velocities(links, q, by_q))
+
+
+def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any) -> tuple[Any, Any, Any]:
+    """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, v, vd)` by its three arrays; on numbers, or inside a trace."""
+    state = (q, v, vd)
+    if not links.nv:
+        return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
+    if not any(isinstance(x, Node) for array in state for x in np.asarray(array, dtype=object)):
+        shapes = f"({links.nq}),({links.nv}),({links.nv})->({links.nv},{links.nq}),({links.nv},{links.nv}),({links.nv},{links.nv})"
+        traced = kernel(shapes, name="derivatives", inputs=("q", "v", "vd"))(lambda *inputs: derivatives(text, links, *inputs))
+        return tuple(traced.evaluate(NUMPY, *state))
+    own = [independent(x) for x in state]
+    derived = jacobian(text(links, *own), np.concatenate(own))
+    return tuple(np.split(derived, [links.nq, links.nq + links.nv], axis=1))  # type: ignore[return-value]
+
+
+def along_velocities(links: Links, q: Any, by_q: Any) -> Any:
+    """Derivatives (..., nq) by the coordinates as derivatives (..., nv) along the velocities."""
+    columns = []
+    for link in links.links:
+        own = by_q[..., link.coordinates]
+        if type(link.motion).rate is _PLAIN:
+            columns.append(own)
+        else:
+            G = np.stack([link.motion.rate(q[link.coordinates], unit) for unit in np.eye(link.motion.nv)], axis=1)
+            columns.append(own @ G)
+    return np.concatenate(columns, axis=-1) if columns else np.zeros((*np.shape(by_q)[:-1], 0))

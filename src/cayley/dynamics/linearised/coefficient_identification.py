@@ -1,0 +1,99 @@
+"""The discrete linear model of a mechanism from samples of its perturbations: x_(k+1) = A x_k + B u_k, by least squares.
+
+All samples at once, or one after the other with forgetting (`forgetting` 1: none), which follows coefficients that change slowly:
+    K = S f / (l + f^T S f)         T += K (y - T^T f)^T         S = (S - K f^T S) / l         f = (x_k, u_k), y = x_(k+1), T = [A B]^T
+Directions that the samples do not move in cannot be known: `excitation` says how far the samples were from that.
+Source: Balafoutis & Patel 7.2.2 a), spec R8.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import logm
+
+from cayley.dynamics.linearised.state_space import StateSpace
+from cayley.errors import SignatureError, SingularityError
+
+_UNEXCITED = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A model found from samples: the model, the root mean square of what it does not explain, and how well it was excited (1 at best)."""
+
+    model: StateSpace
+    residual: float
+    excitation: float
+
+    @property
+    def excited(self) -> bool:
+        """Whether the samples determine the model."""
+        return self.excitation > _UNEXCITED
+
+
+def fit_state_space(states: Any, inputs: Any, next_states: Any, dt: float) -> FittedModel:
+    """The model of samples (k, n), (k, m), (k, n), a step `dt` [s] apart. Samples that leave coefficients undetermined are an error.
+
+    >>> x, u = np.random.default_rng(0).normal(size=(2, 20, 1))
+    >>> found = fit_state_space(x, u, 0.9 * x + 0.1 * u, 0.01)
+    >>> float(found.model.A[0, 0].round(12)), float(found.model.B[0, 0].round(12))
+    (0.9, 0.1)
+    """
+    x, u, y = (np.asarray(a, dtype=float) for a in (states, inputs, next_states))
+    if not (x.ndim == u.ndim == y.ndim == 2 and len(x) == len(u) and x.shape == y.shape):
+        raise SignatureError(f"samples have the shapes (k, n), (k, m), (k, n), not {x.shape}, {u.shape}, {y.shape}")
+    known = np.concatenate([x, u], axis=1)
+    scale = np.linalg.norm(known, axis=0) + 1e-300
+    values = np.linalg.svd(known / scale, compute_uv=False)
+    excitation = float(values[-1] / values[0]) if len(known) >= known.shape[1] else 0.0
+    if excitation <= _UNEXCITED:
+        raise SingularityError(f"{len(known)} samples do not determine {known.shape[1]} coefficients a row: excite every state and force, "
+                               "each in its own way")
+    coefficients = np.linalg.lstsq(known / scale, y, rcond=None)[0] / scale[:, None]
+    residual = float(np.sqrt(np.mean((known @ coefficients - y) ** 2)))
+    return FittedModel(_model(coefficients.T, x.shape[1], dt), residual, excitation)
+
+
+class RecursiveFit:
+    """The same, sample after sample: `update(x, u, x_next)`, then `model`.
+
+    `forgetting` in (0, 1]: the weight that a sample loses with each new one. `spread`: how little is known at the start; a larger one is
+    forgotten sooner, and rounds more.
+    """
+
+    def __init__(self, states: int, inputs: int, dt: float, *, forgetting: float = 1.0, spread: float = 1e8):
+        if not 0.0 < forgetting <= 1.0:
+            raise ValueError(f"forgetting must be in (0, 1], not {forgetting}")
+        self.dt, self.forgetting, self._states = dt, forgetting, states
+        self._T, self._S = np.zeros((states + inputs, states)), spread * np.eye(states + inputs)
+
+    def update(self, x: Any, u: Any, x_next: Any) -> np.ndarray:
+        """Take one sample in; what the model so far did not foresee of it (n) comes back."""
+        f, y = np.concatenate([x, u]), np.asarray(x_next, dtype=float)
+        surprise = y - self._T.T @ f
+        gain = self._S @ f / (self.forgetting + f @ self._S @ f)
+        self._T = self._T + np.outer(gain, surprise)
+        S = (self._S - np.outer(gain, f @ self._S)) / self.forgetting
+        self._S = (S + S.T) / 2
+        return surprise
+
+    @property
+    def model(self) -> StateSpace:
+        return _model(self._T.T, self._states, self.dt)
+
+
+def continuous(model: StateSpace) -> StateSpace:
+    """The model in continuous time of a discrete one: the inverse of `discretised`. The step must be short beside the fastest motion."""
+    if model.dt is None:
+        return model
+    n, m = model.B.shape
+    joined = np.block([[model.A, model.B], [np.zeros((m, n)), np.eye(m)]])
+    rates = np.real(logm(joined)) / model.dt
+    return StateSpace(rates[:n, :n], rates[:n, n:])
+
+
+def _model(coefficients: np.ndarray, states: int, dt: float) -> StateSpace:
+    return StateSpace(coefficients[:, :states], coefficients[:, states:], dt)

@@ -1,0 +1,39 @@
+"""The sensitivity matrices of open chains entry by entry: nothing is recursive but the nominal motion.
+
+An entry is the derivative of one joint's moment or force (`partials`) along its own axis. The second way to D, V and P, beside
+Algorithm 7.1. Source: Balafoutis & Patel (7.3.2)-(7.3.4), dots restored as in spec E-19, sliding joints as in spec R10.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.linearised.partials import PartialDerivatives, partial_derivatives
+from cayley.dynamics.linearised.sensitivities import Sensitivities
+from cayley.dynamics.links import Links
+
+
+def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+    """D, V and P (n, n) of an open chain of turning and sliding joints.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> direct = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
+    >>> direct.V.round(10) + 0.0
+    array([[ 0.92767347, 1.31420408],
+           [-0.38653061, 0. ]])
+    """
+    library, n = partial_derivatives(chain, q, qd, qdd), len(chain.links)
+    rows = [[_entry(library, i, j) for j in range(n)] for i in range(n)]
+    P, V, D = (np.array([[entry[k] for entry in row] for row in rows]).reshape(n, n) for k in range(3))
+    return Sensitivities(D, V, P)
+
+
+def _entry(library: PartialDerivatives, i: int, j: int) -> list[Any]:
+    """The derivatives of the force of joint i by q_j, qd_j and qdd_j."""
+    if library.motion.links[i].link.is_revolute:
+        return [x[2] for x in library.moment(i, j)]
+    m = library.motion.carried[i].m
+    return [(m * a + U)[2] for a, U in zip(library.origin(i, j), library.first_moment(i, j), strict=True)]

@@ -1,0 +1,126 @@
+"""The kernels of linearised dynamics: of inverse dynamics, D, V and P; of forward dynamics, the derivatives by state and forces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.alternatives import Alternatives
+from cayley.dynamics.closed_form import gravity_forces
+from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.forward.solve import solve
+from cayley.dynamics.linearised.methods import METHODS, default_method
+from cayley.dynamics.linearised.sensitivities import Sensitivities
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+
+
+class Linearize(Alternatives):
+    """`linearize(q, qd, qdd)`: D, V and P (..., nv, nv) with dtau = D dqdd + V dqd + P dq."""
+
+
+class ForwardDerivatives(NamedTuple):
+    """dqdd = by_q dq + by_qd dqd + by_tau dtau, each (nv, nv), at the accelerations qdd (nv)."""
+
+    qdd: Any
+    by_q: Any
+    by_qd: Any
+    by_tau: Any
+
+
+def linearize_kernel(tree: Tree) -> Linearize:
+    """The sensitivity matrices by the default method, with all others by name.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = linearize_kernel(load_robot("s1_g1"))([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
+    >>> found.V.round(10) + 0.0
+    array([[ 0.92767347, 1.31420408],
+           [-0.38653061, 0. ]])
+    """
+    made = _by_method(tree, default_method(tree), Linearize)
+    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return made
+
+
+def forward_derivatives_kernel(tree: Tree) -> Alternatives:
+    """`forward_derivatives(q, qd, tau)`: the accelerations, and their derivatives by state and forces.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = forward_derivatives_kernel(load_robot("s1_g1"))([0.3, -0.7], [0.0, 0.0], [0.0, 0.0])
+    >>> found.by_qd + 0.0
+    array([[0., 0.],
+           [0., 0.]])
+    """
+    made = _forward_by_method(tree, default_method(tree), Alternatives)
+    made.offering(tree, METHODS, lambda method: _forward_by_method(tree, method, Kernel))
+    return made
+
+
+def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+    text = sensitivities_text(tree, method)
+
+    def linearize(q: Any, qd: Any, qdd: Any) -> Any:
+        return text(q, qd, qdd)
+
+    return kernel(sized(tree, "(q),(v),(v)->(v,v),(v,v),(v,v)"), name="linearize", outputs=Sensitivities._fields, kind=kind)(linearize)
+
+
+def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
+    """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors and the viscous friction that the mechanism includes.
+
+    Coulomb friction jumps where a velocity is zero, and has no derivative there; elsewhere it adds nothing.
+    """
+    links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
+    rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
+
+    def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
+        D, V, P = links_alone(q, qd, qdd)
+        return Sensitivities(D + rotors, V + viscous, P)
+
+    return text
+
+
+def viscous_coefficients(tree: Tree) -> np.ndarray:
+    """The viscous friction (nv) at each velocity, zero if friction is not included."""
+    smooth = [np.full(joint.motion.nv, joint.friction.viscous if "friction" in tree.included else 0.0) for joint in tree.joints]
+    return np.concatenate([np.zeros(0), *smooth])
+
+
+def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
+    text = forward_derivatives_text(tree, method)
+
+    def forward_derivatives(q: Any, qd: Any, tau: Any) -> Any:
+        return text(q, qd, tau)
+
+    return kernel(sized(tree, "(q),(v),(v)->(v),(v,v),(v,v),(v,v)"), name="forward_derivatives", outputs=ForwardDerivatives._fields,
+                  kind=kind)(forward_derivatives)
+
+
+def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
+    """The text `(q, qd, tau) -> qdd, by_q, by_qd, by_tau`.
+
+    The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that follow,
+    by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1.
+    """
+    chosen = METHODS[method or default_method(tree)]
+    links, links_alone = chosen.links(tree), chosen.text(tree, "sensitivities")
+    rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
+
+    def text(q: Any, qd: Any, tau: Any) -> ForwardDerivatives:
+        D, V, _ = links_alone(q, qd, np.zeros(tree.nv))
+        M = D + rotors
+        inverse = symmetric_inverse(M)
+        qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - friction_forces(tree, qd))
+        P = links_alone(q, qd, qdd).P
+        return ForwardDerivatives(qdd, -(inverse @ P), -(inverse @ (V + viscous)), inverse)
+
+    return text
+
+
+def symmetric_inverse(M: Any) -> Any:
+    """M^-1, one triangle computed and mirrored."""
+    full = solve(M, np.eye(len(M)))
+    rows = [[full[max(i, j), min(i, j)] for j in range(len(M))] for i in range(len(M))]
+    return np.array(rows).reshape(np.shape(M))

@@ -1,0 +1,49 @@
+"""The sensitivity matrices of open chains from Lagrange's equations over homogeneous matrices, as they were first linearised.
+
+    W        transform (4, 4) of a link          U_k, U_k', U_k''    its derivative by q_k, and the rates of that
+    J        pseudo-inertia                      U_ik                its second derivatives
+    D_ik = sum tr(U_i J U_k^T)     V_ik = 2 sum tr(U_i J U_k'^T)     P_ik = sum tr(U_ik J W''^T) + tr(U_i J U_k''^T) - g . U_ik J e_4
+over the links that both joints move. A baseline, of O(n^3) terms with matrices of 16 numbers. Source: Balafoutis & Patel 7.2.2 b),
+references 8 and 15 there, on (5.2.9).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.linearised.sensitivities import Sensitivities
+from cayley.dynamics.links import Links
+from cayley.dynamics.transforms import Moving, at_rest, insertion, pseudo_inertia, transform, transform_derivatives
+
+_LAST = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+    """D, V and P (n, n) of an open chain of turning and sliding joints.
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
+    >>> found.P.round(10)
+    array([[-4.95551671, 1.08060634],
+           [ 2.29211636, 2.25223045]])
+    """
+    n, g = len(chain.links), np.array([*chain.gravity, 0.0])
+    D, V, P = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    second = transform_derivatives(chain, q).second
+    moving, changing = at_rest(4), [Moving(*[np.zeros((4, 4))] * 3)] * n
+    for number, link in enumerate(chain.links):
+        A, Q, rates = transform(link, q), insertion(link), (qd[number], qdd[number])
+        moving = moving.carried(A, Q, *rates)
+        changing = [change.carried(A, Q, *rates) for change in changing]
+        changing[number] = Moving(*[x @ Q for x in moving])  # dA/dq = A Q, and Q is constant
+        U, dU, ddU = (np.stack(x) for x in zip(*changing, strict=True))
+        J = pseudo_inertia(link.moments)
+        weighed = U @ J
+        D = D + np.einsum("iab,kab->ik", weighed, U)
+        V = V + 2 * np.einsum("iab,kab->ik", weighed, dU)
+        P = P + np.einsum("iab,kab->ik", weighed, ddU) + np.einsum("ikab,ab->ik", second[number] @ J, moving.ddW - np.outer(g, _LAST))
+    return Sensitivities(D, V, P)
+

@@ -1,0 +1,30 @@
+"""The sensitivity matrices of open chains from the vector Newton-Euler equations, each line differentiated: a baseline.
+
+The equations of Luh, Walker & Paul are evaluated together with their derivatives by every coordinate, velocity and acceleration, about
+n^3 + 2 n^2 terms in all; the graph of the equations is differentiated column by column.
+Source: Balafoutis & Patel 7.2.2 b), reference 14 there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
+from cayley.dynamics.linearised.by_differentiation import derivatives
+from cayley.dynamics.linearised.sensitivities import Sensitivities
+from cayley.dynamics.links import Links
+
+
+def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+    """D, V and P (n, n) of an open chain of turning and sliding joints.
+
+    >>> import numpy as np
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
+    >>> found.D.round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29 ]])
+    """
+    P, V, D = derivatives(inverse_dynamics, chain, q, qd, qdd)
+    return Sensitivities(D, V, P)

@@ -1,0 +1,195 @@
+"""Partial derivatives of the tensors of dynamics of an open chain by the coordinate, velocity and acceleration of one joint.
+
+Of every quantity of link i the derivative is taken of its components in the axes of link i, and given in them. `j` is the joint; joints
+after link i count too where they are felt. With a sliding joint j every rotation stands still; s, U and n change by its direction z_j.
+    A, W     axes of link i in those of link i-1, and in the root's; with their first and second rates
+    w~, W^   skew tensor of the angular velocity, and acceleration tensor         mu    torque of the augmented link
+    s_i,i+1  from the origin of link i to that of the next                        s_0i  place of the origin
+    U        first moment of links i to n                                         eta   their moment about the origin
+Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a sliding joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.passes import skew
+from cayley.dynamics.linearised.nominal import MovingLink, Nominal, nominal
+from cayley.dynamics.links import Links
+
+_ZERO, _NO_TENSOR = np.zeros(3), np.zeros((3, 3))
+
+
+class Partial(NamedTuple):
+    """The derivatives of a vector (3) or tensor (3, 3) by q_j, qd_j and qdd_j."""
+
+    by_q: Any
+    by_qd: Any
+    by_qdd: Any
+
+
+NO_CHANGE = Partial(_ZERO, _ZERO, _ZERO)
+NO_TENSOR_CHANGE = Partial(_NO_TENSOR, _NO_TENSOR, _NO_TENSOR)
+
+
+@dataclass(frozen=True, eq=False)
+class PartialDerivatives:
+    """The library for one nominal motion; made by `partial_derivatives`. Links and joints are numbered from 0."""
+
+    motion: Nominal
+    turns: tuple[tuple[Any, Any, Any], ...]  # A and its rates, of each link
+
+    # Rotations: tensors (3, 3)
+
+    def link_rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
+        """Of A_i, A_i' and A_i''."""
+        if i != j or self.motion.links[j].link.is_prismatic:
+            return NO_TENSOR_CHANGE, NO_TENSOR_CHANGE, NO_TENSOR_CHANGE
+        A, dA, ddA = (x @ skew(np.array([0.0, 0.0, 1.0])) for x in self.turns[i])
+        return Partial(A, _NO_TENSOR, _NO_TENSOR), Partial(dA, A, _NO_TENSOR), Partial(ddA, 2 * dA, A)
+
+    def rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
+        """Of W_i, W_i' and W_i'' (rows in the root's axes)."""
+        if not self._turned(i, j):
+            return NO_TENSOR_CHANGE, NO_TENSOR_CHANGE, NO_TENSOR_CHANGE
+        here, (z, dz, ddz) = self.motion.links[i], (skew(x) for x in self._axis(j))
+        R, w, W = here.R, skew(here.w), here.W
+        first, rate, second = z @ R, (dz + z @ w) @ R, (ddz + 2 * dz @ w + z @ W) @ R  # Lemmas C-1 to C-3
+        return Partial(first, _NO_TENSOR, _NO_TENSOR), Partial(rate, first, _NO_TENSOR), Partial(second, 2 * rate, first)
+
+    def angular_velocity(self, i: int, j: int) -> Partial:
+        """Of w_i~."""
+        if not self._turned(i, j):
+            return NO_TENSOR_CHANGE
+        z, dz, _ = self._axis(j)
+        return self._tensors(i, skew(dz), skew(z), _NO_TENSOR)  # Lemma C-4
+
+    def acceleration_tensor(self, i: int, j: int) -> Partial:
+        """Of W^_i = w_i'~ + w_i~ w_i~."""
+        if not self._turned(i, j):
+            return NO_TENSOR_CHANGE
+        (z, dz, ddz), w = (skew(x) for x in self._axis(j)), skew(self.motion.links[i].w)
+        return self._tensors(i, ddz + 2 * dz @ w, 2 * (dz + z @ w), z)  # Lemma C-5
+
+    # Vectors (3)
+
+    def angular_acceleration(self, i: int, j: int) -> Partial:
+        """Of w_i'."""
+        if not self._turned(i, j):
+            return NO_CHANGE
+        (z, dz, ddz), w = self._axis(j), self.motion.links[i].w
+        return self._vectors(i, ddz + np.cross(dz, w), 2 * dz + np.cross(z, w), z)  # Lemma C-6
+
+    def augmented_torque(self, i: int, j: int) -> Partial:
+        """Of mu_i."""
+        here = self.motion.links[i]
+        if self._turned(i, j):
+            z, dz, ddz = self._axis(j)
+            K, L = here.augmented.inertia, skew(here.w) @ here.augmented.second
+            return self._vectors(i, K @ ddz - 2 * L @ dz, 2 * (K @ dz - L @ z), K @ z)  # Lemma C-7
+        if j == i + 1 and self.motion.links[j].link.is_prismatic:  # the augmented link is as long as joint j makes it
+            s, z = self.motion.between(i, j)[0], self.motion.links[j].z
+            changed = here.W @ (self.motion.carried[j].m * (np.outer(s, z) + np.outer(z, s)))
+            return self._vectors(i, _vee(changed - changed.T), _ZERO, _ZERO)
+        return NO_CHANGE
+
+    def way_to_next(self, i: int, j: int) -> Partial:
+        """Of s_i,i+1''. The last link has no next one."""
+        if j > i + 1 or i + 1 == len(self.motion.links):
+            return NO_CHANGE
+        if self._turned(i, j):
+            return self._vectors(i, *_turning(self._axis(j), *self.motion.between(i, i + 1)))  # Lemma C-8
+        return self._vectors(i, *_sliding(self._axis(j))) if j == i + 1 and self._slides(j) else NO_CHANGE
+
+    def origin(self, i: int, j: int) -> Partial:
+        """Of s_0i''."""
+        if j > i:
+            return NO_CHANGE
+        if self._slides(j):
+            return self._vectors(i, *_sliding(self._axis(j)))
+        by_q, by_qd, by_qdd = _turning(self._axis(j), *self.motion.between(j, i))
+        return self._vectors(i, by_q - np.cross(self.motion.links[j].z, self.motion.links[j].dds), by_qd, by_qdd)  # Lemma C-9, C-10
+
+    def first_moment(self, i: int, j: int) -> Partial:
+        """Of U_i''."""
+        later = self.motion.carried[max(i, j)]
+        if self._slides(j):
+            return self._vectors(i, *[later.m * x for x in _sliding(self._axis(j))]) if j > i else NO_CHANGE
+        by_q, by_qd, by_qdd = _turning(self._axis(j), later.U, later.dU)
+        if j > i:
+            by_q = by_q + np.cross(self.motion.links[j].z, later.ddU)
+        return self._vectors(i, by_q, by_qd, by_qdd)  # Lemma C-11
+
+    def moment(self, i: int, j: int) -> Partial:
+        """Of eta_i; along z_i it is a column of the sensitivity matrices (7.3.2)-(7.3.4)."""
+        z, dz, ddz = self._axis(j)
+        later = self.motion.carried[max(i, j)]
+        s, ds = self.motion.between(min(i, j), max(i, j))
+        if self._slides(j):
+            arm = skew(later.U) + (later.m * skew(s) if j > i else 0.0)
+            by_q, by_qd, by_qdd = (arm @ x for x in _sliding((z, dz, ddz)))
+            return self._vectors(i, by_q + (np.cross(z, later.F) if j > i else 0.0), by_qd, by_qdd)
+        U = skew(later.U)
+        if j > i:
+            E, L = later.E - skew(s) @ U, later.L + skew(s) @ skew(later.dU)
+            own = (U @ skew(self.motion.links[j].dds) - skew(s) @ skew(later.ddU) - skew(later.n)) @ z
+        else:
+            E, L = later.E - U @ skew(s), later.L + U @ skew(ds)
+            own = U @ np.cross(self.motion.links[j].dds, z)
+        return self._vectors(i, E @ ddz - 2 * L @ dz + own, 2 * (E @ dz - L @ z), E @ z)  # Lemma C-12
+
+    def _axis(self, j: int) -> tuple[Any, Any, Any]:
+        joint = self.motion.links[j]
+        return joint.z, joint.dz, joint.ddz
+
+    def _slides(self, j: int) -> bool:
+        return self.motion.links[j].link.is_prismatic
+
+    def _turned(self, i: int, j: int) -> bool:
+        return j <= i and not self._slides(j)
+
+    def _vectors(self, i: int, *changes: Any) -> Partial:
+        return Partial(*[self.motion.links[i].R.T @ x for x in changes])
+
+    def _tensors(self, i: int, *changes: Any) -> Partial:
+        R = self.motion.links[i].R
+        return Partial(*[R.T @ x @ R for x in changes])
+
+
+def partial_derivatives(chain: Links, q: Any, qd: Any, qdd: Any) -> PartialDerivatives:
+    """The library at a state and an acceleration of an open chain (`serial_chain`).
+
+    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> library = partial_derivatives(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
+    >>> library.moment(0, 1).by_q[2].round(10)
+    np.float64(1.0806063382)
+    """
+    motion = nominal(chain, q, qd, qdd)
+    return PartialDerivatives(motion, tuple(_link_turn(link, q, qd, qdd) for link in motion.links))
+
+
+def _link_turn(moving: MovingLink, q: Any, qd: Any, qdd: Any) -> tuple[Any, Any, Any]:
+    """A, A' and A''."""
+    link = moving.link
+    A, z = link.rotation(q), skew(np.array([0.0, 0.0, 1.0 if link.is_revolute else 0.0]))
+    rate, second = qd[link.columns][0], qdd[link.columns][0]
+    return A, A @ z * rate, A @ z @ z * (rate * rate) + A @ z * second
+
+
+def _turning(axis: tuple[Any, Any, Any], x: Any, dx: Any) -> tuple[Any, Any, Any]:
+    """Of x'', for a vector x between two points that the joint turns."""
+    z, dz, ddz = axis
+    return np.cross(ddz, x) + 2 * np.cross(dz, dx), 2 * (np.cross(dz, x) + np.cross(z, dx)), np.cross(z, x)
+
+
+def _sliding(axis: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    z, dz, ddz = axis
+    return ddz, 2 * dz, z
+
+
+def _vee(T: Any) -> Any:
+    return np.array([T[2, 1], T[0, 2], T[1, 0]])

@@ -1,0 +1,75 @@
+"""Second derivatives of inverse and of forward dynamics, as kernels: the analytic first derivatives, differentiated on the graph.
+
+The last index is the direction in which the configuration or the velocity moves; configurations move along the velocities. What is not
+listed is zero or follows: D does not depend on velocities, the derivatives of V by the coordinates are those of P by the velocities.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.linearised.by_differentiation import along_velocities
+from cayley.dynamics.linearised.kernels import forward_derivatives_text, sensitivities_text
+from cayley.dynamics.links import Links, links_of
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+
+
+class InverseSecondDerivatives(NamedTuple):
+    """Each (nv, nv, nv): dD/dq, dV/dqd, dP/dqd and dP/dq."""
+
+    D_by_q: Any
+    V_by_qd: Any
+    P_by_qd: Any
+    P_by_q: Any
+
+
+class ForwardSecondDerivatives(NamedTuple):
+    """Each (nv, nv, nv): of the accelerations by (q, q), (q, qd), (qd, qd) and (tau, q)."""
+
+    by_q_q: Any
+    by_q_qd: Any
+    by_qd_qd: Any
+    by_tau_q: Any
+
+
+def inverse_second_derivatives_kernel(tree: Tree) -> Kernel:
+    """`inverse_second_derivatives(q, qd, qdd)`: how D, V and P change.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = inverse_second_derivatives_kernel(load_robot("s1_g1"))([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
+    >>> found.D_by_q[0, 0].round(6) + 0.0
+    array([0. , 0.773061])
+    """
+    links, text = links_of(tree), sensitivities_text(tree)
+
+    def inverse_second_derivatives(q: Any, qd: Any, qdd: Any) -> InverseSecondDerivatives:
+        own = [independent(x) for x in (q, qd, qdd)]
+        D, V, P = (_differentiated(links, matrix, q, own) for matrix in text(*own))
+        return InverseSecondDerivatives(D[0], V[1], P[1], P[0])
+
+    return kernel(sized(tree, "(q),(v),(v)->(v,v,v),(v,v,v),(v,v,v),(v,v,v)"),
+                  outputs=InverseSecondDerivatives._fields)(inverse_second_derivatives)
+
+
+def forward_second_derivatives_kernel(tree: Tree) -> Kernel:
+    """`forward_second_derivatives(q, qd, tau)`: how the derivatives of the accelerations change."""
+    links, text = links_of(tree), forward_derivatives_text(tree)
+
+    def forward_second_derivatives(q: Any, qd: Any, tau: Any) -> ForwardSecondDerivatives:
+        own = [independent(x) for x in (q, qd, tau)]
+        by_q, by_qd, by_tau = (_differentiated(links, matrix, q, own) for matrix in text(*own)[1:])
+        return ForwardSecondDerivatives(by_q[0], by_q[1], by_qd[1], by_tau[0])
+
+    return kernel(sized(tree, "(q),(v),(v)->(v,v,v),(v,v,v),(v,v,v),(v,v,v)"),
+                  outputs=ForwardSecondDerivatives._fields)(forward_second_derivatives)
+
+
+def _differentiated(links: Links, matrix: Any, q: Any, own: list[Any]) -> tuple[Any, Any]:
+    """The derivatives (nv, nv, nv) of a matrix along the velocities, and by the velocity."""
+    derived = jacobian(matrix, np.concatenate(own))
+    return along_velocities(links, q, derived[..., :links.nq]), derived[..., links.nq:links.nq + links.nv]

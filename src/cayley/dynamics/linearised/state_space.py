@@ -1,0 +1,185 @@
+"""State-space models of mechanisms near a nominal motion: x' = A x + B u with x = (dq, dqd), u = dtau.
+
+    A = [[N, 1], [-D^-1 P, -D^-1 V]]         B = [[0], [D^-1]]
+N is zero where velocities are rates of coordinates. Where they are twists in a body's axes (spherical and floating joints) perturbations
+are measured in axes that turn: (dq)' = dqd - v x dq. Over a step in which A and B hold still, the discrete model is exact:
+    exp(dt [[A, B], [0, 0]]) = [[Ad, Bd], [0, 1]]
+Source: Balafoutis & Patel (7.2.1)-(7.2.3), spec R8.1, R8.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import expm
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.linearised.kernels import linearize_kernel
+from cayley.dynamics.linearised.stacks import times
+from cayley.errors import SingularityError
+from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.tensors.cross import hat
+from cayley.model.joint_kinds import Floating, Spherical
+from cayley.model.tree import Tree
+
+_LOST = 1e-10  # singular values of [A - s, B] below this part of the largest: the mode s is out of reach
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """x' = A x + B u, or x_next = A x + B u with a step `dt` [s]. Leading axes are a batch."""
+
+    A: np.ndarray
+    B: np.ndarray
+    dt: float | None = None
+
+    @property
+    def poles(self) -> np.ndarray:
+        """The eigenvalues (..., 2 nv) of A [1/s; of a discrete model, factors for each step]."""
+        return np.linalg.eigvals(self.A)
+
+    @property
+    def stable(self) -> Any:
+        """Whether every perturbation dies out (...)."""
+        return (self.poles.real < 0).all(axis=-1) if self.dt is None else (np.abs(self.poles) < 1).all(axis=-1)
+
+    @property
+    def controllability_matrix(self) -> np.ndarray:
+        """[B, A B, A^2 B, ...] (..., 2 nv, 2 nv m)."""
+        blocks = [self.B]
+        while len(blocks) < self.A.shape[-1]:
+            blocks.append(self.A @ blocks[-1])
+        return np.concatenate(blocks, axis=-1)
+
+    @property
+    def margins(self) -> np.ndarray:
+        """For each pole s (..., 2 nv) the smallest singular value of [A - s, B] beside the largest: zero if u cannot reach the mode."""
+        poles = self.poles
+        shifted = self.A[..., None, :, :] - poles[..., :, None, None] * np.eye(self.A.shape[-1])
+        B = np.broadcast_to(self.B[..., None, :, :], (*shifted.shape[:-1], self.B.shape[-1]))
+        values = np.linalg.svd(np.concatenate([shifted, B], axis=-1), compute_uv=False)
+        return values[..., -1] / values[..., 0]
+
+    @property
+    def controllable(self) -> Any:
+        """Whether the forces reach every mode (...), by the test of Popov, Belevitch and Hautus."""
+        return (self.margins > _LOST).all(axis=-1)
+
+    def discretised(self, dt: float) -> StateSpace:
+        """The exact model of steps of `dt` [s] in which u is held (zero-order hold)."""
+        states, inputs = self.B.shape[-2:]
+        joined = np.zeros((*self.A.shape[:-2], states + inputs, states + inputs))
+        joined[..., :states, :states], joined[..., :states, states:] = self.A, self.B
+        step = expm(dt * joined)
+        return StateSpace(step[..., :states, :states], step[..., :states, states:], dt)
+
+    def driven_by(self, columns: Sequence[int]) -> StateSpace:
+        """The same with some of the forces alone: what an arm with idle joints can do."""
+        return StateSpace(self.A, self.B[..., list(columns)], self.dt)
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation(StateSpace):
+    """A mechanism near one state, or a batch of states, of a nominal motion: dtau = D dqdd + V dqd + P dq."""
+
+    q: np.ndarray = None  # type: ignore[assignment]
+    qd: np.ndarray = None  # type: ignore[assignment]
+    qdd: np.ndarray = None  # type: ignore[assignment]
+    tau: np.ndarray = None  # type: ignore[assignment]
+    D: np.ndarray = None  # type: ignore[assignment]
+    V: np.ndarray = None  # type: ignore[assignment]
+    P: np.ndarray = None  # type: ignore[assignment]
+
+    def forces(self, dq: Any, dqd: Any, dqdd: Any) -> np.ndarray:
+        """tau + dtau (..., nv) for perturbations (..., nv); right to first order."""
+        return self.tau + times(self.D, dqdd) + times(self.V, dqd) + times(self.P, dq)
+
+    def accelerations(self, dq: Any, dqd: Any, dtau: Any) -> np.ndarray:
+        """qdd + dqdd (..., nv) for perturbations (..., nv); right to first order."""
+        return self.qdd + times(self.A[..., self.D.shape[-1]:, :], np.concatenate([dq, dqd], axis=-1)) + \
+            times(self.B[..., self.D.shape[-1]:, :], dtau)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearisedMechanism:
+    """The kernels from which linear models of a mechanism are made, compiled at first use.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> hanging = LinearisedMechanism(load_robot("s1_g1")).at([-np.pi / 2, 0.0])
+    >>> hanging.controllable, hanging.stable, np.abs(hanging.poles.real).max().round(9), np.abs(hanging.tau).max().round(9)
+    (np.True_, np.False_, np.float64(0.0), np.float64(0.0))
+    """
+
+    tree: Tree
+
+    @cached_property
+    def sensitivities(self) -> Kernel:
+        return linearize_kernel(self.tree)
+
+    @cached_property
+    def inverse_dynamics(self) -> Kernel:
+        return inverse_dynamics_kernel(self.tree)
+
+    @cached_property
+    def forward_dynamics(self) -> Kernel:
+        return forward_dynamics_kernel(self.tree)
+
+    def at(self, q: Any, qd: Any = None, qdd: Any = None) -> Linearisation:
+        """The linear model at a state and an acceleration, at rest if they are left out; leading axes are a batch."""
+        q, qd, qdd = self._states(q, qd, qdd)
+        tau, (D, V, P) = self.inverse_dynamics(q, qd, qdd), self.sensitivities(q, qd, qdd)
+        A, B = state_matrices(self.tree, qd, D, V, P)
+        return Linearisation(A, B, None, q, qd, qdd, tau, D, V, P)
+
+    def at_forces(self, q: Any, qd: Any, tau: Any) -> Linearisation:
+        """The linear model at a state under given forces."""
+        return self.at(q, qd, self.forward_dynamics(q, qd, tau))
+
+    def _states(self, q: Any, qd: Any, qdd: Any) -> list[np.ndarray]:
+        q, rest = np.asarray(q, dtype=float), np.zeros(self.tree.nv)
+        qd, qdd = (rest if x is None else np.asarray(x, dtype=float) for x in (qd, qdd))
+        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], qdd.shape[:-1])
+        return [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, qd, qdd)]
+
+
+def state_matrices(tree: Tree, qd: Any, D: Any, V: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv). D must be positive definite: an error names the state where it is not."""
+    n = tree.nv
+    _check_positive(D)
+    solved = np.linalg.solve(D, np.concatenate([-P, -V, np.broadcast_to(np.eye(n), D.shape)], axis=-1))
+    upper = np.concatenate([turning_of_perturbations(tree, qd), np.broadcast_to(np.eye(n), D.shape), np.zeros(D.shape)], axis=-1)
+    both = np.concatenate([upper, solved], axis=-2)
+    return both[..., :2 * n], both[..., 2 * n:]
+
+
+def turning_of_perturbations(tree: Tree, qd: Any) -> np.ndarray:
+    """N (..., nv, nv) of (dq)' = dqd + N dq: zero, but where velocities are twists in the axes of a body."""
+    qd = np.asarray(qd, dtype=float)
+    N = np.zeros((*qd.shape, tree.nv))
+    for joint, own in zip(tree.joints, tree.v_slices, strict=True):
+        v = qd[..., own]
+        if isinstance(joint.motion, Spherical):
+            N[..., own, own] = -_hats(v)
+        elif isinstance(joint.motion, Floating):
+            u, w = _hats(v[..., :3]), _hats(v[..., 3:])
+            N[..., own, own] = -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
+    return N
+
+
+def _hats(v: np.ndarray) -> np.ndarray:
+    return np.stack([hat(x) for x in v.reshape(-1, 3)]).reshape(*v.shape, 3)
+
+
+
+def _check_positive(D: np.ndarray) -> None:
+    smallest = np.linalg.eigvalsh(D)[..., 0] if D.shape[-1] else np.ones(D.shape[:-2])
+    bad = first_failure(smallest > 1e-14 * np.abs(D).max(axis=(-2, -1), initial=1e-300))
+    if bad is not None:
+        raise SingularityError(f"the inertia matrix{place(bad)} is not positive definite: some joint moves no mass, so its acceleration "
+                               "is not determined. Give its links a mass, or include the rotors of the drives")

@@ -1,0 +1,160 @@
+"""Tracking of a nominal motion: its forces go ahead, a linear law on the state errors, designed on the linearised model, brings back.
+
+    tau = tau0(t) - K(t) (x - x0(t))         x = (q, qd)
+K is designed at points of the nominal motion, each as if the model stood still there, and interpolated between them: by weights of state
+and force (the linear-quadratic regulator) or by poles. What the model does not know (payload, friction) is what the law is for.
+Source: Balafoutis & Patel 7.1, spec R8.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.linalg import LinAlgError, solve_continuous_are
+from scipy.signal import place_poles
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
+from cayley.errors import SingularityError
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+
+Reference = Callable[[float], tuple[Any, Any, Any]]
+Law = Callable[[float, np.ndarray, np.ndarray], Any]
+
+
+class Weights(NamedTuple):
+    """What a regulator minimises: the integral of x^T state x + u^T force u. Numbers, diagonals or matrices."""
+
+    state: Any
+    force: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """`tracking(t, q, qd)`: the forces (nv). Made by `tracking_control`."""
+
+    model: LinearisedMechanism
+    reference: Reference
+    times: np.ndarray
+    gains: np.ndarray  # (points, nv, 2 nv)
+    driven: np.ndarray  # (nv) whether there is a drive
+
+    def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return self.nominal_forces(t) - self.gain(t) @ self.error(t, q, qd)
+
+    def nominal_forces(self, t: float) -> np.ndarray:
+        """tau0 (nv): what the model says the motion needs, of those that are driven."""
+        needed = self.model.inverse_dynamics(*[np.ascontiguousarray(x, dtype=float) for x in self.reference(t)])
+        return np.where(self.driven, needed, 0.0)
+
+    def error(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """x - x0 (2 nv); of configurations, the velocity that leads from one to the other in unit time."""
+        nominal, rate, _ = self.reference(t)
+        return np.concatenate([self._difference(np.asarray(nominal, dtype=float), q), qd - rate])
+
+    def gain(self, t: float) -> np.ndarray:
+        """K (nv, 2 nv)."""
+        after = int(np.clip(np.searchsorted(self.times, t), 1, max(1, len(self.times) - 1)))
+        if len(self.times) == 1:
+            return self.gains[0]
+        start, end = self.times[after - 1], self.times[after]
+        share = np.clip((t - start) / (end - start), 0.0, 1.0)
+        return (1 - share) * self.gains[after - 1] + share * self.gains[after]
+
+    @cached_property
+    def _difference(self) -> Kernel:
+        return difference_kernel(self.model.tree)
+
+
+def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: Weights | None = None,
+                     poles: Sequence[complex] | None = None, driven: Sequence[int] | None = None) -> Tracking:
+    """The law for a nominal motion, `reference(t) -> (q, qd, qdd)`, with gains at the times (points) [s].
+
+    Give `weights`, or the 2 nv `poles` [1/s] that the closed loop is to have. `driven`: the velocities that have a drive, if not all do;
+    the nominal motion must be one that needs no force at the others.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> upright = tracking_control(load_robot("s1_g1"), lambda t: (np.array([np.pi / 2, 0.0]), np.zeros(2), np.zeros(2)), [0.0],
+    ...                            poles=[-3.0, -4.0, -5.0, -6.0])
+    >>> linear = upright.model.at([np.pi / 2, 0.0])
+    >>> np.sort(np.linalg.eigvals(linear.A - linear.B @ upright.gains[0]).real).round(6)
+    array([-6., -5., -4., -3.])
+    """
+    model, instants = LinearisedMechanism(tree), np.atleast_1d(np.asarray(times, dtype=float))
+    columns = list(range(tree.nv) if driven is None else driven)
+    gains = np.zeros((len(instants), tree.nv, 2 * tree.nv))
+    for place, t in enumerate(instants):
+        there = model.at(*reference(t)).driven_by(columns)
+        gains[place, columns] = _placed(there, poles) if weights is None else regulator_gain(there, weights)
+    return Tracking(model, reference, instants, gains, np.isin(np.arange(tree.nv), columns))
+
+
+def regulator_gain(model: StateSpace, weights: Weights) -> np.ndarray:
+    """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation."""
+    Q, R = (_square(w, size) for w, size in zip(weights, model.B.shape, strict=True))
+    try:
+        X = solve_continuous_are(model.A, model.B, Q, R)
+    except LinAlgError as error:
+        raise SingularityError("the regulator has no solution: some mode is out of reach of the forces, or has no weight "
+                               f"(margins {np.array2string(model.margins, precision=1)})") from error
+    return np.linalg.solve(R, model.B.T @ X)
+
+
+def _placed(model: StateSpace, poles: Sequence[complex] | None) -> np.ndarray:
+    if poles is None:
+        raise ValueError("give the weights of a regulator, or the poles of the closed loop")
+    return place_poles(model.A, model.B, np.asarray(poles)).gain_matrix
+
+
+def _square(weight: Any, size: int) -> np.ndarray:
+    given = np.asarray(weight, dtype=float)
+    return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
+
+
+class Run(NamedTuple):
+    """A simulated motion: times (k), configurations (k, nq), velocities (k, nv)."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+
+
+def simulate_law(tree: Tree, law: Law, q: Any, qd: Any, times: Any, *, tolerance: float = 1e-9) -> Run:
+    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start."""
+    forward, rate = forward_dynamics_kernel(tree), rate_kernel(tree)
+
+    def slope(t: float, x: np.ndarray) -> np.ndarray:
+        here, velocity = np.ascontiguousarray(x[:tree.nq]), np.ascontiguousarray(x[tree.nq:])
+        return np.concatenate([rate(here, velocity), forward(here, velocity, np.asarray(law(t, here, velocity), dtype=float))])
+
+    instants = np.asarray(times, dtype=float)
+    found = solve_ivp(slope, (instants[0], instants[-1]), np.concatenate([q, qd]), t_eval=instants, rtol=tolerance, atol=tolerance,
+                      method="DOP853")
+    if not found.success:
+        raise SingularityError(f"the motion of {tree.name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
+    return Run(found.t, found.y[:tree.nq].T, found.y[tree.nq:].T)
+
+
+def rate_kernel(tree: Tree) -> Kernel:
+    """`rate(q, v)`: dq/dt (nq)."""
+    def rate(q: Any, v: Any) -> Any:
+        parts = [j.motion.rate(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq]
+        return np.concatenate(parts or [np.zeros(0)])
+
+    return kernel(sized(tree, "(q),(v)->(q)"))(rate)
+
+
+def difference_kernel(tree: Tree) -> Kernel:
+    """`difference(start, end)`: the velocity (nv) that leads from one configuration to the other in unit time."""
+    def difference(start: Any, end: Any) -> Any:
+        parts = [j.motion.difference(start[a], end[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
+        return np.concatenate(parts or [np.zeros(0)])
+
+    return kernel(sized(tree, "(q),(q)->(v)"))(difference)

@@ -1,0 +1,278 @@
+"""Sensitivity matrices by every route beside the complex step of inverse dynamics, and the library of partial derivatives behind them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.compiler.known_algebras import SYMPY
+from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
+from cayley.dynamics.inverse.augmented_links import passes
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics, movements
+from cayley.dynamics.inverse.passes import FREE, STILL, skew
+from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.linearised import algorithm_71, recursive
+from cayley.dynamics.linearised.kernels import linearize_kernel
+from cayley.dynamics.linearised.methods import METHODS
+from cayley.dynamics.linearised.nominal import nominal
+from cayley.dynamics.linearised.partials import partial_derivatives
+from cayley.dynamics.linearised.sensitivities import composite_rates
+from cayley.dynamics.linearised.symbol_names import SYMBOLS, counterpart
+from cayley.dynamics.links import links_of, serial_chain
+from cayley.dynamics.transforms import moving_transforms
+from cayley.errors import ConventionError, UnsupportedError
+from dynamics.chains import EVERY_SHORT_PATTERN, random_chain, random_state
+from dynamics.test_inverse_dynamics import random_tree
+from dynamics.test_sensitivities import complex_step
+
+LONG = ("RRRRRR", "RRPRRR", "PRRPRR", "RPRPPR", "PPPRRR", "PPPPPP")
+
+
+def close(ours, true, tolerance=1e-12):
+    np.testing.assert_allclose(ours, true, rtol=0, atol=tolerance * max(1.0, np.abs(true).max(initial=0.0)))
+
+
+@pytest.mark.spec("S1-86", "S1-88", "S1-89")
+@pytest.mark.parametrize("pattern", EVERY_SHORT_PATTERN + LONG)
+def test_every_method_agrees_with_the_complex_step(pattern):
+    for frames in ("modified", "any"):
+        tree = random_chain(pattern, 7, frames=frames)
+        state = random_state(tree, 7)
+        exact = complex_step(links_of(tree), *state)
+        for name, method in METHODS.items():
+            if name in ("newton-euler-columns", "differentiation") and frames == "any":
+                continue  # slow, and the same for all frames
+            for ours, true in zip(method.text(tree, "sensitivities")(*state), exact, strict=True):
+                close(ours, true)
+
+
+# Worked examples: spec G1 to G4
+
+
+def family_state(n):
+    i = np.arange(1, n + 1)
+    return 0.2 * i - 0.5, 0.3 - 0.1 * i, 0.05 * i**2 - 0.3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_planar_arm_in_closed_form(method):
+    q, qd, qdd = np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]])
+    D, V, P = METHODS[method].text(cy.load("s1_g1"), "sensitivities")(q, qd, qdd)
+    np.testing.assert_allclose(D, [[3.3078106247, 0.7489053124], [0.7489053124, 0.29]], atol=1e-9)
+    np.testing.assert_allclose(V, [[0.9276734696, 1.3142040820], [-0.3865306123, 0]], atol=1e-9)
+    np.testing.assert_allclose(P, [[-4.9555167055, 1.0806063382], [2.2921163628, 2.2522304460]], atol=1e-9)
+
+
+def test_turning_sliding_turning_arm():
+    D, V, P = linearize_kernel(cy.load("s1_g2"))(*family_state(3))
+    np.testing.assert_allclose(D, [[1.5578660344, -1.6383747851, -0.1456862192], [-1.6383747851, 4.1666666667, 0.2557186530],
+                                   [-0.1456862192, 0.2557186530, 0.1208333333]], atol=1e-9)
+    np.testing.assert_allclose(V, [[-0.0643343757, -0.1286687514, 0.0173613178], [0.1286687514, 0, -0.0301566024],
+                                   [-0.0022830166, 0.0301566024, 0]], atol=1e-9)
+    np.testing.assert_allclose(P, [[4.8140089153, -6.2579647214, 0.2502849520], [-6.5481216230, -0.1180122364, 0.0343277284],
+                                   [0.2700750992, -0.0237293107, -0.5695395511]], atol=1e-9)
+
+
+@pytest.mark.parametrize("name, norms, sums, traces, corners", [
+    ("s1_g3", (18.1228516970, 1.6522335294, 45.8895792299), (17.0565756700, 0.1345127251, 70.9119548276),
+     (25.3820873817, 1.1075077290, 74.3388795602), (-0.1370575908, 0.1316505538, -0.0396980429, -0.3441751525, -0.0088983283)),
+    ("s1_g4", (17.7331544738, 1.8026028502, 51.2866959617), (9.3152522378, -0.1036912501, 27.1143903971),
+     (23.4702469179, 0.0186303744, 61.8074609898), (-0.1824870403, -0.0531251077, 0.0922039013, -0.8993539549, -0.7893466168))])
+def test_six_joints(name, norms, sums, traces, corners):
+    D, V, P = linearize_kernel(cy.load(name))(*family_state(6))
+    np.testing.assert_allclose([np.linalg.norm(x) for x in (D, V, P)], norms, atol=1e-8)
+    np.testing.assert_allclose([x.sum() for x in (D, V, P)], sums, atol=1e-8)
+    np.testing.assert_allclose([np.trace(x) for x in (D, V, P)], traces, atol=1e-8)
+    np.testing.assert_allclose([D[0, 5], V[0, 5], V[5, 0], P[0, 5], P[5, 0]], corners, atol=1e-9)
+
+
+# The rate tensor and structural facts
+
+
+@pytest.mark.spec("S1-87")
+@pytest.mark.parametrize("pattern", ["R", "RR", "RPR", "PRPR", "RRPRRP"])
+def test_rate_tensor(pattern):
+    """By its definition, by the recursion of the source, and as the symmetric and skew parts of its double."""
+    tree = random_chain(pattern, 3)
+    chain, (q, qd, qdd) = serial_chain(tree), random_state(tree, 3)
+    motion = nominal(chain, q, qd, qdd)
+    augmented, states, _ = passes(chain, q, qd, qdd, STILL, FREE, None)
+    moved = movements(chain, q, qd, qdd)
+    rates = composite_rates(chain, q, qd, moved, composite_bodies(chain, q))
+    body = algorithm_71.Body(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))
+    for i in reversed(range(len(pattern))):
+        definition = np.zeros((3, 3))
+        for link in motion.links[i:]:
+            m, r = link.own.mass, link.s - motion.links[i].s + link.own.center
+            rate = link.ds - motion.links[i].ds + np.cross(link.w, link.own.center)
+            central = link.own.inertia_about_center
+            definition += skew(link.w) @ (np.trace(central) / 2 * np.eye(3) - central) + m * skew(r) @ skew(rate)
+        R = motion.links[i].R
+        body = algorithm_71._body(augmented.links, states, i, body, q, qd)
+        twice = rates[i].dJ - np.trace(rates[i].dJ) * np.eye(3) + skew(rates[i].h)
+        close(motion.carried[i].L, definition)
+        close(R @ body.L @ R.T, definition)
+        close(R @ twice @ R.T / 2, definition)
+
+
+@pytest.mark.spec("S1-90")
+def test_structural_facts():
+    for pattern in ("RRPRR", "RRRRRR", "PRRP"):
+        tree = random_chain(pattern, 5)
+        links, (q, v, a) = links_of(tree), random_state(tree, 5)
+        D, V, P = METHODS["algorithm-7.1"].text(tree, "sensitivities")(q, v, a)
+        np.testing.assert_allclose(D, D.T, atol=1e-14)
+        assert (np.linalg.eigvalsh(D) > 0).all()
+        assert abs(V[-1, -1]) < 1e-13
+        still = 0 * v
+        close(V @ v, 2 * (inverse_dynamics(links, q, v, still) - inverse_dynamics(links, q, still, still)))
+        _, V_rest, P_rest = METHODS["algorithm-7.1"].text(tree, "sensitivities")(q, still, still)
+        close(V_rest, np.zeros_like(V))
+        close(P_rest, P_rest.T)
+        first = nominal(serial_chain(tree), q, v, a).links[0]
+        np.testing.assert_allclose([first.dz, first.ddz], 0, atol=1e-14)
+        jerk = np.random.default_rng(0).normal(size=len(v))  # along a motion, dtau/dt = D jerk + V qdd + P qd
+        h = 1e-5
+        values = [inverse_dynamics(links, q + s * v + s * s / 2 * a, v + s * a + s * s / 2 * jerk, a + s * jerk) for s in (-h, h)]
+        np.testing.assert_allclose(D @ jerk + V @ a + P @ v, (values[1] - values[0]) / (2 * h), rtol=1e-6, atol=1e-6)
+    assert np.abs(P[:, 0]).max() < 1e-13  # joint 1 slides: nothing depends on where it is
+    assert np.abs(V[:, 0]).max() < 1e-13
+
+
+def test_first_joint_along_gravity_and_sliding_arms():
+    tree = random_chain("RRR", 6)
+    upright = tree.with_gravity(-9.81 * tree.joints[0].placement[:3, 2])
+    P = METHODS["algorithm-7.1"].text(upright, "sensitivities")(*random_state(tree, 6)).P
+    assert np.abs(P[:, 0]).max() < 1e-13
+    sliding = random_chain("PPPP", 6)
+    _, V, P = METHODS["algorithm-7.1"].text(sliding, "sensitivities")(*random_state(sliding, 6))
+    assert max(np.abs(V).max(), np.abs(P).max()) < 1e-13
+
+
+# Models
+
+
+@pytest.mark.spec("S1-82")
+def test_what_first_order_leaves_is_of_second_order():
+    tree = random_chain("RPRR", 8)
+    state, direction = np.array(random_state(tree, 8)), np.random.default_rng(8).normal(size=(3, 4))
+    links = links_of(tree)
+    D, V, P = METHODS["algorithm-7.1"].text(tree, "sensitivities")(*state)
+    tau = inverse_dynamics(links, *state)
+    steps = np.array([1e-2, 1e-3])
+    left = [np.linalg.norm(inverse_dynamics(links, *(state + h * direction)) - tau - h * (P @ direction[0] + V @ direction[1]
+                                                                                        + D @ direction[2])) for h in steps]
+    assert np.log10(left[0] / left[1]) == pytest.approx(2.0, abs=0.05)
+
+
+@pytest.mark.spec("S1-84")
+@pytest.mark.parametrize("pattern", ["R", "P", "RPRP", "RRPRRR"])
+def test_recursive_model(pattern):
+    tree = random_chain(pattern, 9)
+    chain, state = serial_chain(tree), random_state(tree, 9)
+    perturbation = np.random.default_rng(9).normal(size=(3, len(pattern)))
+    D, V, P = complex_step(links_of(tree), *state)
+    ours = recursive.perturbed_forces(chain, *state, *perturbation)
+    close(ours, P @ perturbation[0] + V @ perturbation[1] + D @ perturbation[2])
+
+
+def test_recursive_model_takes_operations_in_proportion_to_the_joints():
+    counts = []
+    for n in (4, 6, 8):
+        chain = serial_chain(random_chain("R" * n, 1))
+        signature = ",".join([f"({n})"] * 6) + f"->({n})"
+        text = cy.kernel(signature)(lambda q, a, b, c, d, e, chain=chain: recursive.perturbed_forces(chain, q, a, b, c, d, e))
+        counts.append(text.operations().multiplications)
+    assert counts[2] - counts[1] == pytest.approx(counts[1] - counts[0], rel=0.05)
+
+
+# Appendix C
+
+
+def quantities(chain, q, qd, qdd):
+    """What the library differentiates, in the axes of link i, straight from the recursions."""
+    _, states, sums = passes(chain, q, qd, qdd, STILL, FREE, None)
+    n = len(states)
+    found = {"angular_velocity": [skew(s.w) for s in states], "acceleration_tensor": [s.Om for s in states],
+             "angular_acceleration": [s.wd for s in states], "augmented_torque": [s.mu for s in states],
+             "origin": [s.sdd for s in states], "first_moment": [s.Udd for s in sums], "moment": [s.eta for s in sums]}
+    ways = []
+    for i in range(n):
+        way = np.zeros(3) * q[0]
+        if i + 1 < n:
+            link, w = chain.links[i + 1], states[i].w
+            way = states[i].Om @ link.offset(q)
+            if link.is_prismatic:
+                z = link.placement[:3, 2]
+                way = way + 2 * np.cross(w, z) * qd[i + 1] + z * qdd[i + 1]
+        ways.append(way)
+    found["way_to_next"] = ways
+    moving = moving_transforms(chain, q, qd, qdd)
+    for k, name in enumerate(("W", "dW", "ddW")):
+        found[f"rotation {k}"] = [getattr(m, name)[:3, :3] for m in moving]
+    for i, link in enumerate(chain.links):
+        A, Q = link.rotation(q), skew(np.array([0.0, 0.0, float(link.is_revolute)]))
+        for k, value in enumerate((A, A @ Q * qd[i], A @ Q @ Q * qd[i] ** 2 + A @ Q * qdd[i])):
+            found.setdefault(f"link_rotation {k}", []).append(value)
+    return found
+
+
+@pytest.mark.spec("S1-100")
+@pytest.mark.parametrize("pattern", ["RRR", "RPR", "PRP", "RRPR", "PPP", "RPPR"])
+def test_library_of_partial_derivatives(pattern):
+    tree = random_chain(pattern, 4)
+    chain, state = serial_chain(tree), random_state(tree, 4)
+    library, n = partial_derivatives(chain, *state), len(pattern)
+    for place, j in product(range(3), range(n)):
+        moved = [np.asarray(x, dtype=complex) for x in state]
+        moved[place][j] += 1e-30j
+        for name, values in quantities(chain, *moved).items():
+            method, _, rate = name.partition(" ")
+            for i in range(n):
+                ours = getattr(library, method)(i, j)
+                ours = ours[int(rate)] if rate else ours
+                close(ours[place], values[i].imag / 1e-30, 1e-12)
+
+
+@pytest.mark.spec("S1-101")
+def test_symbols_have_counterparts():
+    assert all(counterpart(symbol) is not None and SYMBOLS[symbol].meaning for symbol in SYMBOLS)
+    places = [SYMBOLS[symbol].place for symbol in ("I_ci", "J_ci", "J", "D", "E_oi", "K_oi", "K̂_oi")]
+    assert len(set(places)) == len(places)  # two tensors and a Jacobian that the source calls I and J are three names here
+
+
+# Baselines
+
+
+@pytest.mark.spec("S1-102")
+@pytest.mark.parametrize("pattern", ["R", "PR", "RPR", "PRP", "planar3r"])
+def test_baselines(pattern):
+    """4x4 matrices, Newton-Euler line by line, and equations generated as symbols."""
+    tree = cy.load(pattern) if pattern == "planar3r" else random_chain(pattern, 11, twists="special")
+    state = random_state(tree, 11)
+    exact = METHODS["algorithm-7.1"].text(tree, "sensitivities")(*state)
+    for name in ("lagrange-4x4", "newton-euler-columns"):
+        for ours, true in zip(METHODS[name].text(tree, "sensitivities")(*state), exact, strict=True):
+            close(ours, true)
+    import sympy
+    n, links = tree.nv, lean_links(tree)
+    symbols = [sympy.symbols([f"{letter}{k}" for k in range(n)]) for letter in ("q", "v", "a")]
+    tau = cy.kernel(f"({n}),({n}),({n})->({n})")(lambda q, v, a: inverse_dynamics(links, q, v, a)).evaluate(SYMPY, *symbols)
+    values = {symbol: value for group, numbers in zip(symbols, state, strict=True) for symbol, value in zip(group, numbers, strict=True)}
+    for variables, true in zip(reversed(symbols), exact, strict=True):
+        generated = tau.jacobian(variables).evalf(subs=values)
+        close(np.array(generated.tolist(), dtype=float), true)
+
+
+def test_methods_by_name():
+    arm = cy.load("planar2r")
+    linearize = linearize_kernel(arm)
+    state = np.random.default_rng(0).normal(size=(3, 5, 2))
+    for name in METHODS:
+        for ours, default in zip(linearize.using(name)(*state), linearize(*state), strict=True):
+            close(ours, default)
+    with pytest.raises(ConventionError, match="did you mean"):
+        linearize.using("algorithm-7.2")
+    with pytest.raises(UnsupportedError, match="joint 'joint"):
+        METHODS["direct"].text(random_tree(0), "sensitivities")
