@@ -6,10 +6,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: help tour test lint spec bench clean
+.PHONY: help tour test lint browser spec bench clean
 
 help:
-	@echo "make tour    compile a small kernel and look at it from every side"
+	@echo "make tour    load PUMA 560, check every method against every other, and write a report"
 	@echo "make test    linters, types, layers, and all tests"
 	@echo "make lint    linters, types and layers alone"
 	@echo "make spec    which capabilities are proved by a passing test"
@@ -17,11 +17,18 @@ help:
 	@echo "make clean   remove the virtual environment and every cache"
 
 tour: $(VENV)/.package
-	@$(BIN)/python -m cayley.tour
+	@$(BIN)/cayley tour --output build/puma560.html
 
-test: lint
+test: lint browser
 	@echo "pytest"
 	@$(BIN)/python -m pytest -n 2 -q
+
+# Reports are looked at in a real browser. Where there is none, and none can be installed, those tests say so and are left out.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { echo "Installing Chromium for the tests of the report."; \
+	       apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends chromium >/dev/null; } \
+	  || echo "No Chromium could be installed: the tests in the browser will be left out." >&2
 
 lint: $(VENV)/.development
 	@echo "ruff"
@@ -40,6 +47,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/inverse_kinematics.py
 	@$(BIN)/python benchmarks/kinematics.py
 	@$(BIN)/python benchmarks/dynamics.py
+	@$(BIN)/python benchmarks/simulation.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

@@ -81,7 +81,7 @@ def pinocchio_configurations(tree: Any, q: np.ndarray) -> np.ndarray:
 
 
 def mujoco_model(tree: Any) -> Any:
-    """The same arm as MJCF; turning and sliding joints only."""
+    """The same robot as MJCF; turning, sliding and floating joints only."""
     import mujoco
 
     def element(body: Any) -> str:
@@ -95,7 +95,8 @@ def mujoco_model(tree: Any) -> Any:
     def element_of(joint: Any) -> str:
         child = tree.bodies[tree.body_number(joint.child)]
         kind = "slide" if joint.motion.word == "prismatic" else "hinge"
-        moves = "" if type(joint.motion) is Motion else f'<joint type="{kind}" axis="{_words(joint.motion.axis)}"/>'
+        moves = "" if type(joint.motion) is Motion else "<freejoint/>" if isinstance(joint.motion, Floating) else (
+            f'<joint type="{kind}" axis="{_words(joint.motion.axis)}"/>')
         R, p = joint.placement[:3, :3], joint.placement[:3, 3]
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, R.ravel())

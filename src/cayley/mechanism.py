@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -39,6 +39,12 @@ from cayley.model.toml_format import load_toml
 from cayley.model.toml_text import dump_toml
 from cayley.model.urdf import load_urdf
 from cayley.model.urdf_text import dump_urdf
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cayley.drawing.workspaces import Workspace
+    from cayley.simulation import Rollout, Trajectory
 
 TaskRows = str | Sequence[bool]
 
@@ -333,6 +339,53 @@ class Mechanism(DynamicTree):
         ('solved', 8, 'shoulder left, wrist up, elbow up')
         """
         return all_solutions(self, target, frame, reference=reference)
+
+    # Motion in time
+
+    def simulate(self, q: Any, qd: Any, **options: Any) -> Trajectory:
+        """The motion from a state, by an integrator with error control; options as `cayley.simulation.simulate`.
+
+        >>> load("planar2r").simulate([0.0, 0.0], [0.0, 0.0], until=0.5, progress=False).status
+        'finished'
+        """
+        from cayley.simulation import simulate
+        return simulate(self, q, qd, **options)
+
+    def rollout(self, **options: Any) -> Rollout:
+        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; options as `cayley.simulation.rollout`.
+
+        >>> load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100, every=50).q.shape
+        (3, 3, 2)
+        """
+        from cayley.simulation import rollout
+        key = tuple(sorted((name, tuple(choice) if isinstance(choice, list) else choice) for name, choice in options.items()))
+        if key not in self._rollouts:
+            self._rollouts[key] = rollout(self, **options)
+        return self._rollouts[key]
+
+    @cached_property
+    def _rollouts(self) -> dict[tuple, Rollout]:
+        return {}
+
+    # Pictures
+
+    def draw(self, q: Any = None, **options: Any) -> Axes:
+        """The mechanism as a stick figure with frames, at one configuration or several; options as `cayley.drawing.stick_figure`.
+
+        >>> load("planar2r").draw([0.3, 0.6]).name
+        'rectilinear'
+        """
+        from cayley.drawing import stick_figure
+        return stick_figure(self, q, **options)
+
+    def workspace(self, frame: str, **options: Any) -> Workspace:
+        """What a frame can reach within the limits; draws itself. Options as `cayley.drawing.workspace`.
+
+        >>> round(load("planar2r").workspace("tool", samples=2000).farthest, 6)
+        0.9
+        """
+        from cayley.drawing import workspace
+        return workspace(self, frame, **options)
 
     def _joined(self, method: str, first: Sequence[slice], x: Any, second: Sequence[slice], y: Any) -> Any:
         """What a method of the joints gives, joint after joint."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class Compiled:
     def _make_ufunc(self, dtype: str) -> np.ufunc:
         program = self.traced
         code = self._double if dtype == "float64" else self._code("float", None)
-        sides = [",".join(_core(v.shape) for v in side) for side in (program.inputs, program.outputs)]
+        sides = [",".join(core_shape(v.shape) for v in side) for side in (program.inputs, program.outputs)]
         return numpy_api.ufunc_from_loop(code.address("loop"), np.dtype(dtype).num, len(program.inputs), len(program.outputs),
                                          "->".join(sides), program.name, program.description, code)
 
@@ -56,8 +56,8 @@ class Compiled:
 
     def _code(self, precision: str, named: bool | None) -> Code:
         """Loaded code. `named` adds the native call, with that kind of result."""
-        own = _objects([self.traced.key, precision, named], lambda: _assemblies(self._simplified(), precision, named), self.traced.name)
-        return Code([*_row_objects(precision), *own], host())
+        own = object_code([self.traced.key, precision, named], lambda: _assemblies(self._simplified(), precision, named), self.traced.name)
+        return loaded(own, precision)
 
     @cached_property
     def native(self) -> Callable:
@@ -67,15 +67,20 @@ class Compiled:
         return native_function(self._double.address("call"), self.traced.name, self._general, self._make_result, self._double)
 
 
-def _core(shape: tuple[int, ...]) -> str:
+def core_shape(shape: Sequence[int | str]) -> str:
     """A core shape for NumPy, which wants a name where the length is zero."""
     return spell([length or "zero" for length in shape])
+
+
+def loaded(own: list[bytes], precision: str) -> Code:
+    """Object code in this process, with the functions that it calls."""
+    return Code([*_row_objects(precision), *own], host())
 
 
 @lru_cache
 def _row_objects(precision: str) -> tuple[bytes, ...]:
     """What every program of this precision shares."""
-    return tuple(_objects(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
+    return tuple(object_code(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
 
 
 @lru_cache
@@ -87,7 +92,7 @@ def _compiler_text() -> str:
     return digest.hexdigest()
 
 
-def _objects(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], title: str) -> list[bytes]:
+def object_code(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], title: str) -> list[bytes]:
     """Object code, from the cache or compiled now and stored there."""
     key = json.dumps([what, host().identity, numpy_api.abi, _compiler_text()])
     objects = cache.load(key)
@@ -101,13 +106,16 @@ def _assemblies(program: Program, precision: str, named: bool | None) -> list[Ca
     """What there is to compile, piece by piece."""
     machine = host()
     core = Core(program, machine.width(precision), precision, fused=machine.fused)
-    jobs: list[Callable[[], Assembly]] = [lambda: batch_loop(core)]
-    if not is_inlined(core):
-        jobs += [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
+    jobs = [lambda: batch_loop(core), *core_parts(core)]
     if named is not None:
         single = Core(program, 1, precision, fused=machine.fused)
         jobs += [lambda: single.part(0), lambda: native_call(single, named=named)]
     return jobs
+
+
+def core_parts(core: Core) -> list[Callable[[], Assembly]]:
+    """The functions of a core that is too large to be part of its loop."""
+    return [] if is_inlined(core) else [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
 
 
 def _with_progress(jobs: list[Callable[[], Assembly]], title: str) -> Iterator[Callable[[], Assembly]]:

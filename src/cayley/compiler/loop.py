@@ -41,7 +41,7 @@ def _places(variables: tuple[Variable, ...], width: int) -> tuple[list[int], int
 
 
 @dataclass(frozen=True)
-class _Operand:
+class Operand:
     """An input or output, and the names of what NumPy says about it."""
 
     shape: tuple[int, ...]
@@ -58,10 +58,10 @@ class _Operand:
 
 def batch_loop(core: Core) -> Assembly:
     """The function `loop(args, dimensions, steps, data)` of a generalized ufunc."""
-    return _BatchLoop(core).assembly
+    return BatchLoop(core).assembly
 
 
-class _BatchLoop:
+class BatchLoop:
     """The loop under construction. A small core is made part of it, so that full blocks stay in registers from end to end."""
 
     def __init__(self, core: Core):
@@ -69,14 +69,14 @@ class _BatchLoop:
         self.inputs, self.outputs = self._operands()
         self.total = self.text.let("load i64, ptr %dimensions")
         self._declare()
-        done = self._quick_blocks() if is_inlined(core) and all(o.is_small for o in self.inputs + self.outputs) else "0"
+        done = self._quick_blocks()
         in_buffer, out_buffer, between, release = workspace(self.text, self.assembly, core)
         self.text.repeat(done, self.total, core.width, lambda first: self._block(first, in_buffer, out_buffer, between))
         release()
         self.assembly.functions["loop"] = ("define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) alignstack(64) {\n"
                                            + "\n".join(self.text.lines) + "\n  ret void\n}")
 
-    def _operands(self) -> tuple[list[_Operand], list[_Operand]]:
+    def _operands(self) -> tuple[list[Operand], list[Operand]]:
         text, program, places = self.text, self.core.program, Buffers(self.core)
         variables = program.inputs + program.outputs
         pointers = [text.let(f"load ptr, ptr {text.let(f'getelementptr ptr, ptr %args, i64 {k}')}") for k in range(len(variables))]
@@ -86,7 +86,7 @@ class _BatchLoop:
         operands = []
         for v, start, pointer, step in zip(variables, places.inputs + places.outputs, pointers, outer, strict=True):
             strides = [next(steps) for _ in v.shape]
-            operands.append(_Operand(v.shape, start, pointer, step, strides, _is_dense(text, v.shape, strides, self._size)))
+            operands.append(Operand(v.shape, start, pointer, step, strides, is_dense(text, v.shape, strides, self._size)))
         return operands[:len(program.inputs)], operands[len(program.inputs):]
 
     @property
@@ -107,6 +107,8 @@ class _BatchLoop:
     def _quick_blocks(self) -> str:
         """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
         text, core = self.text, self.core
+        if not (is_inlined(core) and all(o.is_small for o in self.inputs + self.outputs)):
+            return "0"
         plain = "true"
         for operand in self.inputs + self.outputs:
             usual = operand.dense if operand.shape else text.let(f"icmp eq i64 {operand.outer}, {self._size}")
@@ -139,12 +141,12 @@ class _BatchLoop:
         for operand in self.outputs:
             self._move("scatter", operand, *self._places(operand, first, out_buffer), valid)
 
-    def _places(self, operand: _Operand, first: str, buffer: str) -> tuple[str, str]:
+    def _places(self, operand: Operand, first: str, buffer: str) -> tuple[str, str]:
         """Where a block of an operand is in NumPy's memory, and where in the buffer."""
         memory = self.text.offset(operand.pointer, (first, operand.outer))
         return memory, self.text.let(f"getelementptr {self.core.precision}, ptr {buffer}, i64 {operand.start * self.core.width}")
 
-    def _move(self, direction: str, operand: _Operand, memory: str, place: str, valid: str) -> None:
+    def _move(self, direction: str, operand: Operand, memory: str, place: str, valid: str) -> None:
         text, elements = self.text, prod(operand.shape)
 
         def by_rows() -> None:
@@ -206,7 +208,7 @@ def _rounded(size: int) -> int:
     return (size + 63) // 64 * 64
 
 
-def _is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:
+def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:
     """Whether the elements of one state are contiguous in C order."""
     dense, expected = "true", size
     for length, stride in zip(reversed(shape), reversed(strides), strict=True):

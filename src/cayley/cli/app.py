@@ -1,0 +1,99 @@
+"""The command `cayley`: what its commands are, and what becomes of errors.
+
+Exit codes: 0 done; 1 the answer is no, or something given is wrong (the message says what); 2 the command was not understood; 3 a fault
+of Cayley itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import cayley
+from cayley.cli.check import check
+from cayley.cli.counts import counts
+from cayley.cli.equations import equations
+from cayley.cli.export import export
+from cayley.cli.inverse_kinematics import inverse_kinematics
+from cayley.cli.report import report
+from cayley.cli.robots import info, robots
+from cayley.cli.simulate import simulate
+from cayley.cli.terminal import errors
+from cayley.cli.tour import tour
+from cayley.errors import CayleyError
+
+NUMBERS = {"ignore_unknown_options": True}  # -0.3 is a number, not an option
+
+app = typer.Typer(name="cayley", no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts, "export": export,
+    "ik": inverse_kinematics, "simulate": simulate, "report": report}
+for name, command in COMMANDS.items():
+    app.command(name, context_settings=NUMBERS if name == "ik" else {})(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cayley {cayley.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def cayley_command(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    """Cayley, a compiler for robot mechanisms: numbers, equations, counts and code.
+
+    ROBOT is a name of the catalogue (`cayley robots`) or a .urdf, .xml (MJCF) or .toml file. Data come as JSON with `--json`.
+
+    **Examples**
+
+    ```
+    cayley tour
+    cayley info puma560
+    cayley check my_robot.urdf
+    cayley export panda --function inverse_dynamics --language c --output generated
+    cayley --install-completion
+    ```
+
+    **Exit codes**
+
+    ```
+    0  done
+    1  the answer is no, or something given is wrong: the message says what
+    2  the command was not understood
+    3  a fault of Cayley itself (CAYLEY_TRACEBACK=1 shows where)
+    ```
+    """
+
+
+def main() -> None:
+    """Run the command line; errors are told in a sentence."""
+    try:
+        app(prog_name="cayley")
+    except CayleyError as error:
+        _fail(str(error), 1, error)
+    except OSError as error:
+        _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 1, error)
+    except ImportError as error:
+        _fail(f"{error}; is a package missing?", 1, error)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        _fail(f"this should not happen: {type(error).__name__}: {error}. CAYLEY_TRACEBACK=1 shows where; please report it", 3, error)
+
+
+def _fail(message: str, code: int, error: Exception) -> None:
+    if os.environ.get("CAYLEY_TRACEBACK"):
+        raise error
+    errors().print(f"[bold red]Error:[/] {_escaped(message)}", soft_wrap=True)
+    sys.exit(code)
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+    return escape(text)

@@ -1,0 +1,110 @@
+"""The arguments that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cayley.cli.terminal import note
+from cayley.errors import CayleyError, ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from cayley.mechanism import Mechanism
+
+ENDINGS = (".urdf", ".xml", ".mjcf", ".toml")
+
+
+def completions(incomplete: str) -> list[str]:
+    """Robots and files that begin so. The catalogue's folder is listed, not loaded: a shell does not wait."""
+    from importlib.resources import files
+    names = sorted(entry.name[:-5] for entry in (files("cayley.model") / "catalogue").iterdir() if entry.name.endswith(".toml"))
+    return [name for name in names if name.startswith(incomplete)] + list(_files(incomplete))
+
+
+def _files(incomplete: str) -> Iterator[str]:
+    folder = Path(incomplete if incomplete.endswith("/") else Path(incomplete).parent).expanduser()
+    if folder.is_dir():
+        for entry in sorted(folder.iterdir()):
+            shown = str(entry) + ("/" if entry.is_dir() else "")
+            if shown.startswith(incomplete) and (entry.is_dir() or entry.suffix.lower() in ENDINGS) and not entry.name.startswith("."):
+                yield shown
+
+
+Robot = Annotated[str, typer.Argument(metavar="ROBOT", autocompletion=completions, show_default=False,
+                                      help="A name of the catalogue, or a .urdf, .xml (MJCF) or .toml file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Frame = Annotated[str, typer.Option("--frame", show_default=False, help='The frame that counts; "tool" or the only end if not named.')]
+
+
+def load(name: str) -> Mechanism:
+    """The mechanism that an argument names. What was odd about the file is told as notes."""
+    import cayley as cy
+    from cayley.model.report import ModelWarning
+    check_is_a_kind_of_file(name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        made = cy.load(name)
+    for warning in caught:
+        note(str(warning.message))
+    return made
+
+
+def check_is_a_kind_of_file(name: str) -> None:
+    """Refuse files that no reader is for, before they are looked for in the catalogue."""
+    path = Path(name)
+    if path.suffix.lower() not in ENDINGS and (path.exists() or "/" in name or (path.suffix and not name.startswith("."))):
+        what = "is a folder" if path.is_dir() else f"ends in {path.suffix!r}" if path.suffix else "has no ending"
+        raise ModelError(f"{name} {what}: mechanisms are read from files that end in {', '.join(ENDINGS)}")
+
+
+def end_frame(arm: Mechanism, name: str) -> str:
+    """The frame of that name, or "tool", or the only end."""
+    from cayley.model.chains import chain_to
+    return arm.frame(name).name if name else chain_to(arm, None).tip_name
+
+
+def numbers(text: str | list[str], count: int, what: str) -> np.ndarray:
+    """Numbers between commas or spaces; `30deg` is an angle in degrees.
+
+    >>> numbers("0.5, 180deg -1e-3", 3, "q").tolist()
+    [0.5, 3.141592653589793, -0.001]
+    """
+    import numpy as np
+    words = (text if isinstance(text, str) else " ".join(text)).replace(",", " ").split()
+    if len(words) != count:
+        raise typer.BadParameter(f"{what} is {_counted(count)}, with commas or spaces between; {_counted(len(words))} found")
+    return np.array([_number(word, what) for word in words])
+
+
+def _counted(count: int) -> str:
+    return f"{count} number" if count == 1 else f"{count} numbers"
+
+
+def _number(word: str, what: str) -> float:
+    degrees = word.lower().removesuffix("°").removesuffix("deg")
+    try:
+        value = float(degrees)
+    except ValueError:
+        raise typer.BadParameter(f"{word!r} in {what} is not a number") from None
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{word!r} in {what} is not finite")
+    return math.radians(value) if degrees != word.lower() else value
+
+
+def save_figure(figure: Any, path: Path) -> Path:
+    """Write a Matplotlib figure as what its ending says."""
+    import matplotlib.pyplot as plt
+    known = figure.canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise CayleyError(f"{path}: pictures are written as {', '.join('.' + kind for kind in sorted(known))}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=160)
+    plt.close(figure)
+    return path

@@ -1,0 +1,59 @@
+"""`cayley check`: whether a file can be used, with everything that is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cayley.cli.arguments import Json, completions
+from cayley.cli.tables import marked
+from cayley.cli.terminal import output, working, write_json
+
+
+def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=completions, show_default=False,
+                                               help="A .urdf, .xml (MJCF) or .toml file.")],
+          strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+          json: Json = False) -> None:
+    """Read a file and explain every problem, with its line. Exit code 1 if it cannot be used.
+
+    Links and joints of URDF and tables of TOML are read one by one, so that one mistake does not hide another. MuJoCo, which reads MJCF,
+    stops at the first.
+
+    **Examples**
+
+    ```
+    cayley check my_robot.urdf
+    cayley check my_robot.toml --strict
+    cayley check my_robot.xml --json
+    ```
+    """
+    from cayley.cli.problems import Problems, examine
+    with working(f"reading {file.name}"):
+        found: Problems = examine(file)
+    good = not found.errors and not (strict and found.warnings)
+    if json:
+        write_json({"file": str(file), "usable": not found.errors, "errors": found.errors, "warnings": found.warnings,
+                    "mechanism": found.summary})
+    else:
+        _print(file, found)
+    if not good:
+        raise typer.Exit(1)
+
+
+def _print(file: Path, found: Any) -> None:
+    console = output()
+    for mark, lines in (("[bold red]✗[/]", found.errors), ("[yellow]![/]", found.warnings)):
+        if lines:
+            console.print(marked(mark, lines), "")
+    if found.errors:
+        more = "" if found.all_found else " There may be more behind it: mend it and check again."
+        console.print(f"[bold red]{file.name} cannot be used:[/] {_counted(len(found.errors), 'error')}.{more}")
+    else:
+        doubts = f", {_counted(len(found.warnings), 'warning')}" if found.warnings else ""
+        console.print(f"[bold green]{file.name} can be used:[/] {found.summary}{doubts}.")
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

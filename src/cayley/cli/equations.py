@@ -1,0 +1,44 @@
+"""`cayley equations`: the equations of motion, to read or to typeset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cayley.cli.arguments import Json, Robot, load
+from cayley.cli.terminal import output, working, write_json
+
+
+def equations(robot: Robot,
+              symbols: Annotated[bool, typer.Option("--symbols", help="Letters for masses and lengths instead of their numbers.")] = False,
+              latex: Annotated[bool, typer.Option("--latex", help="LaTeX instead of plain text.")] = False,
+              destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
+                                                               help="Write into a file instead.")] = None,
+              json: Json = False) -> None:
+    """The equations of motion M(q) qdd + V(q, qd) + G(q) = tau.
+
+    What would be too long to read is written by way of numbered intermediate values.
+
+    **Examples**
+
+    ```
+    cayley equations planar2r --symbols
+    cayley equations planar3r --latex --output planar3r.tex
+    cayley equations puma560 --json
+    ```
+    """
+    from cayley.dynamics.equations import equations_of_motion
+    arm = load(robot)
+    with working(f"equations of {arm.name}"):
+        found = equations_of_motion(arm, parameters="symbols" if symbols else "numbers")
+        text = found.latex() if latex else str(found)
+    if json:
+        return write_json({"robot": arm.name, "parameters": "symbols" if symbols else "numbers",
+                           "text": str(found), "latex": found.latex()})
+    if destination is not None:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        destination.write_text(text + "\n", encoding="utf-8")
+        return output().print(f"Equations of {arm.name} written to {destination}", soft_wrap=True)
+    typer.echo(text)

@@ -1,0 +1,130 @@
+"""`cayley export`: a function of a robot as source text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
+from cayley.cli.terminal import output, working, write_json
+
+if TYPE_CHECKING:
+    from cayley.compiler.kernel import Kernel
+    from cayley.mechanism import Mechanism
+
+OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces", "coriolis_matrix",
+                "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum")
+OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "twist": ("axes",)}
+FUNCTIONS = (*OF_THE_ROBOT, *OF_A_FRAME)
+
+
+class Language(str, Enum):
+    """What is written."""
+
+    c = "c"
+    cuda = "cuda"
+    latex = "latex"
+    python = "python"
+
+
+class Precision(str, Enum):
+    """The numbers of C and CUDA."""
+
+    double = "double"
+    float = "float"
+
+
+def _function_completions(incomplete: str) -> list[str]:
+    return [name for name in FUNCTIONS if name.startswith(incomplete)]
+
+
+def export(robot: Robot,
+           function: Annotated[str, typer.Option("--function", metavar="NAME", autocompletion=_function_completions,
+                                                 help=f"One of {', '.join(FUNCTIONS)}.")] = "inverse_dynamics",
+           language: Annotated[Language, typer.Option("--language", help="What to write.")] = Language.c,
+           destination: Annotated[Path | None, typer.Option("--output", metavar="DIR", show_default=False,
+                                                            help="Folder for the files; without it the text is printed.")] = None,
+           name: Annotated[str, typer.Option("--name", show_default=False, help="What it is called; ROBOT_FUNCTION if not said.")] = "",
+           method: Annotated[str, typer.Option("--method", show_default=False,
+                                               help="A published method (`cayley counts`), if not the default.")] = "",
+           precision: Annotated[Precision, typer.Option("--precision", help="Of C and CUDA.")] = Precision.double,
+           frame: Frame = "",
+           axes: Annotated[str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
+           json: Json = False) -> None:
+    """Write a function of a robot as C99, CUDA, Python or LaTeX.
+
+    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. Python needs only its own math module.
+
+    **Examples**
+
+    ```
+    cayley export puma560 --function inverse_dynamics --language c --output generated
+    cayley export panda --function jacobian --frame tool --axes body
+    cayley export planar3r --function inertia_matrix --language latex
+    ```
+    """
+    arm = load(robot)
+    kernel = chosen_kernel(arm, function, method, frame, axes)
+    with working(f"writing {function} of {arm.name}"):
+        files = written(kernel, language, name or f"{arm.name}_{function}", precision.value)
+    if destination is not None:
+        destination.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            (destination / file).write_text(text, encoding="utf-8")
+    if json:
+        operations = kernel.operations()
+        return write_json({"robot": arm.name, "function": function, "language": language.value, "operations": vars(operations),
+                           "files": {str(destination / file) if destination else file: text for file, text in files.items()}})
+    if destination is None:
+        return typer.echo("\n".join(files.values()), nl=False)
+    for file in files:
+        output().print(f"{destination / file}", soft_wrap=True)
+    output().print(f"{kernel.operations()}", style="dim")
+
+
+def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: str) -> Kernel:
+    """The kernel that the options name."""
+    if function not in FUNCTIONS:
+        close = get_close_matches(function.replace("-", "_"), FUNCTIONS, n=1, cutoff=0.5)
+        raise typer.BadParameter(f"there is no function {function!r}" + (f": did you mean {close[0]!r}?" if close else
+                                 f"; there are {', '.join(FUNCTIONS)}"), param_hint="--function")
+    if function in OF_A_FRAME:
+        given = {"axes": axes} if "axes" in OF_A_FRAME[function] else {}
+        return getattr(arm, function).of(end_frame(arm, frame), **given)
+    kernel = getattr(arm, function)
+    if not method:
+        return kernel
+    if not hasattr(kernel, "using"):
+        raise typer.BadParameter(f"{function} has one method only", param_hint="--method")
+    return kernel.using(method)
+
+
+def written(kernel: Kernel, language: Language, name: str, precision: str) -> dict[str, str]:
+    """The texts by the names of their files."""
+    from cayley.compiler.cuda_source import cuda_source, kernel_name
+    program = replace(kernel.program(), name=name)
+    if language is Language.c:
+        from cayley.compiler.c_source import c_source
+        made = c_source(program, precision=precision)
+        return {f"{made.name}.h": made.header, f"{made.name}.c": made.source}
+    called = kernel_name(program)
+    if language is Language.cuda:
+        return {f"{called}.cu": cuda_source(program, precision)}
+    if language is Language.python:
+        from cayley.cli.python_text import python_text
+        return {f"{called}.py": python_text(program, called)}
+    from cayley.compiler.equations import equations
+    return {f"{called}.tex": _document(name, equations(program).latex())}
+
+
+def _document(title: str, latex: str) -> str:
+    """A document that LaTeX can set as it is; long lists of equations may be broken between pages."""
+    body = latex.replace("{aligned}", "{align*}")
+    heading = title.replace("_", r"\_")
+    return (r"\documentclass{article}" "\n" r"\usepackage{amsmath}" "\n" r"\allowdisplaybreaks" "\n" r"\begin{document}" "\n"
+            rf"\section*{{{heading}}}" f"\n{body}\n" r"\end{document}" "\n")

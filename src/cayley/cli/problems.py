@@ -1,0 +1,188 @@
+"""Everything that is wrong with the description of a mechanism, not only what stops its reader first.
+
+If a file cannot be read, its parts are read alone: each in a document of its own, at its old line, with bare neighbours to hold on to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from cayley.cli.arguments import ENDINGS, check_is_a_kind_of_file
+from cayley.errors import CayleyError, ModelError
+from cayley.model.report import ModelWarning
+from cayley.model.toml_format import load_toml
+from cayley.model.toml_section import document
+from cayley.model.urdf import load_urdf
+from cayley.model.xml_elements import Element, read_xml
+
+NEIGHBOURS = {"bodies": (), "joints": ("parent", "child"), "frames": ("body",)}  # bodies that a table of TOML names
+
+_TABLE = re.compile(r"\s*\[\[?\s*([\w-]+)\s*\]")
+_NAME = re.compile(r"\s*(name|parent|child|body)\s*=")
+_KIND = re.compile(r"\s*kind\s*=")
+_LINE = re.compile(r"line (\d+)")
+
+
+@dataclass(frozen=True)
+class Problems:
+    """What forbids the use of a file, what is doubtful, and in a line what was read; `all_found` unless a reader stopped early."""
+
+    errors: list[str]
+    warnings: list[str]
+    summary: str = ""
+    all_found: bool = True
+
+
+def examine(path: Path) -> Problems:
+    """Read a file as a mechanism, and list what is wrong and what is doubtful about it."""
+    import cayley as cy
+    try:
+        check_is_a_kind_of_file(str(path))
+        if not path.suffix:
+            raise ModelError(f"{path} is no file: give one that ends in .urdf, .xml, .mjcf or .toml")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # the report has them too
+            made = cy.load(path)
+    except CayleyError as error:
+        return _all_errors(path, str(error))
+    return Problems([], [str(finding) for finding in made.report().warnings], repr(made)[1:-1])
+
+
+def _all_errors(path: Path, first: str) -> Problems:
+    parts = {".urdf": _urdf_errors, ".toml": _toml_errors}.get(path.suffix.lower())
+    try:
+        found = list(parts(path)) if parts else []
+    except CayleyError:  # not even XML or TOML
+        found = []
+    errors = list(dict.fromkeys([*found, *([] if first in found else [first])]))
+    return Problems(sorted(errors, key=_line), [], all_found=first in found or not path.is_file() or path.suffix.lower() not in ENDINGS)
+
+
+def _line(error: str) -> int:
+    found = _LINE.search(error)
+    return int(found.group(1)) if found else 0
+
+
+def _error(read: Callable[[Any], Any], text: str) -> Iterator[str]:
+    """What a reader says of a text, if anything."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        try:
+            read(text)
+        except CayleyError as error:
+            yield str(error)
+
+
+# URDF
+
+
+def _urdf_errors(path: Path) -> Iterator[str]:
+    robot = read_xml(path)
+    links, joints = robot.all("link"), robot.all("joint")
+    documents = [_document(robot, [*map(_bare, links), *map(_only_ends, joints)])]
+    documents += [_document(robot, [link]) for link in links]
+    documents += [_document(robot, [*_ends(joint), joint]) for joint in joints]
+    for text in documents:
+        for error in _error(load_urdf, text):
+            yield error.replace("text, line", f"{robot.file}, line", 1)
+
+
+def _bare(link: Element) -> Element:
+    return replace(link, attributes={key: link.attributes[key] for key in link.attributes if key == "name"}, children=[])
+
+
+def _only_ends(joint: Element) -> Element:
+    ends = [child for child in joint.children if child.tag in ("parent", "child")]
+    return replace(joint, attributes={**joint.attributes, "type": "fixed"}, children=ends)
+
+
+def _ends(joint: Element) -> list[Element]:
+    names = dict.fromkeys(end.attributes.get("link", "") for end in joint.children if end.tag in ("parent", "child"))
+    return [replace(joint, tag="link", attributes={"name": name}, children=[]) for name in names if name.strip()]
+
+
+def _document(robot: Element, parts: Sequence[Element]) -> str:
+    """The text of a robot of these parts, each in its own line."""
+    lines: list[str] = []
+    _write(replace(robot, children=sorted(parts, key=lambda part: part.line)), lines)
+    return "\n".join(lines)
+
+
+def _write(element: Element, lines: list[str]) -> None:
+    lines += [""] * (element.line - len(lines))
+    lines[-1] += f"<{element.tag}{''.join(f' {key}={quoteattr(value)}' for key, value in element.attributes.items())}>"
+    for child in element.children:
+        _write(child, lines)
+    lines[-1] += f"</{element.tag}>"
+
+
+# TOML
+
+
+class Block(NamedTuple):
+    """A table [[kind]] of a text, the number of its kind counted from 0, its first line and the line after its last."""
+
+    kind: str
+    number: int
+    first: int
+    last: int
+
+
+def _toml_errors(path: Path) -> Iterator[str]:
+    """Of what stands above the tables, of who names whom, and of the tables of bodies, joints and frames one by one. Joints that follow
+    others, loops and tables [dh] are left to the reading of the whole."""
+    data, lines = document(path).data, path.read_text(encoding="utf-8").split("\n")
+    blocks = list(_blocks(lines))
+    parts = [block for block in blocks if block.kind in NEIGHBOURS and isinstance(data.get(block.kind), list)]
+    if not parts or "dh" in data or blocks[0].first == 0:
+        return
+    name = f"name = {json.dumps(str(data.get('name', 'mechanism')))}"
+    above = _kept(lines, lambda k: k < blocks[0].first) + "\n" + _bare_bodies(["root"])
+    yield from _placed(path, above)
+    yield from _placed(path, name + _kept(lines, lambda k: any(b.first <= k < b.last for b in parts), _naming))
+    for block in parts:
+        table = data[block.kind][block.number]
+        if "mimic" not in table:
+            names = [table[key] for key in NEIGHBOURS[block.kind] if isinstance(table.get(key), str)]
+            alone = _kept(lines, lambda k, block=block: block.first <= k < block.last)  # type: ignore[misc]
+            for error in _placed(path, f"{name}{alone}\n{_bare_bodies(names)}"):
+                yield error.replace(f"{block.kind}[1]", f"{block.kind}[{block.number + 1}]", 1)
+
+
+def _placed(path: Path, text: str) -> Iterator[str]:
+    for error in _error(load_toml, text):
+        yield error.replace("the TOML text", str(path), 1)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """The tables of a text; what belongs to a table of a list, as [joints.limits], is one block with it."""
+    starts = [(match.group(1), k) for k, line in enumerate(lines) if (match := _TABLE.match(line))]
+    ends = [k for _, k in starts[1:]] + [len(lines)] * bool(starts)
+    seen: Counter[str] = Counter()
+    for (kind, first), last in zip(starts, ends, strict=True):
+        yield Block(kind, seen[kind], first, last)
+        seen[kind] += 1
+
+
+def _kept(lines: Sequence[str], wanted: Callable[[int], bool], change: Callable[[str], str] = str) -> str:
+    """The text with all other lines empty; the numbers of the lines are as they were."""
+    return "\n".join(change(line) if wanted(k) else "" for k, line in enumerate(lines))
+
+
+def _naming(line: str) -> str:
+    """Of a table, what names it and its neighbours; all joints are fixed ones."""
+    if _KIND.match(line):
+        return 'kind = "fixed"'
+    return line if _TABLE.match(line) or _NAME.match(line) else ""
+
+
+def _bare_bodies(names: Sequence[str]) -> str:
+    return "\n".join(f"[[bodies]]\nname = {json.dumps(name)}" for name in dict.fromkeys(names))

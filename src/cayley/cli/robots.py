@@ -1,0 +1,108 @@
+"""`cayley robots` and `cayley info`: which robots there are, and what one consists of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cayley.cli.arguments import Json, Robot, load, save_figure
+from cayley.cli.tables import grid, marked, print_table
+from cayley.cli.terminal import output, write_json
+
+if TYPE_CHECKING:
+    from cayley.mechanism import Mechanism
+
+
+def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small mechanisms of the test fixtures instead.")] = False,
+           json: Json = False) -> None:
+    """The robots of the catalogue.
+
+    **Examples**
+
+    ```
+    cayley robots
+    cayley robots --json
+    ```
+    """
+    from cayley.model.catalogue import catalogue_names, load_robot
+    found = [_summary(load_robot(name)) for name in catalogue_names(fixtures=fixtures)]
+    if json:
+        return write_json(found)
+    table = grid()
+    for heading in ("name", "joints", r"mass \[kg]", "source"):
+        table.add_column(heading, justify="right" if "mass" in heading else "left")
+    for robot in found:
+        mass = "unknown" if robot["mass"] is None else f"{robot['mass']:.4g}"
+        table.add_row(f"[bold]{robot['name']}[/]", robot["joints"], mass, robot["source"])
+    output().print(table)
+    output().print("\ncayley info NAME says more.", style="dim")
+
+
+def _summary(arm: Any) -> dict[str, Any]:
+    known = [body.mass for body in arm.bodies if body.mass is not None]
+    return {"name": arm.name, "joints": _letters(arm), "nq": arm.nq, "nv": arm.nv, "mass": sum(known) if known else None,
+            "source": arm.source}
+
+
+def _letters(arm: Any) -> str:
+    """RRP for two joints that turn and one that slides; alike in a row, 6R."""
+    letters = "".join(joint.motion.word[0].upper() for joint in arm.joints if joint.motion.nv).replace("C", "R")
+    return f"{len(letters)}{letters[0]}" if len(set(letters)) == 1 and len(letters) > 1 else letters
+
+
+def info(robot: Robot,
+         picture: Annotated[Path | None, typer.Option("--picture", metavar="FILE", show_default=False,
+                                                      help="Draw the robot into a .png, .svg or .pdf file.")] = None,
+         json: Json = False) -> None:
+    """Bodies, joints, limits and masses of a robot, and what is doubtful about them.
+
+    **Examples**
+
+    ```
+    cayley info puma560
+    cayley info my_arm.urdf --picture arm.png
+    cayley info panda --json
+    ```
+    """
+    arm = load(robot)
+    drawn = draw(arm, picture) if picture else None
+    if json:
+        return write_json({**described(arm), **({"picture": str(drawn)} if drawn else {})})
+    console, report = output(), arm.report()
+    console.print(f"[bold]{arm.name}[/]" + (f"  [dim]{arm.source}[/]" if arm.source else ""))
+    console.print(report.heading.rpartition(": ")[2])
+    console.print()
+    for table in report.tables:
+        print_table(console, table, keys=2 if table.columns[0] == "" else 1, brief=True)
+    print_warnings([str(finding) for finding in report.warnings])
+    if drawn:
+        console.print(f"Drawn into {drawn}")
+
+
+def print_warnings(warnings: list[str]) -> None:
+    """What is doubtful, one to a line, or that nothing is."""
+    output().print(marked("[yellow]![/]", warnings) if warnings else "[green]✓[/] nothing doubtful")
+
+
+def draw(arm: Mechanism, path: Path) -> Path:
+    """The stick figure as a file."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from cayley.drawing import stick_figure
+    return save_figure(stick_figure(arm).figure, path)
+
+
+def described(arm: Mechanism) -> dict[str, Any]:
+    """All of a mechanism as data."""
+    joints = [{"name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": getattr(j.motion, "axis", None),
+               "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,
+               "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous, "coulomb": j.friction.coulomb,
+               "reflected_inertia": j.rotor.reflected, "follows": j.mimic.joint if j.mimic else None}
+              for j, own in zip(arm.joints, arm.q_slices, strict=True)]
+    bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
+    return {**_summary(arm), "gravity": arm.gravity, "bodies": bodies, "joints": joints,
+            "frames": [{"name": f.name, "body": f.body, "pose": f.pose} for f in arm.frames],
+            "loops": [{"name": x.name, "kind": x.motion.word, "first": x.first, "second": x.second} for x in arm.loops],
+            "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in arm.report().warnings]}

@@ -1,0 +1,118 @@
+"""`cayley simulate`: let a robot move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cayley.cli.arguments import Json, Robot, load, numbers, save_figure
+from cayley.cli.tables import grid
+from cayley.cli.terminal import output, write_json
+
+if TYPE_CHECKING:
+    from cayley.simulation import Trajectory
+
+
+def simulate(
+    robot: Robot,
+    time: Annotated[float, typer.Option("--time", metavar="SECONDS", help="How long.")] = 2.0,
+    q: Annotated[str, typer.Option("--q", metavar="Q", show_default=False, help="Where it starts; zero, or mid-range, if not said.")] = "",
+    qd: Annotated[str, typer.Option("--qd", metavar="QD", show_default=False, help="How fast it starts; at rest if not said.")] = "",
+    tau: Annotated[str, typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces; none if not said.")] = "",
+    limits: Annotated[str, typer.Option("--limits", help="ignore, end, inelastic, elastic, or a coefficient of restitution.")] = "ignore",
+    include: Annotated[str, typer.Option("--include", metavar="PARTS", show_default=False,
+                                         help='Of the drives: "rotors", "friction", or "rotors,friction".')] = "",
+    samples: Annotated[int, typer.Option("--samples", min=2, help="How many states are kept, evenly in time.")] = 201,
+    method: Annotated[str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", show_default=False,
+                                              help="Coordinates, velocities and energy as a picture.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", metavar="FILE", show_default=False, help="All of it as an .npz file.")] = None,
+    json: Json = False,
+) -> None:
+    """Let a robot move under gravity and joint forces, and say what happened.
+
+    Q, QD and TAU are numbers between commas or spaces; 30deg is an angle in degrees. Exit code 1 if the motion could not be followed to
+    its end; what was found until then is kept.
+
+    **Examples**
+
+    ```
+    cayley simulate puma560 --time 2 --plot fall.png
+    cayley simulate planar2r --q "90deg 0" --qd "0 1" --save swing.npz
+    cayley simulate panda --limits inelastic --include friction --json
+    ```
+    """
+    import numpy as np
+
+    from cayley.drawing.skeleton import configurations
+    from cayley.simulation import simulate as run
+    arm = load(robot)
+    arm = arm.including(*include.replace(",", " ").split()) if include else arm
+    if not (np.isfinite(time) and time > 0):
+        raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
+    state = numbers(q, arm.nq, "q") if q else configurations(arm, None)[-1], numbers(qd, arm.nv, "qd") if qd else np.zeros(arm.nv)
+    found = run(arm, *state, tau=numbers(tau, arm.nv, "tau") if tau else None, times=np.linspace(0.0, time, samples),
+                limits=_limits(limits), method=method)
+    files = _written(found, plot, save)
+    if json:
+        write_json({**_data(found), "files": [str(file) for file in files]})
+    else:
+        _print(found, files)
+    if not found.finished and found.status not in ("limit", "event"):
+        raise typer.Exit(1)
+
+
+def _limits(word: str) -> str | float:
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
+def _written(found: Trajectory, plot: Path | None, save: Path | None) -> list[Path]:
+    files = []
+    if plot is not None:
+        import matplotlib
+        matplotlib.use("Agg")
+        files.append(save_figure(found.plot(), plot))
+    if save is not None:
+        save.parent.mkdir(parents=True, exist_ok=True)
+        files.append(found.save(save))
+    return files
+
+
+def _data(found: Trajectory) -> dict[str, Any]:
+    return {"robot": found.name, "status": found.status, "message": found.message, "t": found.t, "q": found.q, "qd": found.qd,
+            "tau": found.tau, "coordinates": found.coordinates, "velocities": found.velocities, "kinetic": found.kinetic,
+            "potential": found.potential, "work": found.work, "energy_drift": found.energy_drift,
+            "happened": [occurrence._asdict() for occurrence in found.happened], "facts": dict(found.facts)}
+
+
+def _print(found: Trajectory, files: list[Path]) -> None:
+    console = output()
+    mark = "[green]✓[/]" if found.finished else "[yellow]![/]"
+    console.print(f"{mark} [bold]{found.name}[/]: {found.message or found.status}")
+    table = grid()
+    table.add_column("")
+    for heading in ("start", "end", "least", "most"):
+        table.add_column(heading, justify="right")
+    for (name, unit), values in zip(found.coordinates, found.q.T, strict=True):
+        table.add_row(f"{name} [dim]\\[{unit or '1'}][/]", *_figures(values))
+    table.add_section()
+    for name, values in (("kinetic energy", found.kinetic), ("potential energy", found.potential), ("work", found.work)):
+        table.add_row(f"{name} [dim]\\[J][/]", *_figures(values))
+    console.print(table)
+    drift = float(abs(found.energy_drift).max())
+    console.print(f"Energy balance kept to {drift:.1g} J with {found.facts['evaluations']} evaluations.", style="dim")
+    for occurrence in found.happened[:20]:
+        console.print(f"  t = {occurrence.t:.4f} s  {occurrence.name}: {occurrence.action}")
+    if len(found.happened) > 20:
+        console.print(f"  and {len(found.happened) - 20} more (--json has all)")
+    for file in files:
+        console.print(f"Written: {file}", soft_wrap=True)
+
+
+def _figures(values: Any) -> list[str]:
+    return [f"{x:.4f}" for x in (values[0], values[-1], values.min(), values.max())]

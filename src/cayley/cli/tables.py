@@ -1,0 +1,74 @@
+"""Tables that fit the terminal: those with many columns are written in several parts, each beginning with the first columns again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from cayley.model.report import Table
+
+_SAYING_NOTHING = {"", "0", "inf", "-inf"}
+_NUMBER = re.compile(r"[+-]?(inf|unknown|\d+\.?\d*(e[+-]?\d+)?)")
+_BETWEEN = 2  # columns of the terminal between two of the table
+
+
+def grid(title: str = "", **options: Any) -> RichTable:
+    """An empty table in the house style: a rule under the headings, two blanks between columns, no box."""
+    from rich import box
+    from rich.table import Table
+    return Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, header_style="cyan", show_edge=False,
+                 pad_edge=False, padding=(0, 1, 0, 0), **options)
+
+
+def marked(mark: str, lines: Sequence[str]) -> RichTable:
+    """Lines of plain text, each behind a mark, wrapped beside it."""
+    from rich.table import Table
+    from rich.text import Text
+    made = Table.grid(padding=(0, 1))
+    for line in lines:
+        made.add_row(mark, Text(line))
+    return made
+
+
+def print_table(console: Console, table: Table, *, keys: int = 1, brief: bool = False) -> None:
+    """A table, in as many parts as its width needs; the first `keys` columns begin each. With `brief`, columns that say nothing are
+    left out and named below."""
+    from rich.text import Text
+    columns = list(zip(table.columns, *table.rows, strict=True))
+    silent = [column[0] for column in columns[keys:] if brief and set(column[1:]) <= _SAYING_NOTHING]
+    columns = [column for column in columns if column[0] not in silent]
+    title = table.title
+    for part in _parts(columns, keys, console.width):
+        made = grid(title)
+        for column in part:
+            made.add_column(Text(column[0]), justify="right" if _numeric(column[1:]) else "left", overflow="fold")
+        for row in zip(*[column[1:] for column in part], strict=True):
+            made.add_row(*map(Text, row))
+        console.print(made)
+        title = ""
+        console.print()
+    if silent:
+        console.print(f"none given, or zero: {', '.join(silent)}\n", style="dim")
+
+
+def _parts(columns: Sequence[tuple[str, ...]], keys: int, width: int) -> list[list[tuple[str, ...]]]:
+    widths = [max(map(len, column)) + _BETWEEN for column in columns]
+    room = width - sum(widths[:keys])
+    parts: list[list[tuple[str, ...]]] = []
+    left = 0
+    for column, wide in zip(columns[keys:], widths[keys:], strict=True):
+        if wide > left:
+            parts.append(list(columns[:keys]))
+            left = room
+        parts[-1].append(column)
+        left -= wide
+    return parts or [list(columns)]
+
+
+def _numeric(words: Sequence[str]) -> bool:
+    return all(_NUMBER.fullmatch(word) for word in words if word)

@@ -1,0 +1,219 @@
+"""`cayley tour`: what Cayley does, on one robot, in under a minute."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cayley.cli.arguments import Json, Robot, load
+from cayley.cli.tables import grid, marked
+from cayley.cli.terminal import output, silent, working, write_json
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from cayley.cli.speed import Speed
+    from cayley.dynamics.inverse.compare import Comparison
+    from cayley.mechanism import Mechanism
+
+STATES = 100  # on which the methods are compared
+AGREED = 1e-12  # beside the largest force, or 1
+
+
+def tour(robot: Robot = "puma560",
+         destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
+                                                          help="The report; ROBOT_report.html if not said.")] = None,
+         with_report: Annotated[bool, typer.Option("--report/--no-report", help="Write the report, or leave it out.")] = True,
+         json: Json = False) -> None:
+    """See what Cayley does: a robot, its inverse dynamics by twenty methods, counts, speed, and a report.
+
+    Exit code 1 if two methods differ.
+
+    **Examples**
+
+    ```
+    cayley tour
+    cayley tour panda --no-report
+    cayley tour --json
+    ```
+    """
+    with silent(json):
+        arm = load(robot)
+        _show_robot(arm)
+        ready = _compiled(arm)
+        comparison, spread = _compare(arm)
+        table = _published(arm.nv)
+        speed = _speed(arm)
+        path = _report(arm, destination) if with_report else None
+    if json:
+        write_json(_data(arm, ready, comparison, spread, table, speed, path))
+    if spread > AGREED:
+        raise typer.Exit(1)
+
+
+# The robot
+
+
+def _show_robot(arm: Mechanism) -> None:
+    from rich.columns import Columns
+    from rich.text import Text
+
+    from cayley.cli.sketch import sketch
+    from cayley.drawing.skeleton import configurations
+    _heading(1, f"The robot: {arm.name}", arm.source)
+    table = grid()
+    for heading, side in (("joint", "left"), ("kind", "left"), ("range", "right"), ("moves", "left"), (r"mass \[kg]", "right")):
+        table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for joint, body in zip(arm.joints, arm.bodies[1:], strict=True):
+        table.add_row(joint.name, joint.motion.word, _range(joint), body.name, "unknown" if body.mass is None else f"{body.mass:g}")
+    figure = Text(sketch(arm, configurations(arm, None)[-1]), style="cyan")
+    output().print(Columns([figure, table], padding=(0, 2)) if output().width >= 80 else figure)
+    if output().width < 80:
+        output().print(table)
+
+
+def _range(joint: Any) -> str:
+    import math
+    low, high = (joint.limits.lower[:1] or (math.nan,))[0], (joint.limits.upper[:1] or (math.nan,))[0]
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    return f"{low:g} … {high:g} m" if joint.motion.word == "prismatic" else f"{math.degrees(low):.0f}° … {math.degrees(high):.0f}°"
+
+
+# Its inverse dynamics
+
+
+def _states(arm: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    import numpy as np
+    random = np.random.default_rng(2024)
+    return (arm.random_configuration(random, count), *random.normal(size=(2, count, arm.nv)))
+
+
+def _compiled(arm: Mechanism) -> dict[str, Any]:
+    """The first call: the text is traced, differentiable, counted, and made into machine code."""
+    state = [x[0] for x in _states(arm, 1)]
+    with working("compiling"), without_cache():
+        start = time.perf_counter()
+        arm.inverse_dynamics(*state)
+        seconds = time.perf_counter() - start
+    operations = arm.inverse_dynamics.operations()
+    _heading(2, "Its inverse dynamics, compiled")
+    output().print(f"[bold]arm.inverse_dynamics(q, qd, qdd)[/] is machine code after [bold]{1e3 * seconds:.0f} ms[/]:")
+    output().print(f"{operations}.")
+    return {"seconds": seconds, "operations": vars(operations)}
+
+
+@contextmanager
+def without_cache() -> Iterator[None]:
+    """What is compiled here is compiled now, whatever an earlier run has kept."""
+    before = os.environ.get("CAYLEY_CACHE")
+    os.environ["CAYLEY_CACHE"] = "off"
+    try:
+        yield
+    finally:
+        os.environ.pop("CAYLEY_CACHE")
+        os.environ.update({} if before is None else {"CAYLEY_CACHE": before})
+
+
+def _compare(arm: Mechanism) -> tuple[Comparison, float]:
+    import numpy as np
+
+    from cayley.cli.counts import refusals
+    comparison = arm.compare_inverse_dynamics(*_states(arm, STATES), progress=output().is_terminal)
+    forces = np.array([row.forces for row in comparison.rows if row.forces is not None])
+    spread = float(np.ptp(forces, axis=0).max(initial=0.0)) / max(1.0, float(np.abs(forces).max(initial=0.0)))
+    _heading(3, "Every method against every other")
+    table = grid()
+    table.add_column("method", no_wrap=True)
+    for heading in ("M", "A", "ns a state", "from the first"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    refused = [row for row in comparison.rows if row.operations is None]
+    for row in comparison.rows:
+        if row.operations is not None:
+            table.add_row(row.method, str(row.operations.multiplications), str(row.operations.additions),
+                          f"{1e9 * (row.seconds or 0.0):.0f}", f"{row.distance:.0e}" if row.distance else "0")
+    output().print(table)
+    verdict = "[bold green]✓ all agree[/]" if spread <= AGREED else "[bold red]✗ they do not agree[/]"
+    output().print(f"\n{verdict}: {len(forces)} methods, {STATES} states; the largest difference between any two is "
+                   f"[bold]{spread:.1e}[/] of the largest force. M multiplications, A additions.")
+    if refused:
+        output().print(marked("[yellow]![/]", refusals({row.method: row.refused for row in refused})))
+    return comparison, spread
+
+
+# Counts
+
+
+def _published(n: int) -> Any:
+    from cayley.dynamics.accounting import table_53
+    with working("counting the published table again"):
+        table = table_53(n)
+    _heading(4, "The published table, counted again", f"Balafoutis & Patel, Table 5.3, any arm of n = {n} turning joints")
+    shown = grid()
+    shown.add_column("method")
+    for heading in ("published M", "A", "M", "A", "counted M", "A"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    for row, columns in table.rows.items():
+        given, counted = columns.get("published"), columns.get("compiled")
+        words = [str(given.multiplications), str(given.additions), *map(str, given(n))] if given else [""] * 4
+        shown.add_row(row, *words, *(map(str, counted(n)) if counted else ("", "")))
+    output().print(shown)
+    output().print("\nCounted: the operations left in the compiled code of an arm without special numbers.", style="dim")
+    return table
+
+
+# Speed
+
+
+def _speed(arm: Mechanism) -> Speed:
+    from cayley.cli.speed import measure
+    with working("measuring"):
+        found = measure(arm, _states(arm, 100_000))
+    _heading(5, "Speed on this machine")
+    table = grid()
+    table.add_column("")
+    for heading in ("ns a state", "times the text"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for label, seconds in found.seconds.items():
+        table.add_row(label, f"{1e9 * seconds:,.0f}", f"{found.seconds[found.slowest] / seconds:,.1f}")
+    output().print(table)
+    for line in ["", *found.notes]:
+        output().print(line, style="dim")
+    return found
+
+
+# The report
+
+
+def _report(arm: Mechanism, destination: Path | None) -> Path:
+    from cayley.cli.report import written_report
+    path = written_report(arm, destination)
+    _heading(6, "The report")
+    output().print(f"[bold green]✓[/] {path.resolve()}", soft_wrap=True)
+    output().print("Open it in a browser. Next: cayley --help", style="dim")
+    return path
+
+
+def _heading(number: int, title: str, below: str = "") -> None:
+    from rich.rule import Rule
+    output().print()
+    output().print(Rule(f"[bold]{number}  {title}[/]", align="left", style="cyan"))
+    if below:
+        output().print(below, style="dim")
+
+
+def _data(arm: Mechanism, ready: dict[str, Any], comparison: Comparison, spread: float, table: Any, speed: Speed,
+          path: Path | None) -> dict[str, Any]:
+    from cayley.cli.counts import table_data
+    from cayley.cli.robots import described
+    methods = [{"method": row.method, "source": row.source, "refused": row.refused, "distance": row.distance, "seconds": row.seconds,
+                "operations": vars(row.operations) if row.operations else None} for row in comparison.rows]
+    return {"robot": described(arm), "compiled": ready, "methods": methods, "states": STATES, "spread": spread,
+            "agrees": spread <= AGREED, "published": table_data(table), "seconds_a_state": speed.seconds, "notes": speed.notes,
+            "report": str(path.resolve()) if path else None}

@@ -1,0 +1,57 @@
+"""Energy and momentum along trajectories, and how far they are from what forces and gravity account for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics.drives import rotor_inertias
+from cayley.dynamics.energies import centroidal_momentum, kinetic_energy, potential_energy, total_mass
+from cayley.dynamics.links import links_of
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.joint_kinds import Floating
+from cayley.model.tree import Tree
+
+
+class Balance(NamedTuple):
+    """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre of mass in the
+    root's axes [kg m/s, kg m^2/s]."""
+
+    kinetic: np.ndarray
+    potential: np.ndarray
+    momentum: np.ndarray
+
+
+@lru_cache(maxsize=16)
+def balance_kernel(tree: Tree) -> Kernel:
+    """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum. The energy of included rotors counts."""
+    links, rotors = links_of(tree), rotor_inertias(tree)
+
+    def text(q: Any, qd: Any) -> tuple[Any, Any, Any]:
+        momentum = centroidal_momentum(links, q, qd) if total_mass(links) else np.zeros(6)
+        return kinetic_energy(links, q, qd) + (rotors * qd) @ qd / 2, potential_energy(links, q) + 0.0 * q.sum(), momentum + 0.0 * q.sum()
+
+    return sized_kernel(tree, "(q),(v)->(),(),(6)", text, "balance")
+
+
+def energy_drift(kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> np.ndarray:
+    """K + P - work - what it was at the start (..., samples) [J]: zero for an exact solution."""
+    surplus = kinetic + potential - work
+    return surplus - surplus[..., :1]
+
+
+def floats(tree: Tree) -> bool:
+    """Whether the whole mechanism hangs on one floating joint, so that only gravity and wrenches change its momentum."""
+    at_root = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]
+    return len(at_root) == 1 and isinstance(at_root[0].motion, Floating)
+
+
+def momentum_drift(tree: Tree, t: np.ndarray, momentum: np.ndarray) -> np.ndarray:
+    """Momentum less the impulse of gravity, less what it was at the start (..., samples, 6)."""
+    impulse = np.zeros((len(t), 6))
+    impulse[:, :3] = total_mass(links_of(tree)) * np.outer(t - t[0], tree.gravity)
+    free = momentum - impulse
+    return free - free[..., :1, :]

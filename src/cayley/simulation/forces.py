@@ -1,0 +1,63 @@
+"""Everything that acts on a mechanism in a simulation, as the right-hand side of its state equation."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.errors import ConventionError, SignatureError
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+from cayley.simulation.controllers import Controller, Law, checked_forces
+from cayley.simulation.state_equation import StateEquation
+
+Wrench = Any  # numbers (6), or a function of (t, q, qd)
+
+
+@lru_cache(maxsize=16)
+def derivative_kernel(tree: Tree, wrenches: tuple[str, ...], axes: str) -> Kernel:
+    """`derivative(q, v, tau, *wrenches)`: that of (q, v, work)."""
+    equation, signature = StateEquation(tree, wrenches, axes), f"(q),(v),(v){',(6)' * len(wrenches)}->({tree.nq + tree.nv + 1})"
+    return kernel(sized(tree, signature), name="derivative", inputs=["q", "v", "tau", *equation.more])(equation.derivative)
+
+
+class Forces:
+    """Everything that acts, as the arguments of the compiled state equation."""
+
+    def __init__(self, tree: Tree, tau: Any, controller: Controller | None, parameters: dict[str, Any], wrenches: dict[str, Wrench],
+                 axes: str, period: float | None, start: float):
+        self.tree, self._law = tree, None if controller is None else Law(controller, tree)
+        self._tau = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree)
+        wanted = self._law.parameters if self._law else {}
+        if parameters.keys() != wanted.keys():
+            raise SignatureError(f"the controller takes the parameters {', '.join(wanted) or 'none'}; given were "
+                                 f"{', '.join(parameters) or 'none'}")
+        self._parameters, self._wrenches = {k: np.asarray(v, dtype=float) for k, v in parameters.items()}, wrenches
+        if period is not None and not (period > 0 and self._law is not None):
+            raise ConventionError("control_period is a positive time, and goes with a controller")
+        self.period, self._origin, self._held = period, start, np.full(tree.nv, np.nan)
+        self.derivative = derivative_kernel(tree, tuple(wrenches), axes)
+
+    def tau(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        if self._law is None:
+            return self._tau
+        if self.period is not None:
+            return self._held
+        return checked_forces(self._law(t, q, v, self._parameters), self.tree)
+
+    def next_tick(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
+        """Look at the state, as a digital controller does, and say until when the forces are held."""
+        if self.period is None:
+            return np.inf
+        done = np.floor((t - self._origin) / self.period + 1e-9)
+        if t - (self._origin + done * self.period) < 1e-9 * self.period or np.isnan(self._held).any():
+            self._held = checked_forces(self._law(t, q, v, self._parameters), self.tree)  # type: ignore[misc]
+        return self._origin + (done + 1) * self.period
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, straight: np.ndarray) -> np.ndarray:
+        """dy/dt, without stops."""
+        more = [np.asarray(w(t, straight, v) if callable(w) else w, dtype=float) for w in self._wrenches.values()]
+        return self.derivative(q, v, self.tau(t, straight, v), *more)

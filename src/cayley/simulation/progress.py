@@ -1,0 +1,34 @@
+"""A progress bar that appears only when the work has taken a while."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any
+
+_PATIENCE = 2.0  # seconds
+
+
+class PatientBar:
+    """`with PatientBar("title", total) as bar: ... bar.reached(amount)`; with `shown` False it never appears."""
+
+    def __init__(self, title: str, total: float, *, shown: bool = True):
+        self._title, self._total, self._shown, self._started = title, total, shown, time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> PatientBar:
+        return self
+
+    def reached(self, amount: float) -> None:
+        if self._bar is None and self._shown and amount < self._total and time.monotonic() - self._started > _PATIENCE:
+            from rich.console import Console
+            from rich.progress import Progress
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=self._total)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=amount)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()

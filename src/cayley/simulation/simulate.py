@@ -1,0 +1,104 @@
+"""One mechanism, followed with SciPy's adaptive integrators, with events, stops and controllers written in Python.
+
+The solver's state is y = (q, v, work). Attitudes are integrated as the four numbers of their quaternions; only their direction enters the
+accelerations, and what is returned, restarted or shown to a controller is brought back to length one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
+from cayley.model.configurations import check_configuration, normalized
+from cayley.model.tree import Tree
+from cayley.simulation.controllers import Controller
+from cayley.simulation.events import Event
+from cayley.simulation.forces import Forces, Wrench
+from cayley.simulation.progress import PatientBar
+from cayley.simulation.run import Run
+from cayley.simulation.singular_inertia import singular_inertia
+from cayley.simulation.stops import Stops, stops_of
+from cayley.simulation.trajectory import Trajectory
+
+METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
+
+
+def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None, until: float | None = None,
+             times: Any = None, start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
+             limits: str | float = "ignore", events: Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
+             atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
+             control_period: float | None = None, parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
+    """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given `times`.
+
+    Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), or a kernel with inputs of these names, whose other inputs
+    are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at its multiples and held between.
+    `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the frame ("body") or of the root ("world").
+
+    Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of stops, from 0 to 1.
+    `events` are watched for. All are found to the last digit of the time.
+
+    `method`: one of SciPy's, "RK23", "RK45", "DOP853", or for stiff forces "Radau", "BDF", "LSODA"; or a class of SciPy's kind.
+    `max_evaluations`: a budget of evaluations of the state equation. `progress`: a bar, if it takes long.
+
+    The result says in `status` how it ended: "finished", "event", "limit", "event storm" (more than `max_events`), "singular" (the inertia
+    matrix), "not finite" (state, force or controller), "step too small" (the tolerance cannot be met), "budget"; what was found until then
+    is kept. A start that is wrong in itself raises an error.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> fallen = simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0)
+    >>> fallen.status, bool(abs(fallen.energy_drift).max() < 1e-7)
+    ('finished', True)
+    """
+    if (until is None) == (times is None):
+        raise ConventionError("say how long: `until` a time, or at which `times`")
+    if tau is not None and controller is not None:
+        raise ConventionError("joint forces are given by `tau` or by a `controller`, not by both")
+    solver = METHODS.get(method) if isinstance(method, str) else method
+    if solver is None:
+        raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
+    instants = None if times is None else _instants(times)
+    start = start if instants is None else float(instants[0])
+    end = float(until) if until is not None else float(instants[-1])  # type: ignore[index]
+    if not (np.isfinite(end) and end >= start):
+        raise ConventionError(f"the simulation starts at t = {start:.6g} and cannot go until t = {end:.6g}")
+    forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, start)
+    run = Run(tree, forces, _stops(tree, limits), limits == "end", tuple(events), instants, end, max_events,
+              max_evaluations, lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
+    run.start(start, _checked(tree, q, qd, limits != "ignore"))
+    with PatientBar(f"{tree.name}, simulation", end - start, shown=progress) as bar:
+        run.go(bar)
+    named = method if isinstance(method, str) else method.__name__
+    return run.result({"method": named, "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations, "steps": run.steps})
+
+
+def _instants(times: Any) -> np.ndarray:
+    instants = np.asarray(times, dtype=float)
+    if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
+        raise ConventionError("times must be finite and increase, at least one of them")
+    return instants
+
+
+def _stops(tree: Tree, limits: str | float) -> Stops:
+    words = {"ignore": 0.0, "end": 0.0, "inelastic": 0.0, "elastic": 1.0}
+    restitution = words.get(limits) if isinstance(limits, str) else float(limits)
+    if restitution is None or not 0 <= restitution <= 1:
+        raise ConventionError(f"limits are {', '.join(map(repr, words))}, or a coefficient of restitution from 0 to 1, not {limits!r}")
+    return Stops(tree, restitution, [] if limits == "ignore" else stops_of(tree))
+
+
+def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> np.ndarray:
+    q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    if q.ndim != 1 or qd.shape != (tree.nv,):
+        raise SignatureError(f"a simulation of {tree.name} starts from one state, q ({tree.nq}) and qd ({tree.nv}), not {q.shape} and "
+                             f"{qd.shape}: `rollout` is for batches")
+    check_configuration(tree, q, limits=limits)
+    if not np.isfinite(qd).all():
+        raise GeometryError(f"the velocity of {tree.name} is not finite: {qd.tolist()}")
+    reason = singular_inertia(tree, q)
+    if reason is not None:
+        raise SingularityError(reason)
+    return np.concatenate([normalized(tree, q), qd, [0.0]])

@@ -1,0 +1,191 @@
+"""A motion in time, or a batch of them: what was computed, what the columns are, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+from cayley.errors import ConventionError, UnsupportedError
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.configurations import normalized
+from cayley.model.tree import Tree
+from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
+from cayley.simulation.labels import coordinate_labels, velocity_labels
+from cayley.simulation.state_equation import StateEquation
+
+
+class Occurrence(NamedTuple):
+    """Something that happened on the way: when, what (the name of an event or of a joint), and what was done about it."""
+
+    t: float
+    name: str
+    action: str
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """States at the times `t` (samples): `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), the `work` (..., samples) [J] that
+    joint forces, friction, wrenches and impacts have done since the start.
+
+    `status` is one word, "finished" if all went well, and `message` says it in a sentence. What a stopped run had found is all here; in a
+    batch, `good` (...) says how many samples of each trajectory are numbers. Energies and momenta are computed when they are asked for.
+    """
+
+    tree: Tree | None
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    tau: np.ndarray | None
+    work: np.ndarray
+    status: str = "finished"
+    message: str = ""
+    happened: tuple[Occurrence, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)  # method, step, tolerances, counts: for the record
+    coordinates: tuple[tuple[str, str], ...] = ()  # name and unit of each column of q
+    velocities: tuple[tuple[str, str], ...] = ()  # of qd and tau; the unit is that of the coordinate
+    name: str = ""
+    stored: Balance | None = None  # of a trajectory that was loaded
+    dense: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None  # the solver's own interpolation
+
+    @classmethod
+    def of(cls, tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray | None, work: np.ndarray,
+           **more: Any) -> Trajectory:
+        return cls(tree, t, q, qd, tau, work, coordinates=tuple(coordinate_labels(tree)), velocities=tuple(velocity_labels(tree)),
+                   name=tree.name, **more)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        return self.q.shape[:-2]
+
+    @property
+    def finished(self) -> bool:
+        return self.status == "finished"
+
+    @cached_property
+    def good(self) -> np.ndarray:
+        """How many samples of each trajectory (...) are numbers, from the start."""
+        fine = np.isfinite(self.q).all(-1) & np.isfinite(self.qd).all(-1)
+        return np.where(fine.all(-1), fine.shape[-1], np.argmin(fine, axis=-1))
+
+    # Energy and momentum
+
+    @cached_property
+    def balance(self) -> Balance:
+        if self.stored is not None:
+            return self.stored
+        return Balance(*balance_kernel(self._mechanism("the energy"))(self.q, self.qd))
+
+    @property
+    def kinetic(self) -> np.ndarray:
+        """Kinetic energy (..., samples) [J]."""
+        return self.balance.kinetic
+
+    @property
+    def potential(self) -> np.ndarray:
+        """Potential energy (..., samples) [J]; its zero is where the mass is at the root's origin."""
+        return self.balance.potential
+
+    @property
+    def energy(self) -> np.ndarray:
+        """Kinetic and potential energy (..., samples) [J]."""
+        return self.kinetic + self.potential
+
+    @property
+    def momentum(self) -> np.ndarray:
+        """Momentum and angular momentum about the centre of mass (..., samples, 6), in the root's axes [kg m/s, kg m^2/s]."""
+        return self.balance.momentum
+
+    @property
+    def energy_drift(self) -> np.ndarray:
+        """Energy less work less the energy at the start (..., samples) [J]: what the integration has lost or made."""
+        return energy_drift(self.kinetic, self.potential, self.work)
+
+    @property
+    def momentum_drift(self) -> np.ndarray | None:
+        """Momentum less the impulse of gravity less the momentum at the start (..., samples, 6), where nothing but joints inside and
+        gravity acts; None for a mechanism that does not float. Wrenches and forces on the floating joint itself are not accounted for."""
+        tree = self._mechanism("the drift of momentum")
+        return momentum_drift(tree, self.t, self.momentum) if floats(tree) else None
+
+    # Parts
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, index: Any) -> Trajectory:
+        """Trajectories of a batch, by the index of its leading axes."""
+        if not self.batch:
+            raise ConventionError("this is one trajectory, not a batch: `between` cuts a piece of time out of it")
+        chosen = self._each(lambda a, _: a[index])
+        if chosen.q.ndim < 2:
+            raise ConventionError(f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them: `between` cuts in time")
+        return chosen
+
+    def between(self, start: float, stop: float) -> Trajectory:
+        """The samples from one time to another, both included."""
+        inside = (self.t >= start) & (self.t <= stop)
+        cut = self._each(lambda a, core: np.compress(inside, a, axis=a.ndim - core - 1))
+        return replace(cut, t=self.t[inside], happened=tuple(e for e in self.happened if start <= e.t <= stop))
+
+    def at(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(q, qd) at other times (m), each (..., m, n) or, for one time, (..., n).
+
+        By the solver's own interpolation if there is one, otherwise by cubics through the kept states and their rates: halve the spacing
+        of the samples, and the error is 16 times smaller.
+        """
+        times = np.asarray(t, dtype=float)
+        if not ((times >= self.t[0]) & (times <= self.t[-1])).all():
+            raise ConventionError(f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}; {times.ravel()[[0, -1]]} is outside")
+        flat = np.atleast_1d(times)
+        q, qd = self.dense(flat) if self.dense is not None else self._interpolated(flat)
+        return (q, qd) if times.ndim else (q[..., 0, :], qd[..., 0, :])
+
+    def _interpolated(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        tree = self._mechanism("interpolation")
+        rate = sized_kernel(tree, "(q),(v)->(q)", StateEquation(tree).rate, "rate")(self.q, self.qd)
+        spread = len(self.t) > 1
+        q = CubicHermiteSpline(self.t, self.q, rate, axis=-2)(times) if spread else self.q + 0 * times[:, None]
+        qd = CubicSpline(self.t, self.qd, axis=-2)(times) if spread else self.qd + 0 * times[:, None]
+        return normalized(tree, q), qd
+
+    def _each(self, change: Callable[[np.ndarray, int], np.ndarray]) -> Trajectory:
+        """The same with its arrays changed; the number says how many axes follow that of the samples."""
+        tau = None if self.tau is None else change(self.tau, 1)
+        stored = Balance(change(self.stored[0], 0), change(self.stored[1], 0), change(self.stored[2], 1)) if self.stored else None
+        return replace(self, q=change(self.q, 1), qd=change(self.qd, 1), tau=tau, work=change(self.work, 0), stored=stored, dense=None)
+
+    def _mechanism(self, what: str) -> Tree:
+        if self.tree is None:
+            raise UnsupportedError(f"{what} needs the mechanism: load the file with `Trajectory.load(path, tree)`")
+        return self.tree
+
+    # Elsewhere
+
+    def save(self, path: str | Path) -> Path:
+        """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON. Nothing is pickled."""
+        from cayley.simulation.trajectory_file import save
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | Path, tree: Tree | None = None) -> Trajectory:
+        """Read what `save` wrote. With the mechanism, everything can be asked again that needs it."""
+        from cayley.simulation.trajectory_file import load
+        return load(path, tree)
+
+    def plot(self, *, joints: Any = None, figsize: tuple[float, float] | None = None) -> Any:
+        """A Matplotlib figure of coordinates, velocities, forces and energy; `joints`: names, if not all."""
+        from cayley.simulation.trajectory_plot import plot
+        return plot(self, joints=joints, figsize=figsize)
+
+    def __repr__(self) -> str:
+        many = f"{'x'.join(map(str, self.batch))} of " if self.batch else ""
+        span = f"t = {self.t[0]:.6g} to {self.t[-1]:.6g}" if len(self.t) else "empty"
+        return f"<trajectory: {many}{self.name}, {len(self.t)} samples, {span}, {self.status}>"
+
+

@@ -1,0 +1,74 @@
+"""Trajectories on disk: one .npz with the arrays, and a JSON text that says what they are. No pickles: a file is data only."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.model.tree import Tree
+from cayley.simulation.balance import Balance
+from cayley.simulation.trajectory import Occurrence, Trajectory
+
+FORMAT = "cayley trajectory 1"
+_SHAPES = {"t": "(samples) [s]", "q": "(..., samples, nq), see coordinates", "qd": "(..., samples, nv), units of velocities a second",
+           "tau": "(..., samples, nv), N m for rad, N for m", "work": "(..., samples) [J]", "kinetic": "(..., samples) [J]",
+           "potential": "(..., samples) [J]", "momentum": "(..., samples, 6), about the centre of mass in the root's axes"}
+
+
+def save(trajectory: Trajectory, path: str | Path) -> Path:
+    """Write the file, whole or not at all; the suffix .npz is added if it is missing."""
+    target = Path(path)
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+    arrays = {"t": trajectory.t, "q": trajectory.q, "qd": trajectory.qd, "work": trajectory.work, **trajectory.balance._asdict()}
+    if trajectory.tau is not None:
+        arrays["tau"] = trajectory.tau
+    described = {"format": FORMAT, "mechanism": trajectory.name, "status": trajectory.status, "message": trajectory.message,
+                 "coordinates": trajectory.coordinates, "velocities": trajectory.velocities,
+                 "happened": [o._asdict() for o in trajectory.happened], "facts": dict(trajectory.facts),
+                 "arrays": {name: _SHAPES[name] for name in arrays}}
+    temporary = target.with_name(target.name + ".part")
+    try:
+        with temporary.open("wb") as stream:
+            np.savez_compressed(stream, about=np.array(json.dumps(described, default=_plain)), **arrays)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target
+
+
+def load(path: str | Path, tree: Tree | None = None) -> Trajectory:
+    """Read a file; an error says what is wrong with it, or that the mechanism is another."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            about = json.loads(str(found["about"]))
+            arrays = {name: found[name] for name in found.files if name != "about"}
+        if about["format"] != FORMAT:
+            raise ModelError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
+        balance = Balance(arrays["kinetic"], arrays["potential"], arrays["momentum"])
+        loaded = Trajectory(tree, arrays["t"], arrays["q"], arrays["qd"], arrays.get("tau"), arrays["work"], about["status"],
+                            about["message"], tuple(Occurrence(**o) for o in about["happened"]), about["facts"],
+                            _labels(about["coordinates"]), _labels(about["velocities"]), about["mechanism"], balance)
+    except FileNotFoundError:
+        raise
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{path} is no trajectory file, or is damaged: {error}") from error
+    if tree is not None and (tree.nq, tree.nv) != (loaded.q.shape[-1], loaded.qd.shape[-1]):
+        raise ModelError(f"{path} is of {loaded.name}, with nq = {loaded.q.shape[-1]}, nv = {loaded.qd.shape[-1]}; {tree.name} has nq = "
+                         f"{tree.nq}, nv = {tree.nv}")
+    return loaded
+
+
+def _labels(pairs: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(unit)) for name, unit in pairs)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as JSON's."""
+    return np.asarray(value).tolist()

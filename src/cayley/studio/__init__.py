@@ -1,0 +1,5 @@
+"""A mechanism as a page: one self-contained HTML file with the robot in 3-D, its tables, pictures, equations, counts and a fall."""
+
+from cayley.studio.report import write_report
+
+__all__ = ["write_report"]

@@ -1,0 +1,116 @@
+"""Operation counts of a page beside the published tables, and times on the machine that makes the page."""
+
+from __future__ import annotations
+
+from html import escape
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics.accounting import method_table, operation_tables
+from cayley.dynamics.inverse.compare import Comparison, MethodRow
+from cayley.dynamics.inverse.methods import DEFAULT
+from cayley.dynamics.links import serial_chain
+from cayley.errors import UnsupportedError
+from cayley.mechanism import Mechanism
+from cayley.model.report import Table
+from cayley.studio.tables import html_table, listed
+
+_STATES = 2048
+_SMALLEST_TABLE, _LARGEST_TABLE = 2, 9  # joints
+
+
+def compared(tree: Mechanism) -> Comparison:
+    """Every method on the same random states."""
+    random = np.random.default_rng(0)
+    q = tree.random_configuration(random, 100)
+    return tree.compare_inverse_dynamics(q, *random.normal(size=(2, 100, tree.nv)))
+
+
+def counts_section(tree: Mechanism, comparison: Comparison) -> str:
+    """What each method costs for this robot, beside what is published and counted for arms of as many joints."""
+    refused = [row for row in comparison.rows if row.operations is None]
+    note = f'<p class="note">{len(refused)} methods do not apply: {escape(refused[0].refused)}.</p>' if refused else ""
+    if not _is_arm(tree):
+        words = "<p>The published tables are about arms of two joints and more; this mechanism is not one.</p>"
+        return f"{words}{_own_counts(tree, comparison)}{note}"
+    n = min(tree.nv, _LARGEST_TABLE)
+    words = ("<p>M are multiplications, A additions. A robot's zeros, ones and right angles are folded into its own code; the published "
+             f"figures are for any arm of n joints that all turn, with general twists: here as printed, and for n = {n}. Beside them is "
+             "what this package counts for such an arm: by the rules of the source, without operations on zeros and ones, and "
+             "compiled.</p>")
+    parts = [f"<details><summary>{escape(table.title)}</summary>{html_table(table.table)}{listed(table.notes)}</details>"
+             for table in operation_tables(n)]
+    return f"{words}{_beside_published(tree, comparison, n)}{note}{''.join(parts)}"
+
+
+def _own_counts(tree: Mechanism, comparison: Comparison) -> str:
+    rows = tuple((row.method, *_figures(row), row.source) for row in comparison.rows if row.operations is not None)
+    return html_table(Table(f"Operations of inverse dynamics, {tree.name}", ("method", "M", "A", "source"), rows))
+
+
+def _beside_published(tree: Mechanism, comparison: Comparison, n: int) -> str:
+    """The table of all methods, with the figures of this robot in front."""
+    general = method_table(n)
+    words = {line[0]: line[1:] for line in general.table.rows}
+    idle = {name: figures["nothing idle"](n) for name, figures in general.rows.items()}
+    rows = tuple((row.method, *_figures(row), *words[row.method][:4], *map(str, idle[row.method]), *words[row.method][6:], row.source)
+                 for row in comparison.rows)
+    columns = ("method", f"{tree.name}: M", "A", *general.table.columns[1:], "source")
+    return html_table(Table(f"Operations of inverse dynamics (n = {n})", columns, rows))
+
+
+def _figures(row: MethodRow) -> tuple[str, str]:
+    return ("", "") if row.operations is None else (str(row.operations.multiplications), str(row.operations.additions))
+
+
+def _is_arm(tree: Mechanism) -> bool:
+    try:
+        serial_chain(tree)
+    except UnsupportedError:
+        return False
+    return tree.nv >= _SMALLEST_TABLE
+
+
+def timing_section(tree: Mechanism, frame: str, comparison: Comparison) -> str:
+    """Times a state of every method and of other functions, in batches, on one core of this machine."""
+    rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows if row.seconds is not None)
+    methods = Table("Methods of inverse dynamics", ("method", "ns a state", "distance from the first"), rows)
+    verdict = "agree" if comparison.agrees else "do not agree"
+    functions = Table("Functions", ("function", "multiplications", "additions", "ns a state"), tuple(_functions(tree, frame)))
+    return (f"<p>Measured while this page was made, in batches of {_STATES} states on one thread. All methods {verdict}: the largest "
+            f"distance, beside the largest force, is {comparison.spread:.1g}.</p>"
+            f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')
+
+
+def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
+    random = np.random.default_rng(0)
+    q = tree.random_configuration(random, _STATES)
+    qd, qdd = random.normal(size=(2, _STATES, tree.nv))
+    kernels: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
+        f"pose of {frame}": (tree.pose.of(frame), (q,)), f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
+        "inverse dynamics": (tree.inverse_dynamics, (q, qd, qdd)), "gravity forces": (tree.gravity_forces, (q,)),
+        "inertia matrix": (tree.inertia_matrix, (q,)), "forward dynamics": (tree.forward_dynamics, (q, qd, qdd))}
+    return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions), f"{1e9 * _seconds(kernel, state):.0f}")
+            for name, (kernel, state) in kernels.items()]
+
+
+def _seconds(kernel: Kernel, state: tuple[Any, ...]) -> float:
+    """The median time of a state in a batch."""
+    kernel(*state)
+    times = []
+    for _ in range(7):
+        start = perf_counter()
+        kernel(*state)
+        times.append(perf_counter() - start)
+    return median(times) / _STATES
+
+
+def headline(comparison: Comparison) -> tuple[str, str]:
+    """Operations and time of the default method, in words."""
+    row = next(row for row in comparison.rows if row.method == DEFAULT)
+    assert row.operations is not None and row.seconds is not None
+    return f"{row.operations.multiplications} × and {row.operations.additions} +", f"{1e9 * row.seconds:.0f} ns"

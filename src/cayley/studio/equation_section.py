@@ -1,0 +1,94 @@
+"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion where nothing shorter exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+import sympy
+
+from cayley.dynamics.equations import EquationsOfMotion, equations_of_motion
+from cayley.errors import UnsupportedError
+from cayley.mechanism import Mechanism
+from cayley.studio import mathml
+
+_LETTERS = 3  # velocities up to which equations in letters are short
+_CLOSED = 14  # velocities up to which M, V and G are asked for
+_TYPESET = 2500  # lines
+_OPEN = 12  # intermediate lines that need not be folded away
+
+
+def equation_section(tree: Mechanism) -> str:
+    """M, V = C qd and G, or the recursion of inverse dynamics."""
+    try:
+        if tree.nv > _CLOSED:
+            raise UnsupportedError(f"M, V and G of {tree.nv} velocities would be too long to read")
+        parts = [_motion(equations_of_motion(tree, parameters=kind), kind) for kind in _kinds(tree)]
+    except UnsupportedError as why:
+        return f'<p class="note">{escape(str(why))}. Here is the recursion of inverse dynamics.</p>{_recursion(tree)}'
+    return "".join(parts)
+
+
+def _kinds(tree: Mechanism) -> tuple[Any, ...]:
+    return ("symbols", "numbers") if tree.nv <= _LETTERS else ("numbers",)
+
+
+def _motion(found: EquationsOfMotion, kind: str) -> str:
+    friction = " + F" if any(found.written["F"]) else ""
+    entries = {name: list(_entries(found, name)) for name in ("M", "V", "G", *("F" * bool(friction)))}
+    lines = _needed(found, [entry for each in entries.values() for entry in each])
+    title = "In letters" if kind == "symbols" else "In numbers"
+    head = f"<p>{mathml.formula(f'M qdd + V + G{friction} = tau')} with {mathml.formula('V = C qd')}</p>"
+    words = {"M": "Inertia matrix M", "V": "Coriolis and centrifugal forces V", "G": "Gravity forces G", "F": "Friction F"}
+    body = [f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows]
+    return f"<h3>{title}</h3>{head}{_folded(lines, found.order)}{''.join(body)}{_values(found) if kind == 'symbols' else ''}"
+
+
+def _recursion(tree: Mechanism) -> str:
+    found = tree.inverse_dynamics.equations()
+    results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(next(iter(found.outputs.values())))]
+    return _folded(found.lines, None) + _typeset(results, None)
+
+
+def _entries(found: EquationsOfMotion, name: str) -> Iterable[tuple[str, Any]]:
+    """The entries that are not zero, with their names; of a symmetric pair the first."""
+    n, apart = len(found.qd), "_" if len(found.qd) > 9 else ""
+    for place, entry in enumerate(found.written[name]):
+        i, j = divmod(place, n) if name == "M" else (place, None)
+        if entry == 0 or (j is not None and i > j):
+            continue
+        if j is None:
+            yield f"{name}_{i + 1}", entry
+        else:
+            yield " = ".join(f"{name}_{a + 1}{apart}{b + 1}" for a, b in dict.fromkeys([(i, j), (j, i)])), entry
+
+
+def _needed(found: EquationsOfMotion, entries: Iterable[tuple[str, Any]]) -> list[tuple[Any, Any]]:
+    """The intermediate lines on which entries depend."""
+    needed = set().union(*[expression.free_symbols for _, expression in entries])
+    kept = []
+    for symbol, expression in reversed(found.lines):
+        if symbol in needed:
+            needed |= expression.free_symbols
+            kept.append((symbol, expression))
+    return kept[::-1]
+
+
+def _folded(lines: list[tuple[Any, Any]], order: str | None) -> str:
+    if not lines:
+        return ""
+    return (f"<details{' open' if len(lines) <= _OPEN else ''}><summary>{len(lines)} shared intermediate "
+            f"{'value' if len(lines) == 1 else 'values'}</summary>{_typeset(lines, order)}</details>")
+
+
+def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:
+    if len(lines) > _TYPESET:
+        rows = (f"{left if isinstance(left, str) else left.name} = {sympy.sstr(right, full_prec=False)}" for left, right in lines)
+        return f'<pre class="scroll">{escape(chr(10).join(rows))}</pre>'
+    return f'<div class="equations">{mathml.equations(lines, order=order)}</div>'
+
+
+def _values(found: EquationsOfMotion) -> str:
+    rows = [(symbol, sympy.Float(value)) for symbol, value in found.parameters.items()]
+    return f"<details><summary>Values of the letters</summary>{_typeset(rows, None)}</details>" if rows else ""

@@ -1,0 +1,96 @@
+"""What a mechanism does when its motors let go: it falls from rest and swings, without friction, and the energy stays.
+
+Turns pass their limits here, slides bounce from theirs. A base that floats is held, and so are joints that follow others, with those
+that they follow. Where gravity moves nothing, a push starts the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from cayley.drawing.skeleton import resting
+from cayley.mechanism import Mechanism
+from cayley.model.joint_kinds import Floating, Motion, Prismatic
+from cayley.model.parts import Joint, Limits
+from cayley.model.tree import Tree
+from cayley.simulation import Trajectory, simulate
+
+_SECONDS, _FRAMES_A_SECOND = 8.0, 50
+_LOADED = 0.3  # beside the largest torque of gravity that was found
+_EVALUATIONS = 200_000
+
+
+@dataclass(frozen=True)
+class Fall:
+    """The motion of the mechanism, some of its joints held, its configurations (n, nq), and how it started, in words."""
+
+    tree: Mechanism
+    trajectory: Trajectory
+    configurations: np.ndarray
+    start: str
+
+
+def floating(tree: Tree) -> list[bool]:
+    """Which joints float."""
+    return [isinstance(joint.motion, Floating) for joint in tree.joints]
+
+
+def held(tree: Tree, still: Sequence[bool]) -> Mechanism:
+    """The mechanism with some of its joints fixed where they are at rest."""
+    rest = resting(tree)
+    joints = [replace(joint, motion=Motion(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place])) if fixed else joint
+              for joint, place, fixed in zip(tree.joints, tree.q_slices, still, strict=True)]
+    return changed(tree, joints)
+
+
+def changed(tree: Tree, joints: Any) -> Mechanism:
+    """The mechanism with other joints in the same places."""
+    values = {field.name: getattr(tree, field.name) for field in fields(tree)}
+    return Mechanism(**{**values, "joints": tuple(joints)})
+
+
+def fall(tree: Tree) -> Fall:
+    """The motion from rest, at least from a pose in which gravity pulls."""
+    coupled = {joint.mimic.joint for joint in tree.joints if joint.mimic} | {joint.name for joint in tree.joints if joint.mimic}
+    still = [floats or joint.name in coupled for floats, joint in zip(floating(tree), tree.joints, strict=True)]
+    mechanism = held(tree, still)
+    free = changed(mechanism, [joint if isinstance(joint.motion, Prismatic) else replace(joint, limits=Limits())
+                               for joint in mechanism.joints])
+    q, qd, words = _start(free)
+    times = np.linspace(0.0, _SECONDS, round(_SECONDS * _FRAMES_A_SECOND) + 1)
+    found = simulate(free, q, qd, times=times, limits="elastic", rtol=1e-8, max_evaluations=_EVALUATIONS, progress=False)
+    return Fall(free, found, whole_configurations(tree, still, found.q), words)
+
+
+def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np.ndarray:
+    """Configurations (n, nq) of the mechanism from those of the one with held joints."""
+    found = np.tile(resting(tree), (len(q), 1))
+    moving = [np.r_[place] for place, fixed in zip(tree.q_slices, still, strict=True) if not fixed]
+    found[:, np.concatenate(moving or [np.zeros(0)]).astype(int)] = q
+    return found
+
+
+def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
+    """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push. Turns count before slides."""
+    rest = resting(tree)
+    others = np.concatenate([rest[None], tree.random_configuration(0, (200,))])
+    forces = tree.gravity_forces(others)
+    slides = np.concatenate([np.full(joint.motion.nv, isinstance(joint.motion, Prismatic)) for joint in tree.joints])
+    turns = np.linalg.norm(np.where(slides, 0.0, forces), axis=-1)
+    pull = turns if turns.max() > 0 else np.linalg.norm(forces, axis=-1)
+    if pull.max() < 1e-9 * (1.0 + abs(tree.gravity).max()):
+        return rest, np.ones(tree.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
+    if pull[0] >= _LOADED * pull.max():
+        return rest, np.zeros(tree.nv), "It starts at rest, with every joint at its zero or in the middle of its range."
+    return others[int(np.argmax(pull))], np.zeros(tree.nv), "It starts at rest, in the pose of 200 in which gravity pulls most."
+
+
+def _placed(joint: Joint, q: np.ndarray) -> np.ndarray:
+    R, p = joint.motion.pose(q)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = R, p
+    return np.asarray(joint.placement) @ pose

@@ -1,0 +1,123 @@
+"""SymPy expressions as presentation MathML, which browsers typeset by themselves.
+
+A sum is one formula for each term, so that long equations break into lines where a line is full, as text does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sympy.printing.mathml import MathMLPresentationPrinter
+
+_DIGITS = 6
+_DOTS = {"qd": ("q", "˙"), "qdd": ("q", "¨")}
+_GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "tau": "τ"}
+_TIMES = "\u2062"  # invisible
+_WAVE = re.compile(r"([cs])((?:m?\d|m?[a-z]{4,5}\d)\w*)")  # short names of cosines and sines
+
+
+class _Printer(MathMLPresentationPrinter):
+    def __init__(self, order: str | None):
+        super().__init__({"order": order})
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> Any:
+        return self._named(expr.name)
+
+    def _print_Float(self, expr: Any) -> Any:
+        mantissa, _, power = f"{float(expr):.{_DIGITS}g}".partition("e")
+        if not power:
+            return self._leaf("mn", mantissa)
+        raised = self._node("msup", self._leaf("mn", "10"), self._leaf("mn", str(int(power)).replace("-", "−")))
+        return self._node("mrow", self._leaf("mn", mantissa), self._leaf("mo", "·"), raised)
+
+    def _print_cos(self, expr: Any) -> Any:
+        return self._wave("cos", expr)
+
+    def _print_sin(self, expr: Any) -> Any:
+        return self._wave("sin", expr)
+
+    def _wave(self, word: str, expr: Any) -> Any:
+        """Functions of one angle stand without brackets, as in books."""
+        angle = self._print(expr.args[0])
+        if not expr.args[0].is_Symbol:
+            angle = self._node("mrow", self._leaf("mo", "("), angle, self._leaf("mo", ")"))
+        return self._node("mrow", self._leaf("mi", word), self._leaf("mo", "\u2061"), angle)
+
+    def _named(self, name: str) -> Any:
+        """qd_1 is the rate of q_1, c2m3 the cosine of q_2 - q_3, upright; what follows an underscore is below."""
+        if wave := _WAVE.fullmatch(name):
+            upright = self._leaf("mi", wave[1])
+            upright.setAttribute("mathvariant", "normal")
+            return self._node("msub", upright, self._leaf("mn", self._below(re.sub("_?m(?!m)", "−", wave[2]))))
+        letter, _, below = name.partition("_")
+        base, dots = _DOTS.get(letter, (letter, ""))
+        head = self._leaf("mi", _GREEK.get(base, base))
+        if dots:
+            head = self._node("mover", head, self._leaf("mo", dots))
+            head.setAttribute("accent", "true")
+        return self._node("msub", head, self._leaf("mn", self._below(below))) if below else head
+
+    @staticmethod
+    def _below(text: str) -> str:
+        return re.sub("|".join(_GREEK), lambda found: _GREEK[found[0]], text.replace("_", ","))
+
+    def _leaf(self, tag: str, text: str) -> Any:
+        return self._node(tag, self.dom.createTextNode(text))
+
+    def _node(self, tag: str, *children: Any) -> Any:
+        node = self.dom.createElement(tag)
+        for child in children:
+            node.appendChild(child)
+        return node
+
+    def _sign(self, sign: str, between: bool) -> Any:
+        node = self._leaf("mo", sign)
+        node.setAttribute("form", "infix" if between else "prefix")
+        return node
+
+    def formula(self, *parts: Any) -> str:
+        """Parts, each a node or the text of an operator, as one <math>."""
+        node = self._node("math", *[self._leaf("mo", part) if isinstance(part, str) else part for part in parts])
+        return node.toxml().replace("&InvisibleTimes;", _TIMES)
+
+    def terms(self, expression: Any) -> list[str]:
+        """A formula for each term of a sum."""
+        found = []
+        for k, term in enumerate(self._as_ordered_terms(expression) if expression.is_Add else [expression]):
+            negative = bool(term.could_extract_minus_sign())
+            sign = [self._sign("−" if negative else "+", k > 0)] if negative or k else []
+            found.append(self.formula(*sign, self._print(-term if negative else term)))
+        return found
+
+    def left(self, name: str) -> str:
+        parts: list[Any] = []
+        for word in name.split(" = "):
+            parts += [self._named(word), "="]
+        return self.formula(*parts)
+
+
+def formula(text: str) -> str:
+    """A formula of names and operators between blanks, as `M qdd + V + G = tau`.
+
+    >>> formula("V = C qd")
+    '<math><mi>V</mi><mo>=</mo><mi>C</mi><mo>\u2062</mo><mover accent="true"><mi>q</mi><mo>˙</mo></mover></math>'
+    """
+    printer, parts = _Printer(None), list[Any]()
+    for word in text.split():
+        operator = word in "+=−,"
+        if parts and not operator and not isinstance(parts[-1], str):
+            parts.append(_TIMES)
+        parts.append(word if operator else printer._named(word))
+    return printer.formula(*parts)
+
+
+def equations(lines: Iterable[tuple[Any, Any]], *, order: str | None = None) -> str:
+    """Lines of a name (or symbol) and its expression, each in a box that breaks where it is full."""
+    printer = _Printer(order)
+    rows = []
+    for left, right in lines:
+        name = left if isinstance(left, str) else left.name
+        rows.append(f'<div class="equation"><span>{printer.left(name)}</span> <span>{" ".join(printer.terms(right))}</span></div>')
+    return "\n".join(rows)

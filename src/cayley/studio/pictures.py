@@ -1,0 +1,94 @@
+"""Pictures of a page: Matplotlib's as embedded PNG, the energies of a fall as SVG that follows the colours of the page."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from html import escape
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from cayley.drawing import manipulability_map, workspace
+from cayley.drawing.views import view_of
+from cayley.drawing.workspaces import Workspace
+from cayley.errors import CayleyError
+from cayley.model.tree import Tree
+from cayley.simulation import Trajectory
+
+_DPI = 130
+_SAMPLES = 120_000
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 250, 66, 22, 14, 40  # of the SVG
+
+
+def picture(figure: Figure, alternative: str) -> str:
+    """A Matplotlib figure as an <img> that holds its data, in a box that scrolls before it gets too small to read."""
+    stream = BytesIO()
+    figure.savefig(stream, format="png", dpi=_DPI, facecolor="white")
+    width, height = figure.get_size_inches()
+    return (f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px"><img style="min-width:{57 * width:.0f}px" '
+            f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
+
+
+def reachable(tree: Tree, frame: str) -> Workspace | CayleyError:
+    """The workspace of a frame, or why there is none."""
+    try:
+        return workspace(tree, frame, samples=_SAMPLES)
+    except CayleyError as why:
+        return why
+
+
+def workspace_picture(space: Workspace) -> str:
+    flat = view_of(space.tree).flat
+    figure = Figure(figsize=(6.6, 5.6) if flat else (10.5, 5.2), layout="constrained")
+    space.draw(figure=figure)
+    return picture(figure, f"Reach of {space.frame} of {space.tree.name}")
+
+
+def manipulability_picture(tree: Tree, frame: str) -> str:
+    """How well the frame can be moved over a section of the workspace; a sentence that says why, where it cannot be told."""
+    try:
+        found = manipulability_map(tree, frame, over="section", samples=_SAMPLES)
+    except CayleyError as why:
+        return f'<p class="note">No map of manipulability: {escape(str(why))}.</p>'
+    figure = Figure(figsize=(5.4, 5.2), layout="constrained")
+    found.draw(ax=figure.add_subplot())
+    return picture(figure, f"Manipulability of {frame} of {tree.name}")
+
+
+class EnergyPlot:
+    """The energies of a motion over time as an SVG, with a cursor that a script can move from `left` to `right`."""
+
+    left, right = float(_LEFT), float(_WIDTH - _RIGHT)
+
+    def __init__(self, motion: Trajectory):
+        self.motion = motion
+        self.curves = {"kinetic": motion.kinetic, "potential": motion.potential, "total": motion.energy}
+        values = np.concatenate(list(self.curves.values()))
+        self.ticks = MaxNLocator(5).tick_values(values.min(), max(values.max(), values.min() + 1e-9))
+
+    def svg(self) -> str:
+        lines = "".join(f'<polyline class="{name}" points="{self._points(curve)}"/>' for name, curve in self.curves.items())
+        levels = "".join(f'<line class="level" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self._y(e):.1f}" y2="{self._y(e):.1f}"/>'
+                         f'<text x="{_LEFT - 8}" y="{self._y(e) + 4:.1f}" text-anchor="end">{_minus(e)}</text>' for e in self.ticks)
+        seconds = "".join(f'<text x="{self._x(t):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{t:g} s</text>'
+                          for t in MaxNLocator(8).tick_values(0.0, self.motion.t[-1]) if 0 <= t <= self.motion.t[-1])
+        cursor = f'<line id="cursor" x1="{_LEFT}" x2="{_LEFT}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
+        return (f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in joules">'
+                f"{levels}{seconds}{lines}{cursor}</svg>")
+
+    def _points(self, curve: Any) -> str:
+        return " ".join(f"{self._x(t):.1f},{self._y(e):.1f}" for t, e in zip(self.motion.t, curve, strict=True))
+
+    def _x(self, t: float) -> float:
+        return self.left + (self.right - self.left) * t / max(self.motion.t[-1], 1e-9)
+
+    def _y(self, energy: float) -> float:
+        low, high = self.ticks[0], self.ticks[-1]
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * (energy - low) / (high - low)
+
+
+def _minus(value: float) -> str:
+    return f"{value:g}".replace("-", "−")

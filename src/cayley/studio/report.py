@@ -1,0 +1,223 @@
+"""`write_report`: a mechanism on one self-contained page, for any browser, without a network.
+
+The robot in 3-D with sliders and its fall, its tables, workspace and manipulability, equations of motion, operation counts beside the
+published tables, and times. A mechanism without masses has its kinematic half. What cannot be had is said in a sentence in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from datetime import date
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn
+
+import cayley
+from cayley.drawing.workspaces import Workspace
+from cayley.errors import CayleyError, ModelError
+from cayley.mechanism import Mechanism, load
+from cayley.model.report import check_has_masses
+from cayley.model.tree import Tree
+from cayley.studio.counts_section import compared, counts_section, headline, timing_section
+from cayley.studio.equation_section import equation_section
+from cayley.studio.fall import Fall, fall, floating, held
+from cayley.studio.pictures import EnergyPlot, manipulability_picture, reachable, workspace_picture
+from cayley.studio.scene import main_frame, scene
+from cayley.studio.tables import dh_words, html_table, listed
+
+_REACH = 1500  # points of the workspace in the 3-D view
+_DIGITS = 6  # of coordinates in the fall
+
+
+def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.PathLike[str], *, progress: bool = False) -> Path:
+    """Write the page of a mechanism, of a robot of the catalogue or of a file, and return where it is.
+
+    `path` is the file, or a folder in which it is to be `<name>.html`. `progress` shows on the terminal what is being done.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report("scara", folder)
+    ...     page.name, "<canvas" in page.read_text(encoding="utf-8")
+    ('scara.html', True)
+    """
+    tree = _mechanism(tree_or_name)
+    place = _place(Path(path), tree.name)
+    page = Page(tree)
+    screen = Console(stderr=True)
+    hidden = not (progress and screen.is_terminal)
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), transient=True, disable=hidden, console=screen) as shown:
+        task = shown.add_task("", total=None)
+        for title, make in page.steps:
+            shown.update(task, description=f"{tree.name}: {title}")
+            make()
+    place.write_text(page.html(), encoding="utf-8")
+    return place
+
+
+def _mechanism(given: Tree | str | os.PathLike[str]) -> Mechanism:
+    if isinstance(given, Mechanism):
+        return given
+    if isinstance(given, Tree):
+        return Mechanism(**{each.name: getattr(given, each.name) for each in fields(given)})
+    return load(given)
+
+
+def _place(path: Path, name: str) -> Path:
+    """The file to write, checked before any work is done."""
+    if path.is_dir():
+        path = path / f"{''.join(letter if letter.isalnum() or letter in '-_.' else '_' for letter in name)}.html"
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}: make it first, or write the report elsewhere")
+    return path
+
+
+@dataclass
+class Section:
+    """A part of the page under a heading."""
+
+    place: str
+    title: str
+    body: str
+
+
+@dataclass
+class Page:
+    """The page while it is made, step by step."""
+
+    tree: Mechanism
+    sections: list[Section] = field(default_factory=list)
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    reach: np.ndarray | None = None
+    motion: Fall | None = None
+    motion_note: str = ""
+
+    def __post_init__(self) -> None:
+        self.frame = main_frame(self.tree)
+        self.report = self.tree.report()
+        try:
+            check_has_masses(self.tree)
+            self.without_masses = ""
+        except ModelError as why:
+            self.without_masses = str(why)
+        mass = sum(body.mass or 0.0 for body in self.tree.bodies)
+        moving = sum(joint.motion.nv > 0 for joint in self.tree.joints)
+        self.facts += [("moving joints", str(moving)), ("degrees of freedom", str(self.tree.nv)),
+                       ("known mass", f"{mass:.4g} kg" if mass else "none")]
+
+    @property
+    def steps(self) -> list[tuple[str, Callable[[], None]]]:
+        kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
+        if self.without_masses or not self.tree.nv:
+            return kinematic
+        return [*kinematic, ("fall", self._fall), ("equations", self._equations), ("operations", self._counts)]
+
+    # The steps
+
+    def _tables(self) -> None:
+        tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.report.tables]]
+        warnings = [str(finding) for finding in self.report.warnings]
+        doubts = f"<details><summary>What is doubtful ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings else ""
+        self._add("model", "Model", "".join(tables) + doubts)
+
+    def _denavit_hartenberg(self) -> str:
+        try:
+            return html_table(dh_words(self.tree.dh_table(convention="modified", frame=self.frame)))
+        except CayleyError:
+            return ""  # not a chain that such a table can hold: the table of joints says all
+
+    def _workspace(self) -> None:
+        still = held(self.tree, floating(self.tree))
+        space = reachable(still, self.frame)
+        if not isinstance(space, Workspace) or not space.dimension:
+            why = f"no joint moves the origin of {self.frame!r}" if isinstance(space, Workspace) else str(space)
+            self._add("reach", "Workspace", f'<p class="note">No workspace: {escape(why)}.</p>')
+            return
+        self.reach = space.points[:: max(1, len(space.points) // _REACH)]
+        self.facts.append(("reach", f"{space.farthest:.3g} m"))
+        size = f"an area of {space.area:.3g} m²" if space.area is not None else f"a volume of {space.volume:.3g} m³"
+        words = (f"<p>The origin of <b>{escape(self.frame)}</b> gets {_length(space.nearest)} to {_length(space.farthest)} m from that of "
+                 f"the root, over {size}, about. Manipulability is the product of the singular values of the Jacobian; where it is zero, "
+                 "in red, a direction is lost.</p>")
+        pictures = workspace_picture(space) + manipulability_picture(still, self.frame)
+        self._add("reach", "Workspace and manipulability", f'{words}<div class="pictures">{pictures}</div>')
+
+    def _fall(self) -> None:
+        try:
+            self.motion = fall(self.tree)
+        except CayleyError as why:
+            self.motion_note = f"No fall: {why}."
+
+    def _equations(self) -> None:
+        self._add("equations", "Equations of motion", equation_section(self.tree))
+
+    def _counts(self) -> None:
+        comparison = compared(self.tree)
+        operations, time = headline(comparison)
+        self.facts += [("inverse dynamics", operations), ("a state", time)]
+        self._add("counts", "Operation counts", counts_section(self.tree, comparison))
+        self._add("times", "Times", timing_section(self.tree, self.frame, comparison))
+
+    def _add(self, place: str, title: str, body: str) -> None:
+        self.sections.append(Section(place, title, body))
+
+    # The page
+
+    def html(self) -> str:
+        """The whole page."""
+        sections = self.sections
+        if self.without_masses:
+            sections = [*sections, Section("dynamics", "Dynamics", f'<p class="note">Kinematics only: {escape(self.without_masses)}.</p>')]
+        source = f"Source of the model: {Path(self.tree.source).name}. " if self.tree.source else ""
+        parts = {"name": escape(self.tree.name), "version": cayley.__version__, "date": date.today().isoformat(), "source": escape(source),
+                 "style": _file("report.css"), "viewer": _file("viewer.js"), "page": _file("page.js"),
+                 "scene": embedded(scene(self.tree, reach=self.reach)), "fall": embedded(self._fall_data()), "player": self._player(),
+                 "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
+                 "facts": "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in self.facts),
+                 "links": "".join(f'<a href="#{one.place}">{one.title}</a>' for one in sections),
+                 "sections": "".join(f'<section id="{one.place}"><h2>{one.title}</h2>{one.body}</section>' for one in sections)}
+        return Template(_file("report.html")).substitute(parts)
+
+    def _fall_data(self) -> dict[str, Any] | None:
+        if self.motion is None or len(self.motion.trajectory) < 2:
+            return None
+        found = self.motion.trajectory
+        return {"step": float(found.t[1] - found.t[0]), "q": np.round(self.motion.configurations, _DIGITS).tolist(),
+                "kinetic": _six(found.kinetic), "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
+
+    def _player(self) -> str:
+        if self.motion is None or len(self.motion.trajectory) < 2:
+            note = self.motion_note or (self.without_masses and "No fall: the masses are not known.")
+            return f'<p class="note">{escape(note)}</p>' if note else ""
+        found = self.motion.trajectory
+        drift = float(np.abs(found.energy_drift).max())
+        scale = max(float(np.ptp(found.kinetic)), 1e-12)
+        ended = "" if found.finished else f" It ends early: {found.message}."
+        words = (f"{self.motion.start} Its motors are off and nothing rubs. Turns pass their limits, slides bounce from theirs.{ended} In "
+                 f"{found.t[-1]:.3g} s the energy drifts by {drift:.1g} J, {drift / scale:.1g} of what is exchanged.")
+        return Template(_file("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
+
+
+def embedded(data: Any) -> str:
+    """Data as JSON that can stand inside a <script>."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/").replace("<!", "<\\u0021")
+
+
+def _length(value: float) -> str:
+    return f"{round(value, 6):.3g}"
+
+
+def _six(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]
+
+
+def _file(name: str) -> str:
+    return (files("cayley.studio") / "templates" / name).read_text(encoding="utf-8")

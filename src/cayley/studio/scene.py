@@ -1,0 +1,174 @@
+"""What the 3-D view of a page needs, as plain data for JSON: joints with their placements, solids, frames, a floor, sliders.
+
+Poses are 12 numbers, the rows of (R | p). Points are in the frames of the bodies that carry them, so they stay right when joints move.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.drawing.canvas import round_number
+from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, skeleton, stands_on_legs
+from cayley.drawing.views import view_of
+from cayley.kinematics.forward import Pose
+from cayley.model.joint_kinds import Floating, Helical, Prismatic, Spherical, Universal
+from cayley.model.tree import Tree
+
+_DIGITS = 6  # of points [m]; poses of joints and frames are exact
+_ROD, _MARGIN = 0.5, 1.2  # radius of a rod beside a joint's, room around the figure
+_BASE = 2.0  # depth of the base's foot below the root's origin, beside the size of a joint
+_AZIMUTH, _ELEVATION = -0.95, 0.36  # of the eye, seen from the robot [rad]
+
+
+def main_frame(tree: Tree) -> str:
+    """The frame that a page is about: "tool", or the body that most joints move, the farthest along the links of these.
+
+    >>> main_frame(cy.load("ur5"))
+    'tool'
+    """
+    if any(frame.name == "tool" for frame in tree.frames):
+        return "tool"
+    return tree.bodies[max(range(len(tree.bodies)), key=lambda body: (*_remoteness(tree, body), -body))].name
+
+
+def _remoteness(tree: Tree, body: int) -> tuple[int, float]:
+    path = [tree.joints[number] for number in tree.path(body)]
+    lengths = [float(np.linalg.norm(np.asarray(joint.placement)[:3, 3])) for joint in path]
+    return sum(joint.motion.nv for joint in path), round(sum(lengths), 9)
+
+
+def scene(tree: Tree, *, reach: np.ndarray | None = None) -> dict[str, Any]:
+    """The mechanism at rest, and all that moves it. `reach` (n, 3): points of its workspace, in the root's frame."""
+    rest = resting(tree)
+    figure = skeleton(tree, rest)
+    mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
+    solids = [*_base(figure, mark), *[part for one in figure.marks for part in _mark(figure, one)]]
+    return {"name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure), "slides": _slides(tree),
+            "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark, "floor": _floor(figure, mark),
+            "reach": [] if reach is None else _rounded(reach), "sliders": _sliders(tree, rest), "followers": _followers(tree),
+            **_camera(figure)}
+
+
+def _joints(tree: Tree) -> list[dict[str, Any]]:
+    found = []
+    for number, joint in enumerate(tree.joints):
+        motion, place = joint.motion, tree.q_slices[number]
+        one = {"name": joint.name, "kind": motion.word, "parent": tree.parents[number], "placement": rows_of(joint.placement),
+               "start": place.start, "nq": motion.nq}
+        one |= {key: np.asarray(getattr(motion, key), dtype=float).tolist() for key in ("axis", "second", "pitch", "plane")
+                if hasattr(motion, key)}
+        found.append(one)
+    return found
+
+
+def _links(figure: Skeleton) -> list[dict[str, Any]]:
+    found = []
+    for line in figure.lines:
+        body = figure.tree.body_number(line.body)
+        found.append({"body": body, "points": _seen_from(figure.poses[body], line.points), "carries": bool(line.carries)})
+    return found
+
+
+def _slides(tree: Tree) -> list[dict[str, Any]]:
+    """Rods from the places of sliding joints to what slides."""
+    return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1}
+            for number, joint in enumerate(tree.joints) if isinstance(joint.motion, (Prismatic, Helical))]
+
+
+def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
+    """The solids of a joint: on its child, but sleeves of slides and the first axis of a universal joint are on its parent."""
+    number = figure.tree.joint_number(mark.joint)
+    motion, found = figure.tree.joints[number].motion, []
+    for k, axis in enumerate(mark.axes):
+        on_parent = isinstance(motion, (Prismatic, Helical)) or (isinstance(motion, Universal) and k == 0)
+        body = figure.tree.parents[number] if on_parent else number + 1
+        pose = figure.poses[body]
+        found.append({"body": body, "kind": mark.kind, "center": _seen_from(pose, mark.center), "axis": _rounded(pose.R.T @ axis),
+                      "size": mark.size})
+    return found
+
+
+def _base(figure: Skeleton, size: float) -> list[dict[str, Any]]:
+    """A plate below the root of what stands on it."""
+    if stands_on_legs(figure.tree) or view_of(figure.tree).flat:
+        return []
+    return [{"body": 0, "kind": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
+
+
+def _frames(tree: Tree) -> list[dict[str, Any]]:
+    """The main frame, and those of the bodies that joints move."""
+    main = tree.frame(main_frame(tree))
+    others = [tree.frame(joint.child) for joint in tree.joints if joint.motion.nv]
+    return [{"name": frame.name, "body": tree.body_number(frame.body), "pose": rows_of(frame.pose), "main": frame is main}
+            for frame in (main, *[frame for frame in others if frame.name != main.name])]
+
+
+def _sliders(tree: Tree, rest: np.ndarray) -> list[dict[str, Any]]:
+    """One for each coordinate that is moved alone; three turns for an attitude. Joints that follow others have none."""
+    found = []
+    size = skeleton(tree, rest).size
+    for joint, place in zip(tree.joints, tree.q_slices, strict=True):
+        if joint.mimic is not None or isinstance(joint.motion, Floating):
+            continue
+        if isinstance(joint.motion, Spherical):
+            found += [{"name": f"{joint.name}, {word}", "place": place.start, "attitude": k, "lower": -np.pi, "upper": np.pi,
+                       "value": 0.0, "turns": True} for k, word in enumerate(("yaw", "pitch", "roll"))]
+            continue
+        for k in range(joint.motion.nq):
+            turns = not (isinstance(joint.motion, Prismatic) or (joint.motion.word == "planar" and k < 2))
+            span = np.pi if turns else size
+            lower, upper = joint.limits.lower[k], joint.limits.upper[k]
+            lower = float(lower) if np.isfinite(lower) else min(-span, upper - 2 * span)
+            upper = float(upper) if np.isfinite(upper) else max(span, lower + 2 * span)
+            name = joint.name if joint.motion.nq == 1 else f"{joint.name} {k + 1}"
+            found.append({"name": name, "place": place.start + k, "attitude": None, "lower": lower, "upper": upper,
+                          "value": float(rest[place.start + k]), "turns": turns})
+    return found
+
+
+def _followers(tree: Tree) -> list[dict[str, Any]]:
+    return [{"place": place.start, "leader": tree.q_slices[tree.joint_number(joint.mimic.joint)].start,
+             "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
+            for joint, place in zip(tree.joints, tree.q_slices, strict=True) if joint.mimic is not None]
+
+
+def _floor(figure: Skeleton, size: float) -> dict[str, Any]:
+    """A grid below the robot: under its base, or under its feet; `size` is that of a joint's mark."""
+    points = figure.points
+    height = float(points[:, 2].min()) if stands_on_legs(figure.tree) else float(min(-_BASE * size, points[:, 2].min()))
+    step = round_number(figure.size / 4)
+    middle = step * np.round(0.5 * (points.min(axis=0) + points.max(axis=0))[:2] / step)
+    reach = step * 4
+    ticks = np.arange(-4, 5) * step
+    lines = [[[middle[0] + t, middle[1] - reach, height], [middle[0] + t, middle[1] + reach, height]] for t in ticks]
+    lines += [[[middle[0] - reach, middle[1] + t, height], [middle[0] + reach, middle[1] + t, height]] for t in ticks]
+    return {"height": height, "step": step, "lines": _rounded(np.array(lines))}
+
+
+def _camera(figure: Skeleton) -> dict[str, Any]:
+    """Where to look, and how much to show; along the normal of a planar mechanism's plane, from a little aside."""
+    low, high = figure.points.min(axis=0), figure.points.max(axis=0)
+    size = max(float(np.linalg.norm(high - low)), figure.size) * _MARGIN
+    view = view_of(figure.tree)
+    azimuth, elevation = _AZIMUTH, _ELEVATION
+    if view.flat:
+        normal = view.normal
+        elevation = float(np.clip(np.arcsin(np.clip(normal[2], -1, 1)), 0.0, 1.2)) or 0.15
+        azimuth = float(np.arctan2(normal[1], normal[0])) + 0.25 if np.hypot(*normal[:2]) > 1e-6 else -np.pi / 2
+    return {"center": _rounded(0.5 * (low + high)), "size": size, "camera": {"azimuth": azimuth, "elevation": elevation}}
+
+
+def rows_of(pose: Any) -> list[float]:
+    """The 12 numbers of a pose (4, 4)."""
+    return [float(x) for x in np.asarray(pose)[:3].ravel()]
+
+
+def _seen_from(pose: Pose, points: np.ndarray) -> Any:
+    """Points (..., 3) of the root's frame in that of a body."""
+    return _rounded((points - pose.p) @ pose.R)
+
+
+def _rounded(points: np.ndarray) -> Any:
+    return (np.round(points, _DIGITS) + 0.0).tolist()

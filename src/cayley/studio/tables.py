@@ -1,0 +1,76 @@
+"""Tables of words as HTML, each in a box of its own that scrolls when it is wider than the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from cayley.model.dh_table import DHTable
+from cayley.model.report import Table
+
+_NUMBER = set("0123456789+-.e()n^/∞°− ")
+_LONG = 30  # rows that are shown at once
+
+
+def html_table(table: Table, *, bars: int | None = None, title: str | None = None) -> str:
+    """The table with its title; `bars`: a column of numbers that is drawn as bars as well.
+
+    >>> html_table(Table("Sizes", ("part", "mm"), (("rod", "12"),)))
+    '<figure class="table"><figcaption>Sizes</figcaption>...<td>rod</td><td class="number">12</td></tr></tbody></table></div></figure>'
+    """
+    longest = max([_value(row[bars]) for row in table.rows], default=0.0) if bars is not None else 0.0
+    numeric = [all(_is_number(row[k]) for row in table.rows) for k in range(len(table.columns))]
+    head = "".join(f"<th{_class(numeric[k])}>{_words(column)}</th>" for k, column in enumerate(table.columns))
+    body = "".join(f"<tr>{''.join(_cell(row[k], numeric[k], longest if k == bars else 0.0) for k in range(len(row)))}</tr>"
+                   for row in table.rows)
+    box = "scroll long" if len(table.rows) > _LONG else "scroll"
+    caption = escape(table.title if title is None else title)
+    return (f'<figure class="table"><figcaption>{caption}</figcaption><div class="{box}"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div></figure>")
+
+
+def dh_words(table: DHTable) -> Table:
+    """A Denavit-Hartenberg table in words, angles in degrees."""
+    rows: list[tuple[str, ...]] = []
+    for i, row in enumerate(table.rows, 1):
+        theta, d, a, alpha = _degrees(row.theta), f"{row.d:.6g}", f"{row.a:.6g}", _degrees(row.alpha)
+        if row.kind == "revolute":
+            theta = f"q{i}" + (f" {'+' if row.theta > 0 else '−'} {_degrees(abs(row.theta))}" if row.theta else "")
+        else:
+            d = f"q{i}" + (f" {'+' if row.d > 0 else '−'} {abs(row.d):.6g}" if row.d else "")
+        rows.append((str(i), row.kind, theta, d, a, alpha))
+    return Table(f"Denavit-Hartenberg, {table.convention} convention", ("i", "joint", "θ", "d [m]", "a [m]", "α"), tuple(rows))
+
+
+def _degrees(angle: float) -> str:
+    return f"{angle * 57.29577951308232 + 0.0:.6g}°"
+
+
+def _cell(word: str, numeric: bool, longest: float) -> str:
+    bar = f'<i style="width:{100 * _value(word) / longest:.1f}%"></i>' if longest else ""
+    return f"<td{_class(numeric)}>{bar}{_words(word)}</td>"
+
+
+def _words(text: str) -> str:
+    return escape({"inf": "∞", "-inf": "−∞"}.get(text, text).replace("->", "→"))
+
+
+def _class(numeric: bool) -> str:
+    return ' class="number"' if numeric else ""
+
+
+def _value(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return 0.0
+
+
+def _is_number(word: str) -> bool:
+    """One number, or a formula with its value, or nothing."""
+    return set(word.replace("inf", "")) <= _NUMBER and (" " not in word or "(" in word)
+
+
+def listed(sentences: Sequence[str]) -> str:
+    """Sentences as a list."""
+    return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>" if sentences else ""

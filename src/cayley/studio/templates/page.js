@@ -1,0 +1,129 @@
+"use strict";
+// What the page does with the robot: sliders, the fall, the cursor of the energies. `window.report` is for those who want to look inside.
+(() => {
+  const read = id => JSON.parse(document.getElementById(id).textContent);
+  const scene = read("scene"), fall = read("fall"), find = id => document.getElementById(id);
+  const view = Robot.Viewer(find("view"), scene);
+  const report = window.report = { scene, fall, view, time: 0, playing: false };
+
+  // Sliders
+
+  const box = find("sliders"), sliders = [];
+  const degrees = 180 / Math.PI;
+  const word = (slider, x) => (slider.turns ? `${(x * degrees).toFixed(0)}°` : `${x.toFixed(3)} m`).replace(/^-(0(?:\.0+)?(?:°| m))$/, "$1");
+
+  function quaternion(yaw, pitch, roll) {
+    const [a, b, c] = [yaw, pitch, roll].map(x => [Math.cos(x / 2), Math.sin(x / 2)]);
+    return [a[0] * b[0] * c[0] + a[1] * b[1] * c[1], a[0] * b[0] * c[1] - a[1] * b[1] * c[0], a[0] * b[1] * c[0] + a[1] * b[0] * c[1],
+            a[1] * b[0] * c[0] - a[0] * b[1] * c[1]];
+  }
+
+  function moved() {
+    const q = view.q.slice(), turns = {};
+    for (const s of sliders) {
+      if (s.attitude === null) q[s.place] = +s.input.value; else (turns[s.place] ??= [0, 0, 0])[s.attitude] = +s.input.value;
+    }
+    for (const [place, angles] of Object.entries(turns)) quaternion(...angles).forEach((x, k) => { q[+place + k] = x; });
+    for (const f of scene.followers) q[f.place] = f.multiplier * q[f.leader] + f.offset;
+    pause();
+    view.trailEnd = 0;
+    view.set(q);
+    written(s => +s.input.value);
+  }
+
+  function written(value) { for (const s of sliders) s.output.textContent = word(s, value(s)); }
+
+  function follow(q) { // past the ends of their sliders, too
+    for (const s of sliders) if (s.attitude === null) s.input.value = q[s.place];
+    written(s => s.attitude === null ? q[s.place] : +s.input.value);
+  }
+
+  for (const s of scene.sliders) {
+    const row = document.createElement("label"), name = document.createElement("span");
+    const input = document.createElement("input"), output = document.createElement("output");
+    name.textContent = s.name;
+    Object.assign(input, { type: "range", min: s.lower, max: s.upper, step: (s.upper - s.lower) / 1000, value: s.value });
+    input.addEventListener("input", moved);
+    row.append(name, output, input);
+    box.append(row);
+    sliders.push({ ...s, input, output });
+  }
+  written(s => s.value);
+
+  // What is in view: the robot at rest, and the fall or the reach once they have been asked for
+
+  const shown = new Map([["rest", [0, 1].map(side => scene.center.map(x => x + (side - 0.5) * scene.size / 2.1))]]);
+
+  function reveal(name, points) {
+    if (shown.has(name) || !points.length) return;
+    shown.set(name, [Math.min, Math.max].map(extreme => [0, 1, 2].map(k => points.reduce((m, p) => extreme(m, p[k]), points[0][k]))));
+    const [low, high] = [Math.min, Math.max].map((extreme, side) => [0, 1, 2].map(k => extreme(...[...shown.values()].map(b => b[side][k]))));
+    view.look(low.map((x, k) => (x + high[k]) / 2), 1.25 * Math.max(...low.map((x, k) => high[k] - x)));
+  }
+
+  for (const name of ["frames", "reach"]) {
+    const tick = find("show-" + name);
+    if (tick) tick.addEventListener("change", () => { view.show[name] = tick.checked; reveal(name, name === "reach" ? scene.reach : []); view.redraw(); });
+  }
+
+  find("home").addEventListener("click", () => {
+    pause();
+    view.trailEnd = report.time = 0;
+    for (const name of ["reach", "fall"]) shown.delete(name);
+    view.home();
+    view.set(scene.q.slice());
+    follow(scene.q);
+  });
+  find("closer").addEventListener("click", () => view.zoom(1.25));
+  find("farther").addEventListener("click", () => view.zoom(0.8));
+
+  // The fall
+
+  function pause() { report.playing = false; if (find("play")) find("play").textContent = "▶ Play"; }
+
+  if (!fall) return;
+  const steps = fall.q.length - 1, length = steps * fall.step, play = find("play"), scrub = find("scrub"), cursor = find("cursor");
+  const tool = scene.frames.find(f => f.main);
+  const origin = T => [T[3], T[7], T[11]], poses = fall.q.map(view.poses);
+  const trail = poses.map(all => origin(Robot.times(all[tool.body], tool.pose)));
+  const places = [...trail, ...poses.flatMap(all => all.map(origin))];
+
+  function show(time) {
+    report.time = Math.max(0, Math.min(length, time));
+    const place = report.time / fall.step, k = Math.min(Math.floor(place), steps - 1), part = place - k;
+    const q = fall.q[k].map((x, i) => x + part * (fall.q[k + 1][i] - x));
+    reveal("fall", places);
+    view.trail = trail;
+    view.trailEnd = Math.floor(place) + 1;
+    view.set(q);
+    follow(q);
+    scrub.value = report.time;
+    find("time").textContent = `${report.time.toFixed(2)} s`;
+    const x = fall.left + (fall.right - fall.left) * report.time / length;
+    cursor.setAttribute("x1", x);
+    cursor.setAttribute("x2", x);
+    const e = (list, unit) => `${(list[k] + part * (list[k + 1] - list[k])).toPrecision(4)} ${unit}`;
+    find("energies").textContent = `kinetic ${e(fall.kinetic, "J")}, potential ${e(fall.potential, "J")}`;
+  }
+  report.show = show;
+
+  let last = null;
+  function tick(now) {
+    if (!report.playing) { last = null; return; }
+    if (last !== null) {
+      show(report.time + +find("speed").value * Math.min(now - last, 100) / 1000);
+      if (report.time >= length) { pause(); last = null; return; }
+    }
+    last = now;
+    requestAnimationFrame(tick);
+  }
+  play.addEventListener("click", () => {
+    if (report.playing) return pause();
+    if (report.time >= length) report.time = 0;
+    report.playing = true;
+    play.textContent = "❚❚ Pause";
+    requestAnimationFrame(tick);
+  });
+  Object.assign(scrub, { min: 0, max: length, step: fall.step / 2, value: 0 });
+  scrub.addEventListener("input", () => { pause(); show(+scrub.value); });
+})();

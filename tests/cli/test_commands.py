@@ -1,0 +1,148 @@
+"""Every command, run as a process; what it says is checked against the library and against other tools."""
+
+import ctypes
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import solve_ivp
+
+import cayley as cy
+from cayley.simulation import Trajectory
+from cli.processes import call, data, run, widest
+
+STATE = np.random.default_rng(5).normal(size=(3, 6))
+
+
+def test_the_catalogue():
+    found = data(run("robots", "--json"))
+    assert tuple(robot["name"] for robot in found) == cy.catalogue()
+    puma = next(robot for robot in found if robot["name"] == "puma560")
+    assert puma["joints"] == "6R" and puma["nv"] == 6 and puma["mass"] == pytest.approx(17.4 + 4.8 + 0.82 + 0.34 + 0.09)
+    shown = call("robots").stdout
+    assert all(name in shown for name in (*cy.catalogue(), "mass [kg]")) and widest(shown) <= 80
+
+
+def test_what_a_robot_consists_of(tmp_path):
+    arm, found = cy.load("panda_hand"), data(run("info", "panda_hand", "--picture", tmp_path / "hand.png", "--json"))
+    assert [joint["name"] for joint in found["joints"]] == [joint.name for joint in arm.joints]
+    assert [body["mass"] for body in found["bodies"]] == [body.mass for body in arm.bodies]
+    np.testing.assert_array_equal([joint["upper"] for joint in found["joints"] if joint["upper"]],
+                                  [list(joint.limits.upper) for joint in arm.joints if joint.motion.nq])
+    assert Path(found["picture"]).read_bytes().startswith(b"\x89PNG")
+    shown = call("info", "panda_hand").stdout
+    assert all(joint.name in shown for joint in arm.joints) and widest(shown) <= 80
+
+
+def test_equations_are_those_of_the_robot():
+    arm, q = cy.load("planar2r"), [0.4, -1.1]
+    lines = dict(line.split(" = ", 1) for line in data(run("equations", "planar2r", "--json"))["text"].splitlines()[1:])
+    values = {sympy.Symbol(f"q_{k + 1}"): x for k, x in enumerate(q)}
+    assert float(sympy.sympify(lines["M_11"]).subs(values)) == pytest.approx(arm.inertia_matrix(q)[0, 0], rel=1e-5)
+    assert "I_1" in call("equations", "planar2r", "--symbols").stdout
+
+
+def test_equations_as_latex_in_a_file(tmp_path):
+    call("equations", "planar2r", "--latex", "--output", tmp_path / "new" / "arm.tex")
+    text = (tmp_path / "new" / "arm.tex").read_text()
+    assert text.count(r"\begin{aligned}") == text.count(r"\end{aligned}") == 1 and r"\ddot{q}" in text
+
+
+def test_counts_are_those_of_the_kernels_beside_the_published():
+    found = {row["method"]: row for row in data(run("counts", "puma560", "--json"))["methods"]}
+    kernel = cy.load("puma560").inverse_dynamics
+    assert set(found) == set(kernel.methods)
+    for method in ("lean-newton-euler", "luh-walker-paul", "kane"):
+        expected = kernel.using(method).operations()
+        assert (found[method]["multiplications"], found[method]["additions"]) == (expected.multiplications, expected.additions)
+    assert [found["luh-walker-paul"]["published"][key] for key in ("multiplications", "additions")] == [852, 738]  # 150n-48, 131n-48
+    shown = call("counts", "puma560", "--function", "inertia_matrix").stdout
+    assert all(method in shown for method in cy.load("puma560").inertia_matrix.methods) and widest(shown) <= 80
+
+
+def test_published_tables_fit_a_narrow_terminal():
+    shown = call("counts", "planar2r", "--tables").stdout
+    assert "Table 5.1" in shown and "Table 2 of Mladenova" in shown and widest(shown) <= 80
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+def test_exported_c_computes_the_forces(tmp_path):
+    run("export", "puma560", "--function", "inverse_dynamics", "--language", "c", "--output", tmp_path)
+    source = tmp_path / "puma560_inverse_dynamics.c"
+    subprocess.run(["cc", "-O1", "-std=c99", "-Wall", "-Werror", "-shared", "-fPIC", source, "-o", tmp_path / "arm.so", "-lm"], check=True)
+    function = ctypes.CDLL(str(tmp_path / "arm.so")).puma560_inverse_dynamics
+    tau = np.zeros(6)
+    function(*[x.ctypes.data_as(ctypes.c_void_p) for x in (*STATE, tau)])
+    np.testing.assert_allclose(tau, cy.load("puma560").inverse_dynamics(*STATE), rtol=1e-12)
+
+
+def test_exported_python_computes_the_jacobian(tmp_path):
+    call("export", "puma560", "--function", "jacobian", "--axes", "body", "--language", "python", "--output", tmp_path, "--name", "jac")
+    spec = importlib.util.spec_from_file_location("jac", tmp_path / "jac.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    expected = cy.load("puma560").jacobian(STATE[0], "tool", axes="body")
+    np.testing.assert_allclose(module.jac(STATE[0].tolist()), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_exported_cuda_and_latex_are_the_texts_of_the_kernel():
+    found = data(call("export", "planar2r", "--function", "gravity_forces", "--language", "cuda", "--precision", "float", "--json"))
+    (name, text), = found["files"].items()
+    assert name == "planar2r_gravity_forces.cu" and "__global__ void planar2r_gravity_forces(" in text and "const float *q" in text
+    latex = call("export", "planar2r", "--function", "inertia_matrix", "--language", "latex").stdout
+    assert latex.startswith(r"\documentclass") and r"\begin{align*}" in latex and latex.rstrip().endswith(r"\end{document}")
+
+
+def test_inverse_kinematics_reaches_the_pose():
+    arm = cy.load("puma560")
+    found = data(run("ik", "puma560", 0.5, -0.2, 0.1, "180deg", 0, "-90deg", "--json"))
+    pose = arm.pose(found["q"], "tool")
+    expected = [[0, -1, 0, 0.5], [-1, 0, 0, -0.2], [0, 0, -1, 0.1], [0, 0, 0, 1]]  # Rz(-90) Rx(180), by hand
+    assert found["status"] == "solved"
+    np.testing.assert_allclose(pose, expected, atol=1e-9)
+    again = data(call("ik", "puma560", *np.ravel(expected), "--all", "--json"))
+    assert again["status"] == "solved" and len(again["solutions"]) == 8
+    for solution in again["solutions"]:
+        np.testing.assert_allclose(arm.pose(solution["q"], "tool"), expected, atol=1e-12)
+
+
+def test_inverse_kinematics_of_a_configuration_in_degrees():
+    shown = call("ik", "ur5", "--of", "0.1 -1.2 1.0 0.2 0.7 0", "--all", "--degrees").stdout
+    assert "5.730" in shown and "-68.755" in shown and "elbow up" in shown and widest(shown) <= 80  # 0.1 and -1.2 rad
+
+
+def test_a_pose_out_of_reach_is_an_answer_not_a_success():
+    done = call("ik", "ur5", 5, 0, 0, 0, 0, 0, code=1)
+    assert "beyond the reach" in done.stderr and done.stdout == ""
+    assert data(call("ik", "ur5", 5, 0, 0, 0, 0, 0, "--json", code=1))["status"] == "unreachable"
+
+
+def test_a_simulation_is_what_scipy_finds_with_the_forward_dynamics(tmp_path):
+    arm = cy.load("planar2r")
+    found = data(run("simulate", "planar2r", "--q", "30deg, -0.5", "--qd=-1 0.5", "--tau", "0.1 0.2", "--time", 0.7, "--samples", 15,
+                     "--plot", tmp_path / "swing.svg", "--save", tmp_path / "swing", "--json"))
+
+    def rates(t, y):
+        return np.concatenate([y[2:], arm.forward_dynamics(y[:2], y[2:], [0.1, 0.2])])
+
+    expected = solve_ivp(rates, (0, 0.7), [np.pi / 6, -0.5, -1.0, 0.5], method="Radau", rtol=1e-10, atol=1e-11)
+    assert found["status"] == "finished" and len(found["t"]) == 15
+    np.testing.assert_allclose([*found["q"][-1], *found["qd"][-1]], expected.y[:, -1], rtol=1e-6, atol=1e-6)
+    assert (tmp_path / "swing.svg").read_text().lstrip().startswith("<?xml")
+    np.testing.assert_array_equal(Trajectory.load(tmp_path / "swing.npz").q, found["q"])
+
+
+def test_a_simulation_says_what_happened():
+    shown = call("simulate", "planar2r", "--time", "0.3").stdout
+    assert "Energy balance kept" in shown and widest(shown) <= 80
+
+
+def test_a_report_is_one_page(tmp_path):
+    found = data(run("report", "scara", "--json", cwd=tmp_path))
+    page = (tmp_path / found["report"]).read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert found["bytes"] == (tmp_path / "scara_report.html").stat().st_size and "scara" in page and 'src="http' not in page

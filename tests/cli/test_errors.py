@@ -1,0 +1,117 @@
+"""Mistakes are explained in a sentence; help, completion and version are quick."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import cayley as cy
+from cayley.cli.app import app
+from cli.processes import call, run, widest
+
+COMMANDS = ("tour", "robots", "info", "check", "equations", "counts", "export", "ik", "simulate", "report")
+
+
+def test_version():
+    assert run("--version").stdout == f"cayley {cy.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments, advice", [
+    (["info", "puma650"], "did you mean 'puma560'?"), (["equations", "pandaa"], "'panda'"), (["info", "arm.urdf"], "No such file"),
+    (["info", "arm.json"], ".toml"), (["info", "xyzzy"], "puma560"), (["export", "puma560", "--method", "newton-eular"], "newton-euler"),
+    (["ik", "panda", "--of", "0 0 0 0 0 0 0", "--all"], "closed form"), (["simulate", "planar2r", "--limits", "soft"], "inelastic"),
+    (["counts", "scara"], "mass of 'link1'"), (["ik", "ur5", "--frame", "toool", "0", "0", "0", "0", "0", "0"], "'tool'"),
+])
+def test_wrong_values_are_explained(arguments, advice):
+    done = call(*arguments, code=1)
+    assert done.stdout == "" and done.stderr.startswith("Error: ") and advice in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments, advice", [
+    (["inf"], "'info'"), (["info"], "ROBOT"), (["export", "ur5", "--function", "jacobbian"], "'jacobian'"), (["ik", "ur5", "1", "2"], "16"),
+    (["ik", "ur5", "a", "0", "0", "0", "0", "0"], "'a'"), (["ik", "ur5"], "--of"), (["simulate", "ur5", "--q", "0 0"], "6 numbers"),
+    (["export", "ur5", "--language", "fortran"], "cuda"), (["counts", "ur5", "--function", "pose"], "inertia_matrix"),
+    (["info", "ur5", "--jsn"], "--json"),
+])
+def test_commands_that_are_not_understood(arguments, advice):
+    found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == 2 and advice in " ".join(re.sub(r"[│╭╮╰╯─]", "", found.output).split())
+
+
+def test_a_broken_file_is_one_message(tmp_path):
+    (tmp_path / "arm.urdf").write_text('<robot name="x">\n<link nam="a"/></robot>')
+    assert "line 2" in run("info", tmp_path / "arm.urdf", code=1).stderr
+
+
+def test_what_is_odd_in_a_file_is_a_note_and_not_part_of_the_data(tmp_path):
+    cy.load("planar2r").save(tmp_path / "arm.urdf", leave_out=True)
+    text = (tmp_path / "arm.urdf").read_text()
+    (tmp_path / "arm.urdf").write_text(re.sub(r'(<joint name="joint2"[^>]*>)', r'\1<mimic joint="nobody"/>', text))
+    done = call("info", tmp_path / "arm.urdf", "--json")
+    assert done.stderr.startswith("Note: ") and "nobody" in done.stderr and json.loads(done.stdout)["nv"] == 2
+
+
+def test_faults_of_cayley_itself_have_their_own_code(monkeypatch, capsys):
+    from cayley.cli import app as module
+    monkeypatch.setattr(sys, "argv", ["cayley", "robots"])
+    monkeypatch.setattr("cayley.model.catalogue.catalogue_names", lambda **_: 1 / 0)
+    with pytest.raises(SystemExit) as ended:
+        module.main()
+    assert ended.value.code == 3 and "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_and_fits(command):
+    found = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"})
+    assert found.exit_code == 0 and f"cayley {command}" in found.output and "Examples" in found.output and widest(found.output) <= 80
+
+
+def examples():
+    for command in app.registered_commands:
+        for block in re.findall(r"```\n(.*?)```", command.callback.__doc__, re.DOTALL):
+            for line in block.strip().splitlines():
+                if command.name not in ("tour", "report"):  # these have tests of their own
+                    yield line.strip()
+
+
+@pytest.mark.parametrize("line", list(examples()))
+def test_the_examples_of_the_help_run(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for ending in ("urdf", "toml", "xml"):
+        for name in ("my_arm", "my_robot"):
+            cy.load("ur5").save(f"{name}.{ending}", leave_out=True)
+    found = CliRunner().invoke(app, shlex.split(line)[1:], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+
+
+def test_completion_of_robots_files_and_functions(tmp_path):
+    (tmp_path / "pump.urdf").touch()
+    (tmp_path / "pump.txt").touch()
+
+    def completed(*words):
+        environment = {**os.environ, "_CAYLEY_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        script = "from cayley.cli.app import main; main()"
+        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=tmp_path).stdout.split()
+
+    assert completed("cayley", "info", "pu") == ["puma560", "pump.urdf"]
+    assert completed("cayley", "export", "ur5", "--function", "jac") == ["jacobian", "jacobian_rate"]
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = [sys.executable, "-m", "cayley", "export", "puma560"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.wait()
+
+
+def test_importing_is_light():
+    heavy = "{'scipy', 'sympy', 'matplotlib', 'llvmlite', 'cayley.mechanism', 'mujoco'}"
+    for module, more in (("cayley", "{'typer', 'rich', 'cayley.cli'}"), ("cayley.cli.app", "set()")):
+        subprocess.run([sys.executable, "-c", f"import sys, {module}; assert not ({heavy} | {more}) & set(sys.modules)"], check=True)

@@ -1,0 +1,51 @@
+"""Closed loops whose errors are known in closed form: computed torque inside the simulation, golden values of the catalogue (W3-14)."""
+
+import numpy as np
+import pytest
+
+from cayley.compiler.kernel import kernel
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.model.catalogue import load_robot
+from cayley.simulation import rollout, simulate
+
+ARM = load_robot("planar2r")
+MODEL = inverse_dynamics_kernel(ARM)
+
+
+@kernel("(),(2),(2)->(2)")
+def computed_torque(t, q, qd):
+    wanted = np.stack([0.5 * np.sin(t), 0.3 * np.cos(2 * t)])
+    rate = np.stack([0.5 * np.cos(t), -0.6 * np.sin(2 * t)])
+    acceleration = np.stack([-0.5 * np.sin(t), -1.2 * np.cos(2 * t)])
+    return MODEL(q, qd, acceleration + 20 * (rate - qd) + 100 * (wanted - q))
+
+
+def error(t, q):
+    return np.stack([0.5 * np.sin(t), 0.3 * np.cos(2 * t)], axis=-1) - q
+
+
+def expected(t):
+    e0, v0 = np.array([-0.2, 0.2]), np.array([0.5, 0.0])
+    return (e0 + np.multiply.outer(t, v0 + 10 * e0)) * np.exp(-10 * t)[:, None]
+
+
+@pytest.mark.spec("S3-37", "S1-72")
+def test_computed_torque_leaves_the_linear_error_equation():
+    times = np.linspace(0, 0.5, 11)
+    found = simulate(ARM, [0.2, 0.1], [0.0, 0.0], controller=computed_torque, times=times, rtol=1e-11, atol=1e-12)
+    assert np.abs(error(times, found.q) - expected(times)).max() < 1e-10
+    assert np.abs(error(0.5, found.q[-1]) - [-0.0064010496, 0.0080855364]).max() < 1e-10  # W3-14
+    rolled = rollout(ARM, controller=computed_torque, control="continuous")([0.2, 0.1], [0.0, 0.0], step=1e-3, steps=500, every=50)
+    assert np.abs(error(rolled.t, rolled.q) - expected(rolled.t)).max() < 1e-9
+    assert np.abs(rolled.energy_drift).max() < 1e-9
+
+
+@pytest.mark.spec("S3-37")
+def test_forward_dynamics_in_time_gives_back_the_motion_that_the_forces_were_made_for():
+    """The round trip: forces of a given motion by inverse dynamics, the motion from the forces by simulation."""
+    def motion(t):
+        return np.array([0.3 + 0.5 * t**2, np.sin(t)]), np.array([t, np.cos(t)]), np.array([1.0, -np.sin(t)])
+
+    found = simulate(ARM, *motion(0.0)[:2], controller=lambda t, q, qd: MODEL(*motion(t)), times=[0.0, 0.5, 1.0], rtol=1e-12, atol=1e-13)
+    for t, q, qd in zip(found.t, found.q, found.qd, strict=True):
+        assert np.abs(q - motion(t)[0]).max() < 1e-9 and np.abs(qd - motion(t)[1]).max() < 1e-9

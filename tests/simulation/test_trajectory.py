@@ -1,0 +1,125 @@
+"""Trajectories as objects: parts, interpolation, files, figures."""
+
+import json
+
+import matplotlib
+import numpy as np
+import pytest
+
+from cayley.errors import ConventionError, ModelError, UnsupportedError
+from cayley.model.catalogue import load_robot
+from cayley.simulation import Event, Trajectory, rollout, simulate
+from simulation.mechanisms import floating_arm, random_state, slider
+
+matplotlib.use("Agg")
+
+
+def some():
+    return simulate(load_robot("planar2r"), [0.3, 0.7], [0.6, -0.8], tau=[0.5, 0.1], until=1.0,
+                    events=[Event("level", lambda t, q, qd: q[0], action="record")])
+
+
+def test_a_file_tells_all_again(tmp_path):
+    made = some()
+    path = made.save(tmp_path / "run")
+    assert path.name == "run.npz" and not list(tmp_path.glob("*.part"))
+    read = Trajectory.load(path)
+    for name in ("t", "q", "qd", "tau", "work", "energy", "kinetic", "potential", "momentum", "energy_drift"):
+        assert (getattr(read, name) == getattr(made, name)).all(), name
+    assert (read.status, read.message, read.happened, read.coordinates, read.velocities, read.name) == \
+        (made.status, made.message, made.happened, made.coordinates, made.velocities, made.name)
+    assert dict(read.facts) == dict(made.facts) and len(read.happened) > 0
+    with np.load(path, allow_pickle=False) as archive:  # anyone can read it
+        about = json.loads(str(archive["about"]))
+    assert about["mechanism"] == "planar2r" and about["arrays"]["q"].startswith("(..., samples, nq)")
+    with pytest.raises(UnsupportedError, match=r"Trajectory\.load"):
+        read.at(0.5)
+    again = Trajectory.load(path, load_robot("planar2r"))
+    assert np.abs(again.at(0.55)[0] - made.at(0.55)[0]).max() < 1e-4
+
+
+def test_files_that_are_none_are_refused(tmp_path):
+    bad = tmp_path / "bad.npz"
+    bad.write_bytes(b"not a zip")
+    with pytest.raises(ModelError, match="no trajectory file"):
+        Trajectory.load(bad)
+    np.savez(bad, x=np.zeros(3))
+    with pytest.raises(ModelError, match="no trajectory file"):
+        Trajectory.load(bad)
+    np.savez(bad, about=np.array(json.dumps({"format": "another"})))
+    with pytest.raises(ModelError, match="format 'another'"):
+        Trajectory.load(bad)
+    np.savez(bad, about=np.array([{}], dtype=object))
+    with pytest.raises(ModelError, match="no trajectory file"):
+        Trajectory.load(bad)
+    with pytest.raises(FileNotFoundError):
+        Trajectory.load(tmp_path / "missing.npz")
+    with pytest.raises(ModelError, match="puma560 has nq = 6"):
+        Trajectory.load(some().save(tmp_path / "good.npz"), load_robot("puma560"))
+
+
+def test_batches_are_saved_and_cut(tmp_path):
+    tree = floating_arm((0.0, 0.0, -9.81))
+    made = [random_state(tree, k) for k in range(6)]
+    q, qd = (np.array(x).reshape(2, 3, -1) for x in zip(*made, strict=True))
+    found = rollout(tree)(q, qd, step=1e-3, steps=100, every=10)
+    read = Trajectory.load(found.save(tmp_path / "batch.npz"), tree)
+    assert read.batch == (2, 3) and (read.q == found.q).all() and (read.momentum == found.momentum).all()
+    assert (found[1, 2].q == found.q[1, 2]).all() and found[0].batch == (3,) and (read[1].energy == found.energy[1]).all()
+    part = found.between(0.02, 0.05)
+    assert (part.t == found.t[2:6]).all() and (part.q == found.q[:, :, 2:6]).all() and (part.tau == found.tau[:, :, 2:6]).all()
+    with pytest.raises(ConventionError, match="between"):
+        found[0, 0, 3]
+    with pytest.raises(ConventionError, match="between"):
+        found[0, 0][0]
+    assert found.tau.shape == found.qd.shape and repr(found).startswith("<trajectory: 2x3 of floating arm, 11 samples")
+
+
+def test_interpolation_between_samples():
+    tree = floating_arm((0.0, 0.0, -9.81))
+    q, qd = random_state(tree, 3)
+    fine = rollout(tree)(q, qd, step=1e-3, steps=400)
+    errors = []
+    for every in (20, 10):
+        coarse = rollout(tree)(q, qd, step=1e-3, steps=400, every=every)
+        there, speed = coarse.at(fine.t[100:300])
+        assert np.abs(np.linalg.norm(there[:, 3:7], axis=1) - 1).max() < 1e-14
+        errors.append(np.abs(there - fine.q[100:300]).max())
+        assert np.abs(speed - fine.qd[100:300]).max() < 1e-3
+    assert errors[1] < errors[0] / 10
+    one, _ = coarse.at(0.123)
+    assert one.shape == (tree.nq,) and np.abs(one - fine.q[123]).max() < 1e-5
+    assert np.abs(coarse.at(0.1)[0] - fine.q[100]).max() < 1e-14
+    with pytest.raises(ConventionError, match="outside"):
+        fine.at(2.0)
+
+
+def test_the_solver_interpolates_its_own_result():
+    found = simulate(slider(), [1.0], [0.0], until=1.0, rtol=1e-11, atol=1e-12)
+    times = np.linspace(0, 1, 57)
+    assert np.abs(found.at(times)[0][:, 0] - (1 - 9.81 * times**2 / 2)).max() < 1e-11
+
+
+@pytest.mark.parametrize("make", [some, lambda: rollout(load_robot("puma560"))(np.zeros((20, 6)), np.linspace(-1, 1, 120).reshape(20, 6),
+                                                                                step=1e-3, steps=200, every=10)], ids=["one", "batch"])
+def test_it_draws_itself(make, tmp_path):
+    trajectory = make()
+    figure = trajectory.plot()
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10000
+    axes = figure.axes
+    assert len(axes) == 3 + trajectory.tau.any() and axes[-1].get_xlabel() == "t [s]" and "[rad]" in axes[0].get_title(loc="left")
+    lines = axes[0].get_lines()
+    nq = trajectory.q.shape[-1]
+    batch = int(np.prod(trajectory.batch))
+    assert sum(len(line.get_xdata()) == len(trajectory) for line in lines) == nq * batch
+    only = trajectory.plot(joints=[trajectory.coordinates[0][0]])
+    assert len([line for line in only.axes[0].get_lines() if len(line.get_xdata()) == len(trajectory)]) == batch
+    matplotlib.pyplot.close("all")
+
+
+def test_matplotlib_is_loaded_only_for_figures():
+    import subprocess
+    import sys
+    code = "import sys, cayley.simulation; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,38 @@
+"""Pages that several tests look at, each made once."""
+
+import fcntl
+from importlib.metadata import files
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.studio import write_report
+from model.random_trees import KINDS, random_parts
+
+ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
+NAMES = ("planar2r", "scara", "anymal", "odd")  # small; without masses; a tree; every kind of joint, and names that HTML must not see
+
+
+@pytest.fixture(scope="session")
+def robots():
+    urdf = next(str(file.locate()) for file in files("example-robot-data") if "/".join(file.parts).endswith(ANYMAL))
+    bodies, joints, frames = random_parts(np.random.default_rng(3), [kind for kind in KINDS if kind != "floating"])
+    odd = cy.Mechanism.of("</script><b>odd & 'name'", bodies, joints, frames=frames)
+    return {"planar2r": cy.load("planar2r"), "scara": cy.load("scara"), "anymal": cy.load(urdf), "odd": odd}
+
+
+@pytest.fixture(scope="session")
+def pages(robots, tmp_path_factory, worker_id):
+    """A function from a name to the file of its page; workers of one run share the files."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / "reports"
+    folder.mkdir(exist_ok=True)
+
+    def page(name):
+        place = folder / f"{name}.html"
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return place if place.exists() else write_report(robots[name], place)
+
+    return page

@@ -1,0 +1,280 @@
+"""Reports: the page holds all it needs, its numbers are those of the mechanism, its equations say what the kernels compute."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import solve_ivp
+
+import cayley as cy
+from cayley.drawing.skeleton import skeleton
+from cayley.errors import ModelError
+from cayley.kinematics.forward import body_poses
+from cayley.model.joint_kinds import Floating, Prismatic, Revolute
+from cayley.model.parts import Body, Joint, Limits
+from cayley.model.tree import Tree
+from cayley.studio import mathml, write_report
+from cayley.studio.equation_section import equation_section
+from cayley.studio.fall import fall, floating, held, whole_configurations
+from cayley.studio.report import embedded
+from cayley.studio.scene import main_frame, scene
+from model.random_trees import KINDS, random_configuration, random_parts
+from studio.conftest import NAMES
+
+pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
+
+
+class Outline(HTMLParser):
+    """What stands in a page: identities, addresses, texts of scripts and headings; tags that are left open are an error."""
+
+    VOID = ("meta", "link", "input", "img", "br", "hr")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.places, self.addresses, self.scripts, self.text, self.headings = [], [], [], {}, [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.places += [found["id"]] if "id" in found else []
+        self.addresses += [found[key] for key in ("src", "href", "srcset", "action", "data") if key in found]
+        if tag not in self.VOID:
+            self.open.append((tag, found))
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        tag, found = self.open[-1] if self.open else ("", {})
+        if tag == "script":
+            self.scripts[found.get("id", "code")] = data
+        elif tag == "h2":
+            self.headings.append(data)
+        elif tag != "style":
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def outlines(pages):
+    return lambda name: Outline(pages(name).read_text(encoding="utf-8"))
+
+
+# The page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_comes_from_outside(pages, outlines, name):
+    text, found = pages(name).read_text(encoding="utf-8"), outlines(name)
+    assert all(address.startswith(("data:", "#")) for address in found.addresses)
+    assert "http:" not in text and "https:" not in text and "@import" not in text and not re.search(r"url\(", text)
+    assert set(a[1:] for a in found.addresses if a.startswith("#")) <= set(found.places)
+    assert len(found.places) == len(set(found.places))
+    assert pages(name).stat().st_size < 3_000_000
+
+
+def test_a_robot_with_masses_has_every_section(outlines):
+    found = outlines("planar2r")
+    assert found.headings == ["Model", "Workspace and manipulability", "Equations of motion", "Operation counts", "Times"]
+    assert sum(address.startswith("data:image/png") for address in found.addresses) == 2
+    text = "".join(found.text)
+    assert "lean-newton-euler" in text and "93n-108 (78)" in text and "Table 5.3" in text  # published beside compiled
+    assert {"play", "scrub", "cursor", "view", "sliders"} <= set(found.places)
+
+
+def test_a_robot_without_masses_says_so(outlines):
+    found = outlines("scara")
+    assert found.headings == ["Model", "Workspace and manipulability", "Dynamics"]
+    assert "Kinematics only: the dynamics of scara need the mass of 'link1'" in "".join(found.text)
+    assert json.loads(found.scripts["fall"]) is None and "play" not in found.places
+
+
+def test_a_tree_has_its_own_counts_and_says_what_does_not_apply(outlines):
+    text = "".join(outlines("anymal").text)
+    assert "this mechanism is not one" in text and "methods do not apply" in text and "LF_KFE" in text
+
+
+def test_names_cannot_break_the_page(outlines):
+    found = outlines("odd")
+    assert json.loads(found.scripts["scene"])["name"] == "</script><b>odd & 'name'"
+    assert "</script><b>odd & 'name'" in "".join(found.text)
+    assert "Here is the recursion of inverse dynamics" in "".join(found.text)  # a spherical joint has no Christoffel's symbols
+    assert json.loads(embedded({"a": "<!--</script>"})) == {"a": "<!--</script>"} and "<!" not in embedded("<!--")
+
+
+def test_a_folder_gets_a_file_with_a_plain_name(robots, tmp_path):
+    tree = Tree.of("a/b c", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])
+    assert write_report(tree, tmp_path) == tmp_path / "a_b_c.html"
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        write_report(robots["scara"], tmp_path / "nowhere" / "x.html")
+    with pytest.raises(ModelError, match="puma560"):
+        write_report("puma56", tmp_path)
+
+
+def test_what_does_not_move_has_a_page(tmp_path):
+    text = write_report(Tree.of("stone", [Body("stone", 1.0)], []), tmp_path).read_text(encoding="utf-8")
+    assert "no joint of stone moves" in text
+
+
+def test_a_base_that_floats_is_held_for_reach_and_fall(tmp_path):
+    tree = cy.Mechanism.of("drone", [Body("world"), Body("hull", 1.0, inertia=np.eye(3)), Body("arm", 1.0, center=(0.3, 0, 0))],
+                           [Joint("free", "world", "hull", Floating()), Joint("hinge", "hull", "arm", Revolute((0.0, 1.0, 0.0)))])
+    found = Outline(write_report(tree, tmp_path).read_text(encoding="utf-8"))
+    moved = json.loads(found.scripts["fall"])["q"]
+    assert np.shape(moved) == (401, 8) and np.ptp(np.array(moved)[:, :7], axis=0).max() == 0 and np.ptp(np.array(moved)[:, 7]) > 1
+
+
+def test_progress_is_shown_and_the_library_draws_on_no_screen(tmp_path, capsys, monkeypatch):
+    stone, figures = Tree.of("stone", [Body("stone", 1.0)], []), plt.get_fignums()
+    write_report(stone, tmp_path, progress=True)
+    assert capsys.readouterr() == ("", "")  # not a terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    write_report("scara", tmp_path, progress=True)
+    seen = capsys.readouterr()
+    assert "scara: workspace" in seen.err and seen.out == "" and plt.get_fignums() == figures
+    write_report(stone, tmp_path)
+    assert capsys.readouterr() == ("", "")
+
+
+# The scene
+
+
+def rows(joint_or_frame, key):
+    return np.vstack([np.reshape(joint_or_frame[key], (3, 4)), [0, 0, 0, 1]])
+
+
+@pytest.mark.parametrize("name", [*cy.catalogue(), "random"])
+def test_the_scene_has_the_poses_of_the_mechanism(name):
+    random = np.random.default_rng(1)
+    tree = cy.Mechanism.of("random", *random_parts(random, KINDS)[:2]) if name == "random" else cy.load(name)
+    data = json.loads(embedded(scene(tree)))
+    q = random_configuration(random, tree)
+    poses = body_poses(tree, q)
+    found = [np.eye(4)]
+    for joint, own in zip(data["joints"], tree.joints, strict=True):
+        moved = np.eye(4)
+        moved[:3, :3], moved[:3, 3] = own.motion.pose(q[joint["start"]:joint["start"] + joint["nq"]])
+        found.append(found[joint["parent"]] @ rows(joint, "placement") @ moved)
+    for one, pose in zip(found, poses, strict=True):
+        np.testing.assert_allclose(one, pose.matrix, atol=1e-13)
+    main = next(frame for frame in data["frames"] if frame["main"])
+    np.testing.assert_allclose(found[main["body"]] @ rows(main, "pose"), tree.pose(q, main_frame(tree)), atol=1e-12)
+    placed = [found[link["body"]] @ np.vstack([np.array(link["points"]).T, np.ones(len(link["points"]))]) for link in data["links"]]
+    for line in skeleton(tree, q).lines:  # links stay links wherever the joints are
+        assert min(abs(p[:3].T - line.points).max() for p in placed if p.shape[1] == len(line.points)) < 2e-6
+
+
+def test_sliders_stay_within_limits_and_leave_out_followers():
+    data = scene(cy.load("panda_hand"))
+    assert [s["place"] for s in data["sliders"]] == [*range(8)] and len(data["followers"]) == 1
+    assert all(s["lower"] <= s["value"] <= s["upper"] and s["lower"] < s["upper"] for s in data["sliders"])
+    one_sided = Tree.of("t", [Body("a"), Body("b")], [Joint("j", "a", "b", Prismatic(), limits=Limits((2.0,), (np.inf,)))])
+    slider, = scene(one_sided)["sliders"]
+    assert slider["lower"] == 2.0 and np.isfinite(slider["upper"]) and slider["upper"] > 2.0
+
+
+# The fall
+
+
+@pytest.mark.parametrize("name", ["planar2r", "puma560", "stanford"])
+def test_the_fall_obeys_the_equations_of_motion(name):
+    arm = cy.load(name)
+    motion = fall(arm).trajectory
+    assert motion.finished and abs(motion.energy_drift).max() < 1e-5 * np.ptp(motion.kinetic)
+    first = min((event.t for event in motion.happened), default=0.8)  # when a slide meets its end
+    before = min(40, int(np.searchsorted(motion.t, first)) - 1)
+    assert before >= 3
+
+    def rate(t, y):
+        return np.concatenate([y[arm.nq:], arm.forward_dynamics(y[:arm.nq], y[arm.nq:], np.zeros(arm.nv))])
+    other = solve_ivp(rate, (0, motion.t[before]), np.concatenate([motion.q[0], motion.qd[0]]), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(motion.q[before], other.y[:arm.nq, -1], atol=1e-6)
+
+
+def test_where_gravity_moves_nothing_a_push_starts_the_motion(robots):
+    level = robots["planar2r"].with_gravity([0.0, 0.0, -9.81])
+    found = fall(level)
+    assert "push" in found.start and np.ptp(found.trajectory.q, axis=0).min() > 0.5
+
+
+def test_held_is_where_it_rests(robots):
+    tree = cy.Mechanism.of("t", *random_parts(np.random.default_rng(5), ["floating", "revolute", "spherical"])[:2])
+    still = held(tree, floating(tree))
+    q = random_configuration(np.random.default_rng(6), still)
+    whole, = whole_configurations(tree, floating(tree), q[None])
+    for one, other in zip(body_poses(still, q), body_poses(tree, whole), strict=True):
+        np.testing.assert_allclose(one.matrix, other.matrix, atol=1e-13)
+    assert whole_configurations(robots["scara"], [False] * 4, np.ones((1, 4))).tolist() == [[1.0] * 4]
+    hand = cy.load("panda_hand")
+    fingers = fall(hand).configurations[:, 7:]
+    assert np.ptp(fingers, axis=0).tolist() == [0, 0] and (fingers >= hand.lower[7:]).all()
+
+
+# The equations, read back from what the browser typesets
+
+
+def read(node):
+    """The Python text of a MathML element: an independent reader."""
+    children = [read(child) for child in node]
+    text = (node.text or "").strip()
+    if node.tag == "mo":
+        return {"\u2062": "*", "·": "*", "−": "-", "\u2061": "", "=": "="}.get(text, text)
+    if node.tag in ("mi", "mn"):
+        return text.replace("−", "-")
+    if node.tag == "mover":
+        return children[0] + {"˙": "d", "¨": "dd"}[children[1]]
+    if node.tag == "msub":
+        apart = "" if node[0].get("mathvariant") == "normal" else "_"  # c2, a cosine, is not c_2, a centre
+        return f"{children[0]}{apart}{children[1].replace('-', 'm').replace(',', '_')}"
+    if node.tag == "msup":
+        return f"({children[0]})**({children[1]})"
+    if node.tag == "mfrac":
+        return f"(({children[0]})/({children[1]}))"
+    assert node.tag in ("math", "mrow"), node.tag
+    return re.sub(r"(cos|sin)(?!\()(\w+)", r"\1(\2)", f"{''.join(children)}" if node.tag == "math" else f"({''.join(children)})")
+
+
+def equations_of(html):
+    """(names, value text) of every equation, in order."""
+    for row in re.findall(r'<div class="equation"><span>(.*?)</span> <span>(.*?)</span></div>', html):
+        left = read(ElementTree.fromstring(row[0])).strip("=").split("=")
+        yield left, "".join(read(ElementTree.fromstring(one)) for one in re.findall(r"<math>.*?</math>", row[1]))
+
+
+@pytest.mark.parametrize("name", ["planar2r", "stanford", "puma560"])
+def test_the_typeset_equations_are_those_of_the_kernels(name):
+    arm = cy.load(name)
+    html = equation_section(arm)
+    html = html[html.index("In numbers"):]
+    random = np.random.default_rng(0)
+    q, qd = random.normal(size=(2, arm.nv))
+    known = {"cos": np.cos, "sin": np.sin}
+    known |= {f"q_{k + 1}": q[k] for k in range(arm.nv)} | {f"qd_{k + 1}": qd[k] for k in range(arm.nv)}
+    for names, text in equations_of(html):
+        known |= dict.fromkeys(names, eval(text, {}, known))
+    M = [[known.get(f"M_{i + 1}{j + 1}", 0.0) for j in range(arm.nv)] for i in range(arm.nv)]
+    V, G = ([known.get(f"{letter}_{i + 1}", 0.0) for i in range(arm.nv)] for letter in "VG")
+    for found, true in ((M, arm.inertia_matrix(q)), (V, arm.coriolis_matrix(q, qd) @ qd), (G, arm.gravity_forces(q))):
+        np.testing.assert_allclose(found, true, atol=2e-5 * abs(true).max())
+
+
+def test_signs_powers_fractions_and_dots_are_typeset():
+    x, rate, angle = sympy.symbols("x_12 qd_3 alpha")
+    html = mathml.equations([("y", -x / 3 + 2.5e-7 * rate**2 - sympy.sin(angle + x))], order="none")
+    (names, text), = equations_of(html)
+    value = eval(text, {"sin": np.sin, "x_12": 0.7, "qd_3": 1.3, "α": 0.4})
+    assert names == ["y"] and abs(value - (-0.7 / 3 + 2.5e-7 * 1.69 - np.sin(1.1))) < 1e-12
+    assert 'accent="true"' in html and "<mo>·</mo><msup><mn>10</mn><mn>−7</mn></msup>" in html
+    assert mathml.formula("M qdd = tau").count("<mi>") == 3
+    assert '<mi mathvariant="normal">c</mi><mn>2−3</mn>' in mathml.formula("c2m3") and "<mi>c</mi><mn>2x</mn>" in mathml.formula("c_2x")
