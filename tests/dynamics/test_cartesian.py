@@ -139,7 +139,7 @@ def test_perturbations_go_to_the_tool_and_back(pattern, attitude):
 
 
 @pytest.mark.spec("S1-98")
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", ["RRRRRR", "RRPRRR"])
 def test_linearised_model_in_coordinates(pattern):
     check_linearised_model(pattern, ATTITUDE)
 

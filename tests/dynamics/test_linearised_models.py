@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.linalg import expm
+from scipy.linalg import expm, solve_discrete_are
 
 import cayley as cy
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
@@ -18,7 +18,7 @@ from cayley.dynamics.linearised.global_linearisation import (
 )
 from cayley.dynamics.linearised.parameter_sensitivity import Displacement, MassParameter, PayloadMass, trajectory_sensitivity
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
-from cayley.dynamics.linearised.tracking import Weights, difference_kernel, rate_kernel, simulate_law, tracking_control
+from cayley.dynamics.linearised.tracking import Weights, difference_kernel, horizon_gains, rate_kernel, simulate_law, tracking_control
 from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.forward import frame_pose
 from cayley.model.joint_kinds import Prismatic, Revolute
@@ -152,6 +152,11 @@ def test_tracking_by_poles_and_by_a_regulator():
     regulated = tracking_control(tree, lambda t: (q, qd, qdd), [0.0], weights=Weights(1.0, np.eye(3)))
     assert (np.linalg.eigvals(model.A - model.B @ regulated.gain(3.0)).real < 0).all()
     np.testing.assert_allclose(regulated(0.0, q, qd), model.tau, atol=1e-9)
+    dt = 0.05  # far from the end of a motion that stands still, the gain is the constant one of the discrete model
+    horizon = horizon_gains([model] * 1000, dt * np.arange(1000), Weights(1.0, 1.0, 1.0))
+    step = model.discretised(dt)
+    S = solve_discrete_are(step.A, step.B, dt * np.eye(6), dt * np.eye(3))
+    np.testing.assert_allclose(horizon[0], np.linalg.solve(dt * np.eye(3) + step.B.T @ S @ step.B, step.B.T @ S @ step.A), atol=1e-7)
     with pytest.raises(ValueError, match="weights"):
         tracking_control(tree, lambda t: (q, qd, qdd), [0.0])
 

@@ -15,7 +15,6 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.sensitivities import sensitivities
 from cayley.dynamics.links import links_of
-from cayley.model.joint_kinds import Motion, Prismatic, Revolute
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
 
@@ -71,15 +70,9 @@ def _forty_digits(links, state):
     return np.asarray(text.evaluate(MPMATH, *state))
 
 
-def is_of_turns_and_slides(tree):
-    return all(isinstance(joint.motion, (Revolute, Prismatic)) or type(joint.motion) is Motion for joint in tree.joints)
-
-
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_robots_agree_with_pinocchio(name):
     tree, model = robot(name), pinocchio_model(name)
-    if not is_of_turns_and_slides(tree):
-        return  # by differentiation of the graph, tested there
     own = places(tree, model)
     q, v, a = (x[0] for x in state_here(tree, 4))
     data = model.createData()

@@ -192,8 +192,8 @@ def test_roots_of_the_quartic_keep_their_digits(difference, b23, size):
     B = np.array([[0, 0, 0], [0, 0, b23 * size], [0, b23 * size, difference * size]])
     roots = pa.second_level_roots(B)
     assert -1 <= roots[0] <= 0 <= roots[1] <= 1 and roots[2] <= -1 and roots[3] >= 1
-    if abs(b23) * size < 1e-300:  # zero, or so small that difference / b23 overflows: the matrix is diagonal, every quarter turn serves
-        return
+    if abs(b23) * size < 1e-300 or abs(difference) > 1e300 * abs(b23):
+        return  # zero, or so small that difference / b23 overflows: the matrix is diagonal, every quarter turn serves
     with mpmath.workdps(1500):  # the radicals lose twice the digits of a
         a = mpmath.mpf(difference * size) / mpmath.mpf(b23 * size)
         M = mpmath.sqrt(a * a + 4)

@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler import cache, numpy_api
 from cayley.compiler.lanes import Assembly
-from cayley.compiler.llvm import LONGEST_FUNCTION, Core
+from cayley.compiler.llvm import Core
 from cayley.compiler.loop import batch_loop, is_inlined, rows
 from cayley.compiler.machine import Code, assemble, host
 from cayley.compiler.native_call import native_call, native_function
@@ -21,6 +21,7 @@ from cayley.compiler.program import Program
 from cayley.compiler.signature import spell
 
 _PATIENCE = 2.0
+_LARGEST_NATIVE = 10_000  # operations; beyond, compiling them twice is not worth the quicker call
 
 
 class Compiled:
@@ -48,7 +49,7 @@ class Compiled:
 
     @property
     def _has_native(self) -> bool:
-        return len(self.traced.nodes) <= LONGEST_FUNCTION
+        return len(self.traced.nodes) <= _LARGEST_NATIVE
 
     @cached_property
     def _double(self) -> Code:
@@ -109,7 +110,8 @@ def _assemblies(program: Program, precision: str, named: bool | None) -> list[Ca
     jobs = [lambda: batch_loop(core), *core_parts(core)]
     if named is not None:
         single = Core(program, 1, precision, fused=machine.fused)
-        jobs += [lambda: single.part(0), lambda: native_call(single, named=named)]
+        jobs += [*[lambda k=k: single.part(k) for k in range(len(single.parts))],
+                 lambda: native_call(single, named=named)]
     return jobs
 
 

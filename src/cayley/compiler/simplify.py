@@ -1,6 +1,6 @@
 """Whole-program simplification: what the rules cannot see because it depends on how often a value is used.
 
-Factoring never adds an operation: only sums and products that nothing else uses are taken apart.
+Factoring never adds an operation: only sums and products that nothing else uses are taken apart. Terms of a sum that cancel go.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ def _inner_sums(program: Program, uses: dict[int, int]) -> set[int]:
 
 
 def _factored_sum(terms: list[tuple[float, Node]], leaves: dict[int, list[Node]], otherwise: Node) -> Node:
-    products = [(sign, leaves.get(node.index, [node])) for sign, node in terms]
+    left = _without_opposites(terms)
+    products = [(sign, leaves.get(node.index, [node])) for sign, node in left]
+    if len(left) < len(terms):
+        return _factor_out(products) if left else otherwise.graph.constant(0.0)
     seen: set[int] = set()
     for _, factors in products:
         if len(factors) > 1:
@@ -66,6 +69,19 @@ def _factored_sum(terms: list[tuple[float, Node]], leaves: dict[int, list[Node]]
                 return _factor_out(products)
             seen |= own
     return otherwise
+
+
+def _without_opposites(terms: list[tuple[float, Node]]) -> list[tuple[float, Node]]:
+    """The terms of a sum without those that cancel: + x and - x."""
+    total: Counter[int] = Counter()
+    for sign, node in terms:
+        total[node.index] += int(sign)
+    left = []
+    for sign, node in terms:
+        if node.op == "constant" or total[node.index] * sign > 0:
+            total[node.index] -= int(sign)
+            left.append((sign, node))
+    return left
 
 
 def _factor_out(terms: list[tuple[float, list[Node]]]) -> Node:

@@ -23,7 +23,7 @@ def add(a: Node, b: Node) -> Node:
         return subtract(b, a.graph.constant(-a.value))
     if b.op == "constant" and b.value < 0:
         return subtract(a, a.graph.constant(-b.value))
-    for simpler in (_gathered_sum, _cancelled, _like_sum, _pythagoras):
+    for simpler in (_gathered_sum, _cancelled, _sums_cancelled, _like_sum, _pythagoras):
         if (found := simpler(a, b)) is not None:
             return found
     return a.graph.node("add", *in_order(a, b))
@@ -48,7 +48,7 @@ def subtract(a: Node, b: Node) -> Node:
         return add(a, a.graph.constant(-b.value))
     if a.op == "constant" and a.value < 0:
         return negative(add(a.graph.constant(-a.value), b))
-    for simpler in (_gathered_difference, _difference_cancelled, _like_difference):
+    for simpler in (_gathered_difference, _difference_cancelled, _differences_cancelled, _like_difference):
         if (found := simpler(a, b)) is not None:
             return found
     if a.graph.find("subtract", b, a) is not None:
@@ -116,6 +116,38 @@ def _difference_cancelled(a: Node, b: Node) -> Node | None:
     if b.op == "subtract" and b.args[0] is a:
         return b.args[1]
     return None
+
+
+def _sums_cancelled(a: Node, b: Node) -> Node | None:
+    """(x - y) + (y + z) = x + z."""
+    return _without_opposites(_two_terms(a), _two_terms(b))
+
+
+def _differences_cancelled(a: Node, b: Node) -> Node | None:
+    """(x + y) - (y + z) = x - z."""
+    return _without_opposites(_two_terms(a), [(-sign, x) for sign, x in _two_terms(b)])
+
+
+def _two_terms(node: Node) -> list[tuple[int, Node]]:
+    """A sum or difference as its two terms with their signs; nothing else has any."""
+    if node.op not in ("add", "subtract"):
+        return []
+    return [(1, node.args[0]), (1 if node.op == "add" else -1, node.args[1])]
+
+
+def _without_opposites(these: list[tuple[int, Node]], those: list[tuple[int, Node]]) -> Node | None:
+    for i, (sign, x) in enumerate(these):
+        for j, (other, y) in enumerate(those):
+            if x is y and sign == -other and x.op != "constant":
+                return _signed_sum(these[1 - i], those[1 - j])
+    return None
+
+
+def _signed_sum(one: tuple[int, Node], two: tuple[int, Node]) -> Node:
+    (s, x), (t, y) = one, two
+    if s == t:
+        return add(x, y) if s > 0 else negative(add(x, y))
+    return subtract(x, y) if s > 0 else subtract(y, x)
 
 
 def _like_sum(a: Node, b: Node) -> Node | None:

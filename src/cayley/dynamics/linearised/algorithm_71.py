@@ -4,7 +4,7 @@
     f, fh, fb       force that a unit motion of joint i asks for, and minus its derivatives by velocity (half of it) and coordinate
     B, C, H, G      what joint i's moment feels of motions before it, and what the joints before it feel of joint i
 w, Om, sdd, Udd, eta, u, K, Kh as in Algorithm 5.7 (`inverse.augmented_links`), which must have run. B and C are columns; the source's row
-f . s~ is the column -s~ f. `every_joint` is the same algorithm with fewer operations, for trees.
+f . s~ is the column -s~ f. `sensitivities` is the same algorithm with fewer operations, for trees.
 Source: Balafoutis & Patel (7.3.18), (7.3.19), dots restored as in spec E-19, sliding joints as in spec R8.5.
 """
 

@@ -11,7 +11,7 @@ from cayley.dynamics.alternatives import Alternatives
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.drives import friction_forces, rotor_inertias
 from cayley.dynamics.forward.solve import solve
-from cayley.dynamics.linearised.methods import METHODS, default_method
+from cayley.dynamics.linearised.methods import DEFAULT, METHODS
 from cayley.dynamics.linearised.sensitivities import Sensitivities
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
@@ -39,7 +39,7 @@ def linearize_kernel(tree: Tree) -> Linearize:
     array([[ 0.92767347, 1.31420408],
            [-0.38653061, 0. ]])
     """
-    made = _by_method(tree, default_method(tree), Linearize)
+    made = _by_method(tree, DEFAULT, Linearize)
     made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
     return made
 
@@ -53,7 +53,7 @@ def forward_derivatives_kernel(tree: Tree) -> Alternatives:
     array([[0., 0.],
            [0., 0.]])
     """
-    made = _forward_by_method(tree, default_method(tree), Alternatives)
+    made = _forward_by_method(tree, DEFAULT, Alternatives)
     made.offering(tree, METHODS, lambda method: _forward_by_method(tree, method, Kernel))
     return made
 
@@ -72,7 +72,7 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
 
     Coulomb friction jumps where a velocity is zero, and has no derivative there; elsewhere it adds nothing.
     """
-    links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
+    links_alone = METHODS[method or DEFAULT].text(tree, "sensitivities")
     rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
 
     def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
@@ -104,7 +104,7 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
     The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that follow,
     by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1.
     """
-    chosen = METHODS[method or default_method(tree)]
+    chosen = METHODS[method or DEFAULT]
     links, links_alone = chosen.links(tree), chosen.text(tree, "sensitivities")
     rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from cayley.dynamics.alternatives import Method
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import links_of, serial_chain
-from cayley.model.joint_kinds import Floating
-from cayley.model.tree import Tree
 
 
 def _here(module: str) -> str:
@@ -14,21 +12,16 @@ def _here(module: str) -> str:
 
 
 METHODS: dict[str, Method] = {
-    "algorithm-7.1": Method(_here("every_joint"), "Balafoutis & Patel, Algorithm 7.1, for trees, on base parameters; the default",
+    "algorithm-7.1": Method(_here("sensitivities"), "Balafoutis & Patel, Algorithm 7.1, for trees, on base parameters; the default",
                             lean_links),
-    "plain-algorithm-7.1": Method(_here("every_joint"), "Balafoutis & Patel, Algorithm 7.1, for trees, in the frames of the model",
+    "plain-algorithm-7.1": Method(_here("sensitivities"), "Balafoutis & Patel, Algorithm 7.1, for trees, in the frames of the model",
                                   links_of),
     "published-algorithm-7.1": Method(_here("algorithm_71"), "Balafoutis & Patel, Algorithm 7.1, as it is printed", serial_chain),
     "differentiation": Method(_here("by_differentiation"), "the graph of inverse dynamics differentiated, on base parameters", lean_links),
     "direct": Method(_here("direct"), "Balafoutis & Patel (7.3.2)-(7.3.4): every entry by itself", serial_chain),
     "recursive": Method(_here("recursive"), "Balafoutis & Patel 7.2.2: the perturbed recursion, once for each column", serial_chain),
-    "lagrange-4x4": Method(_here("lagrangian"), "Vukobratovic & Kircanski, Neuman & Murray: 4x4 matrices differentiated", serial_chain),
-    "newton-euler-columns": Method(_here("newton_euler_columns"), "the equations of Luh, Walker & Paul, differentiated line by line",
+    "lagrange-4x4": Method(_here("lagrangian"), "Neuman & Murray 1984; Balafoutis, Misra & Patel 1986: 4x4 matrices", serial_chain),
+    "newton-euler-columns": Method(_here("newton_euler_columns"), "after Vukobratovic & Kircanski 1985: Newton-Euler line by line",
                                    serial_chain),
 }
-
-
-def default_method(tree: Tree) -> str:
-    """The method that takes the fewest operations for a mechanism: the closed form, wherever it holds."""
-    inner = any(isinstance(joint.motion, Floating) and parent for joint, parent in zip(tree.joints, tree.parents, strict=True))
-    return "differentiation" if inner else "algorithm-7.1"
+DEFAULT = "algorithm-7.1"

@@ -1,13 +1,16 @@
-"""The sensitivity matrices of inverse dynamics, D = dtau/dqdd, V = dtau/dqd, P = dtau/dq, for trees of turning and sliding joints.
+"""The sensitivity matrices of trees with joints of every kind, in closed form: Algorithm 7.1 written for the directions of a joint.
 
-Of link i with all that it carries, about its origin and in its axes:
-    m, U, J       mass, first and second moments          E    inertia tensor, tr(J) 1 - J
-    dU, dJ, h     their rates, and the angular momentum that the carried links have relative to the origin
-    a, W, F, n    acceleration of the origin, acceleration tensor, force and moment at the joint: those of inverse dynamics
-The unit motion of joint i asks for the force f and the moment B, its rates for f^, f-, C, H, G; carried inwards they are what the joints
-before it feel. f^, C and H are twice those of the source, which saves a product by 2 for each entry. Its rate tensor is 2 L = dJ -
-tr(dJ) 1 + h~: the symmetric part turns like J and the skew part like a vector, which is cheaper.
-Source: Balafoutis & Patel, Algorithm 7.1, completed for sliding joints (spec R8.3, R8.5).
+A unit of one velocity of a joint, slide s and turn t in the axes of its link, changes the movement of the link and of all it carries:
+    w        angular velocity of the link         b    acceleration of its origin if the joint stood still
+    (dw, e, da)    change of w; change of its rate plus w x dw; change of the acceleration of the origin a, all in the link's axes
+             by acceleration   0,        t,                     s
+             by velocity       t,        (wp + w) x t,          (wp + w) x s + t x u
+             by coordinate     wp x t,   ddwp + w x (wp x t),   Wp s - t x b + 2 (wp x t) x u
+with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. The forces and moments that follow are
+    f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
+of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the joints before it feel.
+Source: Balafoutis & Patel, Algorithm 7.1, completed for sliding joints (spec R8.3, R8.5); for joints with several velocities the same,
+direction by direction.
 """
 
 from __future__ import annotations
@@ -17,11 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
-from cayley.dynamics.inverse.newton_euler import Load, Movement, loads, movements
+from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, loads, movements
+from cayley.dynamics.linearised.composite_rates import Rates, composite_rates, offset_rate
 from cayley.dynamics.links import ROOT, Link, Links
 from cayley.dynamics.moments import Moments
 
-_Z = np.array([0.0, 0.0, 1.0])
+_NONE = np.zeros(3)
 
 
 class Sensitivities(NamedTuple):
@@ -32,136 +36,123 @@ class Sensitivities(NamedTuple):
     P: Any
 
 
-class Rates(NamedTuple):
-    """Rates of the moments of a link with all that it carries, as vectors in space, and its angular momentum relative to the origin."""
+class Change(NamedTuple):
+    """How the movement of a link changes: dw, e and da."""
 
-    dU: Any
-    dJ: Any
-    h: Any
+    w: Any
+    e: Any
+    a: Any
 
-    def plus(self, other: Rates) -> Rates:
-        return Rates(*[a + b for a, b in zip(self, other, strict=True)])
+
+class Direction(NamedTuple):
+    """One velocity of a joint: its slide and turn, and what a unit of acceleration, velocity and coordinate changes."""
+
+    slide: Any
+    turn: Any
+    by_acceleration: Change
+    by_velocity: Change
+    by_coordinate: Change
 
 
 class Asked(NamedTuple):
-    """What a unit motion of a joint asks for (f, B), and the parts of its derivatives by velocity and by coordinate."""
+    """What the force of one velocity feels of changes of acceleration (f), of e (B) and of dw (C), and what its own changes ask for."""
 
     f: Any
-    f_velocity: Any
-    f_coordinate: Any
     B: Any
     C: Any
-    H: Any
-    G: Any
+    by_velocity: Load
+    by_coordinate: Load
 
 
 def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
-    """D, V and P (nv, nv) at a state and an acceleration."""
+    """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than these.
+
+    >>> from cayley.dynamics.lean_links import lean_links
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = sensitivities(lean_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
+    >>> found.D.round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29 ]])
+    """
     moved = movements(links, q, v, vd)
     found, bodies = loads(links, q, moved), composite_bodies(links, q)
     rates = composite_rates(links, q, v, moved, bodies)
+    ways = [_directions(links, number, moved, q, v) for number in range(len(links.links))]
     D, V, P = ([[0.0] * links.nv for _ in range(links.nv)] for _ in range(3))
     for number, link in enumerate(links.links):
-        i = link.columns.start
-        asked = _asked(link, moved[number], found[number], bodies[number], rates[number])
-        own = number
-        while own != ROOT:
-            at, j = links.links[own], links.links[own].columns.start
-            D[i][j], V[i][j], P[i][j] = _by_earlier(at, moved[own], asked)
-            if own != number:
-                D[j][i], V[j][i], P[j][i] = D[i][j], *_by_later(at, asked)
-            if at.parent != ROOT:
-                asked = _carried(at, asked, moved[at.parent], v, q)
-            own = at.parent
+        for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
+            asked, at = _asked(way, found[number], bodies[number], rates[number]), number
+            while at != ROOT:
+                here = links.links[at]
+                for other, j in zip(ways[at], range(links.nv)[here.columns], strict=True):
+                    D[i][j], V[i][j], P[i][j] = (_felt(asked, c) for c in other[2:])
+                    if at != number:
+                        D[j][i], V[j][i], P[j][i] = D[i][j], _along(other, asked.by_velocity), _along(other, asked.by_coordinate)
+                if here.parent != ROOT:
+                    asked = _carried(here, asked, moved[here.parent], q, v)
+                at = here.parent
     return Sensitivities(*[np.array(matrix).reshape(links.nv, links.nv) for matrix in (D, V, P)])
 
 
-def composite_rates(links: Links, q: Any, v: Any, moved: list[Movement], bodies: list[Moments]) -> list[Rates]:
-    """The rates of each link with all that it carries."""
-    found = [_own_rates(link.moments, movement.w) for link, movement in zip(links.links, moved, strict=True)]
-    for number in reversed(range(len(found))):
-        link = links.links[number]
-        if link.parent != ROOT:
-            s, ds = link.offset(q), offset_rate(link, moved[link.parent].w, q, v)
-            found[link.parent] = found[link.parent].plus(_shifted(link, found[number], bodies[number], s, ds, q))
-    return found
+def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any) -> list[Direction]:
+    link = links.links[number]
+    parent = at_rest(links) if link.parent == ROOT else moved[link.parent]
+    if link.is_revolute or link.is_prismatic:
+        return [_single(link, moved[number])]
+    return [_one_of_several(link, column, moved[number], parent, q, v) for column in link.subspace.T]
 
 
-def offset_rate(link: Link, w: Any, q: Any, v: Any) -> Any:
-    """The rate of the way from the parent's origin to the link's, in the parent's axes."""
-    slide = link.placement[:3, :3] @ (link.subspace[:3] @ v[link.columns])
-    return np.cross(w, link.offset(q)) + slide
+def _single(link: Link, moved: Movement) -> Direction:
+    """Of a joint that turns or slides: its axis stands still in the parent, so the link's own movement says all."""
+    s, t = link.subspace[:3, 0], link.subspace[3:, 0]
+    dt, ds = np.cross(moved.w, t), np.cross(moved.w, s)
+    return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds), Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
 
 
-def _own_rates(moments: Moments, w: Any) -> Rates:
-    _, u, J = moments
-    turning = _cross_columns(w, J)
-    return Rates(np.cross(w, u), turning + turning.T, np.trace(J) * w - J @ w)
+def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, v: Any) -> Direction:
+    s, t = column[:3], column[3:]
+    u, turning = np.split(link.subspace @ v[link.columns], 2)
+    wp, dwp, b = (link.outwards(x, q) for x in (parent.w, parent.dw, parent.a + parent.W @ link.offset(q)))
+    dw = np.cross(wp, t)
+    twice = wp + moved.w
+    e = np.cross(dwp, t) + np.cross(dw, turning) + np.cross(moved.w, dw)
+    Wps = np.cross(dwp, s) + np.cross(wp, np.cross(wp, s))
+    return Direction(s, t, Change(_NONE, t, s), Change(t, np.cross(twice, t), np.cross(twice, s) + np.cross(t, u)),
+                     Change(dw, e, Wps + np.cross(b, t) + 2 * np.cross(dw, u)))
 
 
-def _shifted(link: Link, rates: Rates, body: Moments, s: Any, ds: Any, q: Any) -> Rates:
-    """Rates about the parent's origin, in the parent's axes."""
-    U, dU = link.inwards(body.first, q), link.inwards(rates.dU, q)
-    crossed = np.outer(U + body.mass * s, ds) + np.outer(dU, s)
-    return Rates(dU + body.mass * ds, link.inwards_both(rates.dJ, q) + crossed + crossed.T,
-                 link.inwards(rates.h, q) + np.cross(s, dU + body.mass * ds) + np.cross(U, ds))
-
-
-def _cross_columns(w: Any, T: Any) -> Any:
-    """w~ T."""
-    return np.stack([np.cross(w, column) for column in T.T], axis=1)
-
-
-def _asked(link: Link, moved: Movement, load: Load, body: Moments, rates: Rates) -> Asked:
-    (m, U, J), z = body, _axis(link)
-    dz, twice_dz, ddz = _axis_rates(link, moved)
+def _asked(way: Direction, load: Load, body: Moments, rates: Rates) -> Asked:
+    (m, U, J), s, t = body, way.slide, way.turn
     twice_dU = rates.dU + rates.dU
-    if link.is_prismatic:
-        return Asked(m * z, -m * twice_dz, -m * ddz, np.cross(U, z), -np.cross(twice_dU, z), np.cross(U, twice_dz),
-                     np.cross(U, ddz) + np.cross(z, load.f))
-    return Asked(np.cross(z, U), np.cross(U, twice_dz) + np.cross(twice_dU, z),
-                 np.cross(U, ddz) + np.cross(twice_dU, dz) + np.cross(load.f - m * moved.a, z),
-                 _times_E(J, z), _times_twice_L(rates, z, -1), _times_E(J, twice_dz) - _times_twice_L(rates, z, 1),
-                 _times_E(J, ddz) - _times_twice_L(rates, dz, 1) + np.cross(U, np.cross(moved.a, z)) - np.cross(load.n, z))
+    by_coordinate = _needed(way.by_coordinate, body, rates)
+    return Asked(m * s + np.cross(t, U), np.trace(J) * t - J @ t + np.cross(U, s), np.cross(twice_dU, s) - rates.twice_L(t, -1),
+                 _needed(way.by_velocity, body, rates),
+                 Load(by_coordinate.f + np.cross(t, load.f), by_coordinate.n + np.cross(t, load.n) + np.cross(s, load.f)))
 
 
-def _axis(link: Link) -> Any:
-    """The direction of a joint, in the axes of its link."""
-    return link.subspace[:3, 0] if link.is_prismatic else _Z
+def _needed(change: Change, body: Moments, rates: Rates) -> Load:
+    """The force and the moment that a change of movement asks for."""
+    (m, U, J), (dw, e, da) = body, change
+    return Load(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
+                np.trace(J) * e - J @ e - rates.twice_L(dw) + np.cross(U, da))
 
 
-def _axis_rates(link: Link, moved: Movement) -> tuple[Any, Any, Any]:
-    """The rate of that direction, twice it, and its second rate."""
-    dz = np.cross(moved.w, _axis(link))
-    return dz, dz + dz, moved.W @ _axis(link)
+def _felt(asked: Asked, change: Change) -> Any:
+    return asked.f @ change.a + asked.B @ change.e + asked.C @ change.w
 
 
-def _times_E(J: Any, x: Any) -> Any:
-    return np.trace(J) * x - J @ x
+def _along(way: Direction, load: Load) -> Any:
+    return way.slide @ load.f + way.turn @ load.n
 
 
-def _times_twice_L(rates: Rates, x: Any, sign: int) -> Any:
-    """2 L x, or 2 L^T x with the sign -1."""
-    return rates.dJ @ x - np.trace(rates.dJ) * x + sign * np.cross(rates.h, x)
-
-
-def _carried(link: Link, asked: Asked, parent: Movement, v: Any, q: Any) -> Asked:
+def _carried(link: Link, asked: Asked, parent: Movement, q: Any, v: Any) -> Asked:
     """The same about the origin of the parent, in the parent's axes."""
     s, ds = link.offset(q), offset_rate(link, parent.w, q, v)
-    f, f_velocity, f_coordinate, B, C, H, G = (link.inwards(x, q) for x in asked)
-    return Asked(f, f_velocity, f_coordinate, B + np.cross(s, f), C - np.cross(ds + ds, f), H - np.cross(s, f_velocity),
-                 G - np.cross(s, f_coordinate))
+    f = link.inwards(asked.f, q)
+    return Asked(f, link.inwards(asked.B, q) + np.cross(s, f), link.inwards(asked.C, q) + np.cross(ds + ds, f),
+                 _carried_load(link, asked.by_velocity, s, q), _carried_load(link, asked.by_coordinate, s, q))
 
 
-def _by_earlier(at: Link, moved: Movement, asked: Asked) -> tuple[Any, Any, Any]:
-    """The derivatives of the joint's force by what a joint before it, or it itself, does."""
-    z, (dz, twice_dz, ddz) = _axis(at), _axis_rates(at, moved)
-    if at.is_prismatic:
-        return asked.f @ z, asked.f @ twice_dz, asked.f @ ddz
-    return asked.B @ z, asked.B @ twice_dz - asked.C @ z, asked.B @ ddz - asked.C @ dz + asked.f @ np.cross(moved.a, z)
-
-
-def _by_later(at: Link, asked: Asked) -> tuple[Any, Any]:
-    """The derivatives of the force of a joint by the velocity and the coordinate of one that it carries."""
-    z = _axis(at)
-    return (-(z @ asked.f_velocity), -(z @ asked.f_coordinate)) if at.is_prismatic else (z @ asked.H, z @ asked.G)
+def _carried_load(link: Link, load: Load, s: Any, q: Any) -> Load:
+    f = link.inwards(load.f, q)
+    return Load(f, link.inwards(load.n, q) + np.cross(s, f))

@@ -30,10 +30,14 @@ Law = Callable[[float, np.ndarray, np.ndarray], Any]
 
 
 class Weights(NamedTuple):
-    """What a regulator minimises: the integral of x^T state x + u^T force u. Numbers, diagonals or matrices."""
+    """What a regulator minimises: the integral of x^T state x + u^T force u, plus x^T final x at the end. Numbers, diagonals or matrices.
+
+    Without `final`, each gain is that of a model that stands still, for ever; with it, of the whole motion to its last point.
+    """
 
     state: Any
     force: Any
+    final: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +93,33 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
     """
     model, instants = LinearisedMechanism(tree), np.atleast_1d(np.asarray(times, dtype=float))
     columns = list(range(tree.nv) if driven is None else driven)
+    models = [model.at(*reference(t)).driven_by(columns) for t in instants]
     gains = np.zeros((len(instants), tree.nv, 2 * tree.nv))
-    for place, t in enumerate(instants):
-        there = model.at(*reference(t)).driven_by(columns)
-        gains[place, columns] = _placed(there, poles) if weights is None else regulator_gain(there, weights)
+    if weights is None:
+        gains[:, columns] = [_placed(there, poles) for there in models]
+    elif weights.final is None:
+        gains[:, columns] = [regulator_gain(there, weights) for there in models]
+    else:
+        gains[:, columns] = horizon_gains(models, instants, weights)
     return Tracking(model, reference, instants, gains, np.isin(np.arange(tree.nv), columns))
+
+
+def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weights) -> np.ndarray:
+    """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference equation."""
+    Q, R = _square(weights.state, models[0].B.shape[0]), _square(weights.force, models[0].B.shape[1])
+    S, gains = _square(weights.final, len(Q)), []
+    for model, dt in zip(reversed(models[:-1]), reversed(np.diff(times)), strict=True):
+        step = model.discretised(dt)
+        K = np.linalg.solve(R * dt + step.B.T @ S @ step.B, step.B.T @ S @ step.A)
+        S = Q * dt + step.A.T @ S @ (step.A - step.B @ K)
+        S = (S + S.T) / 2
+        gains.append(K)
+    return np.stack([*reversed(gains), gains[0]])
 
 
 def regulator_gain(model: StateSpace, weights: Weights) -> np.ndarray:
     """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation."""
-    Q, R = (_square(w, size) for w, size in zip(weights, model.B.shape, strict=True))
+    Q, R = _square(weights.state, model.B.shape[0]), _square(weights.force, model.B.shape[1])
     try:
         X = solve_continuous_are(model.A, model.B, Q, R)
     except LinAlgError as error:

@@ -1,0 +1,371 @@
+"""The pictures of the conventions page, of the tutorials and of the front page. Run `python docs/pictures/pictures.py [folder]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import Arc, FancyArrowPatch
+
+import cayley as cy
+from cayley.drawing import draw_ellipsoids, stick_figure, workspace
+from cayley.geometry.rotations import matrix_from_vector_parameter
+from cayley.model.dh_table import DHRow, modified_dh_pose, standard_dh_pose
+from cayley.simulation import simulate
+
+plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.edgecolor": "#333333", "mathtext.fontset": "dejavusans"})
+
+RED, GREEN, BLUE, GREY, ORANGE = "#c0392b", "#2e8b57", "#2c5aa0", "#777777", "#d9822b"
+
+
+# Things in space
+
+
+def in_space(figure: Any, *place: int, elev: float = 22, azim: float = -58) -> Any:
+    ax = figure.add_subplot(*place, projection="3d")
+    ax.view_init(elev=elev, azim=azim)
+    ax.set_axis_off()
+    return ax
+
+
+def arrow(ax: Any, start: Any, along: Any, color: str, text: str = "", *, width: float = 2.0, push: float = 1.12, style: str = "-") -> None:
+    start, along = np.asarray(start, dtype=float), np.asarray(along, dtype=float)
+    ax.quiver(*start, *along, color=color, linewidth=width, arrow_length_ratio=0.16, linestyle=style)
+    if text:
+        ax.text(*(start + push * along), text, color=color, ha="center", va="center")
+
+
+def triad(ax: Any, pose: np.ndarray, name: str = "", length: float = 0.28) -> None:
+    for k, (color, letter) in enumerate(zip((RED, GREEN, BLUE), "xyz", strict=True)):
+        arrow(ax, pose[:3, 3], length * pose[:3, k], color, f"${letter}_{{{name}}}$" if name else f"${letter}$", push=1.3)
+
+
+def line(ax: Any, points: Any, color: str = GREY, style: str = "-", width: float = 1.2) -> None:
+    ax.plot(*np.asarray(points, dtype=float).T, color=color, linestyle=style, linewidth=width)
+
+
+def dimension(ax: Any, start: Any, end: Any, text: str, away: Any = (0.0, 0.0, 0.0)) -> None:
+    """A length with its name beside the middle."""
+    start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    line(ax, [start, end], ORANGE, width=3.0)
+    ax.text(*((start + end) / 2 + np.asarray(away)), text, color=ORANGE, ha="center", va="center", fontsize=12)
+
+
+def axis_line(ax: Any, point: Any, direction: Any, name: str, reach: float = 0.75) -> None:
+    point, direction = np.asarray(point, dtype=float), np.asarray(direction, dtype=float)
+    line(ax, [point - 0.45 * reach * direction, point + reach * direction], GREY, (0, (8, 3, 2, 3)))
+    ax.text(*(point + 1.12 * reach * direction), name, color="#444444", ha="center")
+
+
+def around(center: Any, axis: Any, start: Any, angle: float, size: float) -> np.ndarray:
+    """Points of an arc."""
+    turns = [matrix_from_vector_parameter(np.tan(a / 2) * np.asarray(axis)) @ np.asarray(start) for a in np.linspace(0.0, angle, 40)]
+    return np.asarray(center) + size * np.array(turns)
+
+
+def equal(ax: Any, low: Any, high: Any) -> None:
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    ax.set_zlim(low[2], high[2])
+    ax.set_box_aspect(np.subtract(high, low), zoom=1.25)
+
+
+# Conventions
+
+
+def denavit_hartenberg() -> Any:
+    """One row of a table, in the two conventions."""
+    figure = plt.figure(figsize=(11, 5.2), layout="constrained")
+    _standard(in_space(figure, 1, 2, 1), DHRow(theta=0.9, d=0.62, a=0.75, alpha=0.8))
+    _modified(in_space(figure, 1, 2, 2, azim=-75), DHRow(theta=1.0, d=0.75, a=0.7, alpha=-0.7))
+    return figure
+
+
+def _standard(ax: Any, row: DHRow) -> None:
+    first, second = np.eye(4), standard_dh_pose(row.theta, row.d, row.a, row.alpha)
+    triad(ax, first, "i-1")
+    triad(ax, second, "i")
+    foot = first[:3, 3] + row.d * first[:3, 2]
+    axis_line(ax, first[:3, 3], first[:3, 2], "axis i", 0.9)
+    axis_line(ax, second[:3, 3], second[:3, 2], "axis i+1", 0.6)
+    dimension(ax, first[:3, 3], foot, "$d_i$", (-0.09, 0.0, 0.12))
+    dimension(ax, foot, second[:3, 3], "$a_i$", (0.0, 0.0, 0.1))
+    _angle(ax, foot, first[:3, 2], first[:3, 0], row.theta, r"$\theta_i$")
+    _angle(ax, second[:3, 3], second[:3, 0], first[:3, 2], row.alpha, r"$\alpha_i$")
+    ax.set_title('"standard": $R_z(\\theta)\\,T_z(d)\\,T_x(a)\\,R_x(\\alpha)$\nframe i is at the far end of link i, $z_i$ on axis i+1')
+    equal(ax, (-0.1, -0.1, -0.1), (0.75, 0.75, 1.12))
+
+
+def _modified(ax: Any, row: DHRow) -> None:
+    first, second = np.eye(4), modified_dh_pose(row.theta, row.d, row.a, row.alpha)
+    triad(ax, first, "i-1")
+    triad(ax, second, "i")
+    foot = first[:3, 3] + row.a * first[:3, 0]
+    axis_line(ax, first[:3, 3], first[:3, 2], "axis i-1", 0.8)
+    axis_line(ax, foot, second[:3, 2], "axis i", 1.05)
+    dimension(ax, first[:3, 3], foot, "$a_i$", (0.0, 0.0, -0.1))
+    dimension(ax, foot, second[:3, 3], "$d_i$", (0.08, 0.05, -0.02))
+    _angle(ax, foot, first[:3, 0], first[:3, 2], row.alpha, r"$\alpha_i$", 0.4)
+    _angle(ax, second[:3, 3], second[:3, 2], first[:3, 0], row.theta, r"$\theta_i$")
+    ax.set_title('"modified": $T_x(a)\\,R_x(\\alpha)\\,T_z(d)\\,R_z(\\theta)$\nframe i is on axis i, at the near end of link i')
+    equal(ax, (-0.1, -0.1, -0.15), (1.0, 0.75, 0.9))
+
+
+def _angle(ax: Any, center: Any, axis: Any, start: Any, angle: float, name: str, size: float = 0.22) -> None:
+    arc = around(center, axis, start, angle, size)
+    line(ax, [center, arc[0] + 0.4 * (arc[0] - center)], "#aaaaaa", ":")
+    line(ax, arc, "#000000", width=1.6)
+    ax.text(*(center + 1.35 * (arc[20] - center)), name, ha="center", va="center", fontsize=12)
+
+
+def active_rotation() -> Any:
+    """R_ab: the axes of b, written in a; it turns components in b into components in a."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.1), layout="constrained")
+    angle = 0.6
+    c, s = np.cos(angle), np.sin(angle)
+    for ax in (left, right):
+        flat(ax, (-0.75, 1.35), (-0.15, 1.2))
+    flat_triad(left, (0, 0), 0.0, "a", "#999999", "#999999")
+    flat_triad(left, (0, 0), angle, "b", RED, GREEN)
+    flat_arrow(left, (0, 0), (0.9 * np.cos(1.1), 0.9 * np.sin(1.1)), "black", "$p$")
+    left.add_patch(Arc((0, 0), 0.7, 0.7, theta1=0, theta2=np.degrees(angle), color="black"))
+    left.text(0.42, 0.13, r"$\varphi$")
+    left.set_title("columns of $R_{ab}$: the axes of b, seen from a\n$p_a = R_{ab}\\, p_b$,  $R_{ac} = R_{ab} R_{bc}$")
+    flat_triad(right, (0, 0), 0.0, "", "#999999", "#999999")
+    x = np.array([0.95, 0.25])
+    flat_arrow(right, (0, 0), x, BLUE, "$x$")
+    flat_arrow(right, (0, 0), (c * x[0] - s * x[1], s * x[0] + c * x[1]), ORANGE, "$R\\,x$")
+    start = np.degrees(np.arctan2(x[1], x[0]))
+    right.add_patch(Arc((0, 0), 1.0, 1.0, theta1=start, theta2=start + np.degrees(angle), color="black"))
+    right.text(0.5, 0.42, r"$\varphi > 0$")
+    right.set_title("active: the vector turns, the axes stay\n$\\varphi$ by the right hand about $e$")
+    return figure
+
+
+def vector_parameter() -> Any:
+    """The half-angle tangent, and why half-turns need the homogeneous form."""
+    figure = plt.figure(figsize=(10, 4.4), layout="constrained")
+    ax = in_space(figure, 1, 2, 1, elev=30, azim=-60)
+    e = np.array([0.25, -0.2, 1.0])
+    e = e / np.linalg.norm(e)
+    x = np.cross(e, [1.0, -0.7, 0.0])
+    x = -0.8 * x / np.linalg.norm(x) + 0.1 * e
+    angle = 1.3
+    line(ax, [-0.25 * e, 1.25 * e], GREY, (0, (8, 3, 2, 3)))
+    ax.text(*(1.32 * e), "axis $e$", color=GREY)
+    arrow(ax, (0, 0, 0), np.tan(angle / 2) * e, ORANGE, width=3.4)
+    ax.text(*(0.62 * e + [0.06, 0.06, 0.0]), r"$c = \tan(\varphi/2)\,e$", color=ORANGE, fontsize=12)
+    arrow(ax, (0, 0, 0), x, BLUE, "$x$")
+    turned = matrix_from_vector_parameter(np.tan(angle / 2) * e) @ x
+    arrow(ax, (0, 0, 0), turned, RED, "$R\\,x$")
+    line(ax, around((0, 0, 0), e, x, angle, 1.0), "black", ":")
+    ax.text(*(0.62 * (x + turned)), r"$\varphi$", fontsize=13)
+    equal(ax, (-0.6, -0.7, -0.2), (0.8, 0.7, 1.0))
+    flat_ax = figure.add_subplot(1, 2, 2)
+    phi = np.radians(np.linspace(0, 359, 400))
+    tangent = np.where(np.abs(np.cos(phi / 2)) < 0.06, np.nan, np.tan(phi / 2))
+    flat_ax.plot(np.degrees(phi), tangent, color=ORANGE, label=r"$|c| = \tan(\varphi/2)$")
+    flat_ax.plot(np.degrees(phi), np.cos(phi / 2), color=BLUE, label="w of [w : v]")
+    flat_ax.plot(np.degrees(phi), np.sin(phi / 2), color=RED, label="|v| of [w : v]")
+    flat_ax.axvline(180, color=GREY, linestyle=":")
+    flat_ax.text(183, -3.3, "half-turn: w = 0", color=GREY)
+    flat_ax.set(ylim=(-4, 4), xticks=range(0, 361, 90), xlabel=r"$\varphi$ [degrees]")
+    flat_ax.legend(frameon=False, loc="upper left")
+    flat_ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def twists_and_wrenches() -> Any:
+    """(v; w) and (f; m) at a named point."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), layout="constrained")
+    for ax, name in ((left, "twist (v; w): velocity of the body's point at P,\nthen angular velocity"),
+                     (right, "wrench (f; m): force, then moment about P;\npower is $f \\cdot v + m \\cdot w$ at any P")):
+        flat(ax, (-1.0, 1.6), (-1.0, 1.2))
+        outline = np.linspace(0, 2 * np.pi, 200)
+        radius = 0.72 + 0.1 * np.cos(2 * outline + 0.5) + 0.05 * np.sin(3 * outline)
+        ax.fill(radius * np.cos(outline), radius * np.sin(outline), color="#e8edf5", edgecolor="#9aa9c2")
+        ax.plot(0.25, -0.2, "ko", markersize=4)
+        ax.text(0.3, -0.33, "P")
+        ax.set_title(name)
+    flat_arrow(left, (0.25, -0.2), (0.75, 0.45), BLUE, "$v$")
+    flat_turn(left, (-0.25, 0.2), 0.3, RED, "$w$")
+    flat_arrow(right, (0.25, -0.2), (0.7, 0.55), BLUE, "$f$")
+    flat_turn(right, (-0.25, 0.2), 0.3, RED, "$m$")
+    return figure
+
+
+def gravity_and_wrenches() -> Any:
+    """Gravity is the acceleration of free fall; external wrenches act on the robot."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
+    arm = cy.load("planar2r")
+    q = np.array([0.5, 0.7])
+    for ax in (left, right):
+        stick_figure(arm, q, frames=(), ax=ax)
+        ax.set_axis_off()
+        ax.set(xlim=(-0.25, 1.15), ylim=(-0.2, 0.9), adjustable="box")
+    tool = arm.pose(q, "tool")[:2, 3]
+    flat_arrow(left, (0.85, 0.75), (0.0, -0.35), ORANGE, "gravity $(0, -9.81, 0)$")
+    flat_turn(left, (0.0, 0.0), 0.13, RED, r"$\tau_1 > 0$ holds it", away=(0.32, -0.06))
+    left.set_title("gravity: the acceleration of free fall;\ngravity_forces are what holds the arm", y=0.96)
+    flat_arrow(right, tool, (0.3, -0.12), ORANGE, "f ON the arm")
+    flat_arrow(right, tool, (-0.3, 0.12), GREY, "-f of the arm")
+    right.set_title("external wrenches: what the world does to the robot\njoint_forces_that_resist: $\\tau = -J^T f$", y=0.96)
+    return figure
+
+
+def jacobian_axes() -> Any:
+    """The same twist with components in the world's and in the body's axes."""
+    figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+    arm = cy.load("planar2r")
+    q = np.array([0.35, 0.75])
+    stick_figure(arm, q, frames=(), ax=ax)
+    pose = arm.pose(q, "tool")
+    angle = np.arctan2(pose[1, 0], pose[0, 0])
+    flat_triad(ax, (0.0, 0.0), 0.0, "world", RED, GREEN, length=0.2)
+    flat_triad(ax, pose[:2, 3], angle, "body", RED, GREEN, length=0.2)
+    velocity = 0.6 * arm.twist(q, [0.5, 0.2], "tool", axes="world")[:2]
+    flat_arrow(ax, pose[:2, 3], velocity, BLUE, "$v$ of the tool's origin")
+    ax.set_axis_off()
+    ax.set(xlim=(-0.2, 1.0), ylim=(-0.1, 0.85), adjustable="box")
+    ax.set_title('one velocity, two sets of components:\naxes="world" or axes="body"', y=0.97)
+    return figure
+
+
+# Things in a plane
+
+
+def flat(ax: Any, x: tuple[float, float], y: tuple[float, float]) -> None:
+    ax.set(xlim=x, ylim=y, aspect="equal")
+    ax.set_axis_off()
+
+
+def flat_arrow(ax: Any, start: Any, along: Any, color: str, text: str = "", *, above: float = 0.0) -> None:
+    end = np.add(start, along)
+    ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=color, linewidth=2, shrinkA=0, shrinkB=0, zorder=9))
+    if text:
+        out = np.asarray(along) / np.linalg.norm(along)
+        ax.annotate(text, end, xytext=(9 * out[0], 9 * out[1] + 100 * above), textcoords="offset points", color=color, zorder=9,
+                    ha="left" if out[0] > 0.3 else "right" if out[0] < -0.3 else "center",
+                    va="bottom" if out[1] > 0.3 else "top" if out[1] < -0.3 else "center")
+
+
+def flat_triad(ax: Any, origin: Any, angle: float, name: str, first: str, second: str, length: float = 1.0) -> None:
+    for turn, color, letter in ((0.0, first, "x"), (np.pi / 2, second, "y")):
+        a = angle + turn
+        flat_arrow(ax, origin, (length * np.cos(a), length * np.sin(a)), color, f"${letter}_{{{name}}}$" if name else f"${letter}$")
+
+
+def flat_turn(ax: Any, center: Any, size: float, color: str, text: str, away: Any = (0.0, 0.0)) -> None:
+    center = np.asarray(center)
+    start, end = center + size * np.array([1.0, 0.0]), center + size * np.array([-0.75, 0.66])
+    ax.add_patch(FancyArrowPatch(start, end, connectionstyle="arc3,rad=0.75", arrowstyle="-|>", mutation_scale=14, color=color, linewidth=2,
+                                 zorder=9))
+    ax.text(*(center + np.asarray(away)), text, color=color, ha="center", va="center", zorder=9)
+
+
+# Tutorials and front page
+
+
+def planar_arm() -> Any:
+    figure, ax = plt.subplots(figsize=(6.6, 4.4), layout="constrained")
+    arm, q = cy.load("planar2r"), np.array([0.3, 0.8])
+    stick_figure(arm, q, frames=(), ax=ax)
+    elbow, tool = arm.pose(q, "frame2")[:2, 3], arm.pose(q, "tool")[:2, 3]
+    flat_triad(ax, (0, 0), 0.0, "0", RED, GREEN, length=0.16)
+    flat_triad(ax, elbow, q[0], "1", RED, GREEN, length=0.16)
+    flat_triad(ax, tool, q.sum(), "2", RED, GREEN, length=0.16)
+    for center, start, turn, name in (((0, 0), 0.0, q[0], "$q_1$"), (elbow, q[0], q[1], "$q_2$")):
+        ax.add_patch(Arc(center, 0.5, 0.5, theta1=np.degrees(start), theta2=np.degrees(start + turn), linewidth=1.4))
+        middle = start + turn / 2
+        ax.text(*(np.asarray(center) + 0.3 * np.array([np.cos(middle), np.sin(middle)])), name, ha="center", va="center")
+    ax.plot(*np.transpose([elbow, elbow + 0.33 * np.array([np.cos(q[0]), np.sin(q[0])])]), color=GREY, linestyle=":")
+    ax.text(*(0.5 * elbow + [-0.03, 0.06]), "$l_1$", color=BLUE, fontsize=12)
+    ax.text(*(0.5 * (elbow + tool) + [-0.08, 0.02]), "$l_2$", color=BLUE, fontsize=12)
+    ax.set_axis_off()
+    ax.set(xlim=(-0.15, 1.0), ylim=(-0.15, 0.75), adjustable="box")
+    return figure
+
+
+def ellipses() -> Any:
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+    for ax, q, title in zip(axes, ([0.4, 1.5], [0.4, 0.25]), ("bent", "nearly stretched"), strict=True):
+        stick_figure(cy.load("planar2r"), q, frames=(), ax=ax)
+        draw_ellipsoids(cy.load("planar2r"), q, "tool", ax=ax)
+        ax.set_xlabel(f"x [m]; the arm {title}")
+    return figure
+
+
+def fall() -> Any:
+    arm = cy.load("planar2r")
+    fallen = simulate(arm, [0.3, 0.8], [0.0, 0.0], times=np.linspace(0.0, 3.0, 601), progress=False)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    stick_figure(arm, fallen.q[:90:11], frames=("tool",), labels=False, ax=left)
+    left.set_title("the first half second")
+    kinetic, potential = arm.kinetic_energy(fallen.q, fallen.qd), arm.potential_energy(fallen.q)
+    for values, color, name in ((kinetic, RED, "kinetic"), (potential, BLUE, "potential"), (kinetic + potential, "black", "sum")):
+        right.plot(fallen.t, values, color=color, label=name)
+    right.set(xlabel="t [s]", ylabel="energy [J]")
+    right.legend(frameon=False)
+    right.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def draft() -> Any:
+    quarter = np.pi / 2
+    rows = [(0, 0, 0, 0), (0, 0, 0, -quarter), (0, 0, 0.45, 0), (0, 0.4, 0, -quarter), (0, 0, 0, quarter), (0, 0, 0, -quarter)]
+    arm = cy.Mechanism.from_dh(rows, convention="modified", name="draft")
+    figure = plt.figure(figsize=(10, 4.4))
+    workspace(arm, "tool", samples=100_000).draw(figure=figure)
+    return figure
+
+
+def front() -> Any:
+    """A robot in motion, its manipulability and its costs."""
+    figure = plt.figure(figsize=(11, 4.2), layout="constrained")
+    ax = figure.add_subplot(1, 2, 1, projection="3d")
+    ax.view_init(elev=20, azim=-55)
+    ax.set_axis_off()
+    ax.set_box_aspect(None, zoom=1.35)
+    swing = np.linspace([-0.9, -0.2, 0.0, -2.2, 0.0, 2.0, 0.5], [0.9, 0.6, 0.2, -1.5, 0.1, 2.1, 0.5], 6)
+    stick_figure(cy.load("panda"), swing, ground=False, labels=False, ax=ax)
+    bars = figure.add_subplot(1, 2, 2)
+    puma = cy.load("puma560")
+    names = ["uicker-kahn", "waters", "hollerbach-3x3", "kane", "featherstone", "luh-walker-paul", "newton-euler", "lean-newton-euler"]
+    counted = [puma.inverse_dynamics.using(name).operations() for name in names]
+    total = [cost.multiplications + cost.additions for cost in counted]
+    bars.barh(names, total, color=[GREY] * (len(names) - 1) + [BLUE])
+    bars.invert_yaxis()
+    for place, value in enumerate(total):
+        bars.text(value * 1.05, place, str(value), va="center", fontsize=9)
+    bars.set(xscale="log", xlim=(100, 9000), xlabel="multiplications + additions")
+    bars.set_title("inverse dynamics of the PUMA 560, compiled")
+    bars.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Any]] = {
+    made.__name__: made for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
+                                     jacobian_axes, planar_arm, ellipses, fall, draft, front)}
+
+
+def main(folder: Path) -> list[Path]:
+    """Draw all pictures into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, made in PICTURES.items():
+        figure = made()
+        paths.append(folder / f"{name}.png")
+        figure.savefig(paths[-1], metadata={"Software": None})
+        plt.close(figure)
+    return paths
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent)

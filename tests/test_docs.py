@@ -1,0 +1,191 @@
+"""The documentation: the site builds without warnings and without a network, its links lead somewhere, its figures and pictures are true.
+
+The examples of the pages are doctests, which pytest collects from docs/ itself.
+"""
+
+import fcntl
+import importlib.util
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import matplotlib.image
+import pytest
+
+from studio.browser import Browser, NoBrowser, chromium
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+def module_at(path):
+    spec = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Anchors(HTMLParser):
+    """What a page can be linked at, what it links to, and what it needs to be shown."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.names, self.links, self.needed = set(), [], []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.names.update(filter(None, (given.get("id"), given.get("name"))))
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        elif tag in ("script", "img", "iframe") and given.get("src"):
+            self.needed.append(given["src"])
+        elif tag == "link" and given.get("rel") != "canonical" and given.get("href"):
+            self.needed.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, worker_id):
+    """The folder of the site, and what was said while it was built; workers of one run share it."""
+    pytest.importorskip("mkdocs", reason="the generator of the site is not installed")
+    own = tmp_path_factory.getbasetemp()
+    shared = (own if worker_id == "master" else own.parent) / "documentation"
+    shared.mkdir(exist_ok=True)
+    folder, said = shared / "site", shared / "said.txt"
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            done = subprocess.run([sys.executable, str(ROOT / "tools" / "docs.py"), str(folder)], capture_output=True, text=True)
+            said.write_text(f"{done.stdout}{done.stderr}exit status {done.returncode}")
+    return folder, said.read_text()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        chromium()
+    except NoBrowser as why:
+        pytest.skip(str(why))
+    with Browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def site(built):
+    return {page.relative_to(built[0]).as_posix(): Anchors(page) for page in built[0].rglob("*.html") if page.name != "404.html"}
+
+
+def test_the_site_builds_without_warnings(built):
+    assert built[1].endswith("exit status 0") and "WARNING" not in built[1] and "ERROR" not in built[1], built[1]
+
+
+def test_every_page_is_in_the_site(site):
+    for page in PAGES:
+        relative = page.relative_to(DOCS)
+        assert relative.with_name("index.html" if page.name == "README.md" else f"{page.stem}.html").as_posix() in site
+    assert {"reference/cayley.html", "reference/cayley_dynamics_inverse.html", "reference/cayley_geometry_rotations.html"} <= set(site)
+
+
+def test_every_internal_link_leads_somewhere(built, site):
+    folder, _ = built
+    for name, page in site.items():
+        for link in [*page.links, *page.needed]:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (folder / name).parent / unquote(parts.path) if parts.path else folder / name
+            assert target.resolve().exists(), f"{name} links to {link}, which is not there"
+            if parts.fragment and target.suffix == ".html" and not parts.fragment.startswith("__"):
+                anchors = site[target.resolve().relative_to(folder.resolve()).as_posix()].names
+                assert unquote(parts.fragment) in anchors, f"{name} links to {link}, and that page has no such place"
+
+
+def test_nothing_is_fetched_from_elsewhere(built, site):
+    folder, _ = built
+    for name, page in site.items():
+        assert not [need for need in page.needed if urlsplit(need).netloc], name
+    for style in folder.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?https?:|@import", style.read_text(encoding="utf-8")), style
+
+
+def test_equations_are_typeset_and_numbered_once(built, site):
+    folder, _ = built
+    theory = sorted((folder / "theory").glob("*.html"))
+    numbers = [number for page in theory for number in re.findall(r'<div class="equation" id="(eq-[a-z]+-\d+)">', page.read_text())]
+    assert len(numbers) == len(set(numbers)) > 50
+    for page in folder.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "arithmatex" not in text and r"\tag" not in text, page
+
+
+def test_equations_that_are_cited_exist():
+    """(K-3) in a page or a docstring is an equation of a theory page."""
+    known = {number for page in (DOCS / "theory").glob("*.md") for number in re.findall(r"\\tag\{([^}]*)\}", page.read_text())}
+    cited = {number for text in [*PAGES, *(ROOT / "src").rglob("*.py")]
+             for number in re.findall(r"\(([CRSTMKIDFL]-\d+)\)", text.read_text(encoding="utf-8"))}
+    assert cited and cited <= known, cited - known
+
+
+def test_each_row_of_the_errata_has_its_own_label():
+    labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)
+    for source, count in {"E0": 77, "E1": 36, "E1b": 35, "E2": 40, "E3": 45, "E4": 25}.items():
+        assert [int(number) for name, number in labels if name == source] == list(range(1, count + 1))
+
+
+def test_labels_of_errata_that_are_cited_exist():
+    known = set(re.findall(r"^\| (E\d\w?-\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE))
+    cited = {label for page in PAGES for label in re.findall(r"\bE\db?-\d\d\b", page.read_text(encoding="utf-8"))}
+    assert cited <= known, cited - known
+
+
+def test_the_savings_of_lean_links_are_as_the_page_says():
+    measured = module_at(DOCS / "theory" / "lean_links.py")
+    page = (DOCS / "theory" / "inverse_dynamics.md").read_text()
+    for choices in (measured.STEPS, measured.WITHOUT):
+        assert "\n".join(measured.rows(choices)) in page
+
+
+def test_every_way_of_counting_computes_the_same_forces():
+    measured = module_at(DOCS / "theory" / "lean_links.py")
+    state = measured.np.random.default_rng(1).normal(size=(3, 7))
+    for make in measured.ARMS.values():
+        links = measured.links_of(make())
+        q, qd, qdd = state[:, :links.nq]
+        expected = measured.inverse_dynamics(links, q, qd, qdd)
+        for change in [*measured.STEPS.values(), *measured.WITHOUT.values()]:
+            changed, text = change(links)
+            assert text(changed, q, qd, qdd) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_pictures_are_drawn_again(tmp_path):
+    pictures = module_at(DOCS / "pictures" / "pictures.py")
+    texts = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for path in pictures.main(tmp_path):
+        drawn, kept = (matplotlib.image.imread(folder / path.name)[..., :3] for folder in (tmp_path, DOCS / "pictures"))
+        assert drawn.shape == kept.shape and drawn.std() > 0.05 and f"pictures/{path.name})" in texts
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_pages_in_a_browser(built, browser, width):
+    folder, _ = built
+    for name in ("index", "conventions", "errata", "tutorials/engineer", "theory/inverse_dynamics", "reference/cayley_dynamics"):
+        browser.open(folder / f"{name}.html", width=width)
+        assert not browser.problems, (name, browser.problems)
+        assert not [url for url in browser.requests if not url.startswith(("file:", "data:", "about:", "blob:"))], name
+        assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+    browser.open(folder / "theory" / "inverse_dynamics.html", width=width)
+    heights = browser.evaluate("[...document.querySelectorAll('.equation')].map(one => one.getBoundingClientRect().height)")
+    assert len(heights) >= 10 and all(15 < height < 90 for height in heights), heights
+
+
+def test_the_search_works_from_the_disk(built, browser):
+    browser.open(built[0] / "index.html", width=1400)
+    browser.evaluate("""(() => { const field = document.querySelector("[data-md-component=search-query]");
+        field.focus(); field.value = "composite bodies"; field.dispatchEvent(new Event("input", {bubbles: true}));
+        field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true})); })()""")
+    browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")

@@ -1,0 +1,179 @@
+"""The documentation site: `python tools/docs.py [FOLDER]` builds it with MkDocs, offline, and fails at the first warning.
+
+This file is also what MkDocs asks (mkdocs.yml names it): which pages there are, how formulas are set, and how docstrings become pages.
+Formulas, $...$ and $$...$$ in the pages, become MathML, which browsers draw themselves, with a font that comes with the site. A formula
+with \\tag{K-3} is numbered, and the target of links to #eq-k-3. The pages use nothing from elsewhere, and their search works from the disk.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import griffe
+from latex2mathml.converter import convert
+from mkdocs.__main__ import cli
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "cayley"
+MATH_FONT = Path(find_spec("ziamath").origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"  # type: ignore[union-attr, arg-type]
+
+FETCHED = "https://unpkg.com/iframe-worker/shim"
+DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
+INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+
+SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
+    "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md"]),
+    "Guides": ("", ["compiler.md", "equations.md", "simulation.md", "linearised.md", "identification.md", "optimal_control.md"]),
+    "Conventions": ("conventions.md", []),
+    "Theory": ("theory", ["README.md", "compiler.md", "rotations.md", "motions.md", "tensors.md", "model.md", "kinematics.md",
+                          "inverse_kinematics.md", "inverse_dynamics.md", "inertia_matrix.md", "linearised.md"]),
+    "Errata": ("errata.md", []),
+    "Gallery": ("gallery", []),
+}
+
+
+# Pages
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """The navigation, from the folders: a page that is added appears by itself."""
+    docs = Path(config.docs_dir)
+    config.nav = [{"Home": "README.md"}, *[{title: _section(docs, *places)} for title, places in SECTIONS.items()],
+                  {"Reference": [page.path for page in reference_pages()]}]
+
+
+def _section(docs: Path, place: str, first: list[str]) -> Any:
+    if place.endswith(".md"):
+        return place
+    found = sorted(page.name for page in (docs / place).glob("*.md"))
+    elsewhere = {"README.md", *(where for where, _ in SECTIONS.values())} if not place else set()
+    names = [name for name in first if name in found] + [name for name in found if name not in first and name not in elsewhere]
+    return [{_short_title(docs / place / name): str(Path(place) / name)} for name in names]
+
+
+def _short_title(page: Path) -> str:
+    """The title without the name of the section: "Theory: kinematics" is "Kinematics" among its own."""
+    title = page.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
+    short = title.split(": ", 1)[-1]
+    return short[0].upper() + short[1:]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """What exists only in the site: the pages of the reference, and the font of the formulas."""
+    for page in reference_pages():
+        files.append(File.generated(config, page.path, content=page.text))
+    files.append(File.generated(config, "assets/STIXTwoMath-Regular.ttf", abs_src_path=str(MATH_FONT)))
+    return files
+
+
+class ReferencePage:
+    """A package, with all of its modules on one page."""
+
+    def __init__(self, folder: Path):
+        relative = folder.relative_to(SOURCE.parent)
+        self.name = ".".join(relative.parts)
+        self.path = f"reference/{'_'.join(relative.parts)}.md"
+        modules = [module for module in sorted(folder.glob("*.py")) if module.stem != "__main__" and _documented(module)]
+        blocks = [f"::: {self._dotted(module)}\n" for module in modules]
+        self.modules = len(modules)
+        self.text = f"# {self.name}\n\n" + "\n".join(blocks)
+
+    def _dotted(self, module: Path) -> str:
+        return self.name if module.stem == "__init__" else f"{self.name}.{module.stem}"
+
+
+def _documented(module: Path) -> bool:
+    return module.read_text(encoding="utf-8").lstrip().startswith(('"""', 'r"""'))
+
+
+def reference_pages() -> Iterator[ReferencePage]:
+    for folder in [SOURCE, *sorted(path for path in SOURCE.rglob("*") if path.is_dir())]:
+        if (folder / "__init__.py").exists():
+            page = ReferencePage(folder)
+            if page.modules:
+                yield page
+
+
+# Markdown
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Examples with prompts are sessions, not programs."""
+    return re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.MULTILINE)
+
+
+def on_page_content(text: str, page: Page, **_: Any) -> str:
+    """Formulas as MathML, numbered where they have a tag."""
+    text = DISPLAYED.sub(lambda found: display(html.unescape(found[1]), page), text)
+    return INLINE.sub(lambda found: mathml(html.unescape(found[1])), text)
+
+
+def display(latex: str, page: Page) -> str:
+    tag = re.search(r"\\tag\{([^}]*)\}", latex)
+    formula = mathml(re.sub(r"\\tag\{[^}]*\}", "", latex), display="block")
+    if tag is None:
+        return f'<div class="equation">{formula}</div>'
+    name = f"eq-{tag[1].lower()}"
+    if page.present_anchor_ids is not None:
+        page.present_anchor_ids.add(name)
+    return f'<div class="equation" id="{name}">{formula}<a class="number" href="#{name}">({tag[1]})</a></div>'
+
+
+def mathml(latex: str, *, display: str = "inline") -> str:
+    """The formula, with dots and tildes as accents, not as superscripts above."""
+    return convert(latex.strip(), display=display).replace("<mover>", '<mover accent="true">')
+
+
+def on_post_page(text: str, page: Page, **_: Any) -> str:
+    """The theme would fetch what lets its search work from the disk; the site has its own."""
+    return text.replace(FETCHED, get_relative_url("assets/worker_in_frame.js", page.url))
+
+
+def on_post_template(text: str, **_: Any) -> str:
+    return text.replace(FETCHED, "/assets/worker_in_frame.js")
+
+
+# Docstrings
+
+
+class Sessions(griffe.Extension):
+    """Doctests in docstrings, which stand there as they are, fenced for Markdown."""
+
+    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = fenced(obj.docstring.value)
+
+
+def fenced(docstring: str) -> str:
+    """Doctests between fences, and indented formulas with the empty lines around them that Markdown asks for."""
+    lines: list[str] = []
+    inside = indented = False
+    for line in docstring.split("\n"):
+        if not inside and line.lstrip().startswith(">>>"):
+            lines, inside = [*lines, "", "```pycon"], True
+        elif inside and not line.strip():
+            lines, inside = [*lines, "```"], False
+        if not inside and line.startswith("    ") != indented and line.strip():
+            lines, indented = [*lines, ""], not indented
+        lines.append(line if inside or indented else _without_tags(line))
+    return "\n".join([*lines, "```"] if inside else lines)
+
+
+def _without_tags(line: str) -> str:
+    """The names of tags are words here, not tags; between backquotes Markdown knows that itself."""
+    return "`".join(part if k % 2 else part.replace("<", "&lt;") for k, part in enumerate(line.split("`")))
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1:] or [str(ROOT / "build" / "site")]
+    cli(["build", "--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", *folder])
