@@ -63,7 +63,7 @@ def main() -> None:
         for c in contestants:
             reference = own[c.states == 1] or ns["batch"]
             rows.append([event.title, c.title, _figure(ns[c.key]), f"{ns[c.key] / reference:.1f}"])
-            console.print(*rows[-1], sep=" | ")
+            console.print(*rows[-1], sep=" | ", soft_wrap=True)
         requirements += [Requirement(f"{event.title}, {mine}, beside {theirs}", ns[theirs] / ns[mine] if theirs in ns else None, bound,
                                      "times") for (mine, theirs), bound in _bounds(event).items()]
     scaling = list(growth(chosen.rounds)) if chosen.only in "chains" else []
@@ -191,9 +191,9 @@ def _pinocchio_function(pin: Any, function: str) -> tuple[Callable, Callable]:
         P, V, D = result
         return np.concatenate([symmetric(D).ravel(), V.ravel(), P.ravel()])
 
-    def forward(result: Any, _: Any) -> np.ndarray:
+    def forward(result: Any, data: Any) -> np.ndarray:
         P, V, D = result
-        return np.concatenate([P.ravel(), V.ravel(), symmetric(D).ravel()])
+        return np.concatenate([data.ddq, P.ravel(), V.ravel(), symmetric(D).ravel()])
 
     return {"inverse_dynamics": (pin.rnea, lambda tau, _: tau.copy()), "forward_dynamics": (pin.aba, lambda a, _: a.copy()),
             "inertia_matrix": (pin.crba, lambda M, _: symmetric(M).ravel()),

@@ -21,7 +21,7 @@ from cayley.compiler.program import Program
 from cayley.compiler.signature import spell
 
 _PATIENCE = 2.0
-_LARGEST_NATIVE = 10_000  # operations; beyond, compiling them twice is not worth the quicker call
+_LARGEST_NATIVE = 40_000  # operations; beyond, compiling them twice is not worth the quicker call
 
 
 class Compiled:
