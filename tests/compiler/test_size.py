@@ -26,7 +26,6 @@ def long_chain(steps):
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-14), (np.float32, 1e-5)])
 def test_a_long_program_is_cut_into_functions(dtype, tolerance, monkeypatch):
     monkeypatch.setattr(llvm, "LONGEST_FUNCTION", 300)
-    monkeypatch.setattr(compile, "LONGEST_FUNCTION", 300)
     kernel = cy.kernel("(8)->(8)", name="long_chain")(long_chain(3000))
     x = np.random.default_rng(0).normal(size=(37, 8)).astype(dtype)
     values = kernel(x)
