@@ -131,6 +131,12 @@ def test_equations_that_are_cited_exist():
     assert cited and cited <= known, cited - known
 
 
+def test_equations_cited_in_docstrings_are_links(site):
+    for page, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"), ("kinematics", "kinematics.html#eq-k-3"),
+                       ("geometry_rotations", "rotations.html#eq-r-1"), ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
+        assert f"../theory/{link}" in site[f"reference/cayley_{page}.html"].links
+
+
 def test_each_row_of_the_errata_has_its_own_label():
     labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)
     for source, count in {"E0": 77, "E1": 36, "E1b": 35, "E2": 40, "E3": 45, "E4": 25}.items():

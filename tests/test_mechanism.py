@@ -201,3 +201,19 @@ def test_a_family_of_kernels_behaves_as_a_function():
         arm.jacobian([0.0, 0.0], axes="world")
     with pytest.raises(SignatureError):
         arm.jacobian([0.0, 0.0, 0.0], "tool", axes="world")
+
+
+def test_a_choice_may_be_a_list_or_an_array():
+    arm, rows = cy.load("planar2r"), (True, True, False, False, False, False)
+    wanted = arm.manipulability([0.3, 0.5], "tool", task=rows, axes="world")
+    for task in (list(rows), np.array(rows), np.array(rows, dtype=float)):
+        assert arm.manipulability([0.3, 0.5], "tool", task=task, axes="world") == wanted
+        assert arm.manipulability.of("tool", task=task, axes="world") is arm.manipulability.of("tool", task=rows, axes="world")
+
+
+def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
+    arm = cy.load("panda")
+    with pytest.raises(SingularityError, match="'vector-parameter' is singular for 'tool'"):
+        arm.coordinates(np.zeros((2, 7)), "tool", attitude="vector-parameter")
+    assert np.isfinite(arm.coordinates(np.full(7, 0.1), "tool", attitude="vector-parameter")).all()
+    assert np.isfinite(arm.coordinates(np.zeros(7), "tool", attitude="rotation vector")).all()

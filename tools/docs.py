@@ -30,6 +30,7 @@ MATH_FONT = Path(find_spec("ziamath").origin).parent / "fonts" / "STIXTwoMath-Re
 FETCHED = "https://unpkg.com/iframe-worker/shim"
 DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))? of docs/(theory/\w+)\.md")
 
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
     "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md"]),
@@ -147,11 +148,16 @@ def on_post_template(text: str, **_: Any) -> str:
 
 
 class Sessions(griffe.Extension):
-    """Doctests in docstrings, which stand there as they are, fenced for Markdown."""
+    """Doctests in docstrings, which stand there as they are, fenced for Markdown, and the equations they cite as links."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = linked(fenced(obj.docstring.value))
+
+
+def linked(docstring: str) -> str:
+    """Numbers of equations with the page that has them become links."""
+    return CITED.sub(lambda found: f"[({found[1]}){found[2] or ''}](../{found[3]}.md#eq-{found[1].lower()})", docstring)
 
 
 def fenced(docstring: str) -> str:

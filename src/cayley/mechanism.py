@@ -141,6 +141,10 @@ class Mechanism(DynamicTree):
         """The configurations with their quaternions brought to length one."""
         return configurations.normalized(self, q)
 
+    def with_followers(self, q: Any) -> np.ndarray:
+        """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are independent."""
+        return configurations.with_followers(self, q)
+
     def check_configuration(self, q: Any, *, limits: bool = True) -> None:
         """Raise if `q` (..., nq) is no configuration of this mechanism, or, with `limits`, outside them."""
         configurations.check_configuration(self, q, limits=limits)
@@ -180,11 +184,16 @@ class Mechanism(DynamicTree):
     def coordinates(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
         """`coordinates(q, frame, attitude="zyx moving")`: position and attitude (..., 6 or 7) of a frame; see `kinematics.attitude`.
 
+        `SingularityError` where a vector-parameter is infinite, at half-turns; the kernel's `unchecked` does not look.
+
         >>> load("planar2r").coordinates([0.0, np.pi / 2], "tool", attitude="rotation vector").round(6)
         array([0.5 , 0.4 , 0. , 0. , 0. , 1.570796])
         """
         size = 3 + attitude_named(attitude).size
-        return frame_kernel(self, analytic.coordinates, f"(q)->({size})", frame, attitude=attitude, relative_to=relative_to)
+        infinite = attitude == "vector-parameter"  # the others have values everywhere
+        check = analytic.check_attitude(self, frame, attitude=attitude, relative_to=relative_to) if infinite else None
+        return frame_kernel(self, analytic.coordinates, f"(q)->({size})", frame, check=check, attitude=attitude,
+                            relative_to=relative_to)
 
     # Velocities and accelerations
 

@@ -36,7 +36,8 @@ def test_wrong_values_are_explained(arguments, advice):
     (["inf"], "'info'"), (["info"], "ROBOT"), (["export", "ur5", "--function", "jacobbian"], "'jacobian'"), (["ik", "ur5", "1", "2"], "16"),
     (["ik", "ur5", "a", "0", "0", "0", "0", "0"], "'a'"), (["ik", "ur5"], "--of"), (["simulate", "ur5", "--q", "0 0"], "6 numbers"),
     (["export", "ur5", "--language", "fortran"], "cuda"), (["counts", "ur5", "--function", "pose"], "inertia_matrix"),
-    (["info", "ur5", "--jsn"], "--json"),
+    (["info", "ur5", "--jsn"], "--json"), (["export", "ur5", "--function", "pose", "--method", "kane"], "one method only"),
+    (["export", "ur5", "--frame", "tool"], "not of a frame"), (["export", "ur5", "--function", "pose", "--axes", "body"], "no choice of"),
 ])
 def test_commands_that_are_not_understood(arguments, advice):
     found = CliRunner().invoke(app, arguments)
@@ -48,12 +49,47 @@ def test_a_broken_file_is_one_message(tmp_path):
     assert "line 2" in run("info", tmp_path / "arm.urdf", code=1).stderr
 
 
+def test_nothing_is_lost_on_a_narrow_terminal():
+    kernel, shown = cy.load("planar2r").inverse_dynamics, call("counts", "planar2r", columns=40).stdout
+    assert "…" not in shown and widest(shown) <= 40 and str(kernel.using("uicker-kahn").operations().multiplications) in shown
+    names = call("robots", columns=50).stdout
+    assert all(name in names for name in cy.catalogue()) and widest(names) <= 50
+
+
 def test_what_is_odd_in_a_file_is_a_note_and_not_part_of_the_data(tmp_path):
     cy.load("planar2r").save(tmp_path / "arm.urdf", leave_out=True)
     text = (tmp_path / "arm.urdf").read_text()
     (tmp_path / "arm.urdf").write_text(re.sub(r'(<joint name="joint2"[^>]*>)', r'\1<mimic joint="nobody"/>', text))
     done = call("info", tmp_path / "arm.urdf", "--json")
     assert done.stderr.startswith("Note: ") and "nobody" in done.stderr and json.loads(done.stdout)["nv"] == 2
+
+
+def test_names_with_brackets_are_names_and_not_styles(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm[b].urdf").write_text("""<robot name="no [/] arm"><link name="a[red]"/><link name="b[/z]"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j[/q]" type="continuous">
+        <parent link="a[red]"/><child link="b[/z]"/><axis xyz="0 0 1"/></joint></robot>""")
+    for command, options, more in (
+            ("check", [], "arm[b].urdf"), ("info", ["--picture", "p[b].png"], "p[b].png"), ("info", [], "a[red] -> b[/z]"),
+            ("counts", [], ""), ("ik", [0, 0, 0, 0, 0, 0.3], "(j[/q])"),
+            ("tour", ["--no-report"], "j[/q]"), ("simulate", ["--time", 0.1], "j[/q] [rad]"),
+            ("report", ["--output", "r[b].html"], "r[b].html"), ("equations", ["--output", "e[b].tex"], "e[b].tex")):
+        shown = call(command, "arm[b].urdf", *options).stdout
+        assert "no [/] arm" in shown and more in shown, shown
+
+
+@pytest.mark.parametrize("command", ["simulate", "tour", "counts"])
+def test_what_has_no_joint_has_no_motion(tmp_path, command):
+    (tmp_path / "stone.urdf").write_text('<robot name="stone"><link name="a"/></robot>')
+    assert "no joint of stone moves" in call(command, tmp_path / "stone.urdf", code=1).stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_without_such_letters_is_no_error(encoding):
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+    for arguments in (["info", "planar2r"], ["tour", "planar2r", "--no-report"], ["info", "planar2r", "--json"]):
+        done = subprocess.run([sys.executable, "-m", "cayley", *arguments], capture_output=True, env=environment)
+        assert done.returncode == 0 and b"planar2r" in done.stdout, done.stderr
 
 
 def test_faults_of_cayley_itself_have_their_own_code(monkeypatch, capsys):

@@ -12,6 +12,7 @@ from cayley.drawing import workspace
 from cayley.drawing.cells import room
 from cayley.drawing.sampling import joints_between, random_configurations
 from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.kinematics.forward import frame_pose
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic
 from cayley.model.tree import Tree
@@ -182,3 +183,48 @@ def test_room_of_known_shapes():
     ball = room(cube[np.linalg.norm(cube, axis=1) < 1])
     assert ball.measure == pytest.approx(4 / 3 * np.pi, abs=ball.uncertainty) and ball.uncertainty < 0.06 * ball.measure
     assert room(cube * [1.0, 1.0, 0.0]).measure == 0.0
+
+
+@pytest.mark.parametrize("make", [
+    lambda: arm((Revolute(), (0, 0, 0), None)), lambda: arm((Revolute(), (0, 0, 1), None), (Revolute(Y), (0, 0, 0), None)),
+    lambda: arm((Spherical(), (1, 0, 0), None)), lambda: arm((Prismatic(Y), (0, 0, 1), (0.5, 0.5))),
+])
+def test_a_frame_that_stays_where_it_is_has_a_workspace_of_one_point(make):
+    tree = make()
+    found = workspace(tree, "tool", samples=200)
+    place = frame_pose(tree, found.configurations[0], "tool").p
+    assert found.dimension == 0
+    np.testing.assert_allclose(found.points, np.broadcast_to(place, (200, 3)), atol=1e-15)
+    np.testing.assert_allclose([found.nearest, found.farthest], np.linalg.norm(place), atol=1e-15)
+    figure = found.draw()
+    figure.canvas.draw()
+    assert any(line.get_label() == "_point" for ax in figure.axes for line in ax.lines)
+
+
+def test_joints_that_follow_add_no_dimension():
+    tree = Tree.of("cross", map(Body, "abc"), [
+        Joint("x", "a", "b", Prismatic((1.0, 0.0, 0.0)), limits=Limits((0.0,), (1.0,))),
+        Joint("y", "b", "c", Prismatic(Y), mimic=Mimic("x", 2.0))])
+    found = workspace(tree, "c", samples=200)
+    assert found.dimension == 1
+    assert found.area == 0
+    np.testing.assert_allclose(found.farthest, np.sqrt(5), rtol=1e-9)
+    np.testing.assert_allclose(found.points[:, 1], 2 * found.points[:, 0], rtol=1e-15)
+
+
+def test_a_follower_reaches_what_its_leader_elsewhere_lets_it():
+    tree = Tree.of("fork", map(Body, "abc"), [
+        Joint("x", "a", "b", Prismatic((1.0, 0.0, 0.0)), limits=Limits((0.0,), (1.0,))),
+        Joint("y", "a", "c", Prismatic(Y), mimic=Mimic("x", 2.0, 0.5))])
+    found = workspace(tree, "c", samples=200)
+    np.testing.assert_allclose([found.nearest, found.farthest], [0.5, 2.5], rtol=1e-9)
+
+
+def test_limits_of_a_floating_joint_are_those_of_its_position():
+    tree = arm((Floating(), (0, 0, 0), None), tool=(0.5, 0, 0))
+    found = workspace(tree, "tool", samples=2000, limits={"j0": (-1.0, 1.0)})
+    q = found.configurations
+    np.testing.assert_allclose(np.linalg.norm(q[:, 3:], axis=1), 1.0, rtol=1e-14)
+    assert np.abs(q[:, :3]).max() <= 1
+    np.testing.assert_allclose(np.linalg.norm(found.points - q[:, :3], axis=1), 0.5, rtol=1e-13)
+    assert found.farthest <= np.sqrt(3) + 0.5 + 1e-12

@@ -1,5 +1,7 @@
 """What a user calls on a mechanism: the parts of the equations of motion, the comparison of methods, reactions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,8 @@ import cayley as cy
 from cayley.dynamics.forward.methods import METHODS as FORWARD
 from cayley.dynamics.inertia_matrix.methods import METHODS as INERTIA
 from cayley.dynamics.inverse.methods import METHODS
-from cayley.errors import UnsupportedError
-from cayley.model.joint_kinds import Revolute
+from cayley.errors import ConventionError, ModelError, UnsupportedError
+from cayley.model.joint_kinds import Floating, Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint
 from dynamics.chains import random_chain
 from dynamics.robots import state_here
@@ -70,6 +72,29 @@ def test_methods_for_chains_alone_say_so():
         mechanism(random_tree(0, ["revolute"] * 6)).inverse_dynamics.using("luh-walker-paul")
 
 
+def test_comparison_of_a_light_arm_is_relative_to_its_own_forces():
+    """Masses a power of two times smaller change no digit but the exponents of the forces."""
+    heavy = mechanism(random_chain("RRR", 3))
+    light = heavy.of(heavy.name, [scaled(body, 2.0**-40) for body in heavy.bodies], heavy.joints, gravity=heavy.gravity)
+    state = np.random.default_rng(0).normal(size=(3, 3))
+    rows = [arm.compare_inverse_dynamics(*state, methods=["kane", "waters"]).rows for arm in (heavy, light)]
+    assert rows[0][0].distance > 0
+    assert [row.distance for row in rows[0]] == [row.distance for row in rows[1]]
+    assert light.compare_inverse_dynamics(*np.zeros((3, 3)), methods=["kane"]).agrees
+
+
+def scaled(body, factor):
+    return replace(body, mass=None if body.mass is None else body.mass * factor, inertia=np.asarray(body.inertia) * factor)
+
+
+def test_comparison_says_which_method_does_not_exist():
+    arm = cy.load("planar2r")
+    with pytest.raises(ConventionError, match="no method 'kan': did you mean kane"):
+        arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods=["waters", "kan"])
+    assert [row.method for row in arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods="kane").rows] == ["kane"]
+    assert arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods=[]).agrees
+
+
 @pytest.mark.spec("S1-50")
 def test_every_method_of_forward_dynamics_behind_one_name():
     arm = mechanism(random_chain("RRPR", 3))
@@ -93,6 +118,30 @@ def test_reactions_hold_what_the_joints_carry():
     np.testing.assert_allclose(wrenches[:, 2], [5.0 * 9.81, 3.0 * 9.81], rtol=1e-14)
     np.testing.assert_allclose(wrenches[1, 3:], [0.0, -0.1 * 3.0 * 9.81, 0.0], atol=1e-14)
     np.testing.assert_allclose(wrenches[0, 3:], [0.0, -0.6 * 3.0 * 9.81, 0.0], atol=1e-13)
+
+
+@pytest.mark.parametrize("axes", ["body", "world"])
+def test_reactions_of_wrenches_and_a_moving_base_are_the_forces_along_the_joints(axes):
+    arm = mechanism(random_tree(4))
+    q, v, a = state_here(arm, 4, states=2)
+    random = np.random.default_rng(6)
+    inputs = (*random.normal(size=(2, 2, 6)), random.normal(size=(2, 3)), random.normal(size=(2, 6)))
+    options = {"wrenches": ["frame3", "frame7"], "axes": axes, "base_motion": True}
+    tau = arm.inverse_dynamics.taking(**options)(q, v, a, *inputs)
+    wrenches = arm.joint_reactions.taking(**options)(q, v, a, *inputs)
+    moving = [(joint, place) for joint, place in zip(arm.joints, arm.v_slices, strict=True) if joint.motion.nv]
+    for k, (joint, place) in enumerate(moving):
+        if isinstance(joint.motion, (Revolute, Prismatic, Helical, Spherical, Floating)):
+            along = wrenches[:, k] @ joint.motion.subspace(None)
+            np.testing.assert_allclose(along, tau[:, place], rtol=0, atol=1e-12 * np.abs(tau).max())
+
+
+def test_a_pushed_body_at_rest_gives_the_push_to_its_joint():
+    arm = cy.Mechanism.of("one", [Body("base"), Body("a", 2.0)], [Joint("one", "base", "a", Revolute())], gravity=(0.0, 0.0, 0.0))
+    pushed = arm.joint_reactions.taking(wrenches=["a"])
+    np.testing.assert_array_equal(pushed([0.3], [0.0], [0.0], np.arange(6.0))[0], -np.arange(6.0))
+    with pytest.raises(ModelError, match="no frame or body 'b'"):
+        arm.joint_reactions.taking(wrenches=["b"])
 
 
 def test_an_ill_conditioned_arm_still_closes():

@@ -35,7 +35,7 @@ from cayley.dynamics.identification.exciting import MEASURES, _Dullness, _Series
 from cayley.dynamics.identification.physical import pseudo_inertia_of
 from cayley.dynamics.moments import Moments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
-from cayley.model.joint_kinds import Prismatic, Revolute, Spherical
+from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint
 from cayley.model.tree import Tree
 from compiler.parity import check_parity
@@ -551,3 +551,35 @@ def test_nothing_that_moves():
     """A tree of fixed joints has no parameters, and that is not an error."""
     model = linear_model(random_tree(0, ["fixed", "fixed"]))
     assert model.size == base_parameters(model).size == structural_base_parameters(model).size == 0
+
+
+@pytest.mark.parametrize("length", [1e-6, 1e-3, 1e3])
+def test_base_parameters_do_not_depend_on_the_size_of_the_robot(length):
+    """Of micrometres, of millimetres, or with numbers that are millimetres."""
+    usual, other = (linear_model(resized(factor), joint_terms=["rotor", "viscous"]) for factor in (1.0, length))
+    random = np.random.default_rng(3)
+    q, v, vd = random_configuration(random, other.tree), *random.normal(size=(2, other.tree.nv))
+    forces = other.text(q, v, vd) @ other.values
+    for find in (base_parameters, structural_base_parameters):
+        assert find(other).names == find(usual).names
+        found = find(other)
+        near = np.abs(other.text(q, v, vd)[:, found.kept] @ found.values(other.values) - forces) / np.abs(forces)
+        assert near.max() < 1e-9
+
+
+def resized(factor):
+    bodies, joints, _ = random_parts(np.random.default_rng(7), ["revolute", "revolute", "prismatic", "helical", "revolute"])
+    smaller = [replace(joint, placement=_with_offset(joint.placement, factor), motion=_with_pitch(joint.motion, factor))
+               for joint in joints]
+    moved = [replace(body, center=np.asarray(body.center) * factor, inertia=np.asarray(body.inertia) * factor**2) for body in bodies]
+    return Tree.of("resized", moved, smaller)
+
+
+def _with_offset(placement, factor):
+    placement = np.array(placement)
+    placement[:3, 3] *= factor
+    return placement
+
+
+def _with_pitch(motion, factor):
+    return replace(motion, pitch=motion.pitch * factor) if isinstance(motion, Helical) else motion

@@ -1,5 +1,7 @@
 """The default inverse dynamics beside Pinocchio and MuJoCo, for robots from files and random trees of every joint kind."""
 
+import pickle
+
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -11,7 +13,9 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import links_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
+from cayley.model.joint_kinds import Prismatic, Revolute, Spherical
 from cayley.model.mjcf import load_mjcf
+from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
 from compiler.parity import check_parity
 from dynamics.chains import random_chain, random_state
@@ -179,7 +183,7 @@ def test_wrong_names_are_told():
     with pytest.raises(ModelError, match="no frame or body 'tol'"):
         compute.taking(wrenches=["tol"])
     with pytest.raises(ConventionError, match="axes"):
-        compute.taking(wrenches=["tool"], axes="link")(*np.zeros((3, 2)), np.zeros(6))
+        compute.taking(wrenches=["tool"], axes="link")
     with pytest.raises(UnsupportedError, match="branches at joint"):
         inverse_dynamics_kernel(random_tree(0, ["revolute"] * 6)).using("luh-walker-paul")
     with pytest.raises(ModelError, match="need the mass of"):
@@ -207,6 +211,45 @@ def test_nearly_parallel_axes_keep_their_digits():
         q, v, a = np.random.default_rng(9).normal(size=(3, 3))
         plain = inverse_dynamics(links_of(tree), q, v, a)
         assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 1e-12
+
+
+def chain_of(motions, placements):
+    bodies = [Body("root"), *[Body(f"body{k}", 1.0, (0.1, 0.2, 0.03), np.diag([0.01, 0.02, 0.025])) for k in range(len(motions))]]
+    joints = [Joint(f"joint{k}", bodies[k].name, f"body{k}", motion, placement)
+              for k, (motion, placement) in enumerate(zip(motions, placements, strict=True))]
+    return Tree.of("chain", bodies, joints)
+
+
+@pytest.mark.parametrize("tilt", [1.1e-3, 3e-3, 0.01, 0.029, 0.031])
+def test_feet_far_from_the_bodies_keep_the_digits(tilt):
+    """Unlike those of a Denavit-Hartenberg table, these frames are not at the feet of the common normal."""
+    c, s = np.cos(tilt), np.sin(tilt)
+    placement = np.array([[1.0, 0.0, 0.0, 0.3], [0.0, 1.0, 0.0, 0.4], [0.0, 0.0, 1.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
+    tilted = placement @ np.array([[1.0, 0.0, 0.0, 0.0], [0.0, c, -s, 0.0], [0.0, s, c, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    tree = chain_of([Spherical(), Revolute(), Revolute()], [placement, placement, tilted])
+    q, v, a = (x[0] for x in state_here(tree, 3))
+    plain = inverse_dynamics(links_of(tree), q, v, a)
+    assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 5e-14
+
+
+def test_a_far_away_base_does_not_round_the_links():
+    """A gantry in map coordinates that carries an arm with an offset of a nanometre."""
+    placements = np.tile(np.eye(4), (5, 1, 1))
+    placements[:, :3, 3] = 0.3, 1e-9, 0.1
+    placements[0, :3, 3] = 5e6, 2e6, 1.0
+    tree = chain_of([Prismatic((1.0, 0.0, 0.0)), Prismatic((0.0, 1.0, 0.0)), Revolute(), *[Revolute((0.0, 1.0, 0.0))] * 2], placements)
+    q, v, a = (x[0] for x in state_here(tree, 4))
+    plain = inverse_dynamics(links_of(tree), q, v, a)
+    assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 1e-14
+
+
+def test_a_pickled_kernel_keeps_its_methods():
+    arm = cy.load("planar2r")
+    q, v, a = np.random.default_rng(1).normal(size=(3, 2))
+    copied = pickle.loads(pickle.dumps(arm.inverse_dynamics))
+    np.testing.assert_array_equal(copied(q, v, a), arm.inverse_dynamics(q, v, a))
+    np.testing.assert_allclose(copied.using("kane")(q, v, a), copied(q, v, a), rtol=1e-12)
+    assert copied.taking(wrenches=["tool"])(q, v, a, np.zeros(6)) == pytest.approx(copied(q, v, a))
 
 
 def test_a_hundred_joints():

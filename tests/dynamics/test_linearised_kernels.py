@@ -15,8 +15,10 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel, sensitivities_text
 from cayley.dynamics.linearised.methods import METHODS
 from cayley.dynamics.linearised.second_derivatives import forward_second_derivatives_kernel, inverse_second_derivatives_kernel
+from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.dynamics.links import links_of
-from cayley.model.parts import Friction, Rotor
+from cayley.model.joint_kinds import Motion
+from cayley.model.parts import Body, Friction, Joint, Rotor
 from compiler.parity import check_parity
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import state_here
@@ -118,6 +120,36 @@ def test_second_derivatives():
         true = differences(first[matrix], [q, v, a], place)
         np.testing.assert_allclose(ours, true, rtol=1e-5, atol=1e-6 * np.abs(true).max())
     np.testing.assert_allclose(found.by_q_q, np.swapaxes(found.by_q_q, -1, -2), rtol=1e-9, atol=1e-9 * np.abs(found.by_q_q).max())
+
+
+def test_the_cheaper_of_closed_form_and_differentiation_is_the_default():
+    trees = [cy.load("s1_g1"), random_chain("RR", 1, twists="special"), random_tree(0, ("planar",)), random_chain("RRRR", 1)]
+    for tree in trees:
+        for made in (linearize_kernel(tree), forward_derivatives_kernel(tree)):
+            prices = [cost.multiplications + cost.additions for cost in (made.using(name).operations() for name in
+                                                                         ("algorithm-7.1", "differentiation"))]
+            assert made.operations().multiplications + made.operations().additions == min(prices)
+    assert linearize_kernel(trees[0]).operations().multiplications == 20
+
+
+def test_forward_derivatives_by_every_method():
+    tree = random_chain("RPR", 4)
+    q, v, tau = random_state(tree, 4)
+    made = forward_derivatives_kernel(tree)
+    for name in made.methods:
+        for ours, default in zip(made.using(name)(q, v, tau), made(q, v, tau), strict=True):
+            close(ours, default, 1e-11)
+
+
+def test_a_mechanism_without_joints():
+    post = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)], [Joint("weld", "ground", "post", Motion())])
+    none = np.zeros(0)
+    assert [x.shape for x in linearize_kernel(post)(none, none, none)] == [(0, 0)] * 3
+    assert [x.shape for x in forward_derivatives_kernel(post)(none, none, none)] == [(0,)] + [(0, 0)] * 3
+    for make in (inverse_second_derivatives_kernel, forward_second_derivatives_kernel):
+        assert [x.shape for x in make(post)(none, none, none)] == [(0, 0, 0)] * 4
+    model = LinearisedMechanism(post).at(none)
+    assert model.A.shape == (0, 0) and model.controllable and model.stable
 
 
 def test_parity():

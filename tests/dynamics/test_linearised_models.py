@@ -19,13 +19,15 @@ from cayley.dynamics.linearised.global_linearisation import (
 from cayley.dynamics.linearised.parameter_sensitivity import Displacement, MassParameter, PayloadMass, trajectory_sensitivity
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.dynamics.linearised.tracking import Weights, difference_kernel, horizon_gains, rate_kernel, simulate_law, tracking_control
-from cayley.errors import SignatureError, SingularityError
+from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.forward import frame_pose
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import state_here
 from dynamics.test_inverse_dynamics import random_tree
+
+STEPS, WEIGHTS = np.array([-2, -1, 1, 2]), np.array([1, -8, 8, -1]) / 12  # the derivative, to fourth order
 
 # State space
 
@@ -37,12 +39,12 @@ def test_state_matrices_are_the_derivatives_of_forward_dynamics():
     for seed in range(3):
         q, v, a = random_state(tree, seed)
         model = LinearisedMechanism(tree).at(q, v, a)
-        n, h = 4, 1e-6
+        n, h = 4, 1e-3
         for k, unit in enumerate(np.eye(3 * n)):
-            ends = [forward(q + s * unit[:n], v + s * unit[n:2 * n], model.tau + s * unit[2 * n:]) for s in (h, -h)]
-            column = np.concatenate([unit[n:2 * n], (ends[0] - ends[1]) / (2 * h)])
+            ends = [forward(q + s * unit[:n], v + s * unit[n:2 * n], model.tau + s * unit[2 * n:]) for s in h * STEPS]
+            column = np.concatenate([unit[n:2 * n], WEIGHTS @ ends / h])
             ours = model.A[:, k] if k < 2 * n else model.B[:, k - 2 * n]
-            np.testing.assert_allclose(ours, column, rtol=1e-6, atol=1e-7 * np.abs(model.A).max())
+            np.testing.assert_allclose(ours, column, rtol=0, atol=1e-8 * np.abs(model.A).max())
         np.testing.assert_allclose(model.forces(np.zeros(n), np.zeros(n), np.zeros(n)), model.tau)
         step = 1e-5 * np.ones(n)
         np.testing.assert_allclose(model.accelerations(step, step, step), forward(q + step, v + step, model.tau + step),
@@ -111,6 +113,32 @@ def test_controllability():
     assert batch.A.shape == (3, 5, 4, 4) and batch.controllable.shape == (3, 5) and batch.discretised(0.01).A.shape == (3, 5, 4, 4)
 
 
+def test_empty_batches_and_states_that_are_not_numbers():
+    floating = random_tree(1, ("floating", "revolute"))
+    assert LinearisedMechanism(floating).at(np.zeros((0, 2, floating.nq))).A.shape == (0, 2, 14, 14)
+    mechanism = LinearisedMechanism(cy.load("s1_g1"))
+    states = np.array([[0.1, 0.2], [np.nan, 0.2]])
+    found, alone = mechanism.at(states), mechanism.at(states[0])
+    np.testing.assert_array_equal(found.A[0], alone.A)
+    assert np.isnan(found.A[1, 2:]).any()
+    law = OutputLinearisation(cy.load("planar2r"), lambda q: frame_pose(cy.load("planar2r"), q, "tool").p[:2])
+    assert np.isnan(law.forces([np.nan, 1.0], np.zeros(2), np.zeros(2))).all()
+    with pytest.raises(SignatureError, match="does not fit"):
+        mechanism.at(0.3)
+
+
+def test_discrete_and_continuous_models_are_not_mixed_up():
+    models = LinearisedMechanism(cy.load("s1_g1")).at(np.array([[0.1, 0.2], [0.3, 0.4]]))
+    discrete = models.discretised(0.02)
+    np.testing.assert_allclose(continuous(discrete).A, models.A, atol=1e-10)
+    np.testing.assert_allclose(continuous(discrete).B, models.B, atol=1e-10)
+    with pytest.raises(ConventionError, match="discrete already"):
+        discrete.discretised(0.02)
+    for pole in (-0.5, 0.0):
+        with pytest.raises(SingularityError, match="at or below zero"):
+            continuous(StateSpace(pole * np.eye(2), np.ones((2, 1)), 0.1))
+
+
 def test_a_joint_that_moves_no_mass_is_named():
     tree = cy.load("s1_g1")
     light = replace(tree, bodies=tuple(Body(b.name, 0.0) if b.name == tree.bodies[-1].name else b for b in tree.bodies))
@@ -157,8 +185,19 @@ def test_tracking_by_poles_and_by_a_regulator():
     step = model.discretised(dt)
     S = solve_discrete_are(step.A, step.B, dt * np.eye(6), dt * np.eye(3))
     np.testing.assert_allclose(horizon[0], np.linalg.solve(dt * np.eye(3) + step.B.T @ S @ step.B, step.B.T @ S @ step.A), atol=1e-7)
-    with pytest.raises(ValueError, match="weights"):
-        tracking_control(tree, lambda t: (q, qd, qdd), [0.0])
+    for options in ({}, {"poles": poles, "weights": Weights(1.0, 1.0)}):
+        with pytest.raises(ValueError, match="weights"):
+            tracking_control(tree, lambda t: (q, qd, qdd), [0.0], **options)
+    with pytest.raises(ValueError, match="two points"):
+        tracking_control(tree, lambda t: (q, qd, qdd), [0.0], weights=Weights(1.0, 1.0, 1.0))
+
+
+def test_poles_that_are_out_of_reach_are_refused():
+    """A turning joint without gravity cannot place its own angle by pushing the rail that it does not touch."""
+    tree, still = random_chain("PR", 3).with_gravity((0.0, 0.0, 0.0)), np.zeros(2)
+    for design in ({"poles": [-1.0, -2.0, -3.0, -4.0]}, {"weights": Weights(1.0, 1.0)}):
+        with pytest.raises(SingularityError, match="out of reach"):
+            tracking_control(tree, lambda t: (still, still, still), [0.0], driven=[1], **design)
 
 
 # Sensitivity of a motion
@@ -176,16 +215,15 @@ def test_sensitivity_of_a_motion_to_masses_payload_and_geometry():
     shift, turn = Prismatic((1.0, 0.0, 0.0)), Revolute((0.0, 0.0, 1.0))
     parameters = [MassParameter("m(link2)"), MassParameter("uy(link3)"), PayloadMass("tool", (0.1, 0.2, 0.0)),
                   Displacement("joint3", shift), Displacement("joint2", turn)]
-    found = trajectory_sensitivity(tree, parameters, q, qd, forces, times)
-    h = 1e-4
+    found = trajectory_sensitivity(tree, parameters, q, qd, forces, times, tolerance=1e-12)
+    h = 1e-3
     for k, changed in enumerate([lambda e: with_moment(tree, 2, e, 0.0), lambda e: with_moment(tree, 3, 0.0, e),
                                  lambda e: with_payload(tree, e), lambda e: displaced(tree, 2, [e, 0.0, 0.0], 0.0),
                                  lambda e: displaced(tree, 1, [0.0, 0.0, 0.0], e)]):
-        runs = [simulate_law(changed(e), lambda t, q, qd: forces(t), q, qd, times, tolerance=1e-11) for e in (h, -h)]
-        true = (runs[0].q - runs[1].q) / (2 * h)
-        np.testing.assert_allclose(found.dq[:, :, k], true, rtol=1e-5, atol=1e-6 * np.abs(true).max())
-        rate = (runs[0].qd - runs[1].qd) / (2 * h)
-        np.testing.assert_allclose(found.dqd[:, :, k], rate, rtol=1e-5, atol=1e-6 * np.abs(rate).max())
+        runs = [simulate_law(changed(e), lambda t, q, qd: forces(t), q, qd, times, tolerance=1e-12) for e in h * STEPS]
+        for ours, ends in ((found.dq, [run.q for run in runs]), (found.dqd, [run.qd for run in runs])):
+            true = np.tensordot(WEIGHTS, ends, axes=1) / h
+            np.testing.assert_allclose(ours[:, :, k], true, rtol=0, atol=1e-7 * np.abs(true).max())
 
 
 def with_moment(tree, number, mass, uy):
@@ -225,10 +263,13 @@ def test_sensitivity_to_the_start_and_to_the_forces():
     found = trajectory_sensitivity(tree, [PayloadMass("link2")], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2), times,
                                    force_changes=lambda t: push, dq=np.array([[1.0], [0.0]]))
     assert found.dq[0, 0, 0] == 1.0
-    h = 1e-5
+    h = 1e-3
     runs = [simulate_law(payload_at_origin(tree, e), lambda t, q, qd, e=e: e * push[:, 0], [0.1 + e, 0.2], [0.0, 0.0], times,
-                         tolerance=1e-12) for e in (h, -h)]
-    np.testing.assert_allclose(found.dq[-1, :, 0], (runs[0].q[-1] - runs[1].q[-1]) / (2 * h), rtol=1e-5)
+                         tolerance=1e-12) for e in h * STEPS]
+    np.testing.assert_allclose(found.dq[-1, :, 0], WEIGHTS @ [run.q[-1] for run in runs] / h, rtol=1e-7)
+    assert trajectory_sensitivity(tree, [PayloadMass("link2")], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2), [0.0]).dq.shape == (1, 2, 1)
+    with pytest.raises(ModelError, match="at least one parameter"):
+        trajectory_sensitivity(tree, [], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2), times)
 
 
 def payload_at_origin(tree, mass):
@@ -249,24 +290,27 @@ def samples(model, count, rng):
 
 @pytest.mark.spec("S1-85")
 def test_identification_from_perturbed_motions():
-    """Least squares on samples of the nonlinear arm itself, beside the discretised analytic model."""
+    """Least squares on samples of the nonlinear arm itself, to both sides, beside the discretised analytic model."""
     tree, dt, size = cy.load("s1_g1"), 0.01, 1e-5
     mechanism = LinearisedMechanism(tree)
     nominal = mechanism.at([0.3, -0.7], [0.0, 0.0], [0.0, 0.0])
     exact, rng = nominal.discretised(dt), np.random.default_rng(0)
     x, u, y = [], [], []
-    for _ in range(24):
-        dx, du = size * rng.normal(size=4), size * rng.normal(size=2)
+    drawn = size * rng.normal(size=(12, 6))
+    for dx, du in [(s * one[:4], s * one[4:]) for one in drawn for s in (1, -1)]:
         run = simulate_law(tree, lambda t, q, qd, du=du: nominal.tau + du, nominal.q + dx[:2], dx[2:], [0.0, dt], tolerance=1e-13)
         x.append(dx), u.append(du), y.append(np.concatenate([run.q[-1] - nominal.q, run.qd[-1]]))
     found = fit_state_space(x, u, y, dt)
-    np.testing.assert_allclose(found.model.A, exact.A, atol=1e-5)
-    np.testing.assert_allclose(found.model.B, exact.B, atol=1e-5)
-    assert found.excited and found.residual < 1e-9
-    recursive = RecursiveFit(4, 2, dt, forgetting=1.0, spread=1e14)
+    np.testing.assert_allclose(found.model.A, exact.A, rtol=0, atol=2e-9)
+    np.testing.assert_allclose(found.model.B, exact.B, rtol=0, atol=2e-9)
+    assert found.excited and found.residual < 1e-10
+    recursive = RecursiveFit(4, 2, dt)
     for sample in zip(x, u, y, strict=True):
         recursive.update(*sample)
-    np.testing.assert_allclose(recursive.model.A, found.model.A, atol=1e-3)
+    np.testing.assert_allclose(recursive.model.A, exact.A, rtol=0, atol=2e-8)
+    np.testing.assert_allclose(recursive.model.B, exact.B, rtol=0, atol=2e-8)
+    back = continuous(found.model)
+    np.testing.assert_allclose(back.A, nominal.A, rtol=0, atol=1e-5)
 
 
 def test_forgetting_follows_a_change():
@@ -288,6 +332,8 @@ def test_samples_without_excitation_are_refused():
         fit_state_space(x, np.ones((30, 1)), x, 0.1)
     with pytest.raises(SingularityError, match="do not determine"):
         fit_state_space(np.eye(2), np.ones((2, 1)), np.eye(2), 0.1)
+    with pytest.raises(SignatureError, match="finite"):
+        fit_state_space(np.full((30, 2), np.nan), np.ones((30, 1)), x, 0.1)
     with pytest.raises(SignatureError, match="shapes"):
         fit_state_space(x, np.ones((29, 1)), x, 0.1)
 
@@ -305,11 +351,11 @@ def test_computed_torque_makes_errors_linear():
         return 0.4 * np.sin(w * t), 0.4 * w * np.cos(w * t), -0.4 * w * w * np.sin(w * t)
 
     q, qd = np.array([0.3, -0.2, 0.4]), np.array([0.5, 0.1, -0.3])
-    run = simulate_law(tree, lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd, [0.0, 0.5, 1.0], tolerance=1e-11)
+    run = simulate_law(tree, lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd, [0.0, 0.5, 1.0], tolerance=1e-13)
     start = np.concatenate([target(0.0)[0] - q, target(0.0)[1] - qd])
     for t, here, velocity in zip(*run, strict=True):
         error = np.concatenate([target(t)[0] - here, target(t)[1] - velocity])
-        np.testing.assert_allclose(error, expm(t * error_matrix(Kp, Kv)) @ start, atol=1e-9)
+        np.testing.assert_allclose(error, expm(t * error_matrix(Kp, Kv)) @ start, rtol=0, atol=1e-12)
     wrong = simulate_law(with_moment(tree, 3, 0.5, 0.0), lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd, [0.0, 1.0])
     left = np.linalg.norm(target(1.0)[0] - wrong.q[-1]) - np.linalg.norm((expm(error_matrix(Kp, Kv)) @ start)[:3])
     assert abs(left) > 1e-3  # what the model does not know is not cancelled

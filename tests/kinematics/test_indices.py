@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cayley.compiler.kernel import kernel
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.indices import (
     condition_number,
     force_ellipsoid,
@@ -177,3 +177,9 @@ def test_manipulability_as_a_text():
     longer = planar_arm(1.0, 0.8, 0.5)
     text = kernel("(3)->()")(lambda q: manipulability(longer, q, "tool", task=POINT, axes="world"))
     check_parity(text, np.random.default_rng(3).uniform(0.3, 1.2, size=(3, 3)))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3, 0)])
+def test_a_jacobian_without_rows_or_columns_has_no_indices(shape):
+    with pytest.raises(SignatureError, match="has no indices"):
+        indices(np.zeros(shape))

@@ -639,3 +639,14 @@ def test_paths_are_checked():
         follow_path(PLANAR_2R, np.eye(4), "tool", [0.0, 0.0], time_step=0.1)
     single = follow_path(PLANAR_2R, PLANAR_2R.pose(np.array([[0.3, 0.4]]), "tool"), "tool", [0.3, 0.4], time_step=0.1, task=PLANE)
     assert single.q.shape == (1, 2) and single.residual[0] < 1e-15
+
+
+def test_rates_of_what_is_no_jacobian_are_refused_by_name():
+    broken = np.stack([np.eye(2), [[1.0, np.nan], [0.0, 1.0]]])
+    for solve in (lambda: resolved_rates(broken, [1.0, 0.0]), lambda: damped_inverse(broken, 0.1)):
+        with pytest.raises(GeometryError, match="Jacobian 1 of the batch is not finite"):
+            solve()
+    with pytest.raises(SignatureError, match="needs a twist"):
+        resolved_rates(np.eye(2), [1.0, 0.0, 0.0])
+    with pytest.raises(SignatureError, match="must not be negative"):
+        resolved_rates(np.eye(2), [1.0, 0.0], damping=-0.1)

@@ -170,3 +170,16 @@ def test_what_is_nearer_to_the_frame_costs_less():
     close(general_jacobian(arm, q, "frame6", axes="body"), np.concatenate([R.T @ world[:3], R.T @ world[3:]]))
     costs = [kernel("(6)->(6,6)")(lambda q, f=f: f(arm, q, "frame6", axes="body")).operations().total for f in (general_jacobian, jacobian)]
     assert costs[0] < 0.7 * costs[1]
+
+
+def test_a_moving_frame_named_world_is_not_the_root():
+    tree = random_tree(3, "revolute", "prismatic", "spherical", "revolute")
+    named = tree.with_frame("world", tree.bodies[-1].name, translation(0.3, -0.2, 0.1)).with_frame(
+        "other", tree.bodies[-1].name, translation(0.3, -0.2, 0.1))
+    q, v, vd = random_state(named)
+    for text, inputs in ((general_jacobian, (q,)), (jacobian_rate, (q, v)), (jacobian_second_rate, (q, v, vd)), (hessian, (q,)),
+                         (twist, (q, v)), (acceleration, (q, v, vd))):
+        found, wanted = (text(named, *inputs, frame, axes="world") for frame in ("world", "other"))
+        np.testing.assert_array_equal(found, wanted)
+        assert np.abs(np.asarray(found, dtype=float)).max() > 0.1
+    np.testing.assert_allclose(general_jacobian(named, q, "world", axes="world"), jacobian(named, q, "world", axes="world"), atol=1e-14)

@@ -312,3 +312,9 @@ def test_what_has_no_table_is_refused_by_name():
 def test_the_printed_table_names_the_moving_number():
     text = str(DHTable(rows_from_numbers([(0.5, 1, 2, 3), (0, 0.25, 0, 0, "prismatic")], order="theta d a alpha kind"), "modified"))
     assert "modified" in text and "q1 +0.5" in text and "q2 +0.25" in text
+
+
+@pytest.mark.parametrize("row", [(0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0, "prismatic"), 1.0])
+def test_rows_with_too_few_or_too_many_entries_are_refused(row):
+    with pytest.raises(ModelError, match=r"row 2 of the table has \d entries"):
+        rows_from_numbers([(0.0, 0.0, 1.0, 0.0), row])

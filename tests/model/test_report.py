@@ -164,3 +164,8 @@ def test_what_was_odd_in_the_file_is_in_the_report():
     with pytest.warns(ModelWarning, match="axis"):
         tree = load_urdf(text)
     assert any(finding.about == "reading" and "axis" in finding.text for finding in report(tree).warnings)
+
+
+def test_bodies_with_the_names_of_axes_are_told():
+    assert report(chain(sound("base"), sound("world"), sound("body"))).about("name of axes") == ("world", "body")
+    assert report(chain(sound("world"), sound("link"))).about("name of axes") == ()

@@ -11,7 +11,7 @@ import pytest
 
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.jacobian_kinds import general_jacobian, jacobian_rate
-from cayley.model import xml_elements
+from cayley.model import configurations, xml_elements
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.report import ModelWarning, report
@@ -359,13 +359,26 @@ def test_mimic_that_cannot_be_meant_is_a_warning():
     assert load_urdf(GOOD.replace('"elbow" type="revolute"', '"elbow" type="fixed"')).joints[1].mimic is None
 
 
+@pytest.mark.parametrize(("good", "absurd", "said"), [
+    ('xyz="0 0 1" rpy', 'xyz="0 1e29 1" rpy', r"line 12, <origin> of <joint name=.shoulder.>: xyz is 0 1e\+29 1, which is absurdly far"),
+    ('xyz="0 0 0.1"', 'xyz="0 0 -5000"', r"line 5, <origin> of <link name=.upper.>: xyz is 0 0 -5000, which is absurdly far"),
+    ('value="2"', 'value="1e29"', r"line 6, <mass> of <link name=.upper.>: the mass is 1e\+29, which is absurdly large"),
+])
+def test_lengths_and_masses_that_no_robot_has_are_told(good, absurd, said):
+    with pytest.warns(ModelWarning, match=said):
+        tree = load_urdf(GOOD.replace(good, absurd))
+    assert any("absurdly" in str(finding) for finding in report(tree).warnings)
+
+
 def test_ring_of_followers_and_long_chain():
     links = "".join(f'<link name="l{k}"/>' for k in range(501))
     joint = ('<joint name="j{0}" type="prismatic"><parent link="l{0}"/><child link="l{1}"/>'
              '<axis xyz="1 0 0"/><mimic joint="j{2}"/></joint>')
     chain = "".join(joint.format(k, k + 1, k + 1) for k in range(499)) + joint.format(499, 500, 0).replace('<mimic joint="j0"/>', "")
-    tree = load_urdf(f'<robot name="r">{links}{chain}</robot>')
+    with pytest.warns(ModelWarning, match=r"line 1, <mimic> of <joint name=.j0.>: the joint 'j1' that is followed itself follows another"):
+        tree = load_urdf(f'<robot name="r">{links}{chain}</robot>')
     assert len(report(tree).about("mimic chain")) == 498
+    assert np.ptp(configurations.random_configuration(tree, 0)) == 0
     with pytest.raises(ModelError, match="follow each other in a ring"):
         load_urdf(f'<robot name="r">{links}{"".join(joint.format(k, k + 1, (k + 1) % 500) for k in range(500))}</robot>')
 

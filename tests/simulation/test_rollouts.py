@@ -5,7 +5,7 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError
+from cayley.errors import CayleyError, ConventionError, GeometryError, ModelError, SignatureError
 from cayley.model.catalogue import load_robot
 from cayley.simulation import inertia_parameters, rollout, simulate
 from cayley.simulation.fixed_steps import METHODS
@@ -182,3 +182,15 @@ def test_wrong_calls_are_named():
         rollout(arm, controller=servo_2)([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], step=1e-3, steps=10, target=[0, 0], gain=1)
     with pytest.raises(SignatureError, match="leaves the dimension 'm' open"):
         rollout(arm, controller=kernel("(n),(n),(m)->(n)")(lambda q, qd, extra: q))
+
+
+def test_wrong_inputs_of_rollouts_are_named():
+    arm = load_robot("planar2r")
+    roll = rollout(arm)
+    with pytest.raises(SignatureError, match=r"do not go together: q \(7,\), qd \(3,\)"):
+        roll(np.zeros((7, 2)), np.zeros((3, 2)), step=0.01, steps=10)
+    assert "input tau is not finite" in roll(np.zeros(2), np.zeros(2), [np.nan, 0.0], step=0.01, steps=10).message
+    with pytest.raises(CayleyError, match="forces of the shape"):
+        rollout(arm, controller=lambda t, q, qd: q[:1])(np.zeros(2), np.zeros(2), step=0.01, steps=10)
+    with pytest.raises(ModelError, match="no frame or body 'nowhere'"):
+        rollout(arm, wrenches=["nowhere"])

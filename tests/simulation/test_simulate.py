@@ -300,3 +300,59 @@ def test_an_arm_that_falls_into_its_stops_comes_to_rest_there():
     assert (found.q > arm.lower - 1e-9).all() and (found.q < arm.upper + 1e-9).all()
     assert np.abs(found.energy_drift).max() < 1e-5
     assert np.abs(found.qd[-1]).max() < 0.05 and found.energy[-1] < found.energy[0] - 20
+
+
+def test_tolerances_that_nothing_can_meet_are_refused():
+    for wrong in ({"rtol": 0.0}, {"atol": 0.0}, {"rtol": np.nan}, {"max_step": 0.0}, {"atol": -1.0}):
+        with pytest.raises(ConventionError, match="positive"):
+            simulate(slider(), [0.0], [0.0], until=1.0, **wrong)
+
+
+def test_a_mechanism_that_becomes_singular_on_the_way_stops_there():
+    swing = Tree.of("swing", [Body("base"), Body("rod", 0.0), Body("bead", 1.0)],
+                    [Joint("turn", "base", "rod", Revolute()), Joint("slide", "rod", "bead", Prismatic((1.0, 0.0, 0.0)))],
+                    gravity=(0.0, 0.0, 0.0))
+    latch = Event("latch", lambda t, q, qd: q[1] - 0.5, "falling", "record", lambda t, q, qd: ([q[0], 0.0], qd))
+    found = simulate(swing, [0.0, 1.0], [0.0, -1.0], until=2.0, events=[latch])
+    assert found.status == "singular" and "joint 'turn' moves no mass" in found.message
+    assert abs(found.t[-1] - 0.5) < 1e-12 and len(found) > 2 and np.isfinite(found.q).all()
+    rolled = rollout(swing)([0.0, -1.0], [0.0, 1.0], step=0.125, steps=16)  # a stage meets the axis exactly, at t = 1
+    assert rolled.status == "not finite" and "singular" in rolled.message and rolled.good == 8
+
+
+@pytest.mark.parametrize("place", [lambda q: 0 * q, lambda q: q], ids=["exactly at zero", "as found"])
+def test_a_ball_that_bounces_ever_faster_on_a_floor_of_the_user_is_a_storm_and_never_falls_through(place):
+    floor = Event("floor", lambda t, q, qd: q[0], "falling", "record", lambda t, q, qd: (place(q), -0.5 * qd))
+    found = simulate(slider(), [1.0], [0.0], until=5.0, events=[floor], **TIGHT)
+    fall = np.sqrt(2 / GRAVITY)
+    assert found.status == "event storm" and abs(found.t[-1] - 3 * fall) < 1e-6
+    assert found.q.min() > -1e-9 and len(found.happened) > 15
+    expected = fall * (1 + 2 * np.cumsum(0.5 ** np.arange(1, 15)))
+    assert np.abs([o.t for o in found.happened[1:15]] - expected).max() < 1e-9
+
+
+def test_an_event_that_starts_at_zero_happens_only_when_it_comes_back():
+    level = Event("level", lambda t, q, qd: q[0], action="record")
+    assert simulate(slider(), [0.0], [0.0], until=1.0, events=[level]).happened == ()
+    thrown = simulate(slider(), [0.0], [5.0], until=2.0, events=level, **TIGHT)
+    assert len(thrown.happened) == 1 and abs(thrown.happened[0].t - 10 / GRAVITY) < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_events_that_are_no_numbers_are_named():
+    broken = simulate(slider(), [1.0], [0.0], until=1.0, events=[Event("root", lambda t, q, qd: np.sqrt(q[0] - 0.5) + 1)])
+    assert broken.status == "not finite" and "event 'root'" in broken.message and np.isfinite(broken.q).all()
+    with pytest.raises(SignatureError, match="event 'wide' must be a number"):
+        simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0, events=[Event("wide", lambda t, q, qd: q)])
+    for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3))):
+        with pytest.raises(SignatureError, match="effect of event 'floor'"):
+            simulate(slider(), [1.0], [0.0], until=1.0, events=[Event("floor", lambda t, q, qd: q[0], "falling", "record", effect)])
+
+
+def test_what_cannot_move_and_wrong_inputs_are_named():
+    with pytest.raises(UnsupportedError, match="no joint that moves"):
+        simulate(Tree.of("block", [Body("base", 1.0)], []), [], [], until=1.0)
+    with pytest.raises(SignatureError, match=r"^tau has the shape \(3,\)"):
+        simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], tau=[1.0, 2.0, 3.0], until=1.0)
+    with pytest.raises(ConventionError, match="limits are"):
+        simulate(slider(), [0.0], [0.0], until=1.0, limits=None)

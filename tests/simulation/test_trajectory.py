@@ -1,6 +1,7 @@
 """Trajectories as objects: parts, interpolation, files, figures."""
 
 import json
+import pickle
 
 import matplotlib
 import numpy as np
@@ -123,3 +124,38 @@ def test_matplotlib_is_loaded_only_for_figures():
     import sys
     code = "import sys, cayley.simulation; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_simulation_travels_between_processes():
+    made = some()
+    copy = pickle.loads(pickle.dumps(made))
+    assert (copy.q == made.q).all() and copy.happened == made.happened
+    assert (copy.at([0.123, 0.7])[0] == made.at([0.123, 0.7])[0]).all()
+
+
+def test_trajectories_of_different_steps_have_their_own_times(tmp_path):
+    steps = np.array([1e-3, 2e-3, 2e-3])
+    found = rollout(slider())(np.zeros((3, 1)), [1.0], step=steps, steps=100, every=10, start=3.0)
+    for whole in (found, Trajectory.load(found.save(tmp_path / "steps"), slider())):
+        for one, step in ((whole[0], 1e-3), (whole[2], 2e-3), (whole[1:][0], 2e-3), (whole[1:], 2e-3)):
+            assert np.abs(one.t - 3.0 - step * 10 * np.arange(11)).max() < 1e-12
+            assert np.abs(one.q[..., 0] - ((one.t - 3) - 9.81 * (one.t - 3) ** 2 / 2)).max() < 1e-12
+        assert whole[2].facts["step"] == 2e-3 and abs(whole[2].at(3.15)[0][0] - (0.15 - 9.81 * 0.15**2 / 2)) < 1e-9
+        with pytest.raises(ConventionError, match="steps differ"):
+            whole.at(3.05)
+
+
+def test_a_motion_back_in_time_is_interpolated_too():
+    back = rollout(slider())([0.0], [1.0], step=-1e-3, steps=100, every=10)
+    assert abs(back.at(-0.055)[0][0] - (-0.055 - 9.81 * 0.055**2 / 2)) < 1e-12
+    with pytest.raises(ConventionError, match="outside"):
+        back.at(0.05)
+    with pytest.raises(ConventionError, match="no samples"):
+        back.between(1.0, 2.0).at(1.5)
+
+
+def test_a_figure_of_a_joint_that_is_none_is_refused():
+    with pytest.raises(ConventionError, match="no joint 'elbow'"):
+        some().plot(joints=["elbow"])
+    assert len(some().plot(joints="joint1").axes[0].get_lines()) == 1 + len(some().happened)
+    matplotlib.pyplot.close("all")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -22,7 +23,7 @@ from cayley.cli.inverse_kinematics import inverse_kinematics
 from cayley.cli.report import report
 from cayley.cli.robots import info, robots
 from cayley.cli.simulate import simulate
-from cayley.cli.terminal import errors
+from cayley.cli.terminal import errors, literal
 from cayley.cli.tour import tour
 from cayley.errors import CayleyError
 
@@ -73,6 +74,9 @@ def cayley_command(
 
 def main() -> None:
     """Run the command line; errors are told in a sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without such letters shows ? instead
     try:
         app(prog_name="cayley")
     except CayleyError as error:
@@ -90,10 +94,5 @@ def main() -> None:
 def _fail(message: str, code: int, error: Exception) -> None:
     if os.environ.get("CAYLEY_TRACEBACK"):
         raise error
-    errors().print(f"[bold red]Error:[/] {_escaped(message)}", soft_wrap=True)
+    errors().print(f"[bold red]Error:[/] {literal(message)}", soft_wrap=True)
     sys.exit(code)
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-    return escape(text)

@@ -64,6 +64,12 @@ def check_is_a_kind_of_file(name: str) -> None:
         raise ModelError(f"{name} {what}: mechanisms are read from files that end in {', '.join(ENDINGS)}")
 
 
+def check_moves(arm: Mechanism) -> None:
+    """Refuse what has no joint that moves: it has no motion, and no operation to count."""
+    if not arm.nv:
+        raise ModelError(f"no joint of {arm.name} moves: there is no motion to compute (cayley info shows what there is)")
+
+
 def end_frame(arm: Mechanism, name: str) -> str:
     """The frame of that name, or "tool", or the only end."""
     from cayley.model.chains import chain_to

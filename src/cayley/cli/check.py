@@ -9,7 +9,7 @@ import typer
 
 from cayley.cli.arguments import Json, completions
 from cayley.cli.tables import marked
-from cayley.cli.terminal import output, working, write_json
+from cayley.cli.terminal import literal, output, working, write_json
 
 
 def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=completions, show_default=False,
@@ -49,10 +49,10 @@ def _print(file: Path, found: Any) -> None:
             console.print(marked(mark, lines), "")
     if found.errors:
         more = "" if found.all_found else " There may be more behind it: mend it and check again."
-        console.print(f"[bold red]{file.name} cannot be used:[/] {_counted(len(found.errors), 'error')}.{more}")
+        console.print(f"[bold red]{literal(file)} cannot be used:[/] {_counted(len(found.errors), 'error')}.{more}")
     else:
         doubts = f", {_counted(len(found.warnings), 'warning')}" if found.warnings else ""
-        console.print(f"[bold green]{file.name} can be used:[/] {found.summary}{doubts}.")
+        console.print(f"[bold green]{literal(file)} can be used:[/] {literal(found.summary)}{doubts}.")
 
 
 def _counted(number: int, word: str) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Json, Robot, load
-from cayley.cli.tables import grid, marked, print_table
+from cayley.cli.arguments import Json, Robot, check_moves, load
+from cayley.cli.tables import marked, print_table
 from cayley.cli.terminal import output, working, write_json
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def counts(robot: Robot,
     if function not in FUNCTIONS:
         raise typer.BadParameter(f"{function!r} is none of {', '.join(FUNCTIONS)}", param_hint="--function")
     arm = load(robot)
+    check_moves(arm)
     with working(f"counting the methods of {function.replace('_', ' ')}"):
         rows = method_counts(arm, function)
     with working("counting the published tables again"):
@@ -92,11 +93,10 @@ def table_data(table: OperationTable) -> dict[str, Any]:
 
 
 def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
+    from cayley.model.report import Table
     with_published = any("published" in row for row in rows)
-    table = grid(f"{function.replace('_', ' ').capitalize()} of {arm.name}")
-    table.add_column("method", no_wrap=True)
-    for heading in ["M", "A", "F", *(["published M", "A"] if with_published else [])]:
-        table.add_column(heading, justify="right", no_wrap=True)
+    columns = ("method", "M", "A", "F", *(("published M", "A") if with_published else ()))
+    lines: list[tuple[str, ...]] = []
     refused = []
     for row in rows:
         if "refused" in row:
@@ -105,10 +105,10 @@ def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
         products = row["multiplications"] + row["divisions"] + row["square_roots"]
         figures = [products, row["additions"], row["trigonometric"]]
         beside = [row["published"][key] for key in ("multiplications", "additions")] if "published" in row else ["", ""]
-        table.add_row(row["method"], *map(str, figures + (beside if with_published else [])))
+        lines.append((row["method"], *map(str, figures + (beside if with_published else []))))
     console = output()
-    console.print(table)
-    console.print("\nM products, quotients and roots; A sums; F angles of which the sine and cosine are taken.", style="dim")
+    print_table(console, Table(f"{function.replace('_', ' ').capitalize()} of {arm.name}", columns, tuple(lines)))
+    console.print("M products, quotients and roots; A sums; F angles of which the sine and cosine are taken.", style="dim")
     if with_published:
         console.print(f"Published: Balafoutis & Patel, Table 5.3, any arm of {arm.nv} turning joints.", style="dim")
     if refused:

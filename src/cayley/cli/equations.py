@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cayley.cli.arguments import Json, Robot, load
-from cayley.cli.terminal import output, working, write_json
+from cayley.cli.terminal import literal, output, working, write_json
 
 
 def equations(robot: Robot,
@@ -40,5 +40,5 @@ def equations(robot: Robot,
     if destination is not None:
         destination.parent.mkdir(parents=True, exist_ok=True)
         destination.write_text(text + "\n", encoding="utf-8")
-        return output().print(f"Equations of {arm.name} written to {destination}", soft_wrap=True)
+        return output().print(literal(f"Equations of {arm.name} written to {destination}"), soft_wrap=True)
     typer.echo(text)

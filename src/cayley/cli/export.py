@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
-from cayley.cli.terminal import output, working, write_json
+from cayley.cli.terminal import literal, output, working, write_json
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
@@ -83,7 +83,7 @@ def export(robot: Robot,
     if destination is None:
         return typer.echo("\n".join(files.values()), nl=False)
     for file in files:
-        output().print(f"{destination / file}", soft_wrap=True)
+        output().print(literal(destination / file), soft_wrap=True)
     output().print(f"{kernel.operations()}", style="dim")
 
 
@@ -93,15 +93,17 @@ def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: 
         close = get_close_matches(function.replace("-", "_"), FUNCTIONS, n=1, cutoff=0.5)
         raise typer.BadParameter(f"there is no function {function!r}" + (f": did you mean {close[0]!r}?" if close else
                                  f"; there are {', '.join(FUNCTIONS)}"), param_hint="--function")
+    if method and not hasattr(getattr(arm, function), "using"):
+        raise typer.BadParameter(f"{function} has one method only", param_hint="--method")
+    if frame and function not in OF_A_FRAME:
+        raise typer.BadParameter(f"{function} is not of a frame; {', '.join(OF_A_FRAME)} are", param_hint="--frame")
+    if axes != "world" and "axes" not in OF_A_FRAME.get(function, ()):
+        raise typer.BadParameter(f"{function} has no choice of axes", param_hint="--axes")
     if function in OF_A_FRAME:
         given = {"axes": axes} if "axes" in OF_A_FRAME[function] else {}
         return getattr(arm, function).of(end_frame(arm, frame), **given)
     kernel = getattr(arm, function)
-    if not method:
-        return kernel
-    if not hasattr(kernel, "using"):
-        raise typer.BadParameter(f"{function} has one method only", param_hint="--method")
-    return kernel.using(method)
+    return kernel.using(method) if method else kernel
 
 
 def written(kernel: Kernel, language: Language, name: str, precision: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load, numbers
-from cayley.cli.terminal import output, working, write_json
+from cayley.cli.terminal import literal, output, working, write_json
 from cayley.errors import GeometryError, UnreachableError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _all(arm: Mechanism, target: np.ndarray, frame: str, degrees: bool, json: bo
     if not json:
         print_solutions(arm, rows, degrees)
         for line in continua:
-            output().print(f"[yellow]![/] {line}")
+            output().print(f"[yellow]![/] {literal(line)}")
         if found.task == "position":
             output().print("The arm has no choice of orientation: only the position was asked.", style="dim")
     if not found.within_limits.any():
@@ -122,8 +122,8 @@ def print_solutions(arm: Mechanism, rows: list[tuple[str, Any, bool, float]], de
     units = dict.fromkeys("deg" if degrees and unit == "rad" else unit or "1" for _, unit in labels)
     digits = 3 if degrees else 5
     for number, (branch, q, inside, residual) in enumerate(rows, 1):
-        title = f"[bold cyan]{number}[/]  {branch}" if branch else f"[bold]{arm.name}[/]"
+        title = f"[bold cyan]{number}[/]  {branch}" if branch else f"[bold]{literal(arm.name)}[/]"
         remark = "" if inside else "  [yellow]outside the limits[/]"
         console.print(f"{title}{remark}  [dim]residual {residual:.1g}[/]")
         console.print("   " + " ".join(f"{x:{digits + 6}.{digits}f}" for x in np.round(np.asarray(q) * scale, digits) + 0.0))
-    console.print(f"[dim]({', '.join(name for name, _ in labels)}) in {', '.join(units)}[/]")
+    console.print(f"[dim]({literal(', '.join(name for name, _ in labels))}) in {', '.join(units)}[/]")

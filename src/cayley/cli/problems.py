@@ -53,7 +53,9 @@ def examine(path: Path) -> Problems:
             made = cy.load(path)
     except CayleyError as error:
         return _all_errors(path, str(error))
-    return Problems([], [str(finding) for finding in made.report().warnings], repr(made)[1:-1])
+    report = made.report()
+    sizes = report.heading.rpartition(": ")[2].partition(", known mass")[0]
+    return Problems([], [str(finding) for finding in report.warnings], f"{made.name}: {sizes}")
 
 
 def _all_errors(path: Path, first: str) -> Problems:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cayley.cli.arguments import Json, Robot, load
-from cayley.cli.terminal import output, write_json
+from cayley.cli.terminal import literal, output, write_json
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
@@ -31,7 +31,7 @@ def report(robot: Robot,
     path = written_report(arm, destination)
     if json:
         return write_json({"robot": arm.name, "report": str(path), "bytes": path.stat().st_size})
-    output().print(f"Report of {arm.name}: {path}", soft_wrap=True)
+    output().print(literal(f"Report of {arm.name}: {path}"), soft_wrap=True)
 
 
 def written_report(arm: Mechanism, destination: Path | None) -> Path:

@@ -9,7 +9,7 @@ import typer
 
 from cayley.cli.arguments import Json, Robot, load, save_figure
 from cayley.cli.tables import grid, marked, print_table
-from cayley.cli.terminal import output, write_json
+from cayley.cli.terminal import literal, output, write_json
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
@@ -32,7 +32,7 @@ def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small 
         return write_json(found)
     table = grid()
     for heading in ("name", "joints", r"mass \[kg]", "source"):
-        table.add_column(heading, justify="right" if "mass" in heading else "left")
+        table.add_column(heading, justify="right" if "mass" in heading else "left", no_wrap=heading != "source")
     for robot in found:
         mass = "unknown" if robot["mass"] is None else f"{robot['mass']:.4g}"
         table.add_row(f"[bold]{robot['name']}[/]", robot["joints"], mass, robot["source"])
@@ -71,14 +71,14 @@ def info(robot: Robot,
     if json:
         return write_json({**described(arm), **({"picture": str(drawn)} if drawn else {})})
     console, report = output(), arm.report()
-    console.print(f"[bold]{arm.name}[/]" + (f"  [dim]{arm.source}[/]" if arm.source else ""))
+    console.print(f"[bold]{literal(arm.name)}[/]" + (f"  [dim]{literal(arm.source)}[/]" if arm.source else ""))
     console.print(report.heading.rpartition(": ")[2])
     console.print()
     for table in report.tables:
         print_table(console, table, keys=2 if table.columns[0] == "" else 1, brief=True)
     print_warnings([str(finding) for finding in report.warnings])
     if drawn:
-        console.print(f"Drawn into {drawn}")
+        console.print(literal(f"Drawn into {drawn}"))
 
 
 def print_warnings(warnings: list[str]) -> None:

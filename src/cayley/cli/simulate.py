@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Json, Robot, load, numbers, save_figure
+from cayley.cli.arguments import Json, Robot, check_moves, load, numbers, save_figure
 from cayley.cli.tables import grid
-from cayley.cli.terminal import output, write_json
+from cayley.cli.terminal import literal, output, write_json
 
 if TYPE_CHECKING:
     from cayley.simulation import Trajectory
@@ -49,6 +49,7 @@ def simulate(
     from cayley.drawing.skeleton import configurations
     from cayley.simulation import simulate as run
     arm = load(robot)
+    check_moves(arm)
     arm = arm.including(*include.replace(",", " ").split()) if include else arm
     if not (np.isfinite(time) and time > 0):
         raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
@@ -93,13 +94,13 @@ def _data(found: Trajectory) -> dict[str, Any]:
 def _print(found: Trajectory, files: list[Path]) -> None:
     console = output()
     mark = "[green]✓[/]" if found.finished else "[yellow]![/]"
-    console.print(f"{mark} [bold]{found.name}[/]: {found.message or found.status}")
+    console.print(f"{mark} [bold]{literal(found.name)}[/]: {literal(found.message or found.status)}")
     table = grid()
     table.add_column("")
     for heading in ("start", "end", "least", "most"):
         table.add_column(heading, justify="right")
     for (name, unit), values in zip(found.coordinates, found.q.T, strict=True):
-        table.add_row(f"{name} [dim]\\[{unit or '1'}][/]", *_figures(values))
+        table.add_row(f"{literal(name)} [dim]\\[{unit or '1'}][/]", *_figures(values))
     table.add_section()
     for name, values in (("kinetic energy", found.kinetic), ("potential energy", found.potential), ("work", found.work)):
         table.add_row(f"{name} [dim]\\[J][/]", *_figures(values))
@@ -107,11 +108,11 @@ def _print(found: Trajectory, files: list[Path]) -> None:
     drift = float(abs(found.energy_drift).max())
     console.print(f"Energy balance kept to {drift:.1g} J with {found.facts['evaluations']} evaluations.", style="dim")
     for occurrence in found.happened[:20]:
-        console.print(f"  t = {occurrence.t:.4f} s  {occurrence.name}: {occurrence.action}")
+        console.print(literal(f"  t = {occurrence.t:.4f} s  {occurrence.name}: {occurrence.action}"))
     if len(found.happened) > 20:
         console.print(f"  and {len(found.happened) - 20} more (--json has all)")
     for file in files:
-        console.print(f"Written: {file}", soft_wrap=True)
+        console.print(literal(f"Written: {file}"), soft_wrap=True)
 
 
 def _figures(values: Any) -> list[str]:

@@ -21,8 +21,9 @@ def grid(title: str = "", **options: Any) -> RichTable:
     """An empty table in the house style: a rule under the headings, two blanks between columns, no box."""
     from rich import box
     from rich.table import Table
-    return Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, header_style="cyan", show_edge=False,
-                 pad_edge=False, padding=(0, 1, 0, 0), **options)
+    from rich.text import Text
+    return Table(title=Text(title) if title else None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, header_style="cyan",
+                 show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)
 
 
 def marked(mark: str, lines: Sequence[str]) -> RichTable:
@@ -53,7 +54,7 @@ def print_table(console: Console, table: Table, *, keys: int = 1, brief: bool = 
         title = ""
         console.print()
     if silent:
-        console.print(f"none given, or zero: {', '.join(silent)}\n", style="dim")
+        console.print(Text(f"none given, or zero: {', '.join(silent)}\n", style="dim"))
 
 
 def _parts(columns: Sequence[tuple[str, ...]], keys: int, width: int) -> list[list[tuple[str, ...]]]:

@@ -31,6 +31,16 @@ def errors() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def literal(text: object) -> str:
+    """A name, path or message as it is: the consoles read [words in brackets] as styles.
+
+    >>> literal("arm [red]")
+    'arm \\\\[red]'
+    """
+    from rich.markup import escape
+    return escape(str(text))
+
+
 @contextmanager
 def silent(wanted: bool) -> Iterator[None]:
     """Nothing for people on the standard output, if that is wanted."""
@@ -43,7 +53,7 @@ def silent(wanted: bool) -> Iterator[None]:
 
 def write_json(data: Any) -> None:
     """Data as JSON: arrays as lists; what is no finite number (a limit that is not there) as null."""
-    typer.echo(json.dumps(plain(data), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(plain(data), indent=2))
 
 
 def plain(data: Any) -> Any:
@@ -72,7 +82,7 @@ def note(text: str) -> None:
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A sign of life on a terminal while something takes long."""
-    with errors().status(text) if errors().is_terminal else _nothing():
+    with errors().status(literal(text)) if errors().is_terminal else _nothing():
         yield
 
 

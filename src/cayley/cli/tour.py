@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Json, Robot, load
-from cayley.cli.tables import grid, marked
-from cayley.cli.terminal import output, silent, working, write_json
+from cayley.cli.arguments import Json, Robot, check_moves, load
+from cayley.cli.tables import grid, marked, print_table
+from cayley.cli.terminal import literal, output, silent, working, write_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +45,7 @@ def tour(robot: Robot = "puma560",
     """
     with silent(json):
         arm = load(robot)
+        check_moves(arm)
         _show_robot(arm)
         ready = _compiled(arm)
         comparison, spread = _compare(arm)
@@ -71,7 +72,8 @@ def _show_robot(arm: Mechanism) -> None:
     for heading, side in (("joint", "left"), ("kind", "left"), ("range", "right"), ("moves", "left"), (r"mass \[kg]", "right")):
         table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for joint, body in zip(arm.joints, arm.bodies[1:], strict=True):
-        table.add_row(joint.name, joint.motion.word, _range(joint), body.name, "unknown" if body.mass is None else f"{body.mass:g}")
+        mass = "unknown" if body.mass is None else f"{body.mass:g}"
+        table.add_row(literal(joint.name), joint.motion.word, _range(joint), literal(body.name), mass)
     figure = Text(sketch(arm, configurations(arm, None)[-1]), style="cyan")
     output().print(Columns([figure, table], padding=(0, 2)) if output().width >= 80 else figure)
     if output().width < 80:
@@ -125,22 +127,17 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
     import numpy as np
 
     from cayley.cli.counts import refusals
+    from cayley.model.report import Table
     comparison = arm.compare_inverse_dynamics(*_states(arm, STATES), progress=output().is_terminal)
     forces = np.array([row.forces for row in comparison.rows if row.forces is not None])
     spread = float(np.ptp(forces, axis=0).max(initial=0.0)) / max(1.0, float(np.abs(forces).max(initial=0.0)))
     _heading(3, "Every method against every other")
-    table = grid()
-    table.add_column("method", no_wrap=True)
-    for heading in ("M", "A", "ns a state", "from the first"):
-        table.add_column(heading, justify="right", no_wrap=True)
     refused = [row for row in comparison.rows if row.operations is None]
-    for row in comparison.rows:
-        if row.operations is not None:
-            table.add_row(row.method, str(row.operations.multiplications), str(row.operations.additions),
-                          f"{1e9 * (row.seconds or 0.0):.0f}", f"{row.distance:.0e}" if row.distance else "0")
-    output().print(table)
+    lines = tuple((row.method, str(row.operations.multiplications), str(row.operations.additions), f"{1e9 * (row.seconds or 0.0):.0f}",
+                   f"{row.distance:.0e}" if row.distance else "0") for row in comparison.rows if row.operations is not None)
+    print_table(output(), Table("", ("method", "M", "A", "ns a state", "from the first"), lines))
     verdict = "[bold green]✓ all agree[/]" if spread <= AGREED else "[bold red]✗ they do not agree[/]"
-    output().print(f"\n{verdict}: {len(forces)} methods, {STATES} states; the largest difference between any two is "
+    output().print(f"{verdict}: {len(forces)} methods, {STATES} states; the largest difference between any two is "
                    f"[bold]{spread:.1e}[/] of the largest force. M multiplications, A additions.")
     if refused:
         output().print(marked("[yellow]![/]", refusals({row.method: row.refused for row in refused})))
@@ -152,19 +149,17 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
 
 def _published(n: int) -> Any:
     from cayley.dynamics.accounting import table_53
+    from cayley.model.report import Table
     with working("counting the published table again"):
         table = table_53(n)
     _heading(4, "The published table, counted again", f"Balafoutis & Patel, Table 5.3, any arm of n = {n} turning joints")
-    shown = grid()
-    shown.add_column("method")
-    for heading in ("published M", "A", "M", "A", "counted M", "A"):
-        shown.add_column(heading, justify="right", no_wrap=True)
+    lines = []
     for row, columns in table.rows.items():
         given, counted = columns.get("published"), columns.get("compiled")
         words = [str(given.multiplications), str(given.additions), *map(str, given(n))] if given else [""] * 4
-        shown.add_row(row, *words, *(map(str, counted(n)) if counted else ("", "")))
-    output().print(shown)
-    output().print("\nCounted: the operations left in the compiled code of an arm without special numbers.", style="dim")
+        lines.append((row, *words, *(map(str, counted(n)) if counted else ("", ""))))
+    print_table(output(), Table("", ("method", "published M", "A", "M", "A", "counted M", "A"), tuple(lines)))
+    output().print("Counted: the operations left in the compiled code of an arm without special numbers.", style="dim")
     return table
 
 
@@ -184,7 +179,7 @@ def _speed(arm: Mechanism) -> Speed:
         table.add_row(label, f"{1e9 * seconds:,.0f}", f"{found.seconds[found.slowest] / seconds:,.1f}")
     output().print(table)
     for line in ["", *found.notes]:
-        output().print(line, style="dim")
+        output().print(literal(line), style="dim")
     return found
 
 
@@ -195,7 +190,7 @@ def _report(arm: Mechanism, destination: Path | None) -> Path:
     from cayley.cli.report import written_report
     path = written_report(arm, destination)
     _heading(6, "The report")
-    output().print(f"[bold green]✓[/] {path.resolve()}", soft_wrap=True)
+    output().print(f"[bold green]✓[/] {literal(path.resolve())}", soft_wrap=True)
     output().print("Open it in a browser. Next: cayley --help", style="dim")
     return path
 
@@ -203,9 +198,9 @@ def _report(arm: Mechanism, destination: Path | None) -> Path:
 def _heading(number: int, title: str, below: str = "") -> None:
     from rich.rule import Rule
     output().print()
-    output().print(Rule(f"[bold]{number}  {title}[/]", align="left", style="cyan"))
+    output().print(Rule(f"[bold]{number}  {literal(title)}[/]", align="left", style="cyan"))
     if below:
-        output().print(below, style="dim")
+        output().print(literal(below), style="dim")
 
 
 def _data(arm: Mechanism, ready: dict[str, Any], comparison: Comparison, spread: float, table: Any, speed: Speed,

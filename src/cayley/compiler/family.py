@@ -97,9 +97,10 @@ class family:
             """The kernel of one choice; made once. `GIVEN` stands for a choice that is an array."""
             bound = self._signature.bind(*choice, **named)
             bound.apply_defaults()
-            if self._split(list(bound.arguments.values()))[1]:
+            words, arrays = self._split(list(bound.arguments.values()))
+            if arrays:
                 raise SignatureError(f"{self._name}.of takes no arrays: say GIVEN, and give the array to the kernel after its others")
-            return chosen(list(bound.arguments.values()))
+            return chosen(words)
 
         def general(arrays: list[Any], choice: list[Any], options: dict[str, Any]) -> Any:
             unknown = sorted(options.keys() - _FOR_THE_CALL)
@@ -114,10 +115,18 @@ class family:
         return call
 
     def _split(self, choice: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The choice with `GIVEN` for the arrays in it, and these arrays."""
+        """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become tuples."""
         words, arrays = list(choice), []
         for k, name in enumerate(self._signature.parameters):
             if name in self._given and not (words[k] is None or isinstance(words[k], (str, Given))):
                 arrays.append(words[k])
                 words[k] = GIVEN
+            elif isinstance(words[k], list) or hasattr(words[k], "tolist"):
+                words[k] = _plain(words[k])
         return words, arrays
+
+
+def _plain(choice: Any) -> Any:
+    """A list or array as a tuple, which can be the key of a kernel."""
+    listed = choice.tolist() if hasattr(choice, "tolist") else choice
+    return tuple(map(_plain, listed)) if isinstance(listed, (list, tuple)) else listed

@@ -1,19 +1,20 @@
 """Random configurations within the limits of the joints: every joint on the way to a frame anywhere in its range, alike.
 
 A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all rotations, alike. A
-slide without an end is refused by name. A joint that follows another does so.
+slide without an end is refused by name; the limits of a floating joint are those of its position, its attitude is any. A joint that
+follows another does so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from cayley.drawing.skeleton import resting
 from cayley.errors import ModelError, UnsupportedError
-from cayley.model.joint_kinds import Revolute, Spherical, Universal
+from cayley.model.configurations import quaternion_places, with_followers
+from cayley.model.joint_kinds import Floating, Revolute, Spherical, Universal
 from cayley.model.tree import Tree
 
 JointLimits = Mapping[str, tuple[float, float]]
@@ -40,11 +41,12 @@ def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tup
         lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
         if limits and joint.name in limits:
             lower, upper = (np.full(joint.motion.nq, float(end)) for end in limits[joint.name])
-        if isinstance(joint.motion, Spherical):
-            if np.isfinite([*lower, *upper]).any():
-                raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is spherical and has limits: rotations within limits of a "
-                                       "quaternion are not drawn")
-            continue
+        if isinstance(joint.motion, (Spherical, Floating)):
+            if np.isfinite([*joint.limits.lower[-4:], *joint.limits.upper[-4:]]).any():
+                raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits: rotations within "
+                                       "limits of a quaternion are not drawn")
+            place = slice(place.start, place.stop - 4)
+            lower, upper = lower[:-4], upper[:-4]
         if isinstance(joint.motion, (Revolute, Universal)):
             lower, upper = _one_turn(lower, upper)
         if not np.isfinite([*lower, *upper]).all():
@@ -59,36 +61,43 @@ def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tup
 
 def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: int, limits: JointLimits | None = None) -> np.ndarray:
     """Configurations (count, nq); joints not named are at rest."""
-    leaders = {_leader(tree, number) for number in joints}
-    drawn = sorted({*joints, *leaders} - {number for number in joints if tree.joints[number].mimic})
+    drawn = leaders(tree, joints)
     low, high = ranges(tree, drawn, limits)
     rng = np.random.default_rng(seed)
     q = low + (high - low) * rng.random((count, tree.nq))
-    for number in drawn:
-        if isinstance(tree.joints[number].motion, Spherical):
+    for joint, place in quaternion_places(tree):
+        if tree.joint_number(joint.name) in drawn:
             turn = rng.normal(size=(count, 4))
-            q[:, tree.q_slices[number]] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
-    return following(tree, joints, q)
+            q[:, place] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    return with_followers(tree, q)
 
 
-def following(tree: Tree, joints: Sequence[int], q: np.ndarray) -> np.ndarray:
-    """The configurations with each of the joints that follows another where that one takes it."""
-    q = q.copy()
-    for number in joints:
-        q[..., tree.q_slices[number]] = _followed(tree, number, q)
-    return q
+def leaders(tree: Tree, joints: Sequence[int]) -> list[int]:
+    """The joints that follow none and on which the given ones depend."""
+    return sorted({tree.followers[number].leader if number in tree.followers else number for number in joints})
 
 
-def _followed(tree: Tree, number: int, q: np.ndarray) -> Any:
-    mimic = tree.joints[number].mimic
-    if mimic is None:
-        return q[..., tree.q_slices[number]]
-    return mimic.multiplier * _followed(tree, tree.joint_number(mimic.joint), q) + mimic.offset
+def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> np.ndarray:
+    """The velocities (nv, k) with which the joints move within their limits, those that follow others with them."""
+    drawn = leaders(tree, joints)
+    low, high = ranges(tree, drawn, limits)
+    columns = []
+    for number in drawn:
+        q, v = tree.q_slices[number], tree.v_slices[number]
+        turned = 3 if isinstance(tree.joints[number].motion, (Spherical, Floating)) else 0  # by a quaternion: never held
+        held = [*(low[q] == high[q])[: v.stop - v.start - turned], *[False] * turned]
+        columns += [_followed_unit(tree, number, v.start + k) for k, fast in enumerate(held) if not fast]
+    return np.stack(columns, axis=1) if columns else np.zeros((tree.nv, 0))
 
 
-def _leader(tree: Tree, number: int) -> int:
-    mimic = tree.joints[number].mimic
-    return number if mimic is None else _leader(tree, tree.joint_number(mimic.joint))
+def _followed_unit(tree: Tree, leader: int, place: int) -> np.ndarray:
+    """The velocity (nv) whose entry at a place of the leader is one, with what follows it."""
+    unit = np.zeros(tree.nv)
+    unit[place] = 1.0
+    for number, follower in tree.followers.items():
+        if follower.leader == leader:
+            unit[tree.v_slices[number]] = follower.multiplier
+    return unit
 
 
 def _one_turn(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

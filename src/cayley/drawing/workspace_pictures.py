@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DOTS = 12_000
 _CELLS_ACROSS = 110
+_STILL = 1e-9  # [m]
 
 
 def draw_workspace(space: Workspace, figure: Any = None) -> Any:
@@ -43,7 +44,11 @@ def draw_section(ax: Any, space: Workspace) -> Any:
     points, chosen, names = space.section
     flat_style(ax, *names)
     ax.set_aspect("equal", adjustable="box")
-    width = float(np.ptp(points, axis=0).max()) / _CELLS_ACROSS
+    extent = float(np.ptp(points, axis=0).max())
+    if extent <= _STILL * max(1.0, float(np.abs(points).max())):
+        ax.plot(*points[0], "o", ms=5, color=RED, label="_point")  # all configurations lead to one point: there is no density
+        return ax
+    width = extent / _CELLS_ACROSS
     edges = [np.arange(low - 2.5 * width, high + 3 * width, width)
              for low, high in zip(points.min(axis=0), points.max(axis=0), strict=True)]
     round_about = not space.view.flat and space.axis is not None

@@ -14,12 +14,13 @@ from scipy.optimize import minimize
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.drawing.cells import Room, room
-from cayley.drawing.sampling import JointLimits, following, joints_between, random_configurations, ranges
+from cayley.drawing.sampling import JointLimits, free_directions, joints_between, leaders, random_configurations, ranges
 from cayley.drawing.views import SPACE, View, view_of
 from cayley.errors import SignatureError
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.jacobian_kinds import general_jacobian
-from cayley.model.joint_kinds import Revolute, Spherical
+from cayley.model.configurations import quaternion_places, with_followers
+from cayley.model.joint_kinds import Revolute
 from cayley.model.tree import Tree
 
 _BEST = 6  # samples to start a search from
@@ -144,7 +145,7 @@ def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, 
     reach = Reach(tree, joints, place, middle, limits)
     distance = np.linalg.norm(points - middle, axis=1)
     view = SPACE if relative_to is not None else view_of(tree)
-    dimension = _dimension(tree, q[:20], frame, relative_to)
+    dimension = _dimension(tree, q[:20], frame, relative_to, free_directions(tree, joints, limits))
     measured = room(view(points)) if dimension == len(view.rows) else None
     nearest, farthest = (reach.search(q, distance, sign) for sign in (1.0, -1.0))
     return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
@@ -167,32 +168,30 @@ class Reach(NamedTuple):
 
     def search(self, q: np.ndarray, distance: np.ndarray, sign: float) -> float:
         """The smallest distance (sign 1) or the largest (-1), from the best of the samples on."""
-        free = np.concatenate([np.r_[self.tree.q_slices[k]] for k in self.joints if self._searched(k)] or [np.zeros(0, dtype=int)])
+        searched = leaders(self.tree, self.joints)
+        turned = [k for _, place in quaternion_places(self.tree) for k in range(place.start, place.stop)]
+        free = np.setdiff1d(np.concatenate([np.r_[self.tree.q_slices[k]] for k in searched]).astype(int), turned)
         found = distance[np.argsort(sign * distance)[:_BEST]]
         best = float((sign * found).min())
         if not len(free):
             return sign * best
-        low, high = ranges(self.tree, [k for k in self.joints if self._searched(k)], self.limits)
+        low, high = ranges(self.tree, searched, self.limits)
         for start in q[np.argsort(sign * distance)[:_BEST]]:
             def squared(x: np.ndarray, start: np.ndarray = start) -> float:
                 trial = start.copy()
                 trial[free] = x
-                return float(sign * np.sum((self.place(following(self.tree, self.joints, trial)) - self.center) ** 2))
+                return float(sign * np.sum((self.place(with_followers(self.tree, trial)) - self.center) ** 2))
             solved = minimize(squared, start[free], method="L-BFGS-B", bounds=list(zip(low[free], high[free], strict=True)),
                               options={"ftol": 1e-15, "gtol": 1e-10})
             best = min(best, sign * float(np.sqrt(abs(solved.fun))))
         return sign * best
 
-    def _searched(self, number: int) -> bool:
-        joint = self.tree.joints[number]
-        return not isinstance(joint.motion, Spherical) and joint.mimic is None
 
-
-def _dimension(tree: Tree, q: np.ndarray, frame: str, relative_to: str | None) -> int:
-    """The largest rank of the position's Jacobian on a few configurations."""
+def _dimension(tree: Tree, q: np.ndarray, frame: str, relative_to: str | None, free: np.ndarray) -> int:
+    """The largest rank of the position's Jacobian on a few configurations, by the directions that are free."""
     seen_from = "world" if relative_to is None else relative_to
     jacobian = [np.asarray(general_jacobian(tree, one, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3] for one in q]
-    return int(max(np.linalg.matrix_rank(J, tol=1e-9 * max(np.abs(J).max(), 1e-300)) for J in jacobian))
+    return int(max(np.linalg.matrix_rank(J @ free, tol=1e-9 * max(np.abs(J).max(), 1e-300)) for J in jacobian)) if free.size else 0
 
 
 def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str | None) -> Axis | None:

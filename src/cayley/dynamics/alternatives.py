@@ -39,13 +39,21 @@ class Alternatives(Kernel):
 
     def using(self, method: str) -> Kernel:
         """The kernel of a method by its name; made once. The names are `methods`."""
-        if method not in self.methods:
-            close = get_close_matches(method, self.methods, n=3, cutoff=0.4)
-            raise ConventionError(f"{self.__name__} has no method {method!r}" + (f": did you mean {', '.join(close)}?" if close else ".")
-                                  + f" The methods are {', '.join(self.methods)}")
+        self.check_method(method)
         if method not in self._made:
             self._made[method] = self._make(method)
         return self._made[method]
+
+    def __reduce__(self) -> Any:
+        """Pickled as the mechanism and the name of this function of it, so that the methods are there where it arrives."""
+        return (getattr, (self.tree, self.__name__)) if hasattr(getattr(self, "tree", None), self.__name__) else super().__reduce__()
+
+    def check_method(self, method: str) -> None:
+        """That a method of this name exists."""
+        if method not in self.methods:
+            close = get_close_matches(str(method), self.methods, n=3, cutoff=0.4)
+            raise ConventionError(f"{self.__name__} has no method {method!r}" + (f": did you mean {', '.join(close)}?" if close else ".")
+                                  + f" The methods are {', '.join(self.methods)}")
 
     def offering(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> None:
         """Give this kernel its other methods."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.dynamics import closed_form, energies
 from cayley.dynamics.alternatives import Alternatives
 from cayley.dynamics.drives import friction_forces, rotor_inertias
-from cayley.dynamics.equations import EquationsOfMotion, equations_of_motion
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
-from cayley.dynamics.identification.regressor import LinearModel, linear_model
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
@@ -22,9 +20,13 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.links import links_of
-from cayley.dynamics.reactions import reactions_kernel
+from cayley.dynamics.reactions import Reactions, reactions_kernel
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.dynamics.equations import EquationsOfMotion
+    from cayley.dynamics.identification import LinearModel
 
 
 class DynamicTree(Tree):
@@ -117,10 +119,10 @@ class DynamicTree(Tree):
         return self._state_kernel("(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces")
 
     @cached_property
-    def joint_reactions(self) -> Kernel:
+    def joint_reactions(self) -> Reactions:
         """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the moving joints.
 
-        At the origins and in the axes of the children; along a joint's directions they are its forces.
+        At the origins and in the axes of the children; along a joint's directions they are its forces. `.taking(...)`.
 
         >>> cy.load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
         array([15.20009968,  2.87612016])
@@ -203,6 +205,7 @@ class DynamicTree(Tree):
         V_1 = 0
         G_1 = m_1*c_1*g*cos(q_1)
         """
+        from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
         return equations_of_motion(self, **options)
 
     def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
@@ -211,6 +214,7 @@ class DynamicTree(Tree):
         >>> cy.load("puma560").linear_model().regressor(*np.ones((3, 6))).shape
         (6, 60)
         """
+        from cayley.dynamics.identification import linear_model
         return linear_model(self, joint_terms=joint_terms)
 
     def compare_inverse_dynamics(self, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,

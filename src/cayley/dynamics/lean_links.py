@@ -8,11 +8,13 @@ origin of the link that it carries: its A is 1. The root's frame is that of the 
 Moments. Whatever lies on the axis of a turning joint moves with its parent as well. The mass distribution m, uz, Jzz of a link along its
 axis is therefore given to the parent; so is the whole second moment of a sliding link, and the mass of a ball-jointed one. What is left
 is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links but the first few have then no mass at all.
+
+Source: equations (D-9)-(D-10) of docs/theory/inverse_dynamics.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import NamedTuple
@@ -25,7 +27,7 @@ from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute, Spher
 from cayley.model.tree import Tree
 
 _PARALLEL = 1e-12  # sine below which axes are parallel
-_NEARLY_PARALLEL = 1e-3  # feet of common normals are far away: not worth the digits
+_NEARLY_PARALLEL = 0.03  # feet of common normals are far away: the square of the distance is lost in digits
 _ROUNDING = 1e-14  # of a moment, beside what it was summed from
 _TURNING = (Revolute, Helical)
 
@@ -63,7 +65,7 @@ def in_lean_frames(links: Links) -> Links:
         else:
             changes.append(np.eye(4))
     root = _root_frame(links, changes)
-    return _exact(links.reframed(changes, root))
+    return _exact(links.reframed(changes, root), [_reach(links, number, changes, root) for number in range(len(changes))])
 
 
 def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
@@ -159,11 +161,16 @@ def _own_direction(moments: Moments) -> np.ndarray:
     return np.array([np.cos(angle), np.sin(angle), 0.0])
 
 
-def _exact(links: Links) -> Links:
+def _reach(links: Links, number: int, changes: list[np.ndarray], root: np.ndarray) -> float:
+    """The lengths from which the offset of a link in its new frames is summed."""
+    link = links.links[number]
+    poses = (link.placement, changes[number], root if link.parent == ROOT else changes[link.parent])
+    return sum(float(np.linalg.norm(pose[:3, 3])) for pose in poses)
+
+
+def _exact(links: Links, reach: Sequence[float]) -> Links:
     """Lengths and cosines that only rounding keeps from zero, made zero."""
-    size = max([float(np.linalg.norm(link.placement[:3, 3])) for link in links.links], default=0.0)
-    placements = [_clean(link.placement, size) for link in links.links]
-    return links.placed(placements)
+    return links.placed([_clean(link.placement, size) for link, size in zip(links.links, reach, strict=True)])
 
 
 def _clean(placement: np.ndarray, size: float) -> np.ndarray:

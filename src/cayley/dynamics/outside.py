@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,16 @@ from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 
 
-class Outside(NamedTuple):
+@dataclass(frozen=True)
+class Outside:
     """Which inputs a kernel takes from the world: wrenches at frames, then the motion of the base."""
 
     frames: tuple[str, ...] = ()
     axes: str = "body"
     base_motion: bool = False
+
+    def __post_init__(self) -> None:
+        check_axes(self.axes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -35,13 +40,18 @@ class Outside(NamedTuple):
         return {"base": base, "pushes": pushes}
 
 
+def check_axes(axes: str) -> None:
+    """That these are axes in which a wrench is given."""
+    if axes not in ("body", "world"):
+        raise ConventionError(f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
+
+
 def push(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes: str) -> tuple[int, Load]:
     """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's origin.
 
     `axes`: those of the frame ("body") or of the root ("world").
     """
-    if axes not in ("body", "world"):
-        raise ConventionError(f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
+    check_axes(axes)
     number, pose = links.place(tree, frame)
     f, m = wrench[:3], wrench[3:]
     if axes == "body":

@@ -54,10 +54,8 @@ class Link(NamedTuple):
 def way_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
     """The elementary motions from the root to a named frame, outwards, and the pose of the frame after the last of them.
 
-    What is fixed is part of the placement after it. "world" is the root's frame.
+    What is fixed is part of the placement after it.
     """
-    if frame == "world":
-        return [], HERE
     wanted = tree.frame(frame)
     links, placement = [], HERE
     for number in tree.path(tree.body_number(wanted.body)):

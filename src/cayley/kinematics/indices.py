@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.uniform import uniform_jacobian
 from cayley.model.tree import Tree
@@ -54,6 +54,8 @@ def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
     """
     parts = subspaces(J, tolerance=tolerance)
     s = parts.singular_values
+    if not s.shape[-1]:
+        raise SignatureError(f"a Jacobian of the shape {np.shape(J)} has no indices: there is no row or no column in it")
     c2 = np.where(parts.singular, 0.0, s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0))[()]
     with np.errstate(divide="ignore"):
         k2 = 1 / c2

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.kinematics.elementary import steps_to
+from cayley.kinematics.forward import HERE
 from cayley.kinematics.own_axes import own_hessian, own_jacobian, own_jacobian_rate, own_jacobian_second_rate
 from cayley.kinematics.velocity import Moving, moving
 from cayley.model.tree import Tree
@@ -167,13 +168,18 @@ def branch(tree: Tree, q: Any, v: Any, vd: Any, frame: str) -> Branch:
     return Branch(columns, motions[-1])
 
 
+def reference(tree: Tree, q: Any, v: Any, vd: Any, name: str) -> Branch:
+    """The way to what things are seen from: a frame, or the root, which is "world" even if a frame has that name."""
+    return Branch({}, Moving(HERE)) if name == "world" else branch(tree, q, v, vd, name)
+
+
 def _view(tree: Tree, q: Any, v: Any, vd: Any, frame: str, axes: str, at: Any, relative_to: str) -> View:
-    own, other = branch(tree, q, v, vd, frame), branch(tree, q, v, vd, relative_to)
+    own, other = branch(tree, q, v, vd, frame), reference(tree, q, v, vd, relative_to)
     columns = [(i, 1.0, c, own) for i, c in own.columns.items() if i not in other.columns]
     columns += [(i, -1.0, c, other) for i, c in other.columns.items() if i not in own.columns]
-    turning = own if axes == "body" else branch(tree, q, v, vd, axes)
+    turning = own if axes == "body" else reference(tree, q, v, vd, axes)
     if isinstance(at, str):
-        way = branch(tree, q, v, vd, at)
+        way = reference(tree, q, v, vd, at)
         return View(columns, way.end, way, turning.end, turning)
     point = own.end if at is None else own.end.carried_to(own.end.pose.p + own.end.pose.R @ at)
     return View(columns, point, own, turning.end, turning)

@@ -14,7 +14,7 @@ import numpy as np
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.analytic import relative_pose
 from cayley.kinematics.forward import Pose
-from cayley.kinematics.jacobian_kinds import branch
+from cayley.kinematics.jacobian_kinds import branch, reference
 from cayley.kinematics.velocity import Moving
 from cayley.model.tree import Tree
 
@@ -26,7 +26,7 @@ def pose_rate(tree: Tree, q: Any, v: Any, frame: str, *, relative_to: str) -> An
 
 def twist_matrix(tree: Tree, q: Any, v: Any, frame: str, *, relative_to: str) -> Any:
     """T' T^-1 (4, 4) of the pose of a frame in another, or in the root ("world"), in the axes of that other."""
-    own, other = (branch(tree, q, v, None, name).end for name in (frame, relative_to))
+    own, other = branch(tree, q, v, None, frame).end, reference(tree, q, v, None, relative_to).end
     return similar_twist_matrix(other.pose.inverse, absolute_twist_matrix(own) - absolute_twist_matrix(other))
 
 

@@ -27,15 +27,30 @@ def random_configuration(tree: Tree, seed: int | np.random.Generator, size: int 
     ((1000, 6), True, True)
     """
     random = np.random.default_rng(seed)
-    shape = (size,) if isinstance(size, int) else tuple(size)
+    shape = (int(size),) if np.ndim(size) == 0 else tuple(size)  # type: ignore[arg-type]
     low, high = _ranges(tree)
     q = random.uniform(low, high, size=(*shape, tree.nq))
     for _, turn in quaternion_places(tree):
         attitude = random.normal(size=(*shape, 4))
         q[..., turn] = attitude / np.linalg.norm(attitude, axis=-1, keepdims=True)
-    for joint, own in zip(tree.joints, tree.q_slices, strict=True):
-        if joint.mimic is not None:
-            q[..., own] = joint.mimic.multiplier * q[..., tree.q_slices[tree.joint_number(joint.mimic.joint)]] + joint.mimic.offset
+    return with_followers(tree, q)
+
+
+def with_followers(tree: Tree, q: Any) -> np.ndarray:
+    """The configurations (..., nq) with every joint that follows another (`mimic`) where that one takes it, along chains too.
+
+    Joints that follow keep a coordinate of their own in q, which nothing else ties to the other.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> hand = load_robot("panda_hand")
+    >>> with_followers(hand, [0.0] * 7 + [0.02, 0.0])[7:]
+    array([0.02, 0.02])
+    """
+    q = np.array(q, dtype=np.float64)
+    if q.shape[-1:] != (tree.nq,):
+        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    for number, (leader, multiplier, offset) in tree.followers.items():
+        q[..., tree.q_slices[number]] = multiplier * q[..., tree.q_slices[leader]] + offset
     return q
 
 

@@ -139,7 +139,15 @@ def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d
     known = {"theta", "d", "a", "alpha", "kind"}
     if not set(columns) <= known or len(set(columns)) != len(columns):
         raise ConventionError(f"the columns of a table are some of theta, d, a, alpha, kind, not {order!r}")
-    return tuple(DHRow(**dict(zip(columns, row, strict=False))) for row in numbers)
+    return tuple(_row_from_numbers(row, columns, place) for place, row in enumerate(numbers, start=1))
+
+
+def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:
+    values = tuple(row) if np.ndim(row) else (row,)
+    if len(values) != len(columns) and not (columns[-1] == "kind" and len(values) == len(columns) - 1):
+        raise ModelError(f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of joints that "
+                         "slide are DHRow(..., kind=\"prismatic\")")
+    return DHRow(**dict(zip(columns, values, strict=False)))
 
 
 # Positions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,16 @@ def frozen(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
         raise ModelError(f"{what} must be finite numbers of shape {shape}, not {values!r}")
     array.flags.writeable = False
     return array
+
+
+class Immutable:
+    """Data whose arrays stay read-only in copies and after pickling, which would make them writable."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
 
 
 def _check_finite(part: Any, what: str) -> None:
@@ -50,7 +61,7 @@ def _exact(pose: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(Immutable):
     """A rigid body. Its mass properties may be unknown: then `mass` is None, and dynamics refuse it by name."""
 
     name: str
@@ -59,8 +70,8 @@ class Body:
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # about the center, in the body's axes [kg m^2], (3, 3)
 
     def __post_init__(self) -> None:
-        if self.mass is not None and not (np.isfinite(self.mass) and self.mass >= 0.0):
-            raise ModelError(f"body {self.name!r} has the mass {self.mass}: a mass is a finite number that is not negative")
+        if self.mass is not None and not (isinstance(self.mass, Real) and np.isfinite(self.mass) and self.mass >= 0.0):
+            raise ModelError(f"body {self.name!r} has the mass {self.mass!r}: a mass is a finite number that is not negative")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
         if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
@@ -120,7 +131,7 @@ class Mimic:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(Immutable):
     """What joins a child to its parent. The child's frame is the joint's frame, moved by the joint's coordinates."""
 
     name: str
@@ -145,6 +156,8 @@ class Joint:
         for key, (size, _) in sizes.items():
             if len(said[key]) != size:
                 raise ModelError(f"joint {self.name!r} is {self.motion.word} and needs {size} {key} limits, not {len(said[key])}")
+        if np.isnan([*said["velocity"], *said["effort"]]).any():
+            raise ModelError(f"a velocity or effort limit of joint {self.name!r} is not a number; leave it out where there is none")
         for low, high in zip(said["lower"], said["upper"], strict=True):
             if not low <= high:
                 raise ModelError(f"the limits of joint {self.name!r} are crossed: lower {low}, upper {high}")
@@ -152,7 +165,7 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Immutable):
     """A named frame fixed to a body."""
 
     name: str

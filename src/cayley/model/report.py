@@ -277,8 +277,10 @@ def _motionless(joint: Joint) -> bool:
 
 def _mimic_findings(tree: Tree) -> Iterator[Finding]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
-    yield from _grouped("mimic", list(followers), "joint {} follows another joint; it is treated as independent",
-                        "joints {} follow other joints; they are treated as independent")
+    yield from _grouped("mimic", list(followers), "joint {} follows another joint; it is treated as independent: "
+                        "`with_followers(q)` puts its coordinate where the other takes it",
+                        "joints {} follow other joints; they are treated as independent: "
+                        "`with_followers(q)` puts their coordinates where the others take them")
     chained = [name for name, mimic in followers.items() if mimic.joint in followers]
     yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",
                         "joints {} follow joints that themselves follow others")
@@ -289,6 +291,10 @@ def _frame_findings(tree: Tree) -> Iterator[Finding]:
     names = {body.name for body in tree.bodies}
     yield from _grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
                         "frame {} has the name of a body, which is hidden by it", "frames {} have names of bodies, which they hide")
+    own = {"world": "the root", "body": "the frame itself"}
+    for name in sorted(own.keys() & {*(b.name for b in tree.bodies[1:]), *(f.name for f in tree.frames)}, reverse=True):
+        yield Finding("name of axes", (name,), f"there is a frame {name!r}: it cannot be named as axes, since axes={name!r} are those of "
+                                               f"{own[name]}")
     yield from _grouped("frame unused", [f.name for f in tree.frames if f.name not in used and _at_origin(f)],
                         "frame {} is unused: it is the frame of its body", "frames {} are unused: they are the frames of their bodies")
 

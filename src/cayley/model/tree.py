@@ -11,18 +11,26 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.model.parts import Body, Frame, Joint, Loop, frozen
+from cayley.model.parts import Body, Frame, Immutable, Joint, Loop, frozen
 
 GRAVITY = (0.0, 0.0, -9.81)
 
 
+class Follower(NamedTuple):
+    """What a joint follows: its coordinate is multiplier q + offset, with q that of the joint `leader`, which follows none."""
+
+    leader: int
+    multiplier: float
+    offset: float
+
+
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Immutable):
     """Bodies joined into a tree. Made by `Tree.of`, which checks and sorts."""
 
     name: str
@@ -50,9 +58,7 @@ class Tree:
             made.body_number(frame.body)
         for loop in loops:
             made.frame(loop.first), made.frame(loop.second)
-        for joint in joints:
-            if joint.mimic is not None:
-                made.joint_number(joint.mimic.joint)
+        _check_followers(name, {joint.name: joint for joint in joints})
         return made
 
     # Sizes and places
@@ -70,6 +76,20 @@ class Tree:
     @cached_property
     def v_slices(self) -> tuple[slice, ...]:
         return _slices([j.motion.nv for j in self.joints])
+
+    @cached_property
+    def followers(self) -> dict[int, Follower]:
+        """By number, the joints that follow another, at the end of the chain of those that follow."""
+        numbers = {joint.name: number for number, joint in enumerate(self.joints)}
+        found = {}
+        for number, joint in enumerate(self.joints):
+            multiplier, offset, leader = 1.0, 0.0, joint
+            while leader.mimic is not None:
+                multiplier, offset = multiplier * leader.mimic.multiplier, offset + multiplier * leader.mimic.offset
+                leader = self.joints[numbers[leader.mimic.joint]]
+            if leader is not joint:
+                found[number] = Follower(numbers[leader.name], multiplier, offset)
+        return found
 
     @property
     def nq(self) -> int:
@@ -174,6 +194,23 @@ def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], fra
             if part.name in seen:
                 raise ModelError(f"{name} has two {kind} named {part.name!r}")
             seen.add(part.name)
+
+
+def _check_followers(name: str, joints: dict[str, Joint]) -> None:
+    """Raise if a joint follows what it cannot: one that does not exist, several coordinates, or, by way of others, itself."""
+    follows = {joint.name: joint.mimic.joint for joint in joints.values() if joint.mimic is not None}
+    for follower, followed in follows.items():
+        _number(followed, list(joints), "joint", name)
+        for one in (joints[follower], joints[followed]):
+            if one.motion.nq != 1:
+                raise ModelError(f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is {one.motion.word}: only joints "
+                                 "of one coordinate follow each other")
+    for at in follows:
+        seen: dict[str, None] = {}
+        while at in follows and at not in seen:
+            seen[at], at = None, follows[at]
+        if at in seen:
+            raise ModelError(f"the joints {', '.join(map(repr, seen))} of {name} follow each other in a ring")
 
 
 def _root(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) -> str:

@@ -4,7 +4,8 @@ Read with the standard library's XML parser, not with yourdfpy, which knows no l
 
 What the format leaves open is settled here:
 - A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.report.check_has_masses` decides when it matters).
-- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, and the report says so. A `<mimic>` that cannot be
+- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and `with_followers(q)` of the
+  mechanism puts it where it belongs. A chain of joints that follow is told by a warning. A `<mimic>` that cannot be
   meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a fixed joint says
   nothing and is not read.
 - Axes are made unit vectors. `<limit>` counts for joints of one coordinate; a `continuous` one has no lower and upper limit.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -37,6 +38,7 @@ from cayley.model.xml_elements import Element, located, read_xml, source_of
 __all__ = ["dump_urdf", "load_urdf"]
 
 _NO_LIMIT = 1e300
+_LONGEST, _HEAVIEST = 1e3, 1e6  # [m], [kg]
 _ROBOT = ("link", "joint", "material", "transmission", "gazebo", "sensor")
 _LINK = ("inertial", "visual", "collision")
 _INERTIAL = ("origin", "mass", "inertia")
@@ -70,6 +72,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     bodies = [_body(link, version) for link in links]
     joints = [_joint(joint, version, notes) for joint in joint_elements]
     root = _checked_root(robot, links, joint_elements, joints)
+    notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
     joints = _with_sound_mimics(joint_elements, joints, notes)
     if floating_base:
         bodies, joints = _freed(root, bodies, joints)
@@ -207,6 +210,18 @@ def _friction(joint: Element) -> Friction:
     return Friction() if dynamics is None else Friction(dynamics.number("damping", 0.0), dynamics.number("friction", 0.0))
 
 
+def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
+    """Warnings of lengths and masses that no robot has, of joints and of `<inertial>`."""
+    for element in elements:
+        for origin in element.all("origin"):
+            xyz = origin.numbers("xyz", 3, np.zeros(3))
+            if np.abs(xyz).max() > _LONGEST:
+                yield str(origin.error(f"xyz is {' '.join(f'{x:g}' for x in xyz)}, which is absurdly far; lengths are in metres"))
+        for mass in element.all("mass"):
+            if mass.number("value") > _HEAVIEST:
+                yield str(mass.error(f"the mass is {mass.number('value'):g}, which is absurdly large; masses are in kg"))
+
+
 def _mimic(joint: Element) -> Mimic | None:
     mimic = joint.only("mimic")
     return None if mimic is None else Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
@@ -258,6 +273,10 @@ def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], not
             notes.append(str(element.required("mimic").error(f"{fault}; the joint is treated as if it followed none")))
         sound.append(replace(joint, mimic=None) if fault else joint)
     _check_no_mimic_ring(elements, sound)
+    followers = {joint.name for joint in sound if joint.mimic is not None}
+    for element, joint in zip(elements, sound, strict=True):
+        if joint.mimic is not None and joint.mimic.joint in followers:
+            notes.append(str(element.required("mimic").error(f"the joint {joint.mimic.joint!r} that is followed itself follows another")))
     return sound
 
 

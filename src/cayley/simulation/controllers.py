@@ -56,9 +56,9 @@ def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:
     return {name: tuple(bound[d] if isinstance(d, str) else d for d in core) for name, core in cores.items() if name not in STATE}
 
 
-def checked_forces(tau: Any, tree: Tree) -> np.ndarray:
-    """What a controller returned, if it is joint forces (nv)."""
+def checked_forces(tau: Any, tree: Tree, what: str = "what the controller returned") -> np.ndarray:
+    """What was given as joint forces, if it is (nv)."""
     forces = np.asarray(tau, dtype=float)
     if forces.shape != (tree.nv,):
-        raise SignatureError(f"the controller returned forces of the shape {forces.shape}; {tree.name} needs ({tree.nv},)")
+        raise SignatureError(f"{what} has the shape {forces.shape}; joint forces of {tree.name} have ({tree.nv},)")
     return forces

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SignatureError
 
 _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
 _DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
@@ -20,7 +20,8 @@ class Event:
     """Something to watch for: `function(t, q, qd)` changes its sign.
 
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t, q, qd) -> (q, qd)`, if
-    given, changes the state there and then.
+    given, changes the state there and then; effects that follow each other ever faster are an event storm, and end the simulation.
+    An event that starts from zero happens when it comes back.
     """
 
     name: str
@@ -35,6 +36,12 @@ class Event:
         if self.action not in ("end", "record"):
             raise ConventionError(f'the action of event {self.name!r} is {self.action!r}: it is "end" or "record"')
 
+    def value(self, t: float, q: np.ndarray, qd: np.ndarray) -> float:
+        found = np.asarray(self.function(t, q, qd), dtype=float)
+        if found.size != 1:
+            raise SignatureError(f"event {self.name!r} must be a number; its function returned the shape {found.shape}")
+        return float(found.reshape(()))
+
     @property
     def sign(self) -> int:
         return _DIRECTIONS[self.direction]
@@ -48,13 +55,13 @@ def crossings(before: np.ndarray, after: np.ndarray, signs: Sequence[int]) -> np
     return np.flatnonzero((rising & (asked >= 0)) | (falling & (asked <= 0)))
 
 
-def instant(function: Callable[[float], float], start: float, stop: float) -> float:
+def instant(function: Callable[[float], float], start: float, stop: float, *, from_zero: bool = False) -> float:
     """Where a function changes its sign between two times, to the last digit.
 
     One that starts from zero, or from the wrong side, may have left it before: then the first change on a fine grid counts; if there is
     none, it is now.
     """
-    low, high = function(start), function(stop)
+    low, high = 0.0 if from_zero else function(start), function(stop)
     if high == 0:
         return stop
     if low == 0 or (low > 0) == (high > 0):

@@ -30,7 +30,7 @@ class Forces:
     def __init__(self, tree: Tree, tau: Any, controller: Controller | None, parameters: dict[str, Any], wrenches: dict[str, Wrench],
                  axes: str, period: float | None, start: float):
         self.tree, self._law = tree, None if controller is None else Law(controller, tree)
-        self._tau = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree)
+        self._tau = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree, "tau")
         wanted = self._law.parameters if self._law else {}
         if parameters.keys() != wanted.keys():
             raise SignatureError(f"the controller takes the parameters {', '.join(wanted) or 'none'}; given were "

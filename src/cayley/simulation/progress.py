@@ -22,10 +22,11 @@ class PatientBar:
     def reached(self, amount: float) -> None:
         if self._bar is None and self._shown and amount < self._total and time.monotonic() - self._started > _PATIENCE:
             from rich.console import Console
+            from rich.markup import escape
             from rich.progress import Progress
             self._bar = Progress(console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task(self._title, total=self._total)
+            self._task = self._bar.add_task(escape(self._title), total=self._total)
         if self._bar is not None:
             self._bar.update(self._task, completed=amount)
 

@@ -69,8 +69,9 @@ class Rollout:
         self._check(q, qd, step, steps, every)
         precision = np.float32 if all(np.asarray(a).dtype == np.float32 for a in (q, qd, *given.values())) else np.float64
         cores = {name: len(shape) + (name in self._changing) for name, shape in self._shapes.items()}
-        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], np.shape(step),
-                                    *[np.shape(a)[:np.ndim(a) - cores[name]] for name, a in given.items()])
+        batches = {"q": q.shape[:-1], "qd": qd.shape[:-1], "step": np.shape(step),
+                   **{name: np.shape(a)[:np.ndim(a) - cores[name]] for name, a in given.items()}}
+        batch = _together(batches)
         nq, nv, samples = self.tree.nq, self.tree.nv, steps // every
         kept = np.empty((*batch, samples + 1, nq + nv + 2), precision)
         kept[..., 0, :nq], kept[..., 0, nq:-2], kept[..., 0, -2:] = q, qd, 0.0
@@ -127,14 +128,15 @@ class Rollout:
         q, qd, work = kept[..., :nq], kept[..., nq:-2], kept[..., -2]
         t = times if times.ndim == 1 else times.reshape(-1, times.shape[-1])[0]
         tau = self._forces(times, q, qd, given, every)
-        status, message = self._outcome(kept, np.asarray(times))
+        status, message = self._outcome(kept, np.asarray(times), given)
         facts = {"method": self.method, "order": self.order, "step": np.asarray(step).tolist(), "every": every,
                  "precision": str(np.dtype(precision)), "evaluations a step": self.evaluations}
         if np.ndim(step):
-            facts["times"] = "steps differ in the batch: t is that of the first trajectory"
+            facts["times"] = "steps differ in the batch: t is that of the first trajectory, until one is taken out"
+            facts["start"] = float(t[0])
         return Trajectory.of(self.tree, t, q, qd, tau, work, status=status, message=message, facts=facts)
 
-    def _outcome(self, kept: np.ndarray, times: np.ndarray) -> tuple[str, str]:
+    def _outcome(self, kept: np.ndarray, times: np.ndarray, given: dict[str, np.ndarray]) -> tuple[str, str]:
         end = kept[..., -1, :]
         if not np.isfinite(end).all():  # what is no number stays none: the last state tells
             fine = np.isfinite(kept).all(-1)
@@ -142,7 +144,10 @@ class Rollout:
             place = tuple(bad[0])
             sample = int(np.argmin(fine[place]))
             t = np.broadcast_to(times, fine.shape)[place][max(sample - 1, 0)]
-            reason = singular_inertia(self.tree, kept[(*place, max(sample - 1, 0))][:self.tree.nq]) or "the step is too large"
+            wrong = [name for name, a in given.items() if not np.isfinite(a).all()]
+            reason = (f"the input {wrong[0]} is not finite" if wrong else
+                      singular_inertia(self.tree, kept[(*place, max(sample - 1, 0))][:self.tree.nq]) or
+                      "the step is too large, or leads to a singular inertia matrix")
             return "not finite", (f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
                                   f"t = {t:.6g}: {reason}")
         defect, speed = end[..., -1], np.abs(end[..., self.tree.nq:-2]).max(initial=1.0)
@@ -201,11 +206,17 @@ class Rollout:
         parameters = {name: given[name] for name in law.parameters}
         t = given.get("t", 0.0)
         if self._sampled:
-            tau = law(t, state.q, state.v, parameters)
+            tau = self._commanded(t, state.q, state.v, parameters)
             if self._holds:
                 tau = where(row[FIRST] > 0.5, tau, given["held"])
             return (lambda q, v: (tau, *more)), tau
-        return (lambda q, v: (law(t + row[TIME] * given["h"], self._equation.projected(q), v, parameters), *more)), None
+        return (lambda q, v: (self._commanded(t + row[TIME] * given["h"], self._equation.projected(q), v, parameters), *more)), None
+
+    def _commanded(self, t: Any, q: Any, v: Any, parameters: dict[str, Any]) -> Any:
+        tau = np.asarray(self._law(t, q, v, parameters))  # type: ignore[misc]
+        if tau.shape != (self.tree.nv,):
+            raise SignatureError(f"the controller returned forces of the shape {tau.shape}; {self.tree.name} needs ({self.tree.nv},)")
+        return tau
 
 
 def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
@@ -232,6 +243,14 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     equation = StateEquation(tree, tuple(wrenches), axes, tuple(inertias))
     law = None if controller is None else Law(controller, tree)
     return Rollout(tree, fixed_step(method, iterations), method, equation, law, control == "sampled", changing)
+
+
+def _together(batches: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*batches.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
+        raise SignatureError(f"the batches of states and inputs do not go together: {listed}") from None
 
 
 def _from_to(array: np.ndarray, steps: slice, core: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.errors import SignatureError
 from cayley.model.configurations import check_configuration, normalized, quaternion_places
 from cayley.model.tree import Tree
 from cayley.simulation.balance import balance_kernel
@@ -23,6 +24,7 @@ from cayley.simulation.stops import TOUCHING, Stop, Stops
 from cayley.simulation.trajectory import Occurrence, Trajectory
 
 _TURNS = 100  # segments that may begin at one time
+_SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an event have no end that can be reached
 
 
 @dataclass
@@ -50,6 +52,7 @@ class Run:
     def start(self, t: float, y: np.ndarray) -> None:
         self.t, self.y, self._next = t, y, 0
         self._released: list[Stop] = []
+        self._acted: Event | None = None
         self._turns = any(True for _ in quaternion_places(self.tree))
         self.kept.append((t, y)) if self.instants is None else self._keep_until(t, lambda _: y)
 
@@ -86,6 +89,9 @@ class Run:
         solver = self.make_solver(self._slope, self.t, self.y, self._bound)
         watched = self._watched()
         before = self._values(watched, self.t, self.y)
+        if self._acted is not None and self._acted.effect is not None:
+            before[watched.index(self._acted)] = 0.0  # it is there, to the last digit: what comes back within a step is found
+        self._acted = None
         while solver.status == "running":
             try:
                 failure = solver.step()
@@ -96,6 +102,10 @@ class Run:
             self.steps += 1
             dense = solver.dense_output()
             after = self._values(watched, solver.t, solver.y)
+            if np.isnan(after[:len(self.events)]).any():
+                self._advance(solver.t, solver.y, dense)
+                return self._finish("not finite", f"event {watched[int(np.argmax(np.isnan(after)))].name!r} is not a number at "
+                                                  f"t = {self.t:.9g}")
             if self._crossed(watched, before, after, solver, dense):
                 return None
             self._advance(solver.t, solver.y, dense)
@@ -108,7 +118,9 @@ class Run:
         """Deal with events inside the step, in their order; True if a new segment must be started."""
         found = []
         for k in self._changes(watched, before, after):
-            found.append((instant(partial(self._value, watched[k], dense), solver.t_old, solver.t), k))
+            at = instant(partial(self._value, watched[k], dense), solver.t_old, solver.t, from_zero=before[k] == 0)
+            if at > solver.t_old or not isinstance(watched[k], Event):  # an event that only leaves zero does not happen
+                found.append((at, k))
         for at, k in sorted(found):
             what = watched[k]
             if isinstance(what, Event) and what.action == "record" and what.effect is None:
@@ -125,16 +137,18 @@ class Run:
     def _changes(self, watched: list[Any], before: np.ndarray, after: np.ndarray) -> list[int]:
         signs = [what.sign if isinstance(what, Event) else -1 for what in watched]
         leaving = [k for k, what in enumerate(watched) if isinstance(what, Stop) and before[k] <= 0 and after[k] < -TOUCHING]
-        return sorted({*crossings(before, after, signs).tolist(), *leaving})
+        returning = [k for k, what in enumerate(watched) if isinstance(what, Event) and before[k] == 0
+                     and after[k] and what.sign * after[k] >= 0]
+        return sorted({*crossings(before, after, signs).tolist(), *leaving, *returning})
 
     def _act(self, what: Any) -> None:
         q, v = self._parts(self.y)
         if isinstance(what, Event):
             self._happened(what.name, "end" if what.action == "end" else "effect")
+            self._acted = what
             if what.effect is not None:
-                q, v = (np.asarray(x, dtype=float) for x in what.effect(self.t, q, v))
-                check_configuration(self.tree, q, limits=False)
-                self._jump(q, v)
+                self._jump(*self._effect(what, q, v))
+                self._look_for_storm(what.name)
             if what.action == "end":
                 self._finish("event", f"event {what.name!r} ended the simulation at t = {self.t:.9g}")
         elif isinstance(what, _Release):
@@ -146,6 +160,22 @@ class Run:
         else:
             q[what.coordinate] = what.limit  # to the last digit, so that it touches
             self._jump(q, v)
+
+    def _look_for_storm(self, name: str) -> None:
+        between = np.diff([o.t for o in self.happened if o.name == name][-4:])
+        if len(between) == 3 and between[2] < between[1] < between[0] and between[2] < _SHORT * max(1.0, abs(self.t)):
+            self._finish("event storm", f"event {name!r} has its effect ever faster at t = {self.t:.9g}: let the effect put an end to it, "
+                                        "or use the limits of joints, which rest in the end")
+
+    def _effect(self, event: Event, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            q, v = (np.asarray(x, dtype=float) for x in event.effect(self.t, q, v))  # type: ignore[misc]
+        except (TypeError, ValueError) as error:
+            raise SignatureError(f"the effect of event {event.name!r} must return (q, qd): {error}") from error
+        check_configuration(self.tree, q, limits=False)
+        if v.shape != (self.tree.nv,):
+            raise SignatureError(f"the effect of event {event.name!r} returned qd of the shape {v.shape}, not ({self.tree.nv},)")
+        return q, v
 
     # What is watched
 
@@ -160,7 +190,7 @@ class Run:
         if any(isinstance(what, _Release) for what in watched):
             found = self.stops.pushing(q, self._free(t, y)[self._velocities])
             pushes = {id(stop): push for stop, push in zip(self.stops.resting, found, strict=True)}
-        return np.array([float(what.function(t, q, v)) if isinstance(what, Event) else
+        return np.array([what.value(t, q, v) if isinstance(what, Event) else
                          what.gap(q) if isinstance(what, Stop) else pushes[id(what.stop)] for what in watched])
 
     def _value(self, what: Any, dense: Any, t: float) -> float:
@@ -256,15 +286,22 @@ class Run:
         return Trajectory.of(self.tree, t, q, qd, tau, y[:, -1], status=self.status, message=self.message, happened=tuple(self.happened),
                              facts=facts, dense=self._dense() if self.pieces else None)
 
-    def _dense(self) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        starts, pieces, tree = np.array([t for t, _ in self.pieces]), [dense for _, dense in self.pieces], self.tree
+    def _dense(self) -> _Dense:
+        return _Dense(self.tree, np.array([t for t, _ in self.pieces]), [dense for _, dense in self.pieces])
 
-        def dense(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, None)
-            y = np.stack([pieces[k](t) for k, t in zip(which, times, strict=True)])
-            return normalized(tree, y[:, :tree.nq]), y[:, tree.nq:-1]
 
-        return dense
+@dataclass(frozen=True)
+class _Dense:
+    """The solvers' own interpolation, piece by piece: what it is called with are times (m)."""
+
+    tree: Tree
+    starts: np.ndarray
+    pieces: list[Any]
+
+    def __call__(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
+        y = np.array([self.pieces[k](t) for k, t in zip(which, times, strict=True)]).reshape(len(times), -1)
+        return normalized(self.tree, y[:, :self.tree.nq]), y[:, self.tree.nq:-1]
 
 
 @dataclass(frozen=True)

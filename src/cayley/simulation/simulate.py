@@ -7,6 +7,7 @@ accelerations, and what is returned, restarted or shown to a controller is broug
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853",
 
 def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None, until: float | None = None,
              times: Any = None, start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
-             limits: str | float = "ignore", events: Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
+             limits: str | float = "ignore", events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
              atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
              control_period: float | None = None, parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
     """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given `times`.
@@ -65,9 +66,13 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     end = float(until) if until is not None else float(instants[-1])  # type: ignore[index]
     if not (np.isfinite(end) and end >= start):
         raise ConventionError(f"the simulation starts at t = {start:.6g} and cannot go until t = {end:.6g}")
+    if not (0 < rtol < 1 and 0 < atol < np.inf and max_step > 0):
+        raise ConventionError(f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
+                              f"{max_step}")
     forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, start)
-    run = Run(tree, forces, _stops(tree, limits), limits == "end", tuple(events), instants, end, max_events,
-              max_evaluations, lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
+    watched = (events,) if isinstance(events, Event) else tuple(events)
+    run = Run(tree, forces, _stops(tree, limits), limits == "end", watched, instants, end, max_events, max_evaluations,
+              lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
     run.start(start, _checked(tree, q, qd, limits != "ignore"))
     with PatientBar(f"{tree.name}, simulation", end - start, shown=progress) as bar:
         run.go(bar)
@@ -84,7 +89,7 @@ def _instants(times: Any) -> np.ndarray:
 
 def _stops(tree: Tree, limits: str | float) -> Stops:
     words = {"ignore": 0.0, "end": 0.0, "inelastic": 0.0, "elastic": 1.0}
-    restitution = words.get(limits) if isinstance(limits, str) else float(limits)
+    restitution = float(limits) if isinstance(limits, Real) else words.get(str(limits))
     if restitution is None or not 0 <= restitution <= 1:
         raise ConventionError(f"limits are {', '.join(map(repr, words))}, or a coefficient of restitution from 0 to 1, not {limits!r}")
     return Stops(tree, restitution, [] if limits == "ignore" else stops_of(tree))

@@ -47,6 +47,8 @@ class StateEquation:
 
     def __post_init__(self) -> None:
         check_is_tree(self.tree)
+        for frame in self.wrenches:
+            self.tree.frame(frame)
         for body in self.inertias:
             if self._links.bodies[self.tree.bodies[self.tree.body_number(body)].name][0] == ROOT:
                 raise ModelError(f"body {body!r} of {self.tree.name} does not move: its inertia changes nothing")
@@ -179,7 +181,9 @@ def _rotated(slope: Any, quaternion: Any) -> Any:
 
 
 def check_is_tree(tree: Tree) -> None:
-    """Refuse what a tree's equations of motion leave out: loops, and joints that follow others."""
+    """Refuse what a tree's equations of motion leave out: loops, joints that follow others, and what cannot move."""
+    if not tree.nv:
+        raise UnsupportedError(f"{tree.name} has no joint that moves: there is nothing to simulate")
     if tree.loops:
         raise UnsupportedError(f"{tree.name} has closed loops ({', '.join(loop.name for loop in tree.loops)}): this simulates trees, and "
                                "would let them open")

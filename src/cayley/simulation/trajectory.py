@@ -125,7 +125,20 @@ class Trajectory:
         chosen = self._each(lambda a, _: a[index])
         if chosen.q.ndim < 2:
             raise ConventionError(f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them: `between` cuts in time")
-        return chosen
+        return chosen._own_time(self, index)
+
+    def _own_time(self, whole: Trajectory, index: Any) -> Trajectory:
+        """Where steps differ in the batch: the times of a trajectory that was taken out of it."""
+        if "times" not in self.facts:
+            return self
+        steps = np.broadcast_to(np.asarray(self.facts["step"]), whole.batch)
+        chosen = np.asarray(steps[index])
+        facts, start = {**self.facts, "step": chosen.tolist()}, self.facts["start"]
+        if (chosen == chosen.ravel()[:1]).all():
+            facts["step"] = chosen.ravel()[0].item() if chosen.size else []
+            del facts["times"]
+        stretch = chosen.ravel()[0] / steps.ravel()[0] if chosen.size else 1.0
+        return replace(self, t=start + (self.t - start) * stretch, facts=facts)
 
     def between(self, start: float, stop: float) -> Trajectory:
         """The samples from one time to another, both included."""
@@ -140,7 +153,12 @@ class Trajectory:
         of the samples, and the error is 16 times smaller.
         """
         times = np.asarray(t, dtype=float)
-        if not ((times >= self.t[0]) & (times <= self.t[-1])).all():
+        if not len(self.t):
+            raise ConventionError("the trajectory has no samples")
+        if "times" in self.facts:
+            raise ConventionError("steps differ in the batch: take one trajectory out, by its index, and ask it")
+        low, high = sorted((self.t[0], self.t[-1]))
+        if not ((times >= low) & (times <= high)).all():
             raise ConventionError(f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}; {times.ravel()[[0, -1]]} is outside")
         flat = np.atleast_1d(times)
         q, qd = self.dense(flat) if self.dense is not None else self._interpolated(flat)
@@ -149,9 +167,11 @@ class Trajectory:
     def _interpolated(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tree = self._mechanism("interpolation")
         rate = sized_kernel(tree, "(q),(v)->(q)", StateEquation(tree).rate, "rate")(self.q, self.qd)
-        spread = len(self.t) > 1
-        q = CubicHermiteSpline(self.t, self.q, rate, axis=-2)(times) if spread else self.q + 0 * times[:, None]
-        qd = CubicSpline(self.t, self.qd, axis=-2)(times) if spread else self.qd + 0 * times[:, None]
+        if len(self.t) == 1:
+            return self.q + 0 * times[:, None], self.qd + 0 * times[:, None]
+        onwards = slice(None, None, 1 if self.t[-1] > self.t[0] else -1)
+        q = CubicHermiteSpline(self.t[onwards], self.q[..., onwards, :], rate[..., onwards, :], axis=-2)(times)
+        qd = CubicSpline(self.t[onwards], self.qd[..., onwards, :], axis=-2)(times)
         return normalized(tree, q), qd
 
     def _each(self, change: Callable[[np.ndarray, int], np.ndarray]) -> Trajectory:

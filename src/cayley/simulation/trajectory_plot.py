@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
+from cayley.errors import ConventionError
 from cayley.simulation.trajectory import Trajectory
 
 _INK, _GREY = "#333333", "#8793a1"
@@ -18,7 +19,11 @@ _FORCES = {"rad": "N m", "m": "N"}
 
 def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None, figsize: tuple[float, float] | None = None) -> Any:
     """The figure; batches are drawn as many thin lines, one colour a coordinate."""
-    wanted = None if joints is None else set(joints)
+    wanted = None if joints is None else {joints} if isinstance(joints, str) else set(joints)
+    known = {part for name, _ in (*trajectory.coordinates, *trajectory.velocities) for part in (name, name.split(".")[0])}
+    if wanted is not None and wanted - known:
+        names = ", ".join(name for name, _ in trajectory.coordinates)
+        raise ConventionError(f"{trajectory.name} has no joint {min(wanted - known)!r}; it has {names}")
     panels = [("coordinates", trajectory.q, trajectory.coordinates, ""), ("velocities", trajectory.qd, trajectory.velocities, "/s")]
     if trajectory.tau is not None and trajectory.tau.any():
         panels.append(("joint forces", trajectory.tau, tuple((name, _FORCES[unit]) for name, unit in trajectory.velocities), ""))

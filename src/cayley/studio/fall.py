@@ -86,7 +86,8 @@ def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
         return rest, np.ones(tree.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
     if pull[0] >= _LOADED * pull.max():
         return rest, np.zeros(tree.nv), "It starts at rest, with every joint at its zero or in the middle of its range."
-    return others[int(np.argmax(pull))], np.zeros(tree.nv), "It starts at rest, in the pose of 200 in which gravity pulls most."
+    words = f"It starts at rest, in the pose, of {len(others)} that were tried, in which gravity pulls most."
+    return others[int(np.argmax(pull))], np.zeros(tree.nv), words
 
 
 def _placed(joint: Joint, q: np.ndarray) -> np.ndarray:

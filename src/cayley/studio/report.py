@@ -54,7 +54,7 @@ def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.Pat
     page = Page(tree)
     screen = Console(stderr=True)
     hidden = not (progress and screen.is_terminal)
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), transient=True, disable=hidden, console=screen) as shown:
+    with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden, console=screen) as shown:
         task = shown.add_task("", total=None)
         for title, make in page.steps:
             shown.update(task, description=f"{tree.name}: {title}")
@@ -130,7 +130,7 @@ class Page:
 
     def _denavit_hartenberg(self) -> str:
         try:
-            return html_table(dh_words(self.tree.dh_table(convention="modified", frame=self.frame)))
+            return html_table(dh_words(self.tree.dh_table(convention="modified", frame=self.frame), self.frame))
         except CayleyError:
             return ""  # not a chain that such a table can hold: the table of joints says all
 

@@ -29,8 +29,8 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
             f"<tbody>{body}</tbody></table></div></figure>")
 
 
-def dh_words(table: DHTable) -> Table:
-    """A Denavit-Hartenberg table in words, angles in degrees."""
+def dh_words(table: DHTable, end: str) -> Table:
+    """A Denavit-Hartenberg table of the joints up to a frame in words, angles in degrees."""
     rows: list[tuple[str, ...]] = []
     for i, row in enumerate(table.rows, 1):
         theta, d, a, alpha = _degrees(row.theta), f"{row.d:.6g}", f"{row.a:.6g}", _degrees(row.alpha)
@@ -39,7 +39,8 @@ def dh_words(table: DHTable) -> Table:
         else:
             d = f"q{i}" + (f" {'+' if row.d > 0 else '−'} {abs(row.d):.6g}" if row.d else "")
         rows.append((str(i), row.kind, theta, d, a, alpha))
-    return Table(f"Denavit-Hartenberg, {table.convention} convention", ("i", "joint", "θ", "d [m]", "a [m]", "α"), tuple(rows))
+    title = f"Denavit-Hartenberg, {table.convention} convention, the joints from the root to {end}"
+    return Table(title, ("i", "joint", "θ", "d [m]", "a [m]", "α"), tuple(rows))
 
 
 def _degrees(angle: float) -> str:

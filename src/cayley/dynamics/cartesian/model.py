@@ -24,7 +24,7 @@ from cayley.dynamics.drives import friction_forces, rotor_inertias
 from cayley.dynamics.forward.solve import solve
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.linearised.stacks import solved, times, transposed
+from cayley.dynamics.linearised.stacks import regularity, solved, times, transposed
 from cayley.errors import SingularityError
 from cayley.geometry.rotations.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
@@ -96,9 +96,8 @@ class CartesianMechanism:
     def at(self, q: Any, qd: Any) -> CartesianModel:
         """The model at states (..., nq), (..., nv). `SingularityError` where J is singular and nothing is damped."""
         D, C, G, J, bias = self.joint_model(q, qd)
-        values = np.linalg.svd(J, compute_uv=False)
         if not self.damping:
-            check_regular(J, values, self.frame)
+            check_regular(J, self.frame)
         if J.shape[-2] == J.shape[-1] and not self.damping:
             inertia = np.linalg.solve(transposed(J), transposed(np.linalg.solve(transposed(J), D)))
             inertia = (inertia + transposed(inertia)) / 2
@@ -110,7 +109,7 @@ class CartesianMechanism:
             velocity = times(inertia, times(J, solved(D, C)) - bias)
             gravity = times(inertia, times(J, solved(D, G)))
         with np.errstate(divide="ignore"):
-            condition = values[..., 0] / values[..., -1]
+            condition = 1.0 / regularity(J)
         return CartesianModel(inertia, velocity, gravity, J, condition, self.damping)
 
     def joint_forces(self, q: Any, qd: Any, acceleration: Any) -> np.ndarray:
@@ -146,8 +145,7 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
 
     def check(q: Any, qd: Any, damping: Any) -> None:
         if not np.asarray(damping).all():
-            J = regular(q, qd).J
-            check_regular(J, np.linalg.svd(J, compute_uv=False), frame)
+            check_regular(regular(q, qd).J, frame, damped=np.asarray(damping) != 0)
 
     regular = joint_model_kernel(coordinates)
     return kernel(sized(tree, f"(q),(v),()->({m},{m}),({m}),({m}),(v,{m})"), outputs=OperationalSpace._fields,
@@ -175,9 +173,10 @@ def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
     return text
 
 
-def check_regular(J: np.ndarray, values: np.ndarray, frame: str) -> None:
-    """Raise if some directions of a task cannot be accelerated: singular values (..., k) of J (..., m, n)."""
-    bad = first_failure((values[..., -1] > _SINGULAR * values[..., 0]) & (J.shape[-2] <= J.shape[-1]))
+def check_regular(J: np.ndarray, frame: str, *, damped: Any = False) -> None:
+    """Raise if some directions of a task cannot be accelerated, by J (..., m, n), where nothing is damped (...)."""
+    margin, dampings = np.broadcast_arrays(regularity(J), damped)
+    bad = first_failure(~(margin <= _SINGULAR) | dampings)
     if bad is not None:
-        raise SingularityError(f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {values[bad][-1]:.1e}): the "
-                               "frame has no finite inertia in some direction. Declare a damping, or ask for fewer rows")
+        raise SingularityError(f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {margin[bad]:.1e} of the "
+                               "largest): the frame has no finite inertia in some direction. Declare a damping, or ask for fewer rows")

@@ -20,6 +20,8 @@ from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.links import Links
 
+_LEFT = 1e-4  # of the forces: more is no solution
+
 
 class Step(NamedTuple):
     """Where the iteration stands."""
@@ -44,7 +46,8 @@ class Accelerations:
 def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, steps: int | None = None) -> Any:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after a fixed number of steps: 2 nv, if not given.
 
-    `rotors`: inertia (nv) of the drives beside the links'.
+    `rotors`: inertia (nv) of the drives beside the links'. Where forces are left after 2 nv steps, as where the inertia matrix is
+    singular, the accelerations are not finite.
 
     >>> from cayley.dynamics.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -55,7 +58,10 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     state = Step(np.zeros(links.nv), forces, forces)
     for _ in range(2 * links.nv if steps is None else steps):
         state = _next(inertia_times(links, q, rotors), state)
-    return state.x
+    if steps is not None:
+        return state.x
+    reached = state.r @ state.r <= _LEFT**2 * (forces @ forces)
+    return state.x / where(reached, 1.0, 0.0)
 
 
 def solve(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, guess: Any = None, tolerance: float = 1e-12,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.symbols import where
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inertia_matrix.orthogonal_complement import square_root
 from cayley.dynamics.links import Links
@@ -61,10 +62,10 @@ def _forwards(R: list[list[Any]], b: Any) -> list[Any]:
 
 
 def _backwards(R: list[list[Any]], b: list[Any]) -> list[Any]:
-    """y of R y = b."""
+    """y of R y = b; infinite where R, and with it the inertia matrix, is singular."""
     left = list(b)
     for k in reversed(range(len(R))):
-        left[k] = left[k] / R[k][-1]
+        left[k] = where(R[k][-1] <= 0, np.inf, left[k] / R[k][-1])
         for i in range(k):
             left[i] = left[i] - R[k][i] * left[k]
     return left

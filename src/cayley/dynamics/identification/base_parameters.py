@@ -19,6 +19,7 @@ import numpy as np
 import sympy
 
 from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
+from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.identification.structure import Hidden, hidden_moments, moved_in
 from cayley.dynamics.identification.symbolic_placement import SymbolicPlacement, exact
@@ -90,18 +91,21 @@ def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
     combinations = np.zeros((int(kept.sum()), model.size))
     combinations[:, kept] = np.eye(len(combinations))
     combinations[:, ~kept] = tidy(shares)
-    return BaseParameters(model, kept, combinations)
+    return BaseParameters(model, kept, combinations * _own_units(model, kept))
 
 
 def random_regressor(model: LinearModel, *, seed: int = 0) -> np.ndarray:
-    """The regressor at random states, one below the other, with twice as many rows as columns."""
+    """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own units."""
     random = np.random.default_rng(seed)
+    units = Units.of(model.links)
     nv = model.links.nv
     states = 4 + model.size // max(nv, 1)
-    q = random_configuration(_without_limits(model.tree), random, 2 * states)
-    v, vd = random.normal(size=(2, 2 * states, nv))
+    q = random_configuration(_without_limits(model.tree), random, 2 * states) * units.coordinates(model.links)
+    along = units.velocities(model.links)
+    v, vd = random.normal(size=(2, 2 * states, nv)) * along
     v[states:] = -v[:states]  # so that every joint goes both ways, and friction shows
-    return model.regressor(q, v, vd).reshape(2 * states * nv, model.size)
+    Y = model.regressor(q, v / units.time, vd / units.time**2) * (along * units.time**2 / units.length**2)[:, None]
+    return (Y * units.parameters(model)).reshape(2 * states * nv, model.size)
 
 
 def structural_base_parameters(model: LinearModel) -> BaseParameters:
@@ -113,7 +117,14 @@ def structural_base_parameters(model: LinearModel) -> BaseParameters:
     36
     """
     kept, rows = _regrouped(model, hidden_moments(model), np.eye(model.size), moved_in, np.asarray)
-    return BaseParameters(model, kept, tidy(rows))
+    units = _own_units(model, kept)
+    return BaseParameters(model, kept, tidy(rows / units) * units)
+
+
+def _own_units(model: LinearModel, kept: np.ndarray) -> np.ndarray:
+    """The units (b, size) of the entries of combinations, if the mechanism has its own."""
+    units = Units.of(model.links).parameters(model)
+    return units[kept][:, None] / units
 
 
 @dataclass(frozen=True)

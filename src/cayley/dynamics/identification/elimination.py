@@ -70,7 +70,7 @@ def words(coefficients: np.ndarray, names: tuple[str, ...], *, digits: int = 6) 
     """
     text = ""
     for value, name in zip(coefficients, names, strict=True):
-        if abs(value) > 1e-9:
+        if value:
             size = "" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.{digits}g} "
             sign = (" - " if value < 0 else " + ") if text else ("-" if value < 0 else "")
             text += f"{sign}{size}{name}"

@@ -15,7 +15,7 @@ Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
@@ -24,6 +24,7 @@ from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
 from cayley.dynamics.identification.elimination import echelon, triangular
+from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.parameters import moved
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
 from cayley.dynamics.links import ROOT, Link
@@ -59,18 +60,25 @@ class Hidden:
         """The entry of each direction that is handed over entirely."""
         return np.array([np.flatnonzero(row)[-1] for row in self.directions], dtype=int)
 
+    def in_units(self, units: np.ndarray) -> Hidden:
+        """The same, if these were the units (10 + terms) of the entries."""
+        return replace(self, directions=self.directions * (units / units[self.pivots][:, None]))
+
 
 def hidden_moments(model: LinearModel) -> list[Hidden]:
     """For each link that carries bodies, parents first, what is hidden of it; only terms of joints that the model has."""
-    links = model.links.links
-    root = Reach(np.zeros((6, 0)), _span(np.array([[0.0, *model.links.gravity, *[0.0] * 6, 1.0]])))
+    units = Units.of(model.links)
+    links = units.links(model.links)
+    root = Reach(np.zeros((6, 0)), _span(np.array([[0.0, *links.gravity, *[0.0] * 6, 1.0]])))
     reaches: list[Reach] = []
     bases: list[np.ndarray] = []
-    for link in links:
+    for link in links.links:
         basis, reach = _look(link, root if link.parent == ROOT else reaches[link.parent])
         reaches.append(reach)
         bases.append(basis)
-    return [_handed_on(model, number, bases) for number in model.movers]
+    found = [_handed_on(replace(model, links=links), number, bases) for number in model.movers]
+    return [hidden.in_units(np.array([units.parameter(links.links[hidden.number].motion, word) for word in model.words(hidden.number)]))
+            for hidden in found]
 
 
 def _handed_on(model: LinearModel, number: int, bases: list[np.ndarray]) -> Hidden:

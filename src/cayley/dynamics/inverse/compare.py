@@ -16,13 +16,14 @@ from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.errors import UnsupportedError
 from cayley.model.report import Table
 
-AGREED = 1e-12  # beside the largest force, or 1
+AGREED = 1e-12  # beside the largest force, of these states or of random ones
 
 
 @dataclass(frozen=True)
 class MethodRow:
-    """What one method gave: forces (..., nv), their distance from the default's relative to the largest force (at least 1), the
-    operations of its compiled text, and the time of a state in a batch [s]; or why it could not be used."""
+    """What one method gave: forces (..., nv), their distance from the default's relative to the largest force (at least that
+    of random states: at rest there may be none), the operations of its compiled text, and the time of a state in a batch [s]; or why it
+    could not be used."""
 
     method: str
     source: str
@@ -43,7 +44,7 @@ class Comparison:
     @property
     def spread(self) -> float:
         """The largest distance of a method from the default."""
-        return max(row.distance for row in self.rows if row.distance is not None)
+        return max([row.distance for row in self.rows if row.distance is not None], default=0.0)
 
     @property
     def agrees(self) -> bool:
@@ -75,22 +76,30 @@ def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any
 
     Times are medians on batches of `states` random states, all on this machine now.
     """
-    names = list(compute.methods if methods is None else methods)
+    names = list(compute.methods) if methods is None else [methods] if isinstance(methods, str) else list(methods)
+    for name in names:
+        compute.check_method(name)
     reference = compute(q, qd, qdd)
     samples = np.random.default_rng(0).normal(size=(3, states, compute.tree.nv))
     batch = (np.resize(np.broadcast_to(q, (*np.shape(reference)[:-1], compute.tree.nq)), (states, compute.tree.nq)), *samples[1:])
-    rows = [_row(compute, name, (q, qd, qdd), reference, batch) for name in track(names, "methods", disable=not progress, transient=True)]
+    size = max(float(np.abs(reference).max(initial=0.0)), _usual_force(compute, batch))
+    rows = [_row(compute, name, (q, qd, qdd), reference, size, batch)
+            for name in track(names, "methods", disable=not progress, transient=True)]
     return Comparison(compute.tree.name, tuple(rows))
 
 
-def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarray, batch: tuple) -> MethodRow:
+def _usual_force(compute: InverseDynamics, batch: tuple) -> float:
+    """The median of the largest forces."""
+    return float(np.median(np.abs(compute(*batch)).max(axis=-1, initial=0.0))) or 1.0
+
+
+def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarray, size: float, batch: tuple) -> MethodRow:
     source = compute.methods[name].source
     try:
         method = compute if name == DEFAULT else compute.using(name)
     except UnsupportedError as error:
         return MethodRow(name, source, refused=str(error))
     forces = method(*state)
-    size = max(1.0, float(np.abs(reference).max(initial=0.0)))
     return MethodRow(name, source, forces, float(np.abs(forces - reference).max(initial=0.0)) / size, method.operations(),
                      _median_seconds(method, batch) / len(batch[0]))
 

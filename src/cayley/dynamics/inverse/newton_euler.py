@@ -6,7 +6,8 @@ Motions travel outwards, forces come back:
     a        acceleration of the link's origin, minus gravity         f, n   force and moment, about its origin, that move link and load
     m, u, J  the moments of the link's mass about its origin
 The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost least,
-`cayley.dynamics.lean_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with moments about the origins.
+`cayley.dynamics.lean_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with moments about the origins;
+equations (D-2)-(D-6) of docs/theory/inverse_dynamics.md.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.derivative import jacobian
 from cayley.compiler.graph import Node
 from cayley.compiler.interpret import NUMPY
 from cayley.compiler.kernel import kernel
@@ -42,16 +42,17 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
 
 def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any) -> tuple[Any, Any, Any]:
     """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, v, vd)` by its three arrays; on numbers, or inside a trace."""
-    state = (q, v, vd)
     if not links.nv:
         return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
-    if not any(isinstance(x, Node) for array in state for x in np.asarray(array, dtype=object)):
-        shapes = f"({links.nq}),({links.nv}),({links.nv})->({links.nv},{links.nq}),({links.nv},{links.nv}),({links.nv},{links.nv})"
-        traced = kernel(shapes, name="derivatives", inputs=("q", "v", "vd"))(lambda *inputs: derivatives(text, links, *inputs))
-        return tuple(traced.evaluate(NUMPY, *state))
-    own = [independent(x) for x in state]
-    derived = jacobian(text(links, *own), np.concatenate(own))
-    return tuple(np.split(derived, [links.nq, links.nq + links.nv], axis=1))  # type: ignore[return-value]
+
+    def of_its_own_variables(*variables: Any) -> Any:  # those given may be constants, or equal to one another
+        derived = jacobian(text(links, *variables), np.concatenate(variables))
+        return tuple(np.split(derived, [links.nq, links.nq + links.nv], axis=1))
+
+    shapes = f"({links.nq}),({links.nv}),({links.nv})->({links.nv},{links.nq}),({links.nv},{links.nv}),({links.nv},{links.nv})"
+    traced, state = kernel(shapes, name="derivatives", inputs=("q", "v", "vd"))(of_its_own_variables), (q, v, vd)
+    symbolic = any(isinstance(x, Node) for array in state for x in np.asarray(array, dtype=object))
+    return tuple(traced(*state) if symbolic else traced.evaluate(NUMPY, *state))
 
 
 def along_velocities(links: Links, q: Any, by_q: Any) -> Any:

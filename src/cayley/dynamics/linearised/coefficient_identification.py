@@ -16,6 +16,7 @@ from scipy.linalg import logm
 
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError
+from cayley.geometry.rotations.batch import first_failure, place
 
 _UNEXCITED = 1e-10
 
@@ -46,6 +47,8 @@ def fit_state_space(states: Any, inputs: Any, next_states: Any, dt: float) -> Fi
     if not (x.ndim == u.ndim == y.ndim == 2 and len(x) == len(u) and x.shape == y.shape):
         raise SignatureError(f"samples have the shapes (k, n), (k, m), (k, n), not {x.shape}, {u.shape}, {y.shape}")
     known = np.concatenate([x, u], axis=1)
+    if not (np.isfinite(known).all() and np.isfinite(y).all()):
+        raise SignatureError("samples must be finite numbers: leave out those that are not")
     scale = np.linalg.norm(known, axis=0) + 1e-300
     values = np.linalg.svd(known / scale, compute_uv=False)
     excitation = float(values[-1] / values[0]) if len(known) >= known.shape[1] else 0.0
@@ -60,8 +63,8 @@ def fit_state_space(states: Any, inputs: Any, next_states: Any, dt: float) -> Fi
 class RecursiveFit:
     """The same, sample after sample: `update(x, u, x_next)`, then `model`.
 
-    `forgetting` in (0, 1]: the weight that a sample loses with each new one. `spread`: how little is known at the start; a larger one is
-    forgotten sooner, and rounds more.
+    `forgetting` in (0, 1]: the weight that a sample loses with each new one. `spread`: how little is known at the start, beside
+    what the first sample says; a larger one is forgotten sooner, and rounds more.
     """
 
     def __init__(self, states: int, inputs: int, dt: float, *, forgetting: float = 1.0, spread: float = 1e8):
@@ -69,10 +72,13 @@ class RecursiveFit:
             raise ValueError(f"forgetting must be in (0, 1], not {forgetting}")
         self.dt, self.forgetting, self._states = dt, forgetting, states
         self._T, self._S = np.zeros((states + inputs, states)), spread * np.eye(states + inputs)
+        self._started = False
 
     def update(self, x: Any, u: Any, x_next: Any) -> np.ndarray:
         """Take one sample in; what the model so far did not foresee of it (n) comes back."""
         f, y = np.concatenate([x, u]), np.asarray(x_next, dtype=float)
+        if not self._started and f.any():
+            self._S, self._started = self._S / (f @ f), True
         surprise = y - self._T.T @ f
         gain = self._S @ f / (self.forgetting + f @ self._S @ f)
         self._T = self._T + np.outer(gain, surprise)
@@ -86,13 +92,20 @@ class RecursiveFit:
 
 
 def continuous(model: StateSpace) -> StateSpace:
-    """The model in continuous time of a discrete one: the inverse of `discretised`. The step must be short beside the fastest motion."""
+    """The model in continuous time of a discrete one: the inverse of `discretised`, (..., n, n) and (..., n, m).
+
+    The step must be short beside the fastest motion. A model with a pole at or below zero is the model of no continuous one.
+    """
     if model.dt is None:
         return model
-    n, m = model.B.shape
-    joined = np.block([[model.A, model.B], [np.zeros((m, n)), np.eye(m)]])
+    poles, (n, m) = model.poles, model.B.shape[-2:]
+    bad = first_failure(~((poles.real <= 0) & (np.abs(poles.imag) <= 1e-12 * np.abs(poles))).any(axis=-1))
+    if bad is not None:
+        raise SingularityError(f"the model{place(bad)} has a pole at or below zero: no continuous model has these steps of {model.dt} s")
+    joined = np.zeros((*model.A.shape[:-2], n + m, n + m))
+    joined[..., :n, :n], joined[..., :n, n:], joined[..., n:, n:] = model.A, model.B, np.eye(m)
     rates = np.real(logm(joined)) / model.dt
-    return StateSpace(rates[:n, :n], rates[:n, n:])
+    return StateSpace(rates[..., :n, :n], rates[..., :n, n:])
 
 
 def _model(coefficients: np.ndarray, states: int, dt: float) -> StateSpace:

@@ -20,6 +20,7 @@ from cayley.dynamics.drives import drive_forces
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.linearised.stacks import regularity, solved
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.rotations.batch import first_failure, place
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
@@ -166,8 +167,7 @@ def regular_solve(J: np.ndarray, x: Any) -> np.ndarray:
     """J^-1 x (..., n) for regular matrices (..., n, n); an error names the singular one."""
     if J.shape[-1] != J.shape[-2]:
         raise SignatureError(f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: there must be as many velocities as outputs")
-    values = np.linalg.svd(J, compute_uv=False)
-    bad = first_failure(values[..., -1] > _SINGULAR * values[..., 0])
+    bad = first_failure(~(regularity(J) <= _SINGULAR))
     if bad is not None:
         raise SingularityError(f"the Jacobian{place(bad)} is singular: the output cannot be accelerated in every direction there")
-    return np.linalg.solve(J, np.asarray(x, dtype=float)[..., None])[..., 0]
+    return solved(J, x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,14 @@ from cayley.dynamics.alternatives import Alternatives
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.drives import friction_forces, rotor_inertias
 from cayley.dynamics.forward.solve import solve
+from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
 from cayley.dynamics.linearised.sensitivities import Sensitivities
+from cayley.dynamics.links import ROOT, Links
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
+
+_MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
 
 
 class Linearize(Alternatives):
@@ -31,7 +36,7 @@ class ForwardDerivatives(NamedTuple):
 
 
 def linearize_kernel(tree: Tree) -> Linearize:
-    """The sensitivity matrices by the default method, with all others by name.
+    """The sensitivity matrices by the cheaper of the closed form and the differentiated graph, with all methods by name.
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = linearize_kernel(load_robot("s1_g1"))([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
@@ -39,7 +44,7 @@ def linearize_kernel(tree: Tree) -> Linearize:
     array([[ 0.92767347, 1.31420408],
            [-0.38653061, 0. ]])
     """
-    made = _by_method(tree, DEFAULT, Linearize)
+    made = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
     made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
     return made
 
@@ -53,9 +58,29 @@ def forward_derivatives_kernel(tree: Tree) -> Alternatives:
     array([[0., 0.],
            [0., 0.]])
     """
-    made = _forward_by_method(tree, DEFAULT, Alternatives)
+    made = _cheaper(tree, lambda method: _forward_by_method(tree, method, Alternatives))
     made.offering(tree, METHODS, lambda method: _forward_by_method(tree, method, Kernel))
     return made
+
+
+def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:
+    """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always has fewer."""
+    if longest_way(lean_links(tree)) > _MANY:
+        return make(DEFAULT)
+    return min((make(method) for method in (DEFAULT, "differentiation")), key=_price)
+
+
+def _price(made: Kernel) -> int:
+    cost = made.operations()
+    return cost.multiplications + cost.additions
+
+
+def longest_way(links: Links) -> int:
+    """The velocities of all joints from the root to a tip, where they are most."""
+    found: list[int] = []
+    for link in links.links:
+        found.append(link.motion.nv + (0 if link.parent == ROOT else found[link.parent]))
+    return max(found, default=0)
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
@@ -25,8 +24,8 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.kernels import linearize_kernel, sensitivities_text
 from cayley.dynamics.linearised.state_space import turning_of_perturbations
-from cayley.dynamics.linearised.tracking import rate_kernel
-from cayley.errors import ModelError, SingularityError
+from cayley.dynamics.linearised.tracking import followed, rate_kernel
+from cayley.errors import ModelError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Body, Joint
@@ -125,7 +124,7 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[Parameter], q: Any, 
     >>> found.dq.shape
     (2, 2, 1)
     """
-    n, k, instants = tree.nv, len(parameters), np.asarray(times, dtype=float)
+    n, k = tree.nv, len(parameters)
     forward, rate = forward_dynamics_kernel(tree), rate_kernel(tree)
     sensitivities, change = linearize_kernel(tree), _changes(tree, parameters)
 
@@ -140,16 +139,16 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[Parameter], q: Any, 
         return np.concatenate([rate(here, velocity), acceleration, turned.ravel(), ddy.ravel()])
 
     start = np.concatenate([q, qd, np.broadcast_to(dq, (n, k)).ravel(), np.broadcast_to(dqd, (n, k)).ravel()])
-    found = solve_ivp(slope, (instants[0], instants[-1]), start, t_eval=instants, rtol=tolerance, atol=tolerance, method="DOP853")
-    if not found.success:
-        raise SingularityError(f"the motion of {tree.name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
-    rows, first = found.y.T, tree.nq + n
-    return SensitiveMotion(found.t, rows[:, :tree.nq], rows[:, tree.nq:first], rows[:, first:first + n * k].reshape(-1, n, k),
+    first = tree.nq + n
+    t, rows = followed(tree.name, slope, start, times, tolerance)
+    return SensitiveMotion(t, rows[:, :tree.nq], rows[:, tree.nq:first], rows[:, first:first + n * k].reshape(-1, n, k),
                            rows[:, first + n * k:].reshape(-1, n, k))
 
 
 def _changes(tree: Tree, parameters: Sequence[Parameter]) -> Kernel:
     """`changes(q, qd, qdd)`: dID/dp (nv, k)."""
+    if not parameters:
+        raise ModelError(f"name at least one parameter of {tree.name}: a MassParameter, a PayloadMass or a Displacement")
     texts = [parameter.force_change(tree) for parameter in parameters]
 
     def changes(q: Any, qd: Any, qdd: Any) -> Any:

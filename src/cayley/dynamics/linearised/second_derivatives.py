@@ -6,6 +6,7 @@ listed is zero or follows: D does not depend on velocities, the derivatives of V
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +49,7 @@ def inverse_second_derivatives_kernel(tree: Tree) -> Kernel:
     links, text = links_of(tree), sensitivities_text(tree)
 
     def inverse_second_derivatives(q: Any, qd: Any, qdd: Any) -> InverseSecondDerivatives:
-        own = [independent(x) for x in (q, qd, qdd)]
-        D, V, P = (_differentiated(links, matrix, q, own) for matrix in text(*own))
+        D, V, P = _differentiated(links, text, q, qd, qdd)
         return InverseSecondDerivatives(D[0], V[1], P[1], P[0])
 
     return kernel(sized(tree, "(q),(v),(v)->(v,v,v),(v,v,v),(v,v,v),(v,v,v)"),
@@ -61,15 +61,17 @@ def forward_second_derivatives_kernel(tree: Tree) -> Kernel:
     links, text = links_of(tree), forward_derivatives_text(tree)
 
     def forward_second_derivatives(q: Any, qd: Any, tau: Any) -> ForwardSecondDerivatives:
-        own = [independent(x) for x in (q, qd, tau)]
-        by_q, by_qd, by_tau = (_differentiated(links, matrix, q, own) for matrix in text(*own)[1:])
+        _, by_q, by_qd, by_tau = _differentiated(links, text, q, qd, tau)
         return ForwardSecondDerivatives(by_q[0], by_q[1], by_qd[1], by_tau[0])
 
     return kernel(sized(tree, "(q),(v),(v)->(v,v,v),(v,v,v),(v,v,v),(v,v,v)"),
                   outputs=ForwardSecondDerivatives._fields)(forward_second_derivatives)
 
 
-def _differentiated(links: Links, matrix: Any, q: Any, own: list[Any]) -> tuple[Any, Any]:
-    """The derivatives (nv, nv, nv) of a matrix along the velocities, and by the velocity."""
-    derived = jacobian(matrix, np.concatenate(own))
-    return along_velocities(links, q, derived[..., :links.nq]), derived[..., links.nq:links.nq + links.nv]
+def _differentiated(links: Links, text: Callable[..., Any], q: Any, *others: Any) -> list[tuple[Any, Any]]:
+    """The derivatives (..., nv) of what a text gives: along the velocities, and by the velocity."""
+    if not links.nv:
+        return [(np.zeros((*np.shape(x), 0)),) * 2 for x in text(q, *others)]
+    own = [independent(x) for x in (q, *others)]
+    derived = [jacobian(x, np.concatenate(own)) for x in text(*own)]
+    return [(along_velocities(links, q, x[..., :links.nq]), x[..., links.nq:links.nq + links.nv]) for x in derived]

@@ -10,7 +10,7 @@ with the parent's wp, its rate and its tensor Wp seen from the link, and the lin
     f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
 of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the joints before it feel.
 Source: Balafoutis & Patel, Algorithm 7.1, completed for sliding joints (spec R8.3, R8.5); for joints with several velocities the same,
-direction by direction.
+direction by direction; equation (L-5) of docs/theory/linearised.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Matrices with vectors, where both have the same leading axes."""
+"""Matrices and vectors with leading axes. What is not a number in one place of a batch stays in that place."""
 
 from __future__ import annotations
 
@@ -19,6 +19,22 @@ def solved(matrix: Any, vector: Any) -> np.ndarray:
 
 def transposed(matrix: np.ndarray) -> np.ndarray:
     return np.swapaxes(matrix, -2, -1)
+
+
+def skews(vector: np.ndarray) -> np.ndarray:
+    """w~ (..., 3, 3) of w (..., 3)."""
+    return transposed(np.cross(vector[..., None, :], np.eye(3)))
+
+
+def regularity(matrix: np.ndarray) -> np.ndarray:
+    """The smallest singular value beside the largest (...), zero if there are more rows than columns, NaN where an entry is."""
+    rows, columns = matrix.shape[-2:]
+    known = np.isfinite(matrix).all(axis=(-2, -1))
+    if rows > columns:
+        return np.where(known, 0.0, np.nan)
+    values = np.linalg.svd(np.where(known[..., None, None], matrix, 0.0), compute_uv=False)
+    largest, smallest = values.max(axis=-1, initial=0.0), values.min(axis=-1, initial=np.inf)
+    return np.where(known, np.divide(smallest, largest, out=np.zeros_like(largest), where=largest > 0), np.nan)
 
 
 def over(A: np.ndarray, B: np.ndarray) -> np.ndarray:

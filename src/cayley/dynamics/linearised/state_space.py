@@ -21,10 +21,9 @@ from cayley.compiler.kernel import Kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import linearize_kernel
-from cayley.dynamics.linearised.stacks import times
-from cayley.errors import SingularityError
+from cayley.dynamics.linearised.stacks import skews, times
+from cayley.errors import ConventionError, SingularityError
 from cayley.geometry.rotations.batch import first_failure, place
-from cayley.geometry.tensors.cross import hat
 from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.tree import Tree
 
@@ -64,7 +63,7 @@ class StateSpace:
         shifted = self.A[..., None, :, :] - poles[..., :, None, None] * np.eye(self.A.shape[-1])
         B = np.broadcast_to(self.B[..., None, :, :], (*shifted.shape[:-1], self.B.shape[-1]))
         values = np.linalg.svd(np.concatenate([shifted, B], axis=-1), compute_uv=False)
-        return values[..., -1] / values[..., 0]
+        return values.min(axis=-1, initial=np.inf) / values.max(axis=-1, initial=1e-300)
 
     @property
     def controllable(self) -> Any:
@@ -73,6 +72,8 @@ class StateSpace:
 
     def discretised(self, dt: float) -> StateSpace:
         """The exact model of steps of `dt` [s] in which u is held (zero-order hold)."""
+        if self.dt is not None:
+            raise ConventionError(f"this model is discrete already, with steps of {self.dt} s; `continuous(model)` is the way back")
         states, inputs = self.B.shape[-2:]
         joined = np.zeros((*self.A.shape[:-2], states + inputs, states + inputs))
         joined[..., :states, :states], joined[..., :states, states:] = self.A, self.B
@@ -142,8 +143,8 @@ class LinearisedMechanism:
         return self.at(q, qd, self.forward_dynamics(q, qd, tau))
 
     def _states(self, q: Any, qd: Any, qdd: Any) -> list[np.ndarray]:
-        q, rest = np.asarray(q, dtype=float), np.zeros(self.tree.nv)
-        qd, qdd = (rest if x is None else np.asarray(x, dtype=float) for x in (qd, qdd))
+        q, rest = np.atleast_1d(np.asarray(q, dtype=float)), np.zeros(self.tree.nv)
+        qd, qdd = (rest if x is None else np.atleast_1d(np.asarray(x, dtype=float)) for x in (qd, qdd))
         batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], qdd.shape[:-1])
         return [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, qd, qdd)]
 
@@ -165,21 +166,17 @@ def turning_of_perturbations(tree: Tree, qd: Any) -> np.ndarray:
     for joint, own in zip(tree.joints, tree.v_slices, strict=True):
         v = qd[..., own]
         if isinstance(joint.motion, Spherical):
-            N[..., own, own] = -_hats(v)
+            N[..., own, own] = -skews(v)
         elif isinstance(joint.motion, Floating):
-            u, w = _hats(v[..., :3]), _hats(v[..., 3:])
+            u, w = skews(v[..., :3]), skews(v[..., 3:])
             N[..., own, own] = -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
     return N
 
 
-def _hats(v: np.ndarray) -> np.ndarray:
-    return np.stack([hat(x) for x in v.reshape(-1, 3)]).reshape(*v.shape, 3)
-
-
-
 def _check_positive(D: np.ndarray) -> None:
-    smallest = np.linalg.eigvalsh(D)[..., 0] if D.shape[-1] else np.ones(D.shape[:-2])
-    bad = first_failure(smallest > 1e-14 * np.abs(D).max(axis=(-2, -1), initial=1e-300))
+    known = np.isfinite(D).all(axis=(-2, -1))
+    smallest = np.linalg.eigvalsh(np.where(known[..., None, None], D, 0.0)).min(axis=-1, initial=np.inf)
+    bad = first_failure(~known | (smallest > 1e-14 * np.abs(D).max(axis=(-2, -1), initial=1e-300)))
     if bad is not None:
         raise SingularityError(f"the inertia matrix{place(bad)} is not positive definite: some joint moves no mass, so its acceleration "
                                "is not determined. Give its links a mass, or include the rotors of the drives")

@@ -95,8 +95,10 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
     columns = list(range(tree.nv) if driven is None else driven)
     models = [model.at(*reference(t)).driven_by(columns) for t in instants]
     gains = np.zeros((len(instants), tree.nv, 2 * tree.nv))
-    if weights is None:
+    if poles is not None and weights is None:
         gains[:, columns] = [_placed(there, poles) for there in models]
+    elif poles is not None or weights is None:
+        raise ValueError("give the weights of a regulator, or the poles of the closed loop")
     elif weights.final is None:
         gains[:, columns] = [regulator_gain(there, weights) for there in models]
     else:
@@ -107,6 +109,8 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
 def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weights) -> np.ndarray:
     """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference equation."""
     Q, R = _square(weights.state, models[0].B.shape[0]), _square(weights.force, models[0].B.shape[1])
+    if len(models) < 2:
+        raise ValueError("a motion with an end takes two points or more; leave `final` out for one that stands still")
     S, gains = _square(weights.final, len(Q)), []
     for model, dt in zip(reversed(models[:-1]), reversed(np.diff(times)), strict=True):
         step = model.discretised(dt)
@@ -128,9 +132,10 @@ def regulator_gain(model: StateSpace, weights: Weights) -> np.ndarray:
     return np.linalg.solve(R, model.B.T @ X)
 
 
-def _placed(model: StateSpace, poles: Sequence[complex] | None) -> np.ndarray:
-    if poles is None:
-        raise ValueError("give the weights of a regulator, or the poles of the closed loop")
+def _placed(model: StateSpace, poles: Sequence[complex]) -> np.ndarray:
+    if not model.controllable:
+        raise SingularityError("the poles cannot be placed: some mode is out of reach of the forces "
+                               f"(margins {np.array2string(model.margins, precision=1)})")
     return place_poles(model.A, model.B, np.asarray(poles)).gain_matrix
 
 
@@ -155,12 +160,20 @@ def simulate_law(tree: Tree, law: Law, q: Any, qd: Any, times: Any, *, tolerance
         here, velocity = np.ascontiguousarray(x[:tree.nq]), np.ascontiguousarray(x[tree.nq:])
         return np.concatenate([rate(here, velocity), forward(here, velocity, np.asarray(law(t, here, velocity), dtype=float))])
 
-    instants = np.asarray(times, dtype=float)
-    found = solve_ivp(slope, (instants[0], instants[-1]), np.concatenate([q, qd]), t_eval=instants, rtol=tolerance, atol=tolerance,
-                      method="DOP853")
+    t, rows = followed(tree.name, slope, np.concatenate([q, qd]), times, tolerance)
+    return Run(t, rows[:, :tree.nq], rows[:, tree.nq:])
+
+
+def followed(name: str, slope: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, times: Any,
+             tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start, which is the first of the times."""
+    instants = np.atleast_1d(np.asarray(times, dtype=float))
+    if len(instants) < 2:
+        return instants, start[None]
+    found = solve_ivp(slope, (instants[0], instants[-1]), start, t_eval=instants, rtol=tolerance, atol=tolerance, method="DOP853")
     if not found.success:
-        raise SingularityError(f"the motion of {tree.name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
-    return Run(found.t, found.y[:tree.nq].T, found.y[tree.nq:].T)
+        raise SingularityError(f"the motion of {name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
+    return found.t, found.y.T
 
 
 def rate_kernel(tree: Tree) -> Kernel:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
@@ -90,6 +89,7 @@ def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start:
     check_invertible_inertia(J)
     instants = instants_of(times)
     state = np.concatenate([finite_vector(angular_velocity, "angular velocity"), _homogeneous(start)])
+    from scipy.integrate import solve_ivp  # only those who integrate should wait for it
     found = solve_ivp(_rate(J, torque), (instants[0], instants[-1]), state, method="DOP853", t_eval=instants, events=_half_turn,
                       dense_output=True, rtol=rtol, atol=atol)
     if not found.success:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.attitude import finite_vector, instants_of
@@ -94,6 +93,7 @@ def simulate_body(body: MassProperties, start: BodyState, times: Any, *, force: 
     instants = instants_of(times)
     initial = np.concatenate([finite_vector(start.position, "position"), finite_vector(start.velocity, "velocity"),
                               normalize_homogeneous(start.homogeneous), finite_vector(start.angular_velocity, "angular velocity")])
+    from scipy.integrate import solve_ivp  # only those who integrate should wait for it
     found = solve_ivp(rate, (instants[0], instants[-1]), initial, method="DOP853", t_eval=instants, rtol=rtol, atol=atol)
     if not found.success:
         raise IntegrationError(f"the motion could not be integrated beyond t = {found.t[-1]:.6g}: {found.message}")

@@ -4,7 +4,8 @@ Every finite c is a rotation; half-turns have none (c grows without bound toward
 `SingularityError`; its `unchecked` kernel gives infinities or NaN there. Sums of products are formed as they stand, so lengths up to
 1e150 (float32: 1e18) are taken: closer to a half-turn than that, and through it, use the homogeneous form [w : v] (`homogeneous.py`).
 
-Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38), (1.39).
+Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38), (1.39); equations
+(R-1)-(R-3) of docs/theory/rotations.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
-from cayley.errors import SignatureError, SingularityError
+from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry.rotations.batch import first_failure, place
 from cayley.kinematics.linear import ldl_solve
 
@@ -25,13 +25,20 @@ _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
 def _check_damping(J: Any, damping: Any) -> None:
     J, k = np.asarray(J, dtype=float), np.asarray(damping, dtype=float)
-    bad = first_failure(k >= 0)
-    if bad is not None:
-        raise SignatureError(f"the damping{place(bad)} is {k[bad]}: it must not be negative")
+    _check_finite(J, k)
     s = np.linalg.svd(J, compute_uv=False)
-    bad = first_failure((s[..., -1] > _SINGULAR * s[..., 0]) | (k > 0) | np.isnan(s[..., 0]))
+    bad = first_failure((s[..., -1] > _SINGULAR * s[..., 0]) | (k > 0))
     if bad is not None:
         raise SingularityError(f"the Jacobian{place(bad)} is singular and not damped: it has no inverse; give a damping above zero")
+
+
+def _check_finite(J: np.ndarray, damping: np.ndarray) -> None:
+    bad = first_failure(damping >= 0)
+    if bad is not None:
+        raise SignatureError(f"the damping{place(bad)} is {damping[bad]}: it must not be negative")
+    bad = first_failure(np.isfinite(J).all(axis=(-2, -1)))
+    if bad is not None:
+        raise GeometryError(f"the Jacobian{place(bad)} is not finite")
 
 
 @kernel("(m,n),()->(n,m)", check=_check_damping)
@@ -89,6 +96,9 @@ def resolved_rates(J: Any, twist: Any, *, damping: float | tuple[float, float] =
     array([0.5 , 0.25])
     """
     J, twist = np.asarray(J, dtype=float), np.asarray(twist, dtype=float)
+    if J.ndim < 2 or twist.shape[-1:] != J.shape[-2:-1]:
+        raise SignatureError(f"a Jacobian (..., m, n) needs a twist (..., m), not {J.shape} and {twist.shape}")
+    _check_finite(J, np.asarray(damping, dtype=float))
     left, s, right = np.linalg.svd(J, full_matrices=False)
     k = damping_from_singular_value(s[..., -1], *damping) if isinstance(damping, tuple) else np.full(s.shape[:-1], float(damping))
     with np.errstate(all="ignore"):

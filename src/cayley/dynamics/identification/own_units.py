@@ -1,0 +1,68 @@
+"""A mechanism in units of its own: its largest offset is 1, and so is gravity.
+
+What is rounding beside the moments of an arm of micrometres, or of one whose numbers are millimetres, is then the same as for any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.identification.parameters import MOMENT_NAMES
+from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.links import ROOT, Link, Links
+from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic
+
+
+class Units(NamedTuple):
+    """Of length [m] and of time [s]; that of mass is the kilogram, in which all is linear."""
+
+    length: float
+    time: float
+
+    @staticmethod
+    def of(links: Links) -> Units:
+        offsets = [float(np.linalg.norm(link.placement[:3, 3])) for link in links.links if link.parent != ROOT]
+        pitches = [abs(link.motion.pitch) for link in links.links if isinstance(link.motion, Helical)]
+        length = max([*offsets, *pitches], default=0.0) or 1.0
+        gravity = float(np.linalg.norm(links.gravity))
+        return Units(length, np.sqrt(length / gravity) if gravity else 1.0)
+
+    def links(self, links: Links) -> Links:
+        """The same links, their lengths and gravity in these units."""
+        return replace(links, links=tuple(map(self._link, links.links)), gravity=links.gravity * (self.time**2 / self.length))
+
+    def _link(self, link: Link) -> Link:
+        placement = link.placement.copy()
+        placement[:3, 3] /= self.length
+        motion = replace(link.motion, pitch=link.motion.pitch / self.length) if isinstance(link.motion, Helical) else link.motion
+        return replace(link, placement=placement, motion=motion)
+
+    def parameters(self, model: LinearModel) -> np.ndarray:
+        """The unit (size) of each parameter of a linear model."""
+        return np.array([self.parameter(model.links.links[number].motion, word) for number, word in model.columns])
+
+    def parameter(self, motion: Motion, word: str) -> float:
+        if word in MOMENT_NAMES:
+            return self.length ** {"m": 0, "u": 1, "J": 2}[word[0]]
+        slides = isinstance(motion, Prismatic)
+        force = self.length ** (1 if slides else 2) / self.time**2
+        inertia = 1.0 if slides else self.length**2
+        return {"rotor": inertia, "viscous": inertia / self.time}.get(word, force)
+
+    def coordinates(self, links: Links) -> np.ndarray:
+        """The unit (nq) of each coordinate."""
+        found = np.ones(links.nq)
+        for link in links.links:
+            if isinstance(link.motion, (Prismatic, Floating)):
+                found[link.coordinates][:3] = self.length
+        return found
+
+    def velocities(self, links: Links) -> np.ndarray:
+        """The unit (nv) of each velocity, but for the time: a length, or 1 for those that turn."""
+        found = np.ones(links.nv)
+        for link in links.links:
+            found[link.columns] = np.where(link.subspace[3:].any(axis=0), 1.0, self.length)
+        return found
