@@ -75,8 +75,6 @@ def test_agrees_with_mujoco(name):
     text = model_text(MODELS[name])
     model, tree = mujoco.MjModel.from_xml_string(text), load_mjcf(text).including("rotors", "friction")
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
-    if model.neq or any(joint.friction.coulomb for joint in tree.joints) or model.jnt_stiffness.any():
-        return  # constraints and springs are MuJoCo's own
     rng = np.random.default_rng(0)
     q = random_configuration(rng, tree)
     v, a = rng.normal(size=(2, tree.nv))
