@@ -1,6 +1,7 @@
 """The one object of a robot: its functions are kernels, its mistakes are named."""
 
 import pickle
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import files
 
@@ -12,7 +13,7 @@ import cayley as cy
 from cayley.compiler.family import GIVEN
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
-from cayley.model.parts import Body, Joint, Limits, Mimic
+from cayley.model.parts import Body, Frame, Joint, Limits, Mimic, Rotor
 
 PANDA = next(str(f.locate()) for f in files("example-robot-data") if f.name == "panda.urdf")
 AXES = {"world": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, "body": pin.ReferenceFrame.LOCAL}
@@ -217,3 +218,32 @@ def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
         arm.coordinates(np.zeros((2, 7)), "tool", attitude="vector-parameter")
     assert np.isfinite(arm.coordinates(np.full(7, 0.1), "tool", attitude="vector-parameter")).all()
     assert np.isfinite(arm.coordinates(np.zeros(7), "tool", attitude="rotation vector")).all()
+
+
+def test_changed_joints_keep_everything_else():
+    """Gravity of the planar arm is along -y: an arm that was built anew from its parts would have lost it."""
+    tool = Frame("camera", "link2", np.diag([1.0, -1.0, -1.0, 1.0]))
+    arm = replace(cy.load("planar2r"), frames=(*cy.load("planar2r").frames, tool), notes=("a note",)).including("friction")
+    rubbing = arm.with_friction("joint2", viscous=0.3, coulomb=0.2)
+    geared = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0)), arm.joints[1])
+    for changed in (rubbing, geared):
+        assert isinstance(changed, cy.Mechanism)
+        for name in ("name", "bodies", "frames", "loops", "source", "notes", "included"):
+            assert getattr(changed, name) == getattr(arm, name), name
+        np.testing.assert_array_equal(changed.gravity, [0.0, -9.81, 0.0])
+        np.testing.assert_array_equal(changed.gravity_forces([0.3, 0.4]), arm.gravity_forces([0.3, 0.4]))
+    state = [0.3, 0.4], [1.0, -2.0], [0.0, 0.0]
+    np.testing.assert_allclose(rubbing.inverse_dynamics(*state) - arm.inverse_dynamics(*state), [0.0, -0.3 * 2.0 - 0.2], atol=1e-14)
+    assert geared.joints[0].rotor.reflected == pytest.approx(0.25) and geared.joints[1] == arm.joints[1]
+
+
+def test_joints_that_a_mechanism_does_not_have_are_named():
+    arm = cy.load("planar2r")
+    with pytest.raises(ModelError, match="no joint 'joint3'.*did you mean 'joint2'"):
+        arm.with_friction("joint3", viscous=1.0)
+    with pytest.raises(ModelError, match="no joint 'elbow'"):
+        arm.with_joints(replace(arm.joints[0], name="elbow"))
+    with pytest.raises(ModelError, match="two joints named 'joint1'"):
+        arm.with_joints(arm.joints[0], arm.joints[0])
+    with pytest.raises(ModelError, match="is 'rotors' here"):
+        arm.including("armature")

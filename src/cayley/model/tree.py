@@ -11,12 +11,15 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.model.parts import Body, Frame, Immutable, Joint, Loop, frozen
+from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, frozen
+
+if TYPE_CHECKING:
+    from typing import Self
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -46,7 +49,25 @@ class Tree(Immutable):
     @classmethod
     def of(cls, name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (), gravity: Any = GRAVITY,
            loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Any:
-        """A checked mechanism from parts in any order."""
+        """A checked mechanism from its parts, in any order.
+
+        name      what it is called
+        bodies    `Body("link1", mass, center, inertia)` [kg, m, kg m^2]; the one that is the child of no joint is the root
+        joints    `Joint("joint1", parent, child, Revolute(), placement)`; the kinds are those of `cayley.model.joint_kinds`
+        frames    named frames on bodies, such as a tool: `Frame("tool", "link1", pose)`
+        gravity   acceleration of free fall in the axes of the root [m/s^2]
+        loops     what closes loops
+        source    where the model comes from
+        notes     sentences for the report
+
+        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_friction`, `with_gravity`, `with_frame` and
+        `with_payload` keep all else.
+
+        >>> from cayley.model.joint_kinds import Prismatic
+        >>> rail = Tree.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
+        >>> rail
+        <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
+        """
         bodies, joints, frames, loops = tuple(bodies), tuple(joints), tuple(frames), tuple(loops)
         _check_names(name, bodies, joints, frames, loops)
         by_name = {b.name: b for b in bodies}
@@ -141,6 +162,7 @@ class Tree(Immutable):
     # Changes give a new mechanism
 
     def with_gravity(self, gravity: Any) -> Any:
+        """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
         return replace(self, gravity=frozen(gravity, (3,), "gravity"))
 
     def with_frame(self, name: str, body: str, pose: Any = None) -> Any:
@@ -155,18 +177,56 @@ class Tree(Immutable):
         number = 1 + sum(body.name.startswith("payload") for body in self.bodies)
         body = Body(f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
         joint = Joint(f"grasp{number}", held.body, body.name, placement=held.pose)
-        return type(self).of(self.name, [*self.bodies, body], [*self.joints, joint], frames=self.frames, gravity=self.gravity,
-                             loops=self.loops, source=self.source, notes=self.notes).including(*self.included)
+        return self._of_parts([*self.bodies, body], [*self.joints, joint])
+
+    def with_joints(self, *joints: Joint) -> Self:
+        """The same mechanism with these joints in the places of those of their names: other limits, friction, armature, another kind.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> from cayley.model.parts import Rotor
+        >>> arm = load_robot("planar2r")
+        >>> geared = arm.with_joints(replace(arm.joints[1], rotor=Rotor(1e-4, gear=100.0)))
+        >>> geared.joints[1].rotor.reflected, geared.gravity
+        (1.0, array([ 0.  , -9.81,  0.  ]))
+        """
+        given = {joint.name: joint for joint in joints}
+        _check_names(self.name, (), joints, ())
+        for name in given:
+            self.joint_number(name)
+        return self._of_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
+
+    def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Self:
+        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it `including("friction")`.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("planar2r").with_friction("joint2", viscous=0.2).joints[1].friction
+        Friction(viscous=0.2, coulomb=0.0)
+        """
+        changed = self.joints[self.joint_number(joint)]
+        return self.with_joints(replace(changed, friction=Friction(viscous=viscous, coulomb=coulomb)))
+
+    def _of_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Self:
+        """All else as it is."""
+        return type(self).of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops, source=self.source,
+                             notes=self.notes).including(*self.included)
 
     def including(self, *terms: str) -> Any:
-        """The same mechanism with parts of its drives in all its dynamics: "rotors" (their inertia behind the gears), "friction"."""
+        """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" (the armature, their inertia behind
+        the gears) and "friction".
+        """
         unknown = set(terms) - {"rotors", "friction"}
         if unknown:
-            raise ModelError(f"dynamics can include 'rotors' and 'friction', not {', '.join(map(repr, sorted(unknown)))}")
+            armature = ": the armature, the inertia of the motors behind their gears, is 'rotors' here" if "armature" in unknown else ""
+            raise ModelError(f"dynamics can include 'rotors' and 'friction', not {', '.join(map(repr, sorted(unknown)))}{armature}")
         return replace(self, included=frozenset(terms))
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, nv = {self.nv}>"
+        sizes = f"{_counted(self.bodies, 'body', 'bodies')}, {_counted(self.joints, 'joint', 'joints')}"
+        return f"<{self.name}: {sizes}, nq = {self.nq}, nv = {self.nv}>"
+
+
+def _counted(parts: Sequence[Any], one: str, many: str) -> str:
+    return f"{len(parts)} {one if len(parts) == 1 else many}"
 
 
 def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
