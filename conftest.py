@@ -5,10 +5,7 @@ import shutil
 import tempfile
 
 import hypothesis
-import numpy as np
 import pytest
-
-import cayley
 
 hypothesis.settings.register_profile("cayley", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 hypothesis.settings.load_profile("cayley")
@@ -37,8 +34,3 @@ def pytest_collection_modifyitems(items):
         numbers = [number for mark in item.iter_markers("spec") for number in mark.args]
         if numbers:
             item.user_properties.append(("spec", numbers))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def names_in_doctests(doctest_namespace):
-    doctest_namespace.update(np=np, cy=cayley)

@@ -239,7 +239,7 @@ def test_changed_joints_keep_everything_else():
 
 def test_joints_that_a_mechanism_does_not_have_are_named():
     arm = cy.load("planar2r")
-    with pytest.raises(ModelError, match="no joint 'joint3'.*did you mean 'joint2'"):
+    with pytest.raises(ModelError, match=r"no joint 'joint3'.*did you mean 'joint2'"):
         arm.with_friction("joint3", viscous=1.0)
     with pytest.raises(ModelError, match="no joint 'elbow'"):
         arm.with_joints(replace(arm.joints[0], name="elbow"))

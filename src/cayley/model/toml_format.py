@@ -76,7 +76,7 @@ def load_toml(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
     ... name = "pendulum"
     ... dh = { convention = "modified", rows = [{ mass = 1.5, center = [0.2, 0, 0] }] }
     ... ''')
-    <pendulum: 2 bodies, 1 joints, nq = 1, nv = 1>
+    <pendulum: 2 bodies, 1 joint, nq = 1, nv = 1>
     """
     top = document(path_or_text)
     name = top.word("name")
