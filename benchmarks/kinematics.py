@@ -47,7 +47,7 @@ def line_up(count: int) -> list[Contestant]:
     """Cayley and Pinocchio on the same arm and states; their results are compared before anything is timed."""
     arm = cy.load("panda")
     model, number = pinocchio_arm(arm)
-    states = arm.random_configuration(2026, count)
+    states = arm.random_configuration(count, seed=2026)
     q, some = states[0].copy(), list(states[:LOOP_STATES])
     own = {"arm": arm, "q": q}
     theirs = {"model": model, "data": model.createData(), "number": number, "q": q, "some": some, "poses": pin.framesForwardKinematics,

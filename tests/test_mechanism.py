@@ -76,7 +76,7 @@ def test_mistakes_are_named():
 def test_velocities_accelerations_and_rates_of_jacobians_against_pinocchio(axes):
     arm, model, number = panda()
     random, data = np.random.default_rng(3), model.createData()
-    q = arm.random_configuration(random, 4)
+    q = arm.random_configuration(4, seed=random)
     v, vd = random.normal(size=(2, 4, arm.nv))
     twists, accelerations = arm.twist(q, v, "panda_link8", axes=axes), arm.acceleration(q, v, vd, "panda_link8", axes=axes)
     rates, hessians = arm.jacobian_rate(q, v, "panda_link8", axes=axes), arm.hessian(q, "panda_link8", axes=axes)
@@ -93,7 +93,7 @@ def test_velocities_accelerations_and_rates_of_jacobians_against_pinocchio(axes)
 def test_points_that_change_from_call_to_call_share_one_kernel():
     arm, _, _ = panda()
     random = np.random.default_rng(4)
-    q, points, v = arm.random_configuration(random, 3), random.normal(size=(3, 3)), random.normal(size=(3, arm.nv))
+    q, points, v = arm.random_configuration(3, seed=random), random.normal(size=(3, 3)), random.normal(size=(3, arm.nv))
     wrench = random.normal(size=(3, 6))
     J = arm.jacobian(q, "panda_hand", axes="world", at=points)
     np.testing.assert_allclose(J[1], arm.jacobian(q[1], "panda_hand", axes="world", at=points[1].tolist()), atol=1e-15)
@@ -113,7 +113,7 @@ def test_points_that_change_from_call_to_call_share_one_kernel():
 
 def test_coordinates_and_analytic_jacobian():
     arm = cy.load("puma560")
-    q, v = arm.random_configuration(2, 5), np.random.default_rng(5).normal(size=(5, 6))
+    q, v = arm.random_configuration(5, seed=2), np.random.default_rng(5).normal(size=(5, 6))
     J = arm.analytic_jacobian(q, "tool", attitude="zyx moving")
     before, after = (arm.coordinates(q + s * v, "tool", attitude="zyx moving") for s in (-1e-6, 1e-6))
     np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v), atol=1e-7)
@@ -126,7 +126,7 @@ def test_coordinates_and_analytic_jacobian():
 
 def test_indices_and_singularities():
     arm = cy.load("ur5")
-    q = arm.random_configuration(1, 6)
+    q = arm.random_configuration(6, seed=1)
     found = arm.indices(q, "tool", task="position", axes="world")
     singular_values = np.linalg.svd(arm.jacobian(q, "tool", axes="world")[:, :3], compute_uv=False)
     np.testing.assert_allclose(found.condition_number, singular_values[:, 0] / singular_values[:, 2], rtol=1e-10)
@@ -152,13 +152,13 @@ def floating_gripper():
 
 def test_random_configurations_are_valid_and_others_are_refused_by_name():
     robot = floating_gripper()
-    q = robot.random_configuration(np.random.default_rng(0), (50, 4))
+    q = robot.random_configuration((50, 4), seed=np.random.default_rng(0))
     assert q.shape == (50, 4, robot.nq)
     robot.check_configuration(q)
     np.testing.assert_allclose(robot.normalized(q), q, atol=1e-15)
     lead, follower = (robot.q_slices[robot.joint_number(name)] for name in ("open", "follow"))
     np.testing.assert_array_equal(q[..., follower], 0.01 - q[..., lead])
-    np.testing.assert_array_equal(robot.random_configuration(7), robot.random_configuration(7))
+    np.testing.assert_array_equal(robot.random_configuration(seed=7), robot.random_configuration(seed=7))
     assert np.ptp(q[..., :3], axis=(0, 1)).min() > 1.5
     assert np.abs(np.mean(q[..., 3:7], axis=(0, 1))).max() < 0.15  # all rotations are as likely
     longer = q.copy()
@@ -179,9 +179,29 @@ def test_random_configurations_are_valid_and_others_are_refused_by_name():
         robot.normalized(np.zeros(robot.nq))
 
 
+def test_a_number_of_random_configurations_cannot_be_taken_for_a_seed():
+    arm = cy.load("panda")
+    assert arm.random_configuration(1000).shape == (1000, 7)
+    assert not np.array_equal(arm.random_configuration(), arm.random_configuration())
+    for call in (lambda: arm.random_configuration(np.random.default_rng(0)), lambda: arm.random_configuration(-1),
+                 lambda: arm.random_configuration(1.5), lambda: arm.random_configuration(None), lambda: arm.random_configuration("3")):
+        with pytest.raises(SignatureError, match=r"random_configuration\(1000, seed=0\)"):
+            call()
+    with pytest.raises(TypeError):
+        arm.random_configuration(0, 1000)
+
+
+def test_the_neutral_configuration_is_zero_even_where_limits_exclude_it():
+    panda = cy.load("panda")
+    np.testing.assert_array_equal(panda.neutral, np.zeros(7))
+    panda.check_configuration(panda.neutral, limits=False)
+    with pytest.raises(ModelError, match="'panda_joint4' of panda is at 0 in the configuration: beyond its limits"):
+        panda.check_configuration(panda.neutral)
+
+
 def test_a_mechanism_travels_as_its_data():
     arm = cy.load("ur5")
-    q = arm.random_configuration(0, 3)
+    q = arm.random_configuration(3, seed=0)
     poses = arm.pose(q, "tool")
     arm.all_inverse_kinematics(poses, "tool")
     again = pickle.loads(pickle.dumps(arm))

@@ -129,13 +129,13 @@ class Mechanism(DynamicTree):
 
     # Configurations
 
-    def random_configuration(self, seed: int | np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
+    def random_configuration(self, size: int | tuple[int, ...] = (), *, seed: int | np.random.Generator | None = None) -> np.ndarray:
         """Configurations (*size, nq) within the limits; see `cayley.model.configurations`.
 
-        >>> load("ur5").random_configuration(0, (2, 3)).shape
+        >>> load("ur5").random_configuration((2, 3), seed=0).shape
         (2, 3, 6)
         """
-        return configurations.random_configuration(self, seed, size)
+        return configurations.random_configuration(self, size, seed=seed)
 
     def normalized(self, q: Any) -> np.ndarray:
         """The configurations with their quaternions brought to length one."""

@@ -36,7 +36,7 @@ def nearest(found, q, *, whole_turns):
 @pytest.mark.parametrize("name", ARMS)
 def test_random_configurations_are_among_the_solutions_and_all_solutions_close(name):
     arm = load(name)
-    q = arm.random_configuration(11, 2000)
+    q = arm.random_configuration(2000, seed=11)
     targets = arm.pose(q, "tool")
     found = arm.all_inverse_kinematics(targets, "tool")
     assert poses_differ(arm, found, targets) < 1e-12
@@ -50,7 +50,7 @@ def test_random_configurations_are_among_the_solutions_and_all_solutions_close(n
 @pytest.mark.parametrize("name", ARMS)
 def test_with_a_reference_nearby_the_very_configuration_is_found(name):
     arm = load(name)
-    q = arm.random_configuration(5, 200)
+    q = arm.random_configuration(200, seed=5)
     found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool", reference=q + 0.01)
     assert nearest(found, q, whole_turns=False).max() < 1e-8
 
@@ -59,7 +59,7 @@ def test_with_a_reference_nearby_the_very_configuration_is_found(name):
 def test_a_batch_gives_what_the_careful_way_gives_pose_by_pose(name):
     arm = load(name)
     table = dh_from_tree(arm, convention="standard").table
-    q = np.concatenate([arm.random_configuration(3, 30), np.zeros((1, arm.nq)), arm.random_configuration(4, 1) * (np.arange(arm.nq) != 4)])
+    q = np.concatenate([arm.random_configuration(30, seed=3), np.zeros((1, arm.nq)), arm.random_configuration(1, seed=4) * (np.arange(arm.nq) != 4)])
     targets = arm.pose(q, "tool")
     found = arm.all_inverse_kinematics(targets, "tool")
     for k, alone in enumerate(analytic_inverse_kinematics(table, targets)):
@@ -78,8 +78,8 @@ def test_a_batch_gives_what_the_careful_way_gives_pose_by_pose(name):
 
 def test_shapes_follow_the_batch():
     arm = load("scara")
-    q = arm.random_configuration(0, (2, 3))
-    found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool", reference=arm.random_configuration(1, 3))
+    q = arm.random_configuration((2, 3), seed=0)
+    found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool", reference=arm.random_configuration(3, seed=1))
     assert found.q.shape == (2, 3, 8, 4) and found.status.shape == (2, 3)
     assert found[1, -1].solutions.shape[-1] == 4
     assert nearest(found, q, whole_turns=True).max() < 1e-9
@@ -130,7 +130,7 @@ def test_axes_of_opposite_sense_base_and_tool_offsets_and_other_joints():
     finger = Joint("finger", ur.bodies[-1].name, "finger", Revolute())
     pose = load("puma560").pose(random.normal(size=6), "tool")
     arm = cy.Mechanism.of("other", [*ur.bodies, Body("finger")], [*joints, finger], frames=[Frame("tool", ur.bodies[-1].name, pose)])
-    q = arm.random_configuration(0, 300)
+    q = arm.random_configuration(300, seed=0)
     targets = arm.pose(q, "tool")
     found = arm.all_inverse_kinematics(targets, "tool", reference=q[0])
     assert poses_differ(arm, found, targets) < 1e-12
@@ -141,7 +141,7 @@ def test_axes_of_opposite_sense_base_and_tool_offsets_and_other_joints():
 @pytest.mark.parametrize("name", ["puma560", "ur5", "planar3r"])
 def test_a_pose_that_was_rounded_is_reached_as_nearly_as_it_can_be(name):
     arm = load(name)
-    q = np.concatenate([arm.random_configuration(9, 20), np.zeros((1, arm.nq))])
+    q = np.concatenate([arm.random_configuration(20, seed=9), np.zeros((1, arm.nq))])
     found = arm.all_inverse_kinematics(arm.pose(q, "tool").round(9), "tool")
     assert (found.status == "solved").all()
     assert nearest(found, q, whole_turns=True)[:-1].max() < 1e-6
@@ -164,7 +164,7 @@ def test_a_continuum_is_told_in_the_coordinates_of_the_mechanism():
 def test_a_general_wrist_arm_that_needs_the_quartic():
     rows = [(0, 0.5, 0.2, 1.4), (0, 0.1, 0.6, 0.35), (0, 0.05, 0.13, -1.3), (0, 0.55, 0, 1.2), (0, 0, 0, -1.5), (0, 0.1, 0.02, 0)]
     arm = cy.Mechanism.from_dh(rows, convention="standard")
-    q = arm.random_configuration(2, 40)
+    q = arm.random_configuration(40, seed=2)
     found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool")
     assert poses_differ(arm, found, arm.pose(q, "tool")) < 1e-12
     assert nearest(found, q, whole_turns=True).max() < 1e-8
@@ -173,7 +173,7 @@ def test_a_general_wrist_arm_that_needs_the_quartic():
 def test_parallel_first_axes_have_sheets_with_names_of_their_own():
     rows = [(0, 0.3, 0.4, 0), (0, 0, 0.3, RIGHT), (0, 0.05, 0.1, RIGHT), (0, 0.4, 0, -RIGHT), (0, 0, 0, RIGHT), (0, 0.1, 0, 0)]
     arm = cy.Mechanism.from_dh(rows, convention="standard")
-    q = arm.random_configuration(6, 100)
+    q = arm.random_configuration(100, seed=6)
     found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool")
     assert nearest(found, q, whole_turns=True).max() < 1e-8
     for k in range(100):

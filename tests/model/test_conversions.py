@@ -118,7 +118,7 @@ def test_a_mechanism_is_saved_and_loaded(tmp_path, ending):
     arm = cy.load("panda")
     path = tmp_path / f"panda{ending}"
     arm.save(path, leave_out=True)
-    q = arm.random_configuration(0, 4)
+    q = arm.random_configuration(4, seed=0)
     np.testing.assert_allclose(cy.load(path).pose(q, "tool"), arm.pose(q, "tool"), rtol=0, atol=1e-12)
     table = arm.dh_table(convention="modified")
     again = cy.Mechanism.from_dh(table.rows, convention="modified", base=table.base, tool=table.tool)

@@ -22,8 +22,8 @@ def row(*joints):
 def test_joints_follow_along_chains_in_any_order():
     tree = row((Revolute(), Mimic("j1", 2.0, 0.5)), (Revolute(), Mimic("j3", -1.0)), (Floating(), None), (Revolute(), None),
                (Prismatic(), Mimic("j0", 0.1, 1.0)))
-    assert tree.random_configuration(0, np.int64(4)).shape == (4, 11)
-    q = tree.random_configuration(0, (2, 3))
+    assert tree.random_configuration(np.int64(4), seed=0).shape == (4, 11)
+    q = tree.random_configuration((2, 3), seed=0)
     lead = q[..., 9]
     np.testing.assert_allclose(q[..., 1], -lead, rtol=1e-15)
     np.testing.assert_allclose(q[..., 0], 0.5 - 2 * lead, rtol=1e-15)

@@ -378,7 +378,7 @@ def test_ring_of_followers_and_long_chain():
     with pytest.warns(ModelWarning, match=r"line 1, <mimic> of <joint name=.j0.>: the joint 'j1' that is followed itself follows another"):
         tree = load_urdf(f'<robot name="r">{links}{chain}</robot>')
     assert len(report(tree).about("mimic chain")) == 498
-    assert np.ptp(configurations.random_configuration(tree, 0)) == 0
+    assert np.ptp(configurations.random_configuration(tree, seed=0)) == 0
     with pytest.raises(ModelError, match="follow each other in a ring"):
         load_urdf(f'<robot name="r">{links}{"".join(joint.format(k, k + 1, (k + 1) % 500) for k in range(500))}</robot>')
 

@@ -94,7 +94,7 @@ def _range(joint: Any) -> str:
 def _states(arm: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     import numpy as np
     random = np.random.default_rng(2024)
-    return (arm.random_configuration(random, count), *random.normal(size=(2, count, arm.nv)))
+    return (arm.random_configuration(count, seed=random), *random.normal(size=(2, count, arm.nv)))
 
 
 def _compiled(arm: Mechanism) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,26 +15,38 @@ from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
 
-def random_configuration(tree: Tree, seed: int | np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
+def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *, seed: int | np.random.Generator | None = None) -> np.ndarray:
     """Configurations (*size, nq), even between the limits of the joints and over all rotations.
 
     Where a coordinate has no limits it is between -pi and pi if it is an angle, and between -1 and 1 if it is a length [m]; with one
-    limit it is up to a turn or 2 m from it. A joint that follows another does so. `seed` is a number, or a generator that goes on.
+    limit it is up to a turn or 2 m from it. A joint that follows another does so. As in NumPy, `seed` is a number, a generator that goes
+    on, or None: then every call gives others.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm = load_robot("puma560")
-    >>> q = random_configuration(arm, 0, 1000)
+    >>> q = random_configuration(arm, 1000, seed=0)
     >>> q.shape, bool((q >= arm.lower).all()), bool((q <= arm.upper).all())
     ((1000, 6), True, True)
     """
+    shape = _shape(size)
     random = np.random.default_rng(seed)
-    shape = (int(size),) if np.ndim(size) == 0 else tuple(size)  # type: ignore[arg-type]
     low, high = _ranges(tree)
     q = random.uniform(low, high, size=(*shape, tree.nq))
     for _, turn in quaternion_places(tree):
         attitude = random.normal(size=(*shape, 4))
         q[..., turn] = attitude / np.linalg.norm(attitude, axis=-1, keepdims=True)
     return with_followers(tree, q)
+
+
+def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        shape = tuple(map(index, size)) if isinstance(size, (tuple, list)) else (index(size),)
+    except TypeError:
+        shape = (-1,)
+    if min(shape, default=0) < 0:
+        raise SignatureError(f"the size of random configurations is a number or a tuple of numbers, not {size!r}: the seed, or the "
+                             "generator, is given by name, `random_configuration(1000, seed=0)`")
+    return shape
 
 
 def with_followers(tree: Tree, q: Any) -> np.ndarray:

@@ -148,7 +148,8 @@ class Tree(Immutable):
 
     @property
     def neutral(self) -> np.ndarray:
-        """The configuration in which every joint is at its zero."""
+        """The configuration in which every joint is at its zero, whatever its limits: where those exclude zero, as in joint 4 of the
+        panda, it is not one that the robot can take, and `check_configuration` says so."""
         return np.concatenate([j.motion.neutral for j in self.joints] or [np.zeros(0)])
 
     @property

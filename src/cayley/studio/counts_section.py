@@ -26,7 +26,7 @@ _SMALLEST_TABLE, _LARGEST_TABLE = 2, 9  # joints
 def compared(tree: Mechanism) -> Comparison:
     """Every method on the same random states."""
     random = np.random.default_rng(0)
-    q = tree.random_configuration(random, 100)
+    q = tree.random_configuration(100, seed=random)
     return tree.compare_inverse_dynamics(q, *random.normal(size=(2, 100, tree.nv)))
 
 
@@ -88,7 +88,7 @@ def timing_section(tree: Mechanism, frame: str, comparison: Comparison) -> str:
 
 def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
     random = np.random.default_rng(0)
-    q = tree.random_configuration(random, _STATES)
+    q = tree.random_configuration(_STATES, seed=random)
     qd, qdd = random.normal(size=(2, _STATES, tree.nv))
     kernels: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
         f"pose of {frame}": (tree.pose.of(frame), (q,)), f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),

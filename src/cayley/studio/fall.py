@@ -77,7 +77,7 @@ def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np
 def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
     """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push. Turns count before slides."""
     rest = resting(tree)
-    others = np.concatenate([rest[None], tree.random_configuration(0, (200,))])
+    others = np.concatenate([rest[None], tree.random_configuration((200,), seed=0)])
     forces = tree.gravity_forces(others)
     slides = np.concatenate([np.full(joint.motion.nv, isinstance(joint.motion, Prismatic)) for joint in tree.joints])
     turns = np.linalg.norm(np.where(slides, 0.0, forces), axis=-1)

@@ -100,7 +100,7 @@ def random_regressor(model: LinearModel, *, seed: int = 0) -> np.ndarray:
     units = Units.of(model.links)
     nv = model.links.nv
     states = 4 + model.size // max(nv, 1)
-    q = random_configuration(_without_limits(model.tree), random, 2 * states) * units.coordinates(model.links)
+    q = random_configuration(_without_limits(model.tree), 2 * states, seed=random) * units.coordinates(model.links)
     along = units.velocities(model.links)
     v, vd = random.normal(size=(2, 2 * states, nv)) * along
     v[states:] = -v[:states]  # so that every joint goes both ways, and friction shows
