@@ -1,6 +1,8 @@
 """The one object of a robot: its functions are kernels, its mistakes are named."""
 
+import inspect
 import pickle
+import pydoc
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import files
@@ -10,7 +12,8 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.compiler.family import GIVEN
+import cayley.drawing
+from cayley.compiler.family import GIVEN, family
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic, Rotor
@@ -218,7 +221,7 @@ def test_a_family_of_kernels_behaves_as_a_function():
     assert arm.jacobian.__name__ == "jacobian" and "relative_to" in arm.jacobian.__doc__
     with pytest.raises(TypeError, match="no option 'axis'; it has frame, axes, at, relative_to"):
         arm.jacobian([0.0, 0.0], "tool", axis="world")
-    with pytest.raises(TypeError, match="frame"):
+    with pytest.raises(SignatureError, match="needs `frame`"):
         arm.jacobian([0.0, 0.0], axes="world")
     with pytest.raises(SignatureError):
         arm.jacobian([0.0, 0.0, 0.0], "tool", axes="world")
@@ -267,3 +270,46 @@ def test_joints_that_a_mechanism_does_not_have_are_named():
         arm.with_joints(arm.joints[0], arm.joints[0])
     with pytest.raises(ModelError, match="is 'rotors' here"):
         arm.including("armature")
+
+
+def test_what_a_user_sees_of_the_package():
+    """`dir` and `help` show what there is to use, also of what is loaded only when it is used."""
+    assert {"load", "Mechanism", "catalogue", "kernel"} < set(dir(cy)) == {*cy.__all__, "__version__"}
+    assert dir(cy.drawing) == sorted(cy.drawing.__all__) and "workspace" in dir(cy.drawing)
+    assert all(hasattr(module, name) for module in (cy, cy.drawing) for name in module.__all__)
+    text = pydoc.plain(pydoc.render_doc(cy))
+    assert -1 < text.find("cy.load(") < text.find("cy.kernel(") and "class Mechanism(" in text
+    assert "TYPE_CHECKING" not in dir(cy) and "Any" not in dir(cy)
+
+
+def test_help_shows_how_functions_of_frames_are_called():
+    arm = cy.load("planar2r")
+    for shown in (pydoc.plain(pydoc.render_doc(cy.Mechanism.pose)), pydoc.plain(pydoc.render_doc(cy.Mechanism))):
+        assert "pose(self, q, frame, *, relative_to='world') -> numpy.ndarray" in shown
+    assert "pose(q, frame, *, relative_to='world') -> numpy.ndarray" in pydoc.plain(pydoc.render_doc(arm.pose))
+    for name, one in inspect.getmembers(cy.Mechanism, lambda member: isinstance(member, family)):
+        first, *_ = inspect.signature(getattr(arm, name)).parameters
+        assert first == "q" and one.__doc__.startswith(f"`{name}(q"), name
+
+
+def test_choices_that_are_missing_are_named():
+    arm = cy.load("planar2r")
+    q = [0.0, 0.0]
+    with pytest.raises(SignatureError, match=r"pose needs `frame`: it is called pose\(q, frame, \*, relative_to='world'\)"):
+        arm.pose(q)
+    with pytest.raises(SignatureError, match="coordinates needs `frame` and `attitude`"):
+        arm.coordinates(q)
+    with pytest.raises(SignatureError, match=r"pose\.of: missing a required argument: 'frame'"):
+        arm.pose.of()
+    with pytest.raises(ModelError, match="no frame or body 3; it has"):
+        arm.pose(q, 3)
+
+
+def test_what_only_a_kernel_has_says_which_kernel_to_ask():
+    arm = cy.load("planar2r")
+    for ask in (lambda: arm.pose.c_source("fk"), lambda: arm.pose.evaluate(cy.NUMPY, [0.0, 0.0]), lambda: arm.pose.unchecked([0.0, 0.0])):
+        with pytest.raises(AttributeError, match=r'pose\.of\("frame"\)'):
+            ask()
+    with pytest.raises(AttributeError, match=r'jacobian\.of\("frame", axes=\.\.\.\)\.operations'):
+        arm.jacobian.operations()
+    assert 'pose.of("frame").c_source' in repr(arm.pose.c_source)

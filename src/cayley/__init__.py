@@ -1,10 +1,25 @@
 """Cayley, a compiler for robot mechanisms.
 
->>> @cy.kernel("(n),(n)->(n)")
-... def pendulum_torque(q, qdd):
-...     return 2.0 * qdd + 9.81 * np.sin(q)
->>> pendulum_torque(np.zeros((1000, 3)), np.ones((1000, 3))).shape
-(1000, 3)
+`load` reads a robot: the name of a model (`catalogue()` lists them), a URDF, an MJCF .xml or a TOML file; `Mechanism.from_dh` makes
+one from a Denavit-Hartenberg table, `Mechanism.of` from bodies and joints. The `Mechanism` that they give has forward kinematics (`pose`),
+Jacobians, inverse kinematics, dynamics, simulation, pictures and reports, for one state or a batch of states:
+
+>>> import numpy as np, cayley as cy
+>>> arm = cy.load("panda")
+>>> q = arm.random_configuration(0, size=1000)
+>>> arm.pose(q, "tool").shape, arm.gravity_forces(q).shape
+((1000, 4, 4), (1000, 7))
+
+`kernel` compiles a function of your own, with the functions of mechanisms in it if you like:
+
+>>> @cy.kernel("(7),(7)->(7)")
+... def damped(q, qd):
+...     return arm.gravity_forces(q) - 2.0 * qd
+>>> damped(q, 0 * q).shape
+(1000, 7)
+
+Further packages, to be imported by name: `cayley.simulation`, `cayley.drawing`, `cayley.studio` (`write_report`: a robot as an HTML page),
+`cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies, joints, files), `cayley.dynamics` (methods, identification).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,6 +50,10 @@ __all__ = [
     "Mechanism", "ModelError", "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError",
     "UnsupportedError", "catalogue", "independent", "jacobian", "kernel", "load", "where",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,10 +17,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
 from typing import Any, Protocol
 
+import numpy as np
+
 from cayley.compiler.kernel import Kernel
 from cayley.errors import SignatureError
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_OF_KERNELS = ("signature", "inputs", "outputs", *[name for name in vars(Kernel) if not name.startswith("_")])
 _CALL = """
 def bind(kernels, general):
     def {name}({arrays}, {parameters}, **options):
@@ -46,6 +50,32 @@ class Given:
 GIVEN = Given()
 
 
+class Missing:
+    """Stands for a choice that the call has left out, until the error says so."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+
+
+class OfOneChoice:
+    """What a kernel has and its family has not, `arm.pose.c_source`: whoever uses it is told which kernel to ask."""
+
+    def __init__(self, asked: str, kernel: str):
+        self.__message = f"{asked} is of one kernel, and the choice says of which: {kernel}.{asked.rpartition('.')[2]}"
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise AttributeError(self.__message)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(self.__message)
+
+    def __repr__(self) -> str:
+        return f"<{self.__message}>"
+
+
 class KernelFamily(Protocol):
     """`family(q, "tool", axes="world")` computes; `family.of("tool", axes="world")` is the kernel."""
 
@@ -68,14 +98,19 @@ class family:
         self._signature = inspect.signature(make).replace(return_annotation=inspect.Signature.empty)
         parameters = [p.replace(annotation=p.empty) for p in list(self._signature.parameters.values())[1:]]
         self._signature = self._signature.replace(parameters=parameters)
-        self._bind = self._written([p.name for p in parameters])
+        self._bind = self._written(parameters)
         update_wrapper(self, make)
+        self._called = inspect.Signature([*(inspect.Parameter(name, _POSITIONAL) for name in self._arrays), *parameters],
+                                         return_annotation=np.ndarray)
+        self.__signature__ = self._called.replace(parameters=[inspect.Parameter("self", _POSITIONAL), *self._called.parameters.values()])
         return self
 
-    def _written(self, names: Iterable[str]) -> Callable:
-        space: dict[str, Any] = {}
-        exec(_CALL.format(name=self._name, arrays=", ".join(self._arrays), parameters=str(self._signature)[1:-1],
-                          choice="".join(f"{name}, " for name in names)), space)
+    def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable:
+        """The function, in which every choice may be left out, so that the error can say what is missing."""
+        space: dict[str, Any] = {"MISSING": MISSING}
+        spelled = self._signature.replace(parameters=[p.replace(default=MISSING) if p.default is p.empty else p for p in parameters])
+        exec(_CALL.format(name=self._name, arrays=", ".join(self._arrays), parameters=str(spelled)[1:-1],
+                          choice="".join(f"{p.name}, " for p in parameters)), space)
         return space["bind"]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -95,7 +130,10 @@ class family:
 
         def of(*choice: Any, **named: Any) -> Kernel:
             """The kernel of one choice; made once. `GIVEN` stands for a choice that is an array."""
-            bound = self._signature.bind(*choice, **named)
+            try:
+                bound = self._signature.bind(*choice, **named)
+            except TypeError as error:
+                raise SignatureError(f"{self._name}.of: {error}; it is called {self._name}.of{self._signature}") from None
             bound.apply_defaults()
             words, arrays = self._split(list(bound.arguments.values()))
             if arrays:
@@ -107,12 +145,24 @@ class family:
             if unknown:
                 raise TypeError(f"{self._name} has no option {unknown[0]!r}; it has {', '.join(self._signature.parameters)}, "
                                 f"{', '.join(sorted(_FOR_THE_CALL))}")
+            self._check_complete(choice)
             words, more = self._split(choice)
             return chosen(words)(*arrays, *more, **options)
 
         call = self._bind(kernels, general)
         call.of, call.__doc__, call.__module__ = of, self.__doc__, self._make.__module__
+        call.__signature__, call.__qualname__ = self._called, self._make.__qualname__
+        required = ", ".join(f'"{p.name}"' if p.kind is _POSITIONAL else f"{p.name}=..." for p in self._signature.parameters.values()
+                             if p.default is p.empty or p.name == "axes")
+        for name in _OF_KERNELS:
+            setattr(call, name, OfOneChoice(f"{self._name}.{name}", f"{self._name}.of({required})"))
         return call
+
+    def _check_complete(self, choice: Sequence[Any]) -> None:
+        missing = [name for name, given in zip(self._signature.parameters, choice, strict=True) if given is MISSING]
+        if missing:
+            call = f"{self._name}{self._called.replace(return_annotation=inspect.Signature.empty)}"
+            raise SignatureError(f"{self._name} needs {' and '.join(f'`{name}`' for name in missing)}: it is called {call}")
 
     def _split(self, choice: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become tuples."""

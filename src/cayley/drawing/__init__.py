@@ -18,6 +18,10 @@ _MODULES = {"stick_figure": "stick_figures", "workspace": "workspaces", "Workspa
             "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps", "draw_ellipsoids": "ellipsoids"}
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"cayley.drawing.{_MODULES[name]}"), name)

@@ -243,7 +243,7 @@ def _number(name: str, names: Sequence[str], kind: str, mechanism: str) -> int:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
-    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
     return f": did you mean {', '.join(map(repr, close))}?" if close else f"; it has {', '.join(names[:20])}"
 
 
