@@ -222,7 +222,6 @@ class _IteratedLoop(BatchLoop):
     def _operands(self) -> tuple[list[Any], list[Any]]:
         text, program, places, plan = self.text, self.core.program, Buffers(self.core), self._plan
         self._lengths = [text.let(f"load i64, ptr {text.let(f'getelementptr i64, ptr %dimensions, i64 {1 + k}')}") for k in range(3)]
-        self._scratch = self._room(max((prod(v.shape) for v in program.inputs), default=0) + self.core.width)
         self.assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
         variables = [*program.inputs, *[program.outputs[k] for k in plan.kept]]
         starts = [*places.inputs, *[places.outputs[k] for k in plan.kept]]
@@ -239,13 +238,14 @@ class _IteratedLoop(BatchLoop):
             operands.append(_Looped(v.shape, start, pointer, outer[k], strides, is_dense(text, v.shape, strides, self._size), loops))
         return operands[:len(program.inputs)], operands[len(program.inputs):]
 
-    def _room(self, elements: int) -> str:
-        return self.text.let(f"alloca [{elements * self.core.width * element_size(self.core.precision)} x i8], align 64")
+    @property
+    def _scratch_elements(self) -> int:  # type: ignore[override]
+        return max((prod(v.shape) for v in self.core.program.inputs), default=0) + self.core.width
 
     def _quick_blocks(self) -> str:
         return "0"
 
-    def _block(self, first: str, in_buffer: str, out_buffer: str, between: str) -> None:
+    def _block(self, first: str) -> None:
         text = self.text
         left = text.let(f"sub i64 {self.total}, {first}")
         valid = text.let(f"call i64 @llvm.smin.i64(i64 {left}, i64 {self.core.width})")
@@ -253,14 +253,14 @@ class _IteratedLoop(BatchLoop):
         def gather(depth: int, turns: list[str]) -> None:
             for operand in self._moving(self.inputs):
                 if max((number + 1 for number, _ in operand.loops), default=0) == depth:
-                    memory, place = self._places(operand, first, in_buffer)
+                    memory, place = self._places(operand, first, self.space.input)
                     self._gather(operand, self._turned(operand, memory, turns), place, valid)
 
         def nested(depth: int, turns: list[str]) -> None:
             gather(depth, turns)
             if depth == len(LOOPS):
-                call_core(text, self.core, in_buffer, out_buffer, between)
-                self._feed(in_buffer, out_buffer)
+                call_core(text, self.core, self.space)
+                self._feed()
                 return
             text.repeat("0", self._lengths[depth], 1, lambda turn: body(depth, [*turns, turn]))
 
@@ -268,7 +268,7 @@ class _IteratedLoop(BatchLoop):
             nested(depth + 1, turns)
             if depth == 0:
                 for operand in self._moving(self.outputs):
-                    memory, place = self._places(operand, first, out_buffer)
+                    memory, place = self._places(operand, first, self.space.output)
                     self._move("scatter", operand, self._turned(operand, memory, turns), place, valid)
 
         nested(0, [])
@@ -282,14 +282,15 @@ class _IteratedLoop(BatchLoop):
 
     def _gather(self, operand: _Looped, memory: str, place: str, valid: str) -> None:
         """By way of another buffer, because a gathered block may be longer than the operand, and what follows is in use."""
-        self._move("gather", operand, memory, self._scratch, valid)
-        self._copy(place, self._scratch, prod(operand.shape))
+        self._move("gather", operand, memory, self.space.scratch, valid)
+        self._copy(place, self.space.scratch, prod(operand.shape))
 
-    def _feed(self, in_buffer: str, out_buffer: str) -> None:
+    def _feed(self) -> None:
         places, program = Buffers(self.core), self.core.program
         for after, before in self._plan.feeds:
             source, target = (self.text.let(f"getelementptr {self.core.precision}, ptr {buffer}, i64 {start * self.core.width}")
-                              for buffer, start in ((out_buffer, places.outputs[after]), (in_buffer, places.inputs[before])))
+                              for buffer, start in ((self.space.output, places.outputs[after]),
+                                                    (self.space.input, places.inputs[before])))
             self._copy(target, source, prod(program.inputs[before].shape))
 
     def _copy(self, target: str, source: str, elements: int) -> None:

@@ -8,8 +8,10 @@ that is not full repeats its last state, so a state is computed alike wherever i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 
+from cayley.compiler import numpy_api
 from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import Core, element_size
 from cayley.compiler.program import Variable
@@ -69,12 +71,27 @@ class BatchLoop:
         self.inputs, self.outputs = self._operands()
         self.total = self.text.let("load i64, ptr %dimensions")
         self._declare()
+        self.space = Workspace(self.text, self.assembly, core, self._scratch_elements)
         done = self._quick_blocks()
-        in_buffer, out_buffer, between, release = workspace(self.text, self.assembly, core)
-        self.text.repeat(done, self.total, core.width, lambda first: self._block(first, in_buffer, out_buffer, between))
-        release()
+        failed = self.text.label("failed")
+        self.space.take(failed)
+        self.text.repeat(done, self.total, core.width, self._block)
+        self.space.give_back()
+        self.text.do("ret void")
+        self.text.place(failed)
+        self._raise_no_memory()
         self.assembly.functions["loop"] = ("define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) alignstack(64) {\n"
                                            + "\n".join(self.text.lines) + "\n  ret void\n}")
+
+    _scratch_elements = 0
+
+    def _raise_no_memory(self) -> None:
+        """NumPy has released Python's lock; it looks for an error after the loop. `data` has what is called here."""
+        ensure, no_memory, release = (self.text.let(f"load ptr, ptr {self.text.let(f'getelementptr ptr, ptr %data, i64 {k}')}")
+                                      for k in range(len(numpy_api.LOOP_FUNCTIONS)))
+        state = self.text.let(f"call i32 {ensure}()")
+        self.text.let(f"call ptr {no_memory}()")
+        self.text.do(f"call void {release}(i32 {state})")
 
     def _operands(self) -> tuple[list[Operand], list[Operand]]:
         text, program, places = self.text, self.core.program, Buffers(self.core)
@@ -107,7 +124,8 @@ class BatchLoop:
     def _quick_blocks(self) -> str:
         """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
         text, core = self.text, self.core
-        if not (is_inlined(core) and all(o.is_small for o in self.inputs + self.outputs)):
+        space = Workspace(text, self.assembly, core)  # of its own: it turns into registers
+        if not (is_inlined(core) and space.on_stack and all(o.is_small for o in self.inputs + self.outputs)):
             return "0"
         plain = "true"
         for operand in self.inputs + self.outputs:
@@ -115,10 +133,9 @@ class BatchLoop:
             plain = text.let(f"and i1 {plain}, {usual}")
         whole = text.let(f"and i64 {self.total}, {-core.width}")
         done = text.let(f"select i1 {plain}, i64 {whole}, i64 0")
-        in_buffer, out_buffer, between, _ = workspace(text, self.assembly, core)
 
         def block(first: str) -> None:
-            for direction, operands, buffer in (("gather", self.inputs, in_buffer), ("scatter", self.outputs, out_buffer)):
+            for direction, operands, buffer in (("gather", self.inputs, space.input), ("scatter", self.outputs, space.output)):
                 for operand in operands:
                     memory, place = self._places(operand, first, buffer)
                     if operand.shape:
@@ -126,20 +143,20 @@ class BatchLoop:
                     else:
                         move_side_by_side(text, direction, memory, place, core.precision, core.width)
                 if direction == "gather":
-                    call_core(text, core, in_buffer, out_buffer, between)
+                    call_core(text, core, space)
 
         text.repeat("0", done, core.width, block)
         return done
 
-    def _block(self, first: str, in_buffer: str, out_buffer: str, between: str) -> None:
+    def _block(self, first: str) -> None:
         """Any states: up to a full block, with any strides."""
         left = self.text.let(f"sub i64 {self.total}, {first}")
         valid = self.text.let(f"call i64 @llvm.smin.i64(i64 {left}, i64 {self.core.width})")
         for operand in self.inputs:
-            self._move("gather", operand, *self._places(operand, first, in_buffer), valid)
-        call_core(self.text, self.core, in_buffer, out_buffer, between)
+            self._move("gather", operand, *self._places(operand, first, self.space.input), valid)
+        call_core(self.text, self.core, self.space)
         for operand in self.outputs:
-            self._move("scatter", operand, *self._places(operand, first, out_buffer), valid)
+            self._move("scatter", operand, *self._places(operand, first, self.space.output), valid)
 
     def _places(self, operand: Operand, first: str, buffer: str) -> tuple[str, str]:
         """Where a block of an operand is in NumPy's memory, and where in the buffer."""
@@ -180,32 +197,43 @@ def rows(element: str, width: int) -> Assembly:
     return assembly
 
 
-def call_core(text: Text, core: Core, in_buffer: str, out_buffer: str, between: str) -> None:
+class Workspace:
+    """The buffers of a core, and room for some `scratch` elements. They are on the stack if they are small; otherwise they are taken from
+    the heap, and must be given back on every way out."""
+
+    def __init__(self, text: Text, assembly: Assembly, core: Core, scratch: int = 0):
+        places = Buffers(core)
+        self._text, self._assembly = text, assembly
+        self._sizes = [n * core.width * element_size(core.precision)
+                       for n in (places.input_size, places.output_size, places.between_size, scratch)]
+        self.on_stack = sum(self._sizes) <= STACK_BYTES
+        if self.on_stack:
+            self._name([text.let(f"alloca [{max(size, 1)} x i8], align 64") for size in self._sizes])
+
+    def _name(self, buffers: list[str]) -> None:
+        self.input, self.output, self.between, self.scratch = buffers
+
+    def take(self, failed: str) -> None:
+        """Have the buffers from here on, or go to the label `failed`."""
+        if self.on_stack:
+            return
+        text = self._text
+        self._assembly.declarations.update(malloc="declare ptr @malloc(i64)", free="declare void @free(ptr)")
+        starts = [0, *accumulate((size + 63) // 64 * 64 for size in self._sizes)]
+        self._raw = text.let(f"call ptr @malloc(i64 {starts.pop() + 64})")
+        text.require(text.let(f"icmp ne ptr {self._raw}, null"), failed)
+        above = text.let(f"add i64 {text.let(f'ptrtoint ptr {self._raw} to i64')}, 63")
+        aligned = text.let(f"inttoptr i64 {text.let(f'and i64 {above}, -64')} to ptr")
+        self._name([text.let(f"getelementptr i8, ptr {aligned}, i64 {start}") for start in starts])
+
+    def give_back(self) -> None:
+        if not self.on_stack:
+            self._text.do(f"call void @free(ptr {self._raw})")
+
+
+def call_core(text: Text, core: Core, space: Workspace) -> None:
     for name in core.names:
-        text.do(f"call void @{name}(ptr {in_buffer}, ptr {out_buffer}, ptr {between})")
-
-
-def workspace(text: Text, assembly: Assembly, core: Core):
-    """The three buffers of a core: on the stack if they are small. Returns them and what gives them back."""
-    buffers = Buffers(core)
-    sizes = [n * core.width * element_size(core.precision) for n in (buffers.input_size, buffers.output_size, buffers.between_size)]
-    if sum(sizes) <= STACK_BYTES:
-        names = [text.let(f"alloca [{max(s, 1)} x i8], align 64") for s in sizes]
-        return (*names, lambda: None)
-    assembly.declarations["malloc"] = "declare ptr @malloc(i64)"
-    assembly.declarations["free"] = "declare void @free(ptr)"
-    raw = text.let(f"call ptr @malloc(i64 {sum(sizes) + 64 * 4})")
-    address = text.let(f"ptrtoint ptr {raw} to i64")
-    above = text.let(f"add i64 {address}, 63")
-    rounded = text.let(f"and i64 {above}, -64")
-    aligned = text.let(f"inttoptr i64 {rounded} to ptr")
-    starts = [0, _rounded(sizes[0]), _rounded(sizes[0]) + _rounded(sizes[1])]
-    names = [text.let(f"getelementptr i8, ptr {aligned}, i64 {s}") for s in starts]
-    return (*names, lambda: text.do(f"call void @free(ptr {raw})"))
-
-
-def _rounded(size: int) -> int:
-    return (size + 63) // 64 * 64
+        text.do(f"call void @{name}(ptr {space.input}, ptr {space.output}, ptr {space.between})")
 
 
 def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:

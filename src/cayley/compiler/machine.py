@@ -58,8 +58,21 @@ def assemble(text: str, machine: Machine, level: int = 2) -> bytes:
     options = binding.create_pipeline_tuning_options(speed_level=1)
     options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
     passes = binding.create_pass_builder(target_machine, options)
-    passes.getModulePassManager().run(module, passes)
+    manager = passes.getModulePassManager()
+    try:
+        manager.run(module, passes)
+    finally:
+        _dispose(manager)
     return target_machine.emit_object(module)
+
+
+def _dispose(manager: Any) -> None:
+    """Free a pass manager. llvmlite's own `close` does not: of two inherited `_dispose` it takes the one that does nothing."""
+    for kind in type(manager).__mro__:
+        if "_dispose" in vars(kind) and kind is not binding.ffi.ObjectRef:
+            kind._dispose(manager)  # type: ignore[attr-defined]
+            break
+    manager.detach()
 
 
 class Code:

@@ -15,12 +15,12 @@ import numpy as np
 from cayley.compiler import numpy_api as api
 from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import Core
-from cayley.compiler.loop import Buffers, call_core, workspace
+from cayley.compiler.loop import Buffers, Workspace, call_core
 from cayley.compiler.program import Variable
 from cayley.compiler.text import Text
 
 _TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar", "PyObject_Vectorcall",
-          "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "Py_IncRef", "Py_DecRef")
+          "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "PyErr_NoMemory", "Py_IncRef", "Py_DecRef")
 _DOUBLE = np.dtype(np.float64)
 _OUT = "out"
 
@@ -39,43 +39,42 @@ def native_call(core: Core, *, named: bool) -> Assembly:
         assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr)"
     assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
     inputs, outputs = core.program.inputs, core.program.outputs
-    into, new, slow = text.label("into"), text.label("new"), text.label("slow")
+    into, new, slow, no_memory = text.label("into"), text.label("new"), text.label("slow"), text.label("no_memory")
     arguments = [text.let(f"getelementptr ptr, ptr %args, i64 {k}") for k in range(len(inputs) + 1)]
-    in_buffer, out_buffer, between, _ = workspace(text, assembly, core)
+    space = Workspace(text, assembly, core)
     for k, name in enumerate(_TABLE):
         place = text.let(f"getelementptr i8, ptr %self, i64 {api.BYTES_ITEMS + 8 * k}")
         text.do(f"%{name} = load ptr, ptr {place}")
     _choose_form(text, len(inputs), into, new, slow)
 
     def compute() -> None:
-        places = Buffers(core)
-        for argument, v, start in zip(arguments, inputs, places.inputs, strict=False):
-            data = _checked_array(text, text.let(f"load ptr, ptr {argument}"), v, slow, writable=False)
-            target = text.let(f"getelementptr double, ptr {in_buffer}, i64 {start}")
-            text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {data}, i64 {8 * prod(v.shape)}, i1 false)")
-        call_core(text, core, in_buffer, out_buffer, between)
-
-    def copied(data: str, k: int) -> None:
-        start = Buffers(core).outputs[k]
-        source = text.let(f"getelementptr double, ptr {out_buffer}, i64 {start}")
-        text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {data}, ptr {source}, i64 {8 * prod(outputs[k].shape)}, i1 false)")
+        """Nothing is taken before all arguments are known to be good; from then on nothing can fail but the taking itself."""
+        data = [_checked_array(text, text.let(f"load ptr, ptr {argument}"), v, slow, writable=False)
+                for argument, v in zip(arguments, inputs, strict=False)]
+        space.take(no_memory)
+        for source, v, start in zip(data, inputs, Buffers(core).inputs, strict=True):
+            target = text.let(f"getelementptr double, ptr {space.input}, i64 {start}")
+            text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * prod(v.shape)}, i1 false)")
+        call_core(text, core, space)
 
     text.place(into)
     if len(outputs) == 1:
         target = text.let(f"load ptr, ptr {arguments[-1]}")
         data = _checked_array(text, target, outputs[0], slow, writable=True)
         compute()
-        copied(data, 0)
+        _copy_result(text, core, space, 0, data)
+        space.give_back()
         text.do(f"call void %Py_IncRef(ptr {target})")
         text.do(f"ret ptr {target}")
     else:
         text.do(f"br label %{slow}")
     text.place(new)
     compute()
-    made = [_new_result(text, assembly, core, k, copied, out_buffer) for k in range(len(outputs))]
-    text.do(f"ret ptr {made[0] if len(made) == 1 else _packed(text, made, named)}")
+    _new_results(text, assembly, core, space, named)
     text.place(slow)
     text.do(f"ret ptr {text.let('call ptr %PyObject_Vectorcall(ptr %general, ptr %args, i64 %count, ptr %names)')}")
+    text.place(no_memory)
+    text.do(f"ret ptr {text.let('call ptr %PyErr_NoMemory()')}")
     assembly.functions["call"] = ("define ptr @call(ptr %self, ptr %args, i64 %count, ptr %names) {\n" + "\n".join(text.lines) + "\n}")
     return assembly
 
@@ -99,61 +98,76 @@ def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> Non
     text.do(f"br i1 {text.let(f'icmp eq ptr {word}, %out_name')}, label %{into}, label %{slow}")
 
 
-def _require(text: Text, condition: str, slow: str) -> None:
-    fine = text.label("fine")
-    text.do(f"br i1 {condition}, label %{fine}, label %{slow}")
-    text.place(fine)
-
-
 def _field(text: Text, pointer: str, offset: int, kind: str) -> str:
     return text.let(f"load {kind}, ptr {text.let(f'getelementptr i8, ptr {pointer}, i64 {offset}')}")
 
 
 def _checked_array(text: Text, pointer: str, v: Variable, slow: str, *, writable: bool) -> str:
     """The data of an array, if it is exactly a contiguous float64 array of the variable's shape."""
-    _require(text, text.let(f"icmp eq ptr {_field(text, pointer, api.TYPE, 'ptr')}, %array_type"), slow)
+    text.require(text.let(f"icmp eq ptr {_field(text, pointer, api.TYPE, 'ptr')}, %array_type"), slow)
     kind = text.let(f"icmp eq ptr {_field(text, pointer, api.ARRAY['descr'], 'ptr')}, %descriptor")
     axes = text.let(f"icmp eq i32 {_field(text, pointer, api.ARRAY['nd'], 'i32')}, {len(v.shape)}")
     wanted = api.C_CONTIGUOUS | api.ALIGNED | (api.WRITEABLE if writable else 0)
     flags = text.let(f"and i32 {_field(text, pointer, api.ARRAY['flags'], 'i32')}, {wanted}")
     plain = text.let(f"icmp eq i32 {flags}, {wanted}")
-    _require(text, text.let(f"and i1 {text.let(f'and i1 {kind}, {axes}')}, {plain}"), slow)
+    text.require(text.let(f"and i1 {text.let(f'and i1 {kind}, {axes}')}, {plain}"), slow)
     if v.shape:
         dimensions = _field(text, pointer, api.ARRAY["dimensions"], "ptr")
         fits = "true"
         for k, length in enumerate(v.shape):
             same = text.let(f"icmp eq i64 {_field(text, dimensions, 8 * k, 'i64')}, {length}")
             fits = text.let(f"and i1 {fits}, {same}")
-        _require(text, fits, slow)
+        text.require(fits, slow)
     return _field(text, pointer, api.ARRAY["data"], "ptr")
 
 
-def _new_result(text: Text, assembly: Assembly, core: Core, k: int, copied: Callable, out_buffer: str) -> str:
+def _new_results(text: Text, assembly: Assembly, core: Core, space: Workspace, named: bool) -> None:
+    """Return new arrays: one, or several as a tuple, or as a named one. The tuple owns what was made before something failed."""
+    failed, several = text.label("failed"), len(core.program.outputs) > 1
+    pack = text.let(f"call ptr %PyTuple_New(i64 {len(core.program.outputs)})") if several else "null"
+    if several:
+        empty = text.label("empty")
+        text.require(text.let(f"icmp ne ptr {pack}, null"), empty)
+    for k in range(len(core.program.outputs)):
+        value = _new_result(text, assembly, core, space, k, failed)
+        if several:
+            text.let(f"call i32 %PyTuple_SetItem(ptr {pack}, i64 {k}, ptr {value})")
+    space.give_back()
+    if several and named:
+        result = text.let(f"call ptr %PyObject_CallOneArg(ptr %make_result, ptr {pack})")
+        text.do(f"call void %Py_DecRef(ptr {pack})")
+        text.do(f"ret ptr {result}")
+    else:
+        text.do(f"ret ptr {pack if several else value}")
+    text.place(failed)
+    if several:
+        text.do(f"call void %Py_DecRef(ptr {pack})")
+        text.do(f"br label %{empty}")
+        text.place(empty)
+    space.give_back()
+    text.do("ret ptr null")
+
+
+def _new_result(text: Text, assembly: Assembly, core: Core, space: Workspace, k: int, failed: str) -> str:
     """A new array, or a NumPy scalar for a result without axes."""
     shape = core.program.outputs[k].shape
     if shape == ():
-        source = text.let(f"getelementptr double, ptr {out_buffer}, i64 {Buffers(core).outputs[k]}")
-        return text.let(f"call ptr %PyArray_Scalar(ptr {source}, ptr %descriptor, ptr null)")
+        made = text.let(f"call ptr %PyArray_Scalar(ptr {_result(text, core, space, k)}, ptr %descriptor, ptr null)")
+        text.require(text.let(f"icmp ne ptr {made}, null"), failed)
+        return made
     lengths = f"@shape{k}"
     assembly.declarations[lengths] = f"{lengths} = internal constant [{len(shape)} x i64] [{', '.join(f'i64 {n}' for n in shape)}]"
-    array = text.let(f"call ptr %PyArray_New(ptr %array_type, i32 {len(shape)}, ptr {lengths}, i32 {_DOUBLE.num}, ptr null, ptr null, "
-                     "i32 0, i32 0, ptr null)")
-    good, bad = text.label("good"), text.label("bad")
-    text.do(f"br i1 {text.let(f'icmp eq ptr {array}, null')}, label %{bad}, label %{good}")
-    text.place(bad)
-    text.do("ret ptr null")
-    text.place(good)
-    copied(_field(text, array, api.ARRAY["data"], "ptr"), k)
-    return array
+    made = text.let(f"call ptr %PyArray_New(ptr %array_type, i32 {len(shape)}, ptr {lengths}, i32 {_DOUBLE.num}, ptr null, ptr null, "
+                    "i32 0, i32 0, ptr null)")
+    text.require(text.let(f"icmp ne ptr {made}, null"), failed)
+    _copy_result(text, core, space, k, _field(text, made, api.ARRAY["data"], "ptr"))
+    return made
 
 
-def _packed(text: Text, made: list[str], named: bool) -> str:
-    """Several results as a tuple, or as a named one."""
-    pack = text.let(f"call ptr %PyTuple_New(i64 {len(made)})")
-    for k, value in enumerate(made):
-        text.let(f"call i32 %PyTuple_SetItem(ptr {pack}, i64 {k}, ptr {value})")
-    if not named:
-        return pack
-    result = text.let(f"call ptr %PyObject_CallOneArg(ptr %make_result, ptr {pack})")
-    text.do(f"call void %Py_DecRef(ptr {pack})")
-    return result
+def _result(text: Text, core: Core, space: Workspace, k: int) -> str:
+    return text.let(f"getelementptr double, ptr {space.output}, i64 {Buffers(core).outputs[k]}")
+
+
+def _copy_result(text: Text, core: Core, space: Workspace, k: int, data: str) -> None:
+    size = 8 * prod(core.program.outputs[k].shape)
+    text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {data}, ptr {_result(text, core, space, k)}, i64 {size}, i1 false)")

@@ -22,6 +22,8 @@ FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _UFUNC_OWNER = HEAD + 72
 _ARRAY_FUNCTIONS = {"PyArray_Type": 2, "PyArray_Scalar": 60, "PyArray_New": 93}
 _UFUNC_FROM_LOOP = 31
+LOOP_FUNCTIONS = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
+"""What a loop finds in its `data`."""
 
 abi = f"{sys.implementation.cache_tag}|{HEAD}|{TUPLE_ITEMS}|{BYTES_ITEMS}"
 """What machine code that touches Python objects depends on."""
@@ -47,7 +49,8 @@ def address(name: str) -> int:
 def ufunc_from_loop(loop: int, type_number: int, inputs: int, outputs: int, signature: str, name: str, doc: str, owner: object) -> np.ufunc:
     """A generalized ufunc around a compiled loop. It keeps `owner`, and with it the code, alive."""
     operands = inputs + outputs
-    functions, data = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(None)
+    table = (ctypes.c_void_p * len(LOOP_FUNCTIONS))(*[address(function) for function in LOOP_FUNCTIONS])
+    functions, data = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(ctypes.addressof(table))
     types = (ctypes.c_char * operands)(*[bytes([type_number])] * operands)
     texts = [ctypes.create_string_buffer(t.encode()) for t in (name, doc)]
     prototype = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4, *[ctypes.c_void_p] * 2, ctypes.c_int,
@@ -55,7 +58,7 @@ def ufunc_from_loop(loop: int, type_number: int, inputs: int, outputs: int, sign
     make = prototype(_table(_numpy._UFUNC_API)[_UFUNC_FROM_LOOP])
     made = make(ctypes.addressof(functions), ctypes.addressof(data), ctypes.addressof(types), 1, inputs, outputs, -1,
                 *[ctypes.addressof(t) for t in texts], 0, signature.encode())
-    _own(made, (functions, data, types, texts, owner))
+    _own(made, (functions, data, table, types, texts, owner))
     return made
 
 

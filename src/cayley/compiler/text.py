@@ -26,6 +26,12 @@ class Text:
     def place(self, label: str) -> None:
         self.lines.append(f"{label}:")
 
+    def require(self, condition: str, otherwise: str) -> None:
+        """Go on if the condition holds, and to the label `otherwise` if not."""
+        fine = self.label("fine")
+        self.do(f"br i1 {condition}, label %{fine}, label %{otherwise}")
+        self.place(fine)
+
     def repeat(self, start: str, stop: str, step: int, body) -> None:
         """`body(counter)` for counter = start, start + step, ... < stop."""
         before, test, inside, latch, after = (self.label(s) for s in ("before", "test", "inside", "latch", "after"))
