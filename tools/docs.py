@@ -41,6 +41,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
     "Errata": ("errata.md", []),
     "Gallery": ("gallery", []),
 }
+FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "independent", "where", "Operations")  # in the reference
 
 
 # Pages
@@ -78,19 +79,29 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 class ReferencePage:
-    """A package, with all of its modules on one page."""
+    """A package, with all of its modules on one page; of the whole package, what users import from it."""
 
     def __init__(self, folder: Path):
         relative = folder.relative_to(SOURCE.parent)
         self.name = ".".join(relative.parts)
         self.path = f"reference/{'_'.join(relative.parts)}.md"
         modules = [module for module in sorted(folder.glob("*.py")) if module.stem != "__main__" and _documented(module)]
-        blocks = [f"::: {self._dotted(module)}\n" for module in modules]
         self.modules = len(modules)
+        blocks = _public_names() if folder == SOURCE else [f"::: {self._dotted(module)}\n" for module in modules]
         self.text = f"# {self.name}\n\n" + "\n".join(blocks)
 
     def _dotted(self, module: Path) -> str:
         return self.name if module.stem == "__init__" else f"{self.name}.{module.stem}"
+
+
+def _public_names() -> Iterator[str]:
+    """The names of `cayley`, each once and the most used first; `Mechanism` with all that it inherits."""
+    public = griffe.load("cayley", search_paths=[str(SOURCE.parent)]).exports or []
+    names = [name for name in map(str, public) if name not in FIRST]
+    yield "::: cayley\n    options: {members: false}\n"
+    for name in (*FIRST, *names):
+        inherited = "\n    options: {inherited_members: true}\n" if name == "Mechanism" else "\n"
+        yield f"::: cayley.{name}{inherited}"
 
 
 def _documented(module: Path) -> bool:
@@ -148,7 +159,18 @@ def on_post_template(text: str, **_: Any) -> str:
 
 
 class Sessions(griffe.Extension):
-    """Doctests in docstrings, which stand there as they are, fenced for Markdown, and the equations they cite as links."""
+    """Doctests in docstrings, which stand there as they are, fenced for Markdown, and the equations they cite as links; functions of
+    frames with the arrays that they are called with."""
+
+    def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
+        """`@family("q") def pose(self, frame)` makes a kernel; what is called is pose(q, frame)."""
+        made = [decorator.value for decorator in func.decorators if str(decorator.value).startswith("family(")]
+        if made:
+            arrays = [str(name).strip("'\"") for name in made[0].arguments if not isinstance(name, griffe.ExprKeyword)]
+            own, *choices = func.parameters
+            parameters = [griffe.Parameter(name, annotation="ArrayLike", kind=own.kind) for name in arrays]
+            func.parameters = griffe.Parameters(own, *parameters, *choices)
+            func.returns = "np.ndarray"
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
