@@ -8,6 +8,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -135,6 +136,25 @@ def test_equations_cited_in_docstrings_are_links(site):
     for page, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"), ("kinematics", "kinematics.html#eq-k-3"),
                        ("geometry_rotations", "rotations.html#eq-r-1"), ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
         assert f"../theory/{link}" in site[f"reference/cayley_{page}.html"].links
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_are_no_wider_than_their_column(page):
+    blocks = re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    wide = [line for block in blocks for line in block.split("\n") if len(line) > 88]
+    assert not wide, wide
+
+
+def test_the_readme_names_every_extra_that_users_install():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = set(re.findall(r"pip install '\.\[(\w+)\]'", (ROOT / "README.md").read_text()))
+    assert named == extras.keys() - {"test", "bench", "docs", "dev"}
+    used = "".join(path.read_text(encoding="utf-8") for folder in ("src", "docs") for path in (ROOT / folder).rglob("*")
+                   if path.suffix in (".py", ".md"))
+    for extra in named:
+        for package in extras[extra]:
+            module = re.match(r"[a-z]+", package)[0]
+            assert re.search(rf"\b(import|from) {module}\b|`{module}\.", used), package
 
 
 def test_each_row_of_the_errata_has_its_own_label():

@@ -6,7 +6,7 @@ Jacobians, inverse kinematics, dynamics, simulation, pictures and reports, for o
 
 >>> import numpy as np, cayley as cy
 >>> arm = cy.load("panda")
->>> q = arm.random_configuration(0, size=1000)
+>>> q = arm.random_configuration(1000, seed=0)
 >>> arm.pose(q, "tool").shape, arm.gravity_forces(q).shape
 ((1000, 4, 4), (1000, 7))
 
