@@ -29,14 +29,26 @@ def refused(*arguments, **options):
         return
     raise AssertionError("it was accepted")
 
-calls = {
-    "one state": lambda: one(x), "out": lambda: one(x, out=result), "positional out": lambda: one(x, result), "two results": lambda: two(x),
-    "a tuple": lambda: plain(x), "a list": lambda: one(list(x)), "strides": lambda: one(x[::-1]), "float32": lambda: one(x.astype("f4")),
-    "a batch": lambda: one(batch), "a batch into out": lambda: one(batch, out=np.empty((3, 2))), "threads": lambda: threads(batch),
-    "wrong type": lambda: refused(x.astype(complex)), "wrong out": lambda: refused(x, out=np.empty(3)), "wrong word": lambda: refused(x, or_=1),
-    "too many": lambda: refused(x, result, result), "iterated": lambda: run(result, x, steps=1), "many operands": lambda: many(*rows),
-}
 threads = one.parallel(2)
+calls = {
+    "one state": lambda: one(x),
+    "out": lambda: one(x, out=result),
+    "positional out": lambda: one(x, result),
+    "two results": lambda: two(x),
+    "a tuple": lambda: plain(x),
+    "a list": lambda: one(list(x)),
+    "strides": lambda: one(x[::-1]),
+    "float32": lambda: one(x.astype("f4")),
+    "a batch": lambda: one(batch),
+    "a batch into out": lambda: one(batch, out=np.empty((3, 2))),
+    "threads": lambda: threads(batch),
+    "wrong type": lambda: refused(x.astype(complex)),
+    "wrong out": lambda: refused(x, out=np.empty(3)),
+    "wrong word": lambda: refused(x, or_=1),
+    "too many": lambda: refused(x, result, result),
+    "iterated": lambda: run(result, x, steps=1),
+    "many operands": lambda: many(*rows),
+}
 for call in calls.values():
     for _ in range(3):
         call()
@@ -44,7 +56,8 @@ for call in calls.values():
 GROWTH = LARGE + """
 def size():
     gc.collect()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1 << 20)  # MiB
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1024 if sys.platform == "linux" else 1 << 20)  # MiB
 
 for name, call in calls.items():
     before = size()
@@ -79,16 +92,16 @@ for name in ("one state", "out", "two results", "a batch", "threads", "iterated"
 MODULES = """
 import resource, sys
 import numpy as np, cayley as cy
-from cayley.compiler import machine
+from cayley.compiler import compile
 
 def size():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "linux" else 1024)  # KiB
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1 if sys.platform == "linux" else 1024)  # KiB
 
 def make(k):
     return cy.kernel("(3)->(3)", name=f"kernel{k}")(lambda x: x * (k + 1.5))(np.ones(3))
 
-made, assemble = [], machine.assemble
-from cayley.compiler import compile
+made, assemble = [], compile.assemble
 compile.assemble = lambda *a: made.append(1) or assemble(*a)
 for k in range(15):
     make(k)
@@ -100,7 +113,8 @@ print((size() - before) / (len(made) - modules))
 
 
 def output(script, **variables):
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ | variables)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          env=os.environ | variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
