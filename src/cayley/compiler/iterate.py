@@ -29,7 +29,7 @@ from cayley.compiler.lanes import PRECISION, Assembly
 from cayley.compiler.llvm import Core, element_size
 from cayley.compiler.loop import BatchLoop, Buffers, Operand, call_core, is_dense
 from cayley.compiler.machine import host
-from cayley.compiler.parallel import Parallel
+from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.program import Program
 from cayley.errors import SignatureError
 
@@ -87,19 +87,16 @@ class Iterated:
         compute = found.ufunc(precision)
         axes = [len(LOOPS), *[len(moves) + len(core) for moves, core in zip(self._moves, found.cores, strict=True)]]
 
-        def prepare(given: Any, batch: tuple[int, ...], out: Any, dtype: Any) -> tuple[np.ufunc, list, Callable]:
-            results = list(out) if out is not None else [np.empty((*batch, samples, *found.program.outputs[k].shape), precision)
-                                                         for k in found.plan.kept]
-            return compute, results, tuple
+        def prepare(*_: Any) -> Prepared:
+            return Prepared(compute, precision, [(samples, *found.program.outputs[k].shape) for k in found.plan.kept], tuple)
 
         def together(*given: Any, out: Any, dtype: Any) -> Any:
             with np.errstate(all="ignore"):
                 results = compute(*given, dtype=precision, **({} if out is None else {"out": tuple(out)}))
             return results if isinstance(results, tuple) else (results,)
 
-        if threads > 1:
-            return Parallel(together, axes, prepare, threads)(clock, *operands, out=out, dtype=precision)
-        return together(clock, *operands, out=out, dtype=precision)
+        call = together if threads == 1 else Parallel(together, axes, prepare, threads)
+        return call(clock, *operands, out=None if out is None else tuple(out), dtype=precision)
 
     def _specialised(self, arrays: Sequence[np.ndarray]) -> _Specialised:
         shapes = []

@@ -22,7 +22,7 @@ from cayley.compiler.graph import Node
 from cayley.compiler.inline import inline
 from cayley.compiler.interpret import NUMPY, Algebra, interpret
 from cayley.compiler.lanes import PRECISION
-from cayley.compiler.parallel import Parallel
+from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.program import Program
 from cayley.compiler.signature import Signature
 from cayley.compiler.simplify import simplify
@@ -144,9 +144,7 @@ class Kernel:
 
     def parallel(self, threads: int | None = None) -> Parallel:
         """The same kernel with its batch spread over threads (by default, one for each processor)."""
-        threads = threads or os.cpu_count() or 1
-        if threads < 1:
-            raise ValueError(f"threads must be positive, not {threads}")
+        threads = (os.cpu_count() or 1) if threads is None else threads
         return Parallel(self, [len(core) for core in self.signature.inputs], self._prepared, threads)
 
     def on(self, device: str, **dimensions: int) -> Callable:
@@ -195,17 +193,14 @@ class Kernel:
                 self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general, _result_maker(traced))
             return self._compiled[sizes]
 
-    def _prepared(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any, dtype: Any) -> tuple[np.ufunc, list, Callable]:
-        """For a batch in pieces: what computes them, arrays for the results, and what turns these into the answer."""
-        compiled = self._specialised(self._sizes(self._bind([a.shape for a in arrays])))
-        precision = self._dtype_of(arrays, arrays, dtype)
+    def _prepared(self, arguments: Sequence[Any], arrays: Sequence[np.ndarray], dtype: Any) -> Prepared:
+        """For a batch in pieces."""
+        precision = self._dtype_of(arguments, arrays, dtype)
         if self._check is not None:
             self._check(*arrays)
-        if out is not None:
-            results = list(out) if isinstance(out, tuple) else [out]
-        else:
-            results = [np.empty(batch + v.shape, dtype=precision) for v in compiled.traced.outputs]
-        return compiled.ufunc(precision), results, lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done)
+        compiled = self._specialised(self._sizes(self._bind([a.shape for a in arrays])))
+        return Prepared(compiled.ufunc(precision), precision, [v.shape for v in compiled.traced.outputs],
+                        lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done))
 
     @staticmethod
     def _pack(program: Program, results: Sequence[Any]) -> Any:

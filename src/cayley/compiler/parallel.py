@@ -1,44 +1,145 @@
-"""A large batch on several threads. Compiled loops release Python's lock, so plain threads are enough."""
+"""A large batch on several threads. Compiled loops release Python's lock, so plain threads are enough.
+
+Only the plain case is cut into pieces: arrays, results new or into arrays of exactly the right shapes. Every other call, and every wrong
+one, is the call on one thread, so that both answer alike.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from cayley.errors import SignatureError
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What computes a piece, what the results are, and what turns them into the answer."""
+
+    ufunc: np.ufunc
+    dtype: str
+    cores: Sequence[tuple[int, ...]]
+    wrap: Callable[[list[np.ndarray]], Any]
+
 
 class Parallel:
-    """A kernel that cuts its batch along the longest axis and computes the pieces side by side."""
+    """A kernel that cuts its batch along the longest axis and computes the pieces side by side.
 
-    def __init__(self, compute: Callable, cores_in: Sequence[int], prepare: Callable, threads: int):
-        self._compute, self._cores, self._prepare, self._threads = compute, cores_in, prepare, threads
-        self._pool = ThreadPoolExecutor(max(threads - 1, 1), thread_name_prefix="cayley")
+    `compute` is the call on one thread, `axes` are the numbers of core axes of its arguments, and `prepare(arguments, arrays, dtype)`
+    checks them.
+    """
 
-    def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None) -> Any:
-        arrays = [np.asarray(a) for a in arguments]
-        batch = np.broadcast_shapes(*[a.shape[:a.ndim - core] for a, core in zip(arrays, self._cores, strict=True)])
-        if not batch or max(batch) < 2:
+    def __init__(self, compute: Callable, axes: Sequence[int], prepare: Callable[..., Prepared], threads: int):
+        if not isinstance(threads, int) or threads < 1:
+            raise SignatureError(f"the number of threads must be a whole number, 1 or more, not {threads!r}")
+        self._compute, self._axes, self._prepare, self._threads = compute, tuple(axes), prepare, threads
+
+    def __repr__(self) -> str:
+        return f"<{self._compute!r} on {self._threads} threads>"
+
+    def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+        if len(arguments) > len(self._axes) and out is None:
+            arguments, out = arguments[:len(self._axes)], arguments[len(self._axes):]
+        given = None if out is None else out if isinstance(out, tuple) else (out,)
+        arrays = None if options or len(arguments) != len(self._axes) else self._arrays(arguments)
+        batch = None if arrays is None else self._batch(arrays)
+        if arrays is None or batch is None:
+            return self._compute(*arguments, out=out, dtype=dtype, **options)
+        prepared = self._prepare(arguments, arrays, dtype)
+        shapes = [batch + core for core in prepared.cores]
+        if given is not None and not _fit(given, shapes):
             return self._compute(*arguments, out=out, dtype=dtype)
-        ufunc, results, wrap = self._prepare(arrays, batch, out, dtype)
+        targets: list[np.ndarray | None] = [None] * len(shapes) if given is None else list(given)
+        others = [[*arrays, *[t for t in targets if t is not None and t is not target]] for target in targets]
+        results = [np.empty(shape, prepared.dtype) if target is None else
+                   np.empty(shape, target.dtype) if _is_shared(target, rest) else target
+                   for target, rest, shape in zip(targets, others, shapes, strict=True)]
+        self._in_pieces(prepared.ufunc, arrays, batch, results, {} if dtype is None else {"dtype": prepared.dtype})
+        for k, target in enumerate(targets):
+            if target is not None and target is not results[k]:
+                target[...] = results[k]
+                results[k] = target
+        return prepared.wrap(results)
+
+    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
+        """The arguments as arrays, unless one of them has its own idea of how it is computed with, or is too short."""
+        if any(hasattr(a, "__array_ufunc__") and type(a) not in _PLAIN and not isinstance(a, np.generic) for a in arguments):
+            return None
+        try:
+            arrays = [np.asarray(a) for a in arguments]
+        except ValueError:
+            return None
+        fine = all(a.dtype != object and a.ndim >= axes for a, axes in zip(arrays, self._axes, strict=True))
+        return arrays if fine else None
+
+    def _batch(self, arrays: Sequence[np.ndarray]) -> tuple[int, ...] | None:
+        """The shape of the batch, if it can be cut."""
+        try:
+            batch = np.broadcast_shapes(*[a.shape[:a.ndim - axes] for a, axes in zip(arrays, self._axes, strict=True)])
+        except ValueError:
+            return None
+        return batch if batch and min(batch) > 0 and max(batch) > 1 else None
+
+    def _in_pieces(self, ufunc: np.ufunc, arrays: Sequence[np.ndarray], batch: tuple[int, ...], results: Sequence[np.ndarray],
+                   options: dict[str, str]) -> None:
         length = max(batch)
         axis, count = batch.index(length), min(self._threads, length)
         bounds = [length * k // count for k in range(count + 1)]
         from_end = len(batch) - axis
 
         def piece(low: int, high: int) -> None:
-            parts = [_cut(a, a.ndim - core - from_end, low, high) for a, core in zip(arrays, self._cores, strict=True)]
+            parts = [_cut(a, a.ndim - axes - from_end, low, high) for a, axes in zip(arrays, self._axes, strict=True)]
             targets = tuple(r[(slice(None),) * axis + (slice(low, high),)] for r in results)
             with np.errstate(all="ignore"):
-                ufunc(*parts, out=targets, **({} if dtype is None else {"dtype": dtype}))
+                ufunc(*parts, out=targets, **options)
 
-        others = [self._pool.submit(piece, low, high) for low, high in pairwise(bounds[1:])]
-        piece(*bounds[:2])  # the calling thread works too, instead of waiting
+        others = [_pool(self._threads - 1).submit(piece, low, high) for low, high in pairwise(bounds[1:])]
+        try:
+            piece(*bounds[:2])  # the calling thread works too, instead of waiting
+        finally:
+            wait(others)  # nothing may be written any more when an error leaves
         for other in others:
             other.result()
-        return wrap(results)
+
+
+_PLAIN = (np.ndarray, np.memmap)
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that all kernels share. A forked child has none of them, and makes its own."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="cayley")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def _fit(out: tuple[Any, ...], shapes: Sequence[tuple[int, ...]]) -> bool:
+    """Whether these are arrays that can be written in pieces, or None where a new one is wanted."""
+    return len(out) == len(shapes) and all(o is None or (type(o) in _PLAIN and o.shape == shape and o.flags.writeable)
+                                           for o, shape in zip(out, shapes, strict=True))
+
+
+def _is_shared(target: np.ndarray, arrays: Sequence[np.ndarray]) -> bool:
+    """Whether writing a piece of the target could change what another piece reads or writes."""
+    return any(np.may_share_memory(target, a) for a in arrays) or _may_overlap_itself(target)
+
+
+def _may_overlap_itself(array: np.ndarray) -> bool:
+    reach = array.itemsize
+    for stride, length in sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (length - 1)
+    return False
 
 
 def _cut(array: np.ndarray, axis: int, low: int, high: int) -> np.ndarray:
