@@ -107,7 +107,7 @@ NUMPY_CASES = {
         "amin", "mean",
         "diag", "cumsum", "diff", "ravel", "flip", "real", "std", "var", "average", "atleast_2d", "zeros_like")},
     **{f"np.{name}(x, y)": (lambda x, y, A, name=name: getattr(np, name)(x, y)) for name in (
-        "add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "fmin", "fmax", "remainder", "floor_divide",
+        "add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "remainder", "floor_divide",
         "cross",
         "outer", "dot", "inner", "vdot", "vecdot", "kron", "append")},
     "np.sqrt": lambda x, y, A: np.sqrt(x * x), "np.log": lambda x, y, A: np.log(x * x), "np.power": lambda x, y, A: np.power(x, 3),
@@ -222,6 +222,8 @@ REFUSED = {
     "np.log10": (lambda x, A: np.log10(x), r"np\.log"), "np.cbrt": (lambda x, A: np.cbrt(x), r"np\.log"),
     "np.fmod": (lambda x, A: np.fmod(x, 1.0), r"np\.trunc"), "np.logical_xor": (lambda x, A: np.logical_xor(x, x), "&"),
     "np.copysign": (lambda x, A: np.copysign(1.0, x), r"np\.sign"), "np.isnan": (lambda x, A: np.isnan(x), "x != x"),
+    "np.fmin": (lambda x, A: np.fmin(x, 0.0), r"np\.minimum"), "np.fmax": (lambda x, A: np.fmax(x, 0.0), r"np\.maximum"),
+    "np.nan_to_num": (lambda x, A: np.nan_to_num(x), r"cy\.where"),
     "np.heaviside": (lambda x, A: np.heaviside(x, 1.0), r"cy\.where"), "inv": (lambda x, A: np.linalg.inv(A), "Cramer"),
     "solve": (lambda x, A: np.linalg.solve(A, x), "elimination"), "svd": (lambda x, A: np.linalg.svd(A), "write it out"),
     "linalg.cross": (lambda x, A: np.linalg.cross(x, x), r"use np\.cross"), "fft": (lambda x, A: np.fft.fft(x), "write it out"),

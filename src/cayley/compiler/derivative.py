@@ -55,8 +55,8 @@ _FLAT = frozenset({"constant", "input", "sign", "floor", "less", "less_equal", "
 _WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15, selections=1)
 _MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
 
-Guard = frozenset[Node]  # conditions that hold together; nodes of one graph have different hashes, so `==` is never asked
-_ALWAYS: Guard = frozenset()
+Guard = dict[int, Node]  # conditions that hold together, by their index
+_ALWAYS: Guard = {}
 Adjoint = tuple[Guard, Node]
 
 
@@ -228,9 +228,9 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint], wanted: set[int]) -
     """What the adjoints of a node give to each of its operands."""
     if node.op in _BRANCHES:
         condition, a, b = _BRANCHES[node.op](*node.args)
-        for branch, taken in ((a, condition), (b, ~condition)):
+        for branch, taken in ((a, condition), (b, RULES["not"](condition))):
             if branch.index in wanted:
-                yield branch, {row: (guard | {taken}, weight) for row, (guard, weight) in adjoints.items()}
+                yield branch, {row: (guard | {taken.index: taken}, weight) for row, (guard, weight) in adjoints.items()}
         return
     for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
         if operand.index in wanted:
@@ -247,13 +247,17 @@ def _times(derivative: Node, slope: Node | float) -> Node:
 def _joined(first: Adjoint, second: Adjoint) -> Adjoint:
     """The sum of two adjoints, valid where one of them is."""
     (g, a), (h, b) = first, second
-    if g == h:
+    if g.keys() == h.keys():
         return g, a + b
-    both, only_g, only_h = g & h, g - h, h - g
-    if len(only_g) == len(only_h) == 1 and ~next(iter(only_g)) is next(iter(only_h)):
-        return both, RULES["where"](next(iter(only_g)), a, b)
+    both = {i: g[i] for i in g if i in h}
+    only_g, only_h = ({i: guard[i] for i in guard if i not in both} for guard in (g, h))
+    if len(only_g) == len(only_h) == 1 and RULES["not"](next(iter(only_g.values()))) is next(iter(only_h.values())):
+        return both, RULES["where"](next(iter(only_g.values())), a, b)
     total = _selected(only_g, a) + _selected(only_h, b)
-    return (both | {_all(only_g) | _all(only_h)}, total) if only_g and only_h else (both, total)
+    if not (only_g and only_h):
+        return both, total
+    either = RULES["or"](_all(only_g), _all(only_h))
+    return both | {either.index: either}, total
 
 
 def _selected(guard: Guard, weight: Node) -> Node:
@@ -261,7 +265,7 @@ def _selected(guard: Guard, weight: Node) -> Node:
 
 
 def _all(guard: Guard) -> Node:
-    return reduce(RULES["and"], sorted(guard, key=lambda condition: condition.index))
+    return reduce(RULES["and"], [guard[i] for i in sorted(guard)])
 
 
 def _cost(nodes: Sequence[Node]) -> int:

@@ -17,6 +17,8 @@ from cayley.errors import TraceError, UnsupportedError
 BOOLEAN = frozenset({"less", "less_equal", "equal", "and", "not"})
 """Operations whose value is true or false."""
 
+_NOT_OF_TRUTHS = frozenset({"add", "subtract", "multiply", "remainder", "floor_divide", "power"})
+
 RULES: dict[str, Callable[..., Node]] = {}
 """For each operation, the function that builds it in its simplest form. Filled by `rules.py`."""
 
@@ -96,16 +98,17 @@ class Node:
     def __ge__(self, other): return _binary("less_equal", other, self)
     def __eq__(self, other): return _binary("equal", self, other)
     def __ne__(self, other): return _binary("not_equal", self, other)
-    def __and__(self, other): return _binary("and", self, other)
-    def __rand__(self, other): return _binary("and", other, self)
-    def __or__(self, other): return _binary("or", self, other)
-    def __ror__(self, other): return _binary("or", other, self)
-    def __invert__(self): return RULES["not"](self)
+    def __and__(self, other): return _logical("and", self, other)
+    def __rand__(self, other): return _logical("and", other, self)
+    def __or__(self, other): return _logical("or", self, other)
+    def __ror__(self, other): return _logical("or", other, self)
+    def __invert__(self): return _logical("not", self)
     def __neg__(self): return RULES["negative"](self)
     def __pos__(self): return self
     def __abs__(self): return RULES["absolute"](self)
     def __floor__(self): return RULES["floor"](self)
-    def __hash__(self): return self.index
+    def __hash__(self): return hash(self._number("a dictionary, a set or a cache looks up a symbolic value, which has no number yet: "
+                                                 "use cy.where(condition, a, b)"))
 
     # NumPy calls these by name on the elements of a plain object array.
     def sqrt(self): return RULES["sqrt"](self)
@@ -153,7 +156,7 @@ class Node:
         return apply_ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
-        from cayley.compiler.symbols import apply_function
+        from cayley.compiler.array_functions import apply_function
         return apply_function(function, args, options)
 
     def __repr__(self) -> str:
@@ -165,6 +168,9 @@ class Node:
         raise TypeError("a symbol cannot be pickled or copied by itself; pickle the kernel or the program that holds it")
 
 
+numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol as of its value
+
+
 def _binary(op: str, a: Any, b: Any) -> Node:
     graph = a.graph if isinstance(a, Node) else b.graph
     if getattr(a, "shape", ()) != () or getattr(b, "shape", ()) != ():
@@ -173,7 +179,24 @@ def _binary(op: str, a: Any, b: Any) -> Node:
         operands = graph.lift(a), graph.lift(b)
     except UnsupportedError:
         return NotImplemented
+    if op in _NOT_OF_TRUTHS and all(x.op in BOOLEAN for x in operands):
+        if op != "multiply":
+            raise UnsupportedError(f"np.{op} of two truth values is not the one of numbers in NumPy: write & or |, or 1.0 * condition")
+        op = "and"
     return RULES[op](*operands)
+
+
+def _logical(op: str, *args: Any) -> Any:
+    """The operators & | ~ are for truth values, as in NumPy; np.logical_and and its like take numbers too."""
+    if not all(_is_truth(a) if isinstance(a, Node) else a in (True, False) for a in args if getattr(a, "shape", ()) == ()):
+        raise UnsupportedError("& | ~ are for comparisons: use np.logical_and, np.logical_or, np.logical_not for numbers")
+    return RULES[op](*args) if op == "not" else _binary(op, *args)
+
+
+def _is_truth(node: Node) -> bool:
+    if node.op == "where":
+        return _is_truth(node.args[1]) and _is_truth(node.args[2])
+    return node.op in BOOLEAN or (node.op == "constant" and node.value in (0.0, 1.0))
 
 
 def apply(op: str, *args: Any) -> Node:

@@ -121,7 +121,7 @@ class Kernel:
 
     def reference(self, *arguments: Any) -> Any:
         """The Python text itself on floats, for one state: slow, and what everything else is compared with."""
-        arrays = [np.asarray(a, dtype=np.float64) for a in arguments]
+        arrays = [np.array(a, dtype=np.float64) for a in arguments]  # copies, as the text may write into them
         return self.evaluate(NUMPY, *arrays) if self.__wrapped__ is None else self.__wrapped__(*arrays)
 
     # How it is called

@@ -20,6 +20,7 @@ TUPLE_SIZE, TUPLE_ITEMS, BYTES_ITEMS = HEAD, tuple.__basicsize__, bytes.__basics
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _UFUNC_OWNER = HEAD + 72
+_BUFFER_OF_TYPE = HEAD + 8 + 17 * 8
 _ARRAY_FUNCTIONS = {"PyArray_Type": 2, "PyArray_Scalar": 60, "PyArray_New": 93}
 _UFUNC_FROM_LOOP = 31
 LOOP_FUNCTIONS = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
@@ -77,3 +78,9 @@ def function_from_code(code: int, name: str, table: bytes, owner: object):
     definition = _MethodDefinition(name.encode(), code, FASTCALL_WITH_KEYWORDS, None)
     make = _python("PyCMethod_New", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
     return make(ctypes.addressof(definition), table, (definition, owner), None)
+
+
+def without_buffer(kind: type) -> None:
+    """Take the buffer protocol from a class written in Python: nothing reads the memory of its objects any more."""
+    functions = ctypes.c_void_p.from_address(id(kind) + _BUFFER_OF_TYPE).value
+    ctypes.c_void_p.from_address(functions or 0).value = None

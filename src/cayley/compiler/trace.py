@@ -13,9 +13,10 @@ import numpy as np
 from cayley.compiler.graph import Graph
 from cayley.compiler.program import Program, Variable, variable, without_collection
 from cayley.compiler.signature import Signature, spell
-from cayley.compiler.symbols import input_symbols
+from cayley.compiler.symbols import Symbols, input_symbols
 from cayley.errors import ConventionError, ModelError, SignatureError, TraceError, UnsupportedError
 
+_TELLING = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, BufferError, RuntimeError)
 _LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
 
 
@@ -24,12 +25,13 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
     """The program of `function` for the dimensions `bound`. `inputs` and `outputs` name its arguments and results."""
     graph, units = Graph(), units or {}
     arguments = [input_symbols(graph, label, shape) for label, shape in zip(inputs, signature.input_shapes(bound), strict=True)]
+    own = [a.copy() if isinstance(a, Symbols) else a for a in arguments]  # the function may write into its arguments
     try:
         with without_collection():
-            returned = function(*arguments)
+            returned = function(*own)
     except (ConventionError, ModelError):  # said by the text itself about its choices
         raise
-    except (TypeError, AttributeError, ValueError, IndexError) as error:
+    except _TELLING as error:
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)
     made_inputs = tuple(variable(label, array, graph, units.get(label, "")) for label, array in zip(inputs, arguments, strict=True))
