@@ -1,8 +1,11 @@
 """Compiled code on disk: found again, never trusted blindly, never in the way."""
 
 import os
+import socket
 import subprocess
 import sys
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -131,3 +134,115 @@ def test_the_folder_stays_within_its_limit(here, monkeypatch):
         cache.store(f"key {k}", [bytes(900)])
         os.utime(here / cache._file_name(f"key {k}"), (k, k))
     assert cache.load("key 0") is None and cache.load("key 4") == [bytes(900)]
+
+
+def leave_a_pipe(path):
+    os.mkfifo(path)
+
+
+def leave_a_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def leave_a_device(path):
+    path.symlink_to("/dev/zero")
+
+
+def leave_a_pipe_behind_a_link(path):
+    os.mkfifo(path.with_suffix(".pipe"))
+    path.symlink_to(path.with_suffix(".pipe"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="files of these kinds exist on POSIX systems only")
+@pytest.mark.parametrize("leave", [leave_a_pipe, leave_a_socket, leave_a_device, leave_a_pipe_behind_a_link])
+def test_what_is_no_file_is_replaced_and_never_waited_for(here, leave, monkeypatch):
+    value = sample()(np.arange(5.0))
+    (entry,) = own_entries(here)
+    entry.unlink()
+    monkeypatch.chdir(here)  # the address of a socket must be short
+    leave(entry.relative_to(here))
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.startswith(str(value.tolist())) and entry.is_file() and not entry.is_symlink()
+
+
+def test_a_folder_in_place_of_an_entry_warns_and_works(here):
+    value = sample()(np.arange(5.0))
+    (entry,) = own_entries(here)
+    entry.unlink()
+    entry.mkdir()
+    with pytest.warns(cache.CacheWarning, match="CAYLEY_CACHE"):
+        assert (sample()(np.arange(5.0)) == value).all()
+    assert not list(here.glob("*.new"))
+
+
+def test_a_user_without_a_home_has_no_cache_and_one_warning(monkeypatch):
+    pwd = pytest.importorskip("pwd", reason="users of this kind exist on POSIX systems only")
+
+    def unknown(number):
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("CAYLEY_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    cache._warn_of_no_home.cache_clear()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert sample()(np.zeros(2)).tolist() == [1.0, 1.0]
+    assert [w.category for w in seen] == [cache.CacheWarning] and "CAYLEY_CACHE" in str(seen[0].message)
+    assert cache.folder() is None
+
+
+def test_the_home_of_an_unknown_user_is_no_folder(monkeypatch):
+    monkeypatch.setenv("CAYLEY_CACHE", "~nobody-of-this-name/x")
+    cache._warn_of_no_home.cache_clear()
+    with pytest.warns(cache.CacheWarning, match="nobody-of-this-name"):
+        assert sample()(np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_entries_that_others_prune_at_the_same_time_are_no_trouble(here, monkeypatch):
+    """Whatever is to be removed has been removed by another process just before."""
+    monkeypatch.setattr(cache, "_MOST_BYTES", 1000)
+    unlink = os.unlink
+
+    def removed_first(path):
+        unlink(path)
+        unlink(path)
+
+    monkeypatch.setattr(cache.os, "unlink", removed_first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(5):
+            cache.store(f"key {k}", [bytes(900)])
+    assert len(list(here.glob("*.code"))) <= 1
+
+
+def test_writers_beyond_the_limit_do_not_warn_each_other(here):
+    script = """
+import warnings
+from cayley.compiler import cache
+warnings.simplefilter("error")
+cache._MOST_BYTES = 3000
+for k in range(150):
+    cache.store(f"key {k}", [bytes(900)])
+"""
+    running = [subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [process.communicate()[1] for process in running] == [""] * 4
+    assert not list(here.glob("*.new"))
+
+
+def test_unfinished_files_go(here, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_pack", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            cache.store("key", [b"code"])
+    assert not list(here.glob("*.new"))
+    for name, age in (("dead.new", 7200), ("busy.new", 60)):
+        (here / name).write_bytes(b"half")
+        os.utime(here / name, (time.time() - age,) * 2)
+    cache.store("key", [b"code"])
+    assert [path.name for path in here.glob("*.new")] == ["busy.new"]

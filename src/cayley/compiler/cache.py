@@ -2,20 +2,31 @@
 
 `CAYLEY_CACHE` names the folder, or turns the cache off with `off`. An entry carries its whole key and a digest of its code: one
 that is damaged, was made for something else, or belongs to another user is not loaded but compiled anew and replaced.
+
+What is trusted: the user. An entry is machine code, and runs as the program does that loads it. It is loaded only from a regular file that
+belongs to this user and that nobody else may write, so in a folder that is open to others they can delete entries, but not plant any. The
+digest has no secret in it: it protects from damage, not from the user's own other programs, which could write an entry that runs, as they
+could write any of the user's Python files.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import struct
 import sys
 import tempfile
+import time
 import warnings
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 _MAGIC = b"cayley-code-1\n"
 _MOST_BYTES = 1 << 30
+_UNFINISHED = ".new"
+_LONGEST_WRITE = 3600.0  # seconds; an unfinished file older than this was left behind by a process that died
 
 
 class CacheWarning(UserWarning):
@@ -23,17 +34,33 @@ class CacheWarning(UserWarning):
 
 
 def folder() -> Path | None:
-    """Where compiled code is kept, or None if the cache is off."""
+    """Where compiled code is kept, or None if the cache is off or there is no such place."""
     said = os.environ.get("CAYLEY_CACHE")
     if said is not None:
-        return None if said.strip().lower() in ("", "0", "off", "none") else Path(said).expanduser()
+        return None if said.strip().lower() in ("", "0", "off", "none") else _expanded(said)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
         base = "~/Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "cayley"
+    found = _expanded(base)
+    return found and found / "cayley"
+
+
+def _expanded(place: str) -> Path | None:
+    """A path without its ~, or None for a user who has no home."""
+    try:
+        return Path(place).expanduser()
+    except RuntimeError as error:
+        _warn_of_no_home(place, str(error))
+        return None
+
+
+@lru_cache
+def _warn_of_no_home(place: str, reason: str) -> None:
+    warnings.warn(f"there is no folder {place} to keep compiled code in ({reason}): set CAYLEY_CACHE to a folder that can be "
+                  "written, or to 'off'", CacheWarning, stacklevel=2)
 
 
 def load(key: str) -> list[bytes] | None:
@@ -42,12 +69,17 @@ def load(key: str) -> list[bytes] | None:
         return None
     path = place / _file_name(key)
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb", opener=_open_at_once) as stream:
             if not _is_own(os.fstat(stream.fileno())):
                 return None
             return _unpack(stream.read(), key)
     except (OSError, ValueError, struct.error):
         return None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """A pipe in place of an entry would be waited for until somebody writes into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def store(key: str, objects: list[bytes]) -> None:
@@ -56,15 +88,17 @@ def store(key: str, objects: list[bytes]) -> None:
         return
     try:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=place, suffix=".new")
+        handle, temporary = tempfile.mkstemp(dir=place, suffix=_UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(_pack(key, objects))
             os.replace(temporary, place / _file_name(key))
-        except OSError:
-            os.unlink(temporary)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
             raise
-        _prune(place)
+        with suppress(OSError):
+            _prune(place)
     except OSError as error:
         warnings.warn(f"compiled code cannot be kept in {place} ({error.strerror or error}): set CAYLEY_CACHE to a folder that can be "
                       "written, or to 'off'", CacheWarning, stacklevel=2)
@@ -76,6 +110,8 @@ def _file_name(key: str) -> str:
 
 def _is_own(status: os.stat_result) -> bool:
     """Code is only loaded from files that nobody else could have written."""
+    if not stat.S_ISREG(status.st_mode):
+        return False
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
@@ -103,11 +139,19 @@ def _unpack(data: bytes, key: str) -> list[bytes] | None:
 
 
 def _prune(place: Path) -> None:
-    """Drop the entries longest unused until the folder is within its limit."""
-    entries = sorted(((e.stat(), e.path) for e in os.scandir(place) if e.name.endswith(".code")), key=lambda item: item[0].st_atime)
-    total = sum(status.st_size for status, _ in entries)
-    for status, path in entries:
+    """Drop what died unfinished, and the entries longest unused until the folder is within its limit. Others may be doing the same."""
+    entries = []
+    for entry in os.scandir(place):
+        with suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            if entry.name.endswith(".code"):
+                entries.append((status.st_atime, status.st_size, entry.path))
+            elif entry.name.endswith(_UNFINISHED) and status.st_mtime < time.time() - _LONGEST_WRITE:
+                os.unlink(entry.path)
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
         if total <= _MOST_BYTES:
             return
-        os.unlink(path)
-        total -= status.st_size
+        with suppress(OSError):
+            os.unlink(path)
+        total -= size
