@@ -17,6 +17,7 @@ from cayley.compiler.family import GIVEN, family
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic, Rotor
+from cayley.model.urdf import load_urdf
 
 PANDA = next(str(f.locate()) for f in files("example-robot-data") if f.name == "panda.urdf")
 AXES = {"world": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, "body": pin.ReferenceFrame.LOCAL}
@@ -290,6 +291,45 @@ def test_help_shows_how_functions_of_frames_are_called():
     for name, one in inspect.getmembers(cy.Mechanism, lambda member: isinstance(member, family)):
         first, *_ = inspect.signature(getattr(arm, name)).parameters
         assert first == "q" and one.__doc__.startswith(f"`{name}(q"), name
+
+
+def header(kernel):
+    """The comment at the head of exported C, in one line."""
+    return " ".join(line.strip(" *") for line in kernel.c_source().header.partition("*/")[0].splitlines()).replace("  ", " ")
+
+
+def test_exported_c_says_of_which_mechanism_and_in_which_units_it_is():
+    arm = cy.load("stanford").with_gravity([0.0, 9.81, 0.0])
+    for kernel in (arm.inverse_dynamics, arm.inverse_dynamics.using("kane"), arm.gravity_forces, arm.inertia_matrix,
+                   arm.jacobian.of("tool", axes="world")):
+        comment = " ".join(header(kernel).split())
+        assert "Mechanism: stanford (Paul 1972, 1981; Bejczy 1974). Gravity (0, 9.81, 0) m/s^2 in the axes of the root, 'base'." in comment
+        rows = [f"q[{k}] v[{k}] joint{k + 1} {'prismatic [m]' if k == 2 else 'revolute [rad]'}" for k in range(6)]
+        assert " ".join(rows) in comment
+    assert "tau vector of 6 [N m or N]" in header(arm.inverse_dynamics) and "out vector of 6 [N m or N]" in header(arm.gravity_forces)
+    assert "qdd vector of 6 [rad/s^2]" in " ".join(header(cy.load("puma560").inverse_dynamics).split())
+    assert "Method: kane." in header(arm.inverse_dynamics.using("kane"))
+    pushed = header(arm.inverse_dynamics.taking(wrenches=["tool"], axes="world"))
+    assert "act ON the mechanism at the origins of 'tool', each in the axes of the root" in pushed
+    assert "Mechanism: stanford" in header(arm.gravity_forces.jacobian("q"))
+
+
+def test_exported_c_says_which_frame_and_axes_were_chosen():
+    arm = cy.load("planar2r")
+    assert "Here: frame 'tool' (on body 'link2'); relative to 'link1'." in header(arm.pose.of("tool", relative_to="link1"))
+    world, body, other = (header(arm.jacobian.of("tool", axes=axes)) for axes in ("world", "body", "link1"))
+    assert "axes 'world': those of the root, 'base'; at the origin of the frame" in world and "`axes`" not in world
+    assert "axes 'body': those of the frame itself" in body and "axes 'link1'; at" in other
+    assert "at a given point" in header(arm.jacobian.of("tool", axes="world", at=GIVEN))
+    assert "at the point of the body that is at 'link1'" in header(arm.jacobian.of("tool", axes="world", at="link1"))
+
+
+def test_exported_c_names_the_file_and_the_coordinates_of_a_floating_base():
+    floating = load_urdf(PANDA, floating_base=True, make=cy.Mechanism.of)
+    comment = " ".join(header(floating.center_of_mass).split())
+    assert "(panda.urdf). Gravity" in comment and PANDA not in comment
+    assert "q[0..6] v[0..5] root_joint floating x y z [m], qw qx qy qz; velocities vx vy vz [m/s], wx wy wz [rad/s]" in comment
+    assert "q[7] v[6] panda_joint1 revolute [rad]" in comment
 
 
 def test_choices_that_are_missing_are_named():

@@ -152,13 +152,15 @@ class Mechanism(DynamicTree):
     @cached_property
     def integrate(self) -> Kernel:
         """`integrate(q, v)`: where the constant velocity v leads from q in unit time."""
-        return sized_kernel(self, "(q),(v)->(q)", lambda q, v: self._joined("step", self.q_slices, q, self.v_slices, v), "integrate")
+        return sized_kernel(self, "(q),(v)->(q)", lambda q, v: self._joined("step", self.q_slices, q, self.v_slices, v), "integrate",
+                            sentence="Where the constant velocity v leads from the configuration q in unit time.", unit="q")
 
     @cached_property
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
         return sized_kernel(self, "(q),(q)->(v)", lambda start, end: self._joined("difference", self.q_slices, start, self.q_slices, end),
-                            "difference")
+                            "difference", sentence="The constant velocity that leads from one configuration to another in unit time.",
+                            unit="v")
 
     # Positions
 

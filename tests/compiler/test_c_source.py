@@ -40,6 +40,17 @@ def test_float_and_name():
         c_source(program_of(kinetic_energy, "(),()->()"), precision="half")
 
 
+def test_what_rounds_to_one_or_zero_in_single_precision_is_not_written():
+    """Files round a quarter turn to 1.5708: its cosine is no zero, and its sine is one in single precision only."""
+    def turned(x):
+        c, s = math.cos(1.5708), math.sin(1.5708)
+        return np.stack([c * x[0] - s * x[1], s * x[0] + 1e-60 * x[1]])
+    program = program_of(turned, "(2)->(2)")
+    double, single = (c_source(program, precision=precision).source for precision in ("double", "float"))
+    assert "0.9999999999932537*" in double and "1.0f" not in single and "0.0f" not in single
+    assert re.search(r"out\[1\] = t\d+;|out\[1\] = x\[0\];", single), single
+
+
 def test_scalars_by_value_matrices_flat():
     assert "void kinetic_energy(double m, double v, double *out);" in c_source(program_of(kinetic_energy, "(),()->()")).header
     made = c_source(program_of(moved_points, "(3,3),(3),(k,3)->(k,3),(3,3),()", k=2))

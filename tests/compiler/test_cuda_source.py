@@ -37,6 +37,8 @@ extern "C" void place(unsigned block, unsigned threads, unsigned thread) { block
 
 def test_the_text():
     text = cuda_source(program_of(inverse_dynamics, "(n),(n),(n)->(n)", n=7), "float")
+    comment, _, text = text.partition(" */\n")
+    assert comment.startswith("/*\n * inverse_dynamics\n *\n * Inputs\n *   q    vector of 7\n")
     assert text.startswith('extern "C" __global__ void inverse_dynamics(\n    const long long count,\n    const float *q, ')
     assert len(re.findall(r"sincosf\(", text)) == 6 and not re.search(r"\b(sin|cos)f?\(", text) and "double" not in text
     assert max(map(len, text.splitlines())) < 120

@@ -116,7 +116,7 @@ def print_solutions(arm: Mechanism, rows: list[tuple[str, Any, bool, float]], de
     """Solutions, each with its branch above it."""
     import numpy as np
 
-    from cayley.simulation.labels import coordinate_labels
+    from cayley.model.coordinate_labels import coordinate_labels
     console, labels = output(), coordinate_labels(arm)
     scale = np.array([180 / np.pi if degrees and unit == "rad" else 1.0 for _, unit in labels])
     units = dict.fromkeys("deg" if degrees and unit == "rad" else unit or "1" for _, unit in labels)

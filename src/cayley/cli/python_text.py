@@ -47,7 +47,8 @@ def python_text(program: Program, name: str) -> str:
     for variable, result in zip(program.outputs, results, strict=True):
         entries = [spelled(entry) for entry in _flat(found.outputs[variable.name])]
         lines += [f"{result} = {entries[0]}"] if not variable.shape else _listed(result, entries, variable.shape)
-    return "\n".join(["import math", "", "", f"def {name}({', '.join(parameters.values())}):",
+    words = [f"# {line}".rstrip() for line in program.description.splitlines()]
+    return "\n".join(["import math", "", "", *words, f"def {name}({', '.join(parameters.values())}):",
                       *[f"    {line}" for line in [*lines, f"return {', '.join(results)}"]], ""])
 
 

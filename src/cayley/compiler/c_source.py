@@ -16,6 +16,7 @@ from cayley.compiler.c_words import FOR_FUNCTIONS, FOR_PARAMETERS
 from cayley.compiler.counts import count
 from cayley.compiler.names import free_prefix, identifier
 from cayley.compiler.program import Program, Variable
+from cayley.compiler.single_precision import in_precision
 from cayley.errors import UnsupportedError
 
 _INDENT = "    "
@@ -57,10 +58,11 @@ def c_source(program: Program, *, name: str | None = None, precision: str = "dou
     """
     if precision not in ("double", "float"):
         raise UnsupportedError(f"C is written in 'double' or 'float', not {precision!r}")
+    program = in_precision(program, precision)
     called = identifier(name or program.name, FOR_FUNCTIONS)
     parameters = parameter_names(program, taken=helper_names(called))
     prototype = _prototype(program, called, parameters, precision)
-    comment = _comment(program, called, parameters)
+    comment = comment_of(program, called, parameters)
     body = _body(program, called, parameters, Dialect(precision))
     return CSource(called, _source(called, prototype, comment, body), _header(called, prototype, comment))
 
@@ -130,12 +132,19 @@ def _unused(program: Program, parameters: Parameters) -> list[str]:
     return [f"(void){name};" for name in idle]
 
 
-def _comment(program: Program, called: str, parameters: Parameters) -> str:
+def comment_of(program: Program, called: str, parameters: Parameters) -> str:
+    """What the function computes, its inputs and outputs and what it costs, between /* and */."""
     title = f"{called}: {program.description}" if program.description else called
-    lines = [part for paragraph in title.splitlines() for part in textwrap.wrap(paragraph, 100) or [""]]
+    lines = [part for paragraph in title.splitlines() for part in _wrapped(paragraph)]
     lines += ["", "Inputs", *_table(program.inputs, parameters.inputs), "", "Outputs", *_table(program.outputs, parameters.outputs)]
     lines += ["", *textwrap.wrap(f"Operations: {count(program)}.", 100), "An output may be the same array as an input. Written by Cayley."]
     return "\n".join(["/*", *[f" * {_harmless(line)}".rstrip() for line in lines], " */"])
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    """The rest of a line that is indented, as one of a table, is indented further."""
+    indent = len(paragraph) - len(paragraph.lstrip())
+    return textwrap.wrap(paragraph, 100, subsequent_indent=" " * (indent and indent + 4)) or [""]
 
 
 def _table(variables: Sequence[Variable], names: Sequence[str]) -> list[str]:

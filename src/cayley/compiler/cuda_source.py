@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cayley.compiler.c_source import parameter_names
+from cayley.compiler.c_source import Parameters, comment_of, parameter_names
 from cayley.compiler.c_text import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.names import free_prefix, identifier, unique
 from cayley.compiler.program import Program, Variable
+from cayley.compiler.single_precision import in_precision
 from cayley.errors import UnsupportedError
 
 # NVRTC has neither INFINITY nor NAN.
@@ -48,13 +49,15 @@ def cuda_source(program: Program, precision: str = "double") -> str:
     """The text of the kernel `kernel_name(program)(count, pointer, state stride, element stride, ...)`, inputs first."""
     if precision not in _DIALECTS:
         raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")
+    program = in_precision(program, precision)
     dialect, taken = _DIALECTS[precision], {*helper_names(kernel_name(program)), "count", "state"}
     inputs, outputs = _operands(program, taken)
     helpers = dialect.helpers({node.op for node in program.nodes}, kernel_name(program))
     declared = [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     lines = ["const long long state = (long long)blockIdx.x*blockDim.x + threadIdx.x;", "if (state >= count) return;",
              *_statements(program, dialect, inputs, outputs, taken)]
-    return "".join([*[f"{helper}\n" for helper in helpers], f'extern "C" __global__ void {kernel_name(program)}(\n    ',
+    comment = comment_of(program, kernel_name(program), Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
+    return "".join([f"{comment}\n", *[f"{helper}\n" for helper in helpers], f'extern "C" __global__ void {kernel_name(program)}(\n    ',
                     ",\n    ".join(["const long long count", *declared]), ")\n{\n", *[f"    {line}\n" for line in lines], "}\n"])
 
 

@@ -105,7 +105,7 @@ def jacobian_program(program: Program, of: str, variable: str) -> Program:
     label = f"{of}_by_{variable}"
     made = Variable(label, result.shape + place.shape, tuple(matrix.flat), _ratio(result.unit, place.unit))
     meaning = f"Derivatives of {of} by {variable} of {program.name}."
-    return replace(own, name=f"{program.name}_{label}", outputs=(made,), description=meaning)
+    return replace(own, name=f"{program.name}_{label}", outputs=(made,), description=f"{meaning}\n{program.description}".strip())
 
 
 def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> np.ndarray:

@@ -94,7 +94,8 @@ class DynamicTree(Tree):
         """
         links = lean_links(self)
         return self._state_kernel("(q),(v)->(v)", lambda q, qd: inverse_dynamics(links, q, qd, np.zeros(self.nv))
-                                  + friction_forces(self, qd), "bias_forces")
+                                  + friction_forces(self, qd), "bias_forces",
+                                  "Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.", "tau")
 
     @cached_property
     def coriolis_matrix(self) -> Kernel:
@@ -105,7 +106,8 @@ class DynamicTree(Tree):
                [-0.1063,  0.    ]])
         """
         links = links_of(self)
-        return self._state_kernel("(q),(v)->(v,v)", lambda q, qd: closed_form.coriolis_matrix(links, q, qd), "coriolis_matrix")
+        return self._state_kernel("(q),(v)->(v,v)", lambda q, qd: closed_form.coriolis_matrix(links, q, qd), "coriolis_matrix",
+                                  "The Coriolis matrix C(q, qd), with Christoffel's coefficients.")
 
     @cached_property
     def gravity_forces(self) -> Kernel:
@@ -116,7 +118,8 @@ class DynamicTree(Tree):
         """
         links = lean_links(self)
         rest = np.zeros(self.nv)
-        return self._state_kernel("(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces")
+        return self._state_kernel("(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces",
+                                  "Gravity compensation: the joint forces that hold the mechanism at rest.", "tau")
 
     @cached_property
     def joint_reactions(self) -> Reactions:
@@ -140,7 +143,7 @@ class DynamicTree(Tree):
         """
         links, rotors = links_of(self), rotor_inertias(self)
         return self._state_kernel("(q),(v)->()", lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd,
-                                  "kinetic_energy")
+                                  "kinetic_energy", "The kinetic energy.", "J")
 
     @cached_property
     def potential_energy(self) -> Kernel:
@@ -150,7 +153,8 @@ class DynamicTree(Tree):
         np.float64(0.0)
         """
         links = links_of(self)
-        return self._state_kernel("(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy")
+        return self._state_kernel("(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy",
+                                  "The potential energy of gravity.", "J")
 
     @cached_property
     def center_of_mass(self) -> Kernel:
@@ -160,7 +164,8 @@ class DynamicTree(Tree):
         (3,)
         """
         links = links_of(self)
-        return self._state_kernel("(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass")
+        return self._state_kernel("(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass",
+                                  "The centre of mass of all that moves, in the frame of the root.", "m")
 
     @cached_property
     def momentum(self) -> Kernel:
@@ -170,7 +175,8 @@ class DynamicTree(Tree):
         (6,)
         """
         links = links_of(self)
-        return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum")
+        return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",
+                                  "Linear and angular momentum about the root's origin, in its axes.", "kg m/s; kg m^2/s")
 
     # Derivatives
 
@@ -226,5 +232,5 @@ class DynamicTree(Tree):
         """
         return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
 
-    def _state_kernel(self, signature: str, text: Callable, name: str) -> Kernel:
-        return sized_kernel(self, signature, text, name)
+    def _state_kernel(self, signature: str, text: Callable, name: str, sentence: str, unit: str = "") -> Kernel:
+        return sized_kernel(self, signature, text, name, sentence=sentence, unit=unit)

@@ -33,6 +33,16 @@ class Outside:
     def shapes(self) -> str:
         return ",(6)" * len(self.frames) + ",(3),(6)" * self.base_motion
 
+    @property
+    def words(self) -> str:
+        """What the inputs are, in a sentence."""
+        axes = "of the root" if self.axes == "world" else "of its frame"
+        places = ", ".join(map(repr, self.frames))
+        wrenches = f"Wrenches (f; m) [N; N m] act ON the mechanism at the origins of {places}, each in the axes {axes}."
+        base = ("The root moves: its angular velocity [rad/s], then the acceleration of its origin and its angular acceleration "
+                "[m/s^2; rad/s^2], in its own axes.")
+        return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
+
     def acting(self, links: Links, tree: Tree, q: Any, inputs: Sequence[Any]) -> dict[str, Any]:
         """The inputs as the options of a recursion over links."""
         pushes = [push(links, tree, q, frame, wrench, self.axes) for frame, wrench in zip(self.frames, inputs, strict=False)]

@@ -12,6 +12,7 @@ from cayley.dynamics.inverse.newton_euler import loads, movements
 from cayley.dynamics.links import ROOT, links_of
 from cayley.dynamics.outside import Outside
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
 
 
@@ -50,5 +51,7 @@ def _kernel(tree: Tree, outside: Outside, kind: Any) -> Any:
             rows.append(np.concatenate([R.T @ f, R.T @ (n - np.cross(p, f))]))
         return np.stack(rows) if rows else np.zeros((0, 6))
 
-    return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->({len(children)},6)"), outputs=("wrenches",),
+    described(tree, joint_reactions, "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
+              "in the axes of the children.", outside.words)
+    return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->({len(children)},6)"), outputs=("wrenches",), units=units_of(tree),
                   inputs=("q", "qd", "qdd", *outside.names), kind=kind)(joint_reactions)

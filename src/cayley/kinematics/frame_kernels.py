@@ -11,7 +11,12 @@ from cayley.compiler.family import GIVEN
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import ConventionError
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of
 from cayley.model.tree import Tree
+
+_UNITS = {"pose_matrix": "position in m", "point_position": "m", "twist": "m/s; rad/s", "acceleration": "m/s^2; rad/s^2",
+          "general_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",
+          "joint_forces_that_resist": "tau"}
 
 
 def sized(tree: Tree, signature: str) -> str:
@@ -19,9 +24,15 @@ def sized(tree: Tree, signature: str) -> str:
     return re.sub(r"\b[qv]\b", lambda letter: str(tree.nq if letter[0] == "q" else tree.nv), signature)
 
 
-def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: Callable[..., None] | None = None) -> Kernel:
-    """A kernel in whose signature q and v stand for the sizes of configuration and velocity."""
-    return kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check)(text)
+def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: Callable[..., None] | None = None, *,
+                 sentence: str = "", unit: str = "") -> Kernel:
+    """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it computes, for its
+    docstring and exported code; the unit is that of its only result, or one of the names that `units_of` knows."""
+    units = units_of(tree)
+    if sentence:
+        described(tree, text, sentence)
+    return kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check,
+                  units={**units, "out": units.get(unit, unit)})(text)
 
 
 def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, check: Callable[..., None] | None = None,
@@ -44,8 +55,9 @@ def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, chec
 
     of_one_state.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in [*arrays, *given]])
-    of_one_state.__doc__ = text.__doc__
-    return sized_kernel(tree, signature.replace("->", ",(3)" * len(given) + "->"), of_one_state, f"{text.__name__}_of_{frame}", check)
+    described(tree, of_one_state, first_sentence(text), choices_in_words(tree, frame, choices))
+    return sized_kernel(tree, signature.replace("->", ",(3)" * len(given) + "->"), of_one_state, f"{text.__name__}_of_{frame}", check,
+                        unit=_UNITS.get(text.__name__, ""))
 
 
 def pose_matrix(tree: Tree, q: Any, frame: str, *, relative_to: str) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 from cayley.dynamics.drives import rotor_inertias
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.links import links_of
+from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
-from cayley.simulation.labels import velocity_labels
 
 _ROUNDING = 1e-14
 

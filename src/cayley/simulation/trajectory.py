@@ -14,9 +14,9 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.configurations import normalized
+from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
-from cayley.simulation.labels import coordinate_labels, velocity_labels
 from cayley.simulation.state_equation import StateEquation
 
 

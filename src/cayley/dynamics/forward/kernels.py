@@ -13,7 +13,10 @@ from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.outside import Outside
 from cayley.errors import UnsupportedError
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
+
+_SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau give at the state (q, qd)."
 
 
 class ForwardDynamics(Alternatives):
@@ -29,7 +32,8 @@ class ForwardDynamics(Alternatives):
             acting = outside.acting(links, tree, q, more)
             return compute(q, qd, tau - friction_forces(tree, qd), rotors=rotor_inertias(tree), **acting)
 
-        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",),
+        described(tree, text, _SENTENCE, outside.words)
+        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
                       inputs=("q", "qd", "tau", *outside.names))(text)
 
 
@@ -49,4 +53,6 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
         return text(q, qd, tau - friction_forces(tree, qd), **options)
 
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), kind=kind)(forward_dynamics)
+    described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
+                  kind=kind)(forward_dynamics)

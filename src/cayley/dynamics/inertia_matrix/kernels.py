@@ -14,6 +14,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.lean_links import lean_links
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
 
 
@@ -31,7 +32,8 @@ def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
     def inverse_inertia_matrix(q: Any) -> Any:
         return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))
 
-    return kernel(sized(tree, "(q)->(v,v)"))(inverse_inertia_matrix)
+    described(tree, inverse_inertia_matrix, "The inverse of the mass matrix (inertia matrix) M(q).")
+    return kernel(sized(tree, "(q)->(v,v)"), units=units_of(tree))(inverse_inertia_matrix)
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
@@ -40,4 +42,5 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     def inertia_matrix(q: Any) -> Any:
         return text(q) + rotors
 
-    return kernel(sized(tree, "(q)->(v,v)"), name="inertia_matrix", outputs=("M",), kind=kind)(inertia_matrix)
+    described(tree, inertia_matrix, "The mass matrix (inertia matrix) M(q).", f"Method: {method}.")
+    return kernel(sized(tree, "(q)->(v,v)"), name="inertia_matrix", outputs=("M",), units=units_of(tree), kind=kind)(inertia_matrix)

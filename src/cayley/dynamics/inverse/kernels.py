@@ -13,7 +13,10 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.outside import Outside
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
+
+_SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations qdd at the state (q, qd)."
 
 
 class InverseDynamics(Alternatives):
@@ -30,7 +33,8 @@ class InverseDynamics(Alternatives):
             acting = outside.acting(links, tree, q, more)
             return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
 
-        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="inverse_dynamics", outputs=("tau",),
+        described(tree, text, _SENTENCE, outside.words)
+        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="inverse_dynamics", outputs=("tau",), units=units_of(tree),
                       inputs=("q", "qd", "qdd", *outside.names))(text)
 
 
@@ -47,4 +51,6 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     def inverse_dynamics(q: Any, qd: Any, qdd: Any) -> Any:
         return text(q, qd, qdd) + drive_forces(tree, qd, qdd)
 
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="inverse_dynamics", outputs=("tau",), kind=kind)(inverse_dynamics)
+    described(tree, inverse_dynamics, _SENTENCE, f"Method: {method}.")
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="inverse_dynamics", outputs=("tau",), units=units_of(tree),
+                  kind=kind)(inverse_dynamics)

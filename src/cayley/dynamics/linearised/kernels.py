@@ -17,6 +17,7 @@ from cayley.dynamics.linearised.methods import DEFAULT, METHODS
 from cayley.dynamics.linearised.sensitivities import Sensitivities
 from cayley.dynamics.links import ROOT, Links
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
 
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
@@ -89,7 +90,9 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     def linearize(q: Any, qd: Any, qdd: Any) -> Any:
         return text(q, qd, qdd)
 
-    return kernel(sized(tree, "(q),(v),(v)->(v,v),(v,v),(v,v)"), name="linearize", outputs=Sensitivities._fields, kind=kind)(linearize)
+    described(tree, linearize, "D, V, P: the derivatives of inverse dynamics tau(q, qd, qdd) by qdd, qd and q.", f"Method: {method}.")
+    return kernel(sized(tree, "(q),(v),(v)->(v,v),(v,v),(v,v)"), name="linearize", outputs=Sensitivities._fields, units=units_of(tree),
+                  kind=kind)(linearize)
 
 
 def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
@@ -119,8 +122,9 @@ def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
     def forward_derivatives(q: Any, qd: Any, tau: Any) -> Any:
         return text(q, qd, tau)
 
+    described(tree, forward_derivatives, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.", f"Method: {method}.")
     return kernel(sized(tree, "(q),(v),(v)->(v),(v,v),(v,v),(v,v)"), name="forward_derivatives", outputs=ForwardDerivatives._fields,
-                  kind=kind)(forward_derivatives)
+                  units=units_of(tree), kind=kind)(forward_derivatives)
 
 
 def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
