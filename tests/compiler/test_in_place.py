@@ -166,10 +166,11 @@ def read_and_write_again(x, y):
     return x
 
 
-FORMS = (swap_by_items, swap_by_places, reverse, reverse_a_copy, repeat_an_item, add_a_number, multiply, subtract_and_divide,
-         add_to_an_item, through_another_name, through_a_view, through_a_shape, through_its_transpose, out_by_name, out_by_place, out_of_two,
-         clip_into, clip_into_by_place, swap_arguments, mean_into, sum_into, maximum_into, at_places, accumulate_into, copy_to, put, fill,
-         product_into, only_the_other, read_and_write_again)
+FORMS = (swap_by_items, swap_by_places, reverse, reverse_a_copy, repeat_an_item, add_a_number, multiply,
+         subtract_and_divide, add_to_an_item, through_another_name, through_a_view, through_a_shape,
+         through_its_transpose, out_by_name, out_by_place, out_of_two, clip_into, clip_into_by_place, swap_arguments,
+         mean_into, sum_into, maximum_into, at_places, accumulate_into, copy_to, put, fill, product_into,
+         only_the_other, read_and_write_again)
 
 
 @pytest.mark.parametrize("function", FORMS, ids=lambda f: f.__name__)

@@ -17,15 +17,18 @@ from cayley.compiler.symbols import check_type, into, plain_array, symbols, wher
 from cayley.errors import TraceError, UnsupportedError
 
 _KNOWN_NAMES = """
-append array2string array_repr array_split array_str atleast_1d atleast_2d atleast_3d average block broadcast_arrays broadcast_to choose
-column_stack compress concat concatenate convolve copy copyto correlate cross cumprod cumsum cumulative_prod cumulative_sum delete diag
-diag_indices_from diagflat diagonal diff dot dsplit dstack ediff1d einsum einsum_path empty_like expand_dims extract fill_diagonal flip
-fliplr flipud full_like gradient hsplit hstack imag inner insert iscomplexobj isrealobj kron linspace matrix_transpose meshgrid moveaxis ndim
-ones_like outer pad permute_dims poly polyadd polyder polyint polymul polysub polyval prod ptp put put_along_axis putmask ravel real
-repeat reshape resize result_type roll rollaxis rot90 row_stack select shape size split squeeze stack std swapaxes take take_along_axis
-tensordot tile trace transpose trapezoid tril tril_indices_from triu triu_indices_from unstack vander var vdot vsplit vstack zeros_like
+append array2string array_repr array_split array_str atleast_1d atleast_2d atleast_3d average block broadcast_arrays
+broadcast_to choose column_stack compress concat concatenate convolve copy copyto correlate cross cumprod cumsum
+cumulative_prod cumulative_sum delete diag diag_indices_from diagflat diagonal diff dot dsplit dstack ediff1d einsum
+einsum_path empty_like expand_dims extract fill_diagonal flip fliplr flipud full_like gradient hsplit hstack imag
+inner insert iscomplexobj isrealobj kron linspace matrix_transpose meshgrid moveaxis ndim ones_like outer pad
+permute_dims poly polyadd polyder polyint polymul polysub polyval prod ptp put put_along_axis putmask ravel real
+repeat reshape resize result_type roll rollaxis rot90 row_stack select shape size split squeeze stack std swapaxes
+take take_along_axis tensordot tile trace transpose trapezoid tril tril_indices_from triu triu_indices_from unstack
+vander var vdot vsplit vstack zeros_like
 """
-_KNOWN = {getattr(np, name) for name in _KNOWN_NAMES.split() if hasattr(np, name)} | {np.lib.stride_tricks.sliding_window_view}
+_KNOWN = {getattr(np, name) for name in _KNOWN_NAMES.split() if hasattr(np, name)}
+_KNOWN.add(np.lib.stride_tricks.sliding_window_view)
 
 _NOT_OF_TRUTHS = {np.full_like, np.polyval}  # they make arrays of the type of their argument
 
@@ -36,7 +39,7 @@ def apply_function(function: Callable, args: Sequence[Any], options: dict[str, A
     if function not in _KNOWN and function not in _REPLACED:
         hint = _INSTEAD.get(function.__name__, "write it out in terms of + - * / and np.sqrt")
         raise UnsupportedError(f"{name} cannot be traced: {hint}")
-    if function in _NOT_OF_TRUTHS and any(isinstance(x, Node) and x.op in BOOLEAN for a in args for x in symbols(a).flat):
+    if function in _NOT_OF_TRUTHS and any(isinstance(x, Node) and x.op in BOOLEAN for a in args for x in np.ravel(a)):
         raise UnsupportedError(f"{name} of truth values cannot be traced: make numbers of them with 1.0 * condition")
     try:
         if function in _REPLACED:
@@ -121,7 +124,8 @@ _INSTEAD = {
     "argmax": "compare and select with cy.where", "argmin": "compare and select with cy.where",
     "nonzero": "shapes must not depend on values: use cy.where(condition, a, b)",
     "allclose": "a traced function must not ask for values", "isclose": "write np.abs(a - b) <= tolerance",
-    "array_equal": "a traced function must not ask for values", "round": "write np.floor(x + 0.5)", "around": "write np.floor(x + 0.5)",
+    "array_equal": "a traced function must not ask for values", "round": "write np.floor(x + 0.5)",
+    "around": "write np.floor(x + 0.5)",
     "nan_to_num": "write cy.where(x == x, x, 0.0)",
     **{name: f"use np.{name}" for name in ("cross", "matmul", "outer", "trace", "diagonal", "vecdot", "tensordot")},
 }

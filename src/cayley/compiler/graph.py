@@ -17,6 +17,8 @@ from cayley.errors import TraceError, UnsupportedError
 BOOLEAN = frozenset({"less", "less_equal", "equal", "and", "not"})
 """Operations whose value is true or false."""
 
+_LOOKED_UP = ("a dictionary, a set or a cache looks up a symbolic value, which has no number yet: "
+              "use cy.where(condition, a, b)")
 _NOT_OF_TRUTHS = frozenset({"add", "subtract", "multiply", "remainder", "floor_divide", "power"})
 
 RULES: dict[str, Callable[..., Node]] = {}
@@ -107,8 +109,7 @@ class Node:
     def __pos__(self): return self
     def __abs__(self): return RULES["absolute"](self)
     def __floor__(self): return RULES["floor"](self)
-    def __hash__(self): return hash(self._number("a dictionary, a set or a cache looks up a symbolic value, which has no number yet: "
-                                                 "use cy.where(condition, a, b)"))
+    def __hash__(self): return hash(self._number(_LOOKED_UP))
 
     # NumPy calls these by name on the elements of a plain object array.
     def sqrt(self): return RULES["sqrt"](self)
@@ -181,14 +182,15 @@ def _binary(op: str, a: Any, b: Any) -> Node:
         return NotImplemented
     if op in _NOT_OF_TRUTHS and all(x.op in BOOLEAN for x in operands):
         if op != "multiply":
-            raise UnsupportedError(f"np.{op} of two truth values is not the one of numbers in NumPy: write & or |, or 1.0 * condition")
+            raise UnsupportedError(f"np.{op} of two truth values is not that of numbers: write & or |, or 1.0 * condition")
         op = "and"
     return RULES[op](*operands)
 
 
 def _logical(op: str, *args: Any) -> Any:
     """The operators & | ~ are for truth values, as in NumPy; np.logical_and and its like take numbers too."""
-    if not all(_is_truth(a) if isinstance(a, Node) else a in (True, False) for a in args if getattr(a, "shape", ()) == ()):
+    scalars = [a for a in args if getattr(a, "shape", ()) == ()]
+    if not all(_is_truth(a) if isinstance(a, Node) else a in (True, False) for a in scalars):
         raise UnsupportedError("& | ~ are for comparisons: use np.logical_and, np.logical_or, np.logical_not for numbers")
     return RULES[op](*args) if op == "not" else _binary(op, *args)
 

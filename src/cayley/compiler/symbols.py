@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy._core import _multiarray_umath as _umath
+from numpy._core import _multiarray_umath as _umath  # type: ignore[attr-defined]
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import BOOLEAN, Graph, Node, apply
@@ -34,8 +34,8 @@ class Symbols(np.ndarray):
     def _memory(self, *_, **__):
         raise UnsupportedError("the memory of symbols holds no numbers yet: use NumPy's functions on the array itself")
 
-    byteswap = tobytes = tofile = getfield = setfield = __dlpack__ = _memory  # type: ignore[assignment]
-    data = ctypes = property(_memory)  # type: ignore[assignment]
+    byteswap = tobytes = tofile = getfield = setfield = __dlpack__ = _memory
+    data = ctypes = property(_memory)
 
 
 without_buffer(Symbols)  # np.frombuffer would read addresses as numbers
@@ -158,7 +158,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: di
 
 def _on_elements(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
     name = ufunc.__name__
-    if name not in _ELEMENTWISE or ufunc is not getattr(_umath, name):  # a ufunc of somebody else may have the name of NumPy's
+    if name not in _ELEMENTWISE or ufunc is not getattr(_umath, name):  # somebody else's may have the name of NumPy's
         raise UnsupportedError(f"np.{name} cannot be traced" + (f": write {_INSTEAD[name]}" if name in _INSTEAD else ""))
     if method in ("reduce", "accumulate", "reduceat") and name not in _FOLDS:
         raise UnsupportedError(f"np.{name}.{method} cannot be traced: write the loop")
@@ -170,21 +170,21 @@ def _folded(name: str, values: Any) -> np.ndarray:
     array = np.asarray(values, dtype=object)
     if name.startswith("logical"):
         return _mapped(lambda x: _ELEMENTWISE["logical_not"](_ELEMENTWISE["logical_not"](x)), array)
-    if name not in ("bitwise_and", "bitwise_or") and any(isinstance(x, Node) and x.op in BOOLEAN for x in array.flat):
+    if not name.startswith("bitwise") and any(isinstance(x, Node) and x.op in BOOLEAN for x in array.flat):
         return _mapped(lambda x: 1.0 * x, array)
     return array
 
 
 def _mapped(function: Callable[[Any], Any], array: np.ndarray) -> np.ndarray:
-    made = np.empty(array.shape, dtype=object)
-    made.flat = [function(x) for x in array.flat]
-    return made
+    made = np.empty(array.size, dtype=object)
+    made[:] = [function(x) for x in array.flat]
+    return made.reshape(array.shape)
 
 
 def check_type(what: str, dtype: Any, also: np.dtype | None = None) -> None:
     """Symbols have no other type than the kernel's."""
     if dtype is not None and np.dtype(dtype) not in (*_AS_COMPUTED, also):
-        raise UnsupportedError(f"{what} with dtype={np.dtype(dtype)} cannot be traced: a kernel computes everything in its own type")
+        raise UnsupportedError(f"{what} with dtype={np.dtype(dtype)} cannot be traced: a kernel computes in its own type")
 
 
 def into(target: Any, result: Any, *, exactly: bool = False) -> Any:
