@@ -18,9 +18,10 @@ import numpy as np
 from cayley.compiler.family import family
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.dynamic_tree import DynamicTree
-from cayley.errors import UnsupportedError
+from cayley.errors import UnreachableError, UnsupportedError
 from cayley.kinematics import analytic, jacobian_kinds, statics, velocity
 from cayley.kinematics.attitude import attitude as attitude_named
+from cayley.kinematics.closure import mobility
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix, sized_kernel
 from cayley.kinematics.indices import Indices, indices, manipulability
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
@@ -124,8 +125,22 @@ class Mechanism(DynamicTree):
         Path(path).write_text(dump_toml(self) if ending == ".toml" else write(self, leave_out=leave_out), encoding="utf-8")
 
     def report(self) -> Report:
-        """Bodies, joints, limits, masses, and what is doubtful about them."""
-        return report(self)
+        """Bodies, joints, limits, masses, the mobility if there are constraints, and what is doubtful about them."""
+        if not self.loops and not self.followers:
+            return report(self)
+        try:
+            return report(self, self.mobility)
+        except UnreachableError as why:
+            return report(self, str(why))
+
+    @cached_property
+    def mobility(self) -> int:
+        """The degrees of freedom that loops and mimic joints leave, at configurations that have nothing special about them.
+
+        >>> load("panda_hand").nv, load("panda_hand").mobility
+        (9, 8)
+        """
+        return mobility(self)
 
     # Configurations
 

@@ -13,6 +13,7 @@ from cayley.cli.terminal import literal, output, write_json
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
+    from cayley.model.tree import Tree
 
 
 def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small mechanisms of the test fixtures instead.")] = False,
@@ -42,8 +43,18 @@ def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small 
 
 def _summary(arm: Any) -> dict[str, Any]:
     known = [body.mass for body in arm.bodies if body.mass is not None]
-    return {"name": arm.name, "joints": _letters(arm), "nq": arm.nq, "nv": arm.nv, "mass": sum(known) if known else None,
+    return {"name": arm.name, "joints": _letters(arm), "nq": arm.nq, "nv": arm.nv, "mobility": _mobility(arm), "mass": sum(known) if known else None,
             "source": arm.source}
+
+
+def _mobility(arm: Tree) -> int | None:
+    """The degrees of freedom; None if no configuration was found that closes the loops."""
+    from cayley.errors import UnreachableError
+    from cayley.kinematics.closure import mobility
+    try:
+        return mobility(arm)
+    except UnreachableError:
+        return None
 
 
 def _letters(arm: Any) -> str:

@@ -14,7 +14,7 @@ from cayley.compiler.graph import Graph
 from cayley.compiler.program import Program, Variable, variable, without_collection
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.symbols import Symbols, input_symbols
-from cayley.errors import ConventionError, ModelError, SignatureError, TraceError, UnsupportedError
+from cayley.errors import CayleyError, SignatureError, TraceError, UnsupportedError
 
 _TELLING = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, BufferError, RuntimeError)
 _LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
@@ -29,9 +29,9 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
     try:
         with without_collection():
             returned = function(*own)
-    except (ConventionError, ModelError):  # said by the text itself about its choices
-        raise
     except _TELLING as error:
+        if isinstance(error, CayleyError) and not _from_libraries(error):  # said by the text itself about its choices
+            raise
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)
     made_inputs = tuple(variable(label, array, graph, units.get(label, "")) for label, array in zip(inputs, arguments, strict=True))
@@ -73,6 +73,11 @@ def _check_outputs(outputs: Sequence[Variable], signature: Signature, bound: dic
             known = ", ".join(f"{d} = {s}" for d, s in bound.items())
             raise SignatureError(f"{name} returned {made.name!r} with shape {made.shape}; its signature says {spell(core)}"
                                  + (f" with {known}" if known else ""))
+
+
+def _from_libraries(error: Exception) -> bool:
+    """Whether the compiler or NumPy raised it."""
+    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(_LIBRARIES)
 
 
 def _explained(error: Exception, name: str) -> TraceError:

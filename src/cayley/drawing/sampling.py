@@ -14,6 +14,7 @@ import numpy as np
 from cayley.drawing.skeleton import resting
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.configurations import quaternion_places, with_followers
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Revolute, Spherical, Universal
 from cayley.model.tree import Tree
 
@@ -22,6 +23,9 @@ JointLimits = Mapping[str, tuple[float, float]]
 
 def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]:
     """The moving joints on which the pose of a frame in another (or in the root) depends, by number."""
+    for name in (frame, relative_to):
+        if name is not None:
+            check_independent(tree, "a workspace", name, mimics_kept=True)
     ways = [set(tree.path(tree.body_number(tree.frame(name).body))) for name in (frame, relative_to) if name is not None]
     between = ways[0] if relative_to is None else ways[0] ^ ways[1]
     moving = sorted(number for number in between if tree.joints[number].motion.nv)

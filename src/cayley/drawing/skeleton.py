@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.errors import GeometryError, SignatureError
+from cayley.kinematics.closure import close
 from cayley.kinematics.forward import Pose, body_poses, joint_pose
+from cayley.model.configurations import with_followers
 from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Universal
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
@@ -146,11 +148,12 @@ def configurations(tree: Tree, q: Any) -> np.ndarray:
 
 
 def resting(tree: Tree) -> np.ndarray:
-    """Every joint at its zero, or in the middle of its range where zero is outside."""
+    """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops."""
     q, lower, upper = tree.neutral, tree.lower, tree.upper
     outside = (q < lower) | (q > upper)
     ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
-    return np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
+    rest = np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
+    return close(tree, rest).configuration if tree.loops else with_followers(tree, rest)
 
 
 def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine], list[SlideLine], list[JointMark]]]:

@@ -19,7 +19,7 @@ from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_ke
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
-from cayley.dynamics.links import links_of
+from cayley.dynamics.links import Links, links_of
 from cayley.dynamics.reactions import Reactions, reactions_kernel
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
@@ -132,7 +132,11 @@ class DynamicTree(Tree):
         """
         return reactions_kernel(self)
 
-    # Energies and momentum
+    # Energies and momentum: functions of the state, whatever ties the joints together
+
+    @cached_property
+    def _links_of_state(self) -> Links:
+        return links_of(self.spanning_tree())
 
     @cached_property
     def kinetic_energy(self) -> Kernel:
@@ -141,7 +145,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
         np.float64(0.443139)
         """
-        links, rotors = links_of(self), rotor_inertias(self)
+        links, rotors = self._links_of_state, rotor_inertias(self)
         return self._state_kernel("(q),(v)->()", lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd,
                                   "kinetic_energy", "The kinetic energy.", "J")
 
@@ -152,7 +156,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f1").potential_energy([0.0]).round(6) + 0.0
         np.float64(0.0)
         """
-        links = links_of(self)
+        links = self._links_of_state
         return self._state_kernel("(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy",
                                   "The potential energy of gravity.", "J")
 
@@ -163,7 +167,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f1").center_of_mass([0.0]).shape
         (3,)
         """
-        links = links_of(self)
+        links = self._links_of_state
         return self._state_kernel("(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass",
                                   "The centre of mass of all that moves, in the frame of the root.", "m")
 
@@ -174,7 +178,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
-        links = links_of(self)
+        links = self._links_of_state
         return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",
                                   "Linear and angular momentum about the root's origin, in its axes.", "kg m/s; kg m^2/s")
 

@@ -22,6 +22,7 @@ from cayley.dynamics.moments import NOTHING, Moments
 from cayley.dynamics.turns import Turn, turn_about_z, zxz
 from cayley.errors import UnsupportedError
 from cayley.kinematics.elementary import elementary_motions
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
 from cayley.model.report import check_has_masses
 from cayley.model.tree import Tree
@@ -143,8 +144,9 @@ class Links:
 def links_of(tree: Tree) -> Links:
     """The links of a mechanism in the frames of its bodies, turned only where a joint's axis is not the z axis already.
 
-    A moving body without a known mass is an error that names it.
+    A moving body without a known mass is an error that names it, and so are joints that are tied together.
     """
+    check_independent(tree, "the dynamics")
     check_has_masses(tree)
     plain = _plain_links(tree)
     return plain.reframed([_axis_to_z(link.motion) for link in plain.links])

@@ -19,6 +19,7 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobian import axes_in_root
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.velocity import point_in
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 
@@ -28,6 +29,7 @@ def joint_forces_that_exert(tree: Tree, q: Any, wrench: Any, frame: str, *, axes
     The moment of the wrench is about the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame.
     `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
     """
+    check_independent(tree, "statics", frame)
     f, m = _in_own_axes(tree, q, wrench, frame, axes, at)
     forces = list(np.zeros(tree.nv))
     for step in reversed(steps_to(tree, q, frame)):

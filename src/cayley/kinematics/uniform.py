@@ -17,6 +17,7 @@ from cayley.errors import ConventionError
 from cayley.kinematics.elementary import way_to
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Prismatic
 from cayley.model.tree import Tree
 
@@ -25,6 +26,7 @@ ROW_UNITS = ("m", "m", "m", "rad", "rad", "rad")
 
 def velocity_units(tree: Tree, frame: str) -> dict[int, str]:
     """For each velocity on the way to a frame, by its place: "m" if it is one of length, "rad" if it is a turn."""
+    check_independent(tree, "the Jacobian of a task", frame)
     units: dict[int, str] = {}
     for link in way_to(tree, frame)[0]:
         places = range(link.columns.start, link.columns.stop)

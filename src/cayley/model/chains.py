@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import ModelError
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, frozen_pose
 from cayley.model.tree import Tree
@@ -32,18 +33,16 @@ class Chain:
 def chain_to(tree: Tree, frame: str | None = None) -> Chain:
     """The chain from the root to a frame; without a name, to the frame "tool" or to the only end that the mechanism has.
 
-    Fixed joints on the way are folded away. A joint that follows another has no coordinate of its own, and is refused.
+    Fixed joints on the way are folded away. A mimic joint or a loop on the way is refused.
     """
     tip = tree.frame(_only_end(tree) if frame is None else frame)
+    check_independent(tree, "a description as a chain", tip.name)
     joints, homes, here = [], [], np.eye(4)
     for number in tree.path(tree.body_number(tip.body)):
         joint = tree.joints[number]
         here = here @ np.asarray(joint.placement)
         if joint.motion.nq == 0:
             continue
-        if joint.mimic is not None:
-            raise ModelError(f"joint {joint.name!r} on the way to {tip.name!r} follows {joint.mimic.joint!r}: "
-                             "a chain of independent joints cannot describe it")
         joints.append(joint)
         homes.append(here)
         here = here @ _pose(joint.motion, joint.motion.neutral)

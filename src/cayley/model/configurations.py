@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.errors import GeometryError, ModelError, SignatureError
 from cayley.geometry.rotations.batch import first_failure, place
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Spherical
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
@@ -28,6 +29,7 @@ def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *, seed: 
     >>> q.shape, bool((q >= arm.lower).all()), bool((q <= arm.upper).all())
     ((1000, 6), True, True)
     """
+    check_independent(tree, "random configurations", mimics_kept=True)
     shape = _shape(size)
     random = np.random.default_rng(seed)
     low, high = _ranges(tree)

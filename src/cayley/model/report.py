@@ -89,9 +89,11 @@ class Report:
         return Group(Text(self.heading, style="bold"), *self.tables, *warnings)
 
 
-def report(tree: Tree) -> Report:
+def report(tree: Tree, mobility: int | str | None = None) -> Report:
     """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses that are missing,
-    very small or very large, limits that are missing, joints that follow others, frames that add nothing.
+    very small or very large, limits that are missing, mimic joints, frames that add nothing.
+
+    The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> print(report(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])))
@@ -113,8 +115,11 @@ def report(tree: Tree) -> Report:
     mass = sum(body.mass or 0.0 for body in tree.bodies)
     source = f" ({tree.source})" if tree.source else ""
     sizes = f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, nv = {tree.nv}"
+    if isinstance(mobility, int):
+        sizes += f", mobility {mobility}"
     heading = f"{tree.name}{source}: {sizes}, known mass {mass:.6g} kg, gravity {_words(tree.gravity)}"
-    findings = [*_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
+    open_loops = [Finding("loops open", tuple(loop.name for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
+    findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), tuple(findings))
 
 
@@ -218,6 +223,8 @@ def _findings(tree: Tree) -> Iterator[Finding]:
                         "joints {} have velocity or effort limits that are not positive")
     yield from _grouped("friction negative", [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
                         "joint {} has a negative friction", "joints {} have a negative friction")
+    yield from _grouped("loops", [loop.name for loop in tree.loops], "loop {} is closed: what is for independent joints refuses it",
+                        "loops {} are closed: what is for independent joints refuses them")
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
 
@@ -277,10 +284,10 @@ def _motionless(joint: Joint) -> bool:
 
 def _mimic_findings(tree: Tree) -> Iterator[Finding]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
-    yield from _grouped("mimic", list(followers), "joint {} follows another joint; it is treated as independent: "
-                        "`with_followers(q)` puts its coordinate where the other takes it",
-                        "joints {} follow other joints; they are treated as independent: "
-                        "`with_followers(q)` puts their coordinates where the others take them")
+    yield from _grouped("mimic", list(followers), "joint {} mimics another joint and has a coordinate of its own, which "
+                        "`with_followers(q)` puts where the other takes it; what is for independent joints refuses it",
+                        "joints {} mimic other joints and have coordinates of their own, which `with_followers(q)` puts "
+                        "where the others take them; what is for independent joints refuses them")
     chained = [name for name, mimic in followers.items() if mimic.joint in followers]
     yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",
                         "joints {} follow joints that themselves follow others")

@@ -92,11 +92,11 @@ class Tree(Immutable):
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
-        return _slices([j.motion.nq for j in self.joints])
+        return slices([j.motion.nq for j in self.joints])
 
     @cached_property
     def v_slices(self) -> tuple[slice, ...]:
-        return _slices([j.motion.nv for j in self.joints])
+        return slices([j.motion.nv for j in self.joints])
 
     @cached_property
     def followers(self) -> dict[int, Follower]:
@@ -211,6 +211,17 @@ class Tree(Immutable):
         return type(self).of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops, source=self.source,
                              notes=self.notes).including(*self.included)
 
+    def spanning_tree(self) -> Self:
+        """The same mechanism without its constraints: loops are open, mimic joints move on their own.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("panda_hand").spanning_tree().followers
+        {}
+        """
+        if not self.loops and not self.followers:
+            return self
+        return replace(self, loops=(), joints=tuple(replace(joint, mimic=None) for joint in self.joints))
+
     def including(self, *terms: str) -> Any:
         """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" (the armature, their inertia behind
         the gears) and "friction".
@@ -230,7 +241,8 @@ def _counted(parts: Sequence[Any], one: str, many: str) -> str:
     return f"{len(parts)} {one if len(parts) == 1 else many}"
 
 
-def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
+def slices(sizes: Sequence[int]) -> tuple[slice, ...]:
+    """Places of parts of the given sizes, one after the other."""
     ends = np.cumsum([0, *sizes])
     return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
 

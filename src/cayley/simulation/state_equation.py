@@ -31,6 +31,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.kinematics.velocity import twist
 from cayley.model.configurations import quaternion_places
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
@@ -184,13 +185,7 @@ def check_is_tree(tree: Tree) -> None:
     """Refuse what a tree's equations of motion leave out: loops, joints that follow others, and what cannot move."""
     if not tree.nv:
         raise UnsupportedError(f"{tree.name} has no joint that moves: there is nothing to simulate")
-    if tree.loops:
-        raise UnsupportedError(f"{tree.name} has closed loops ({', '.join(loop.name for loop in tree.loops)}): this simulates trees, and "
-                               "would let them open")
-    followers = [joint.name for joint in tree.joints if joint.mimic is not None]
-    if followers:
-        raise UnsupportedError(f"joints of {tree.name} follow others ({', '.join(followers)}): this simulates joints that move freely, "
-                               "and would let them part; fix them, or free them of what they follow")
+    check_independent(tree, "the simulation")
 
 
 def inertia_parameters(tree: Tree, body: str) -> np.ndarray:

@@ -23,8 +23,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
 from cayley.drawing.workspaces import Workspace
-from cayley.errors import CayleyError, ModelError
+from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
+from cayley.model.constraints import check_independent
 from cayley.model.report import check_has_masses
 from cayley.model.tree import Tree
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
@@ -104,19 +105,26 @@ class Page:
         self.frame = main_frame(self.tree)
         self.report = self.tree.report()
         try:
+            check_independent(self.tree, "the dynamics")
             check_has_masses(self.tree)
-            self.without_masses = ""
-        except ModelError as why:
-            self.without_masses = str(why)
+            self.without_dynamics = ""
+        except CayleyError as why:
+            self.without_dynamics = str(why)
         mass = sum(body.mass or 0.0 for body in self.tree.bodies)
         moving = sum(joint.motion.nv > 0 for joint in self.tree.joints)
-        self.facts += [("moving joints", str(moving)), ("degrees of freedom", str(self.tree.nv)),
+        self.facts += [("moving joints", str(moving)), ("degrees of freedom", self._degrees_of_freedom()),
                        ("known mass", f"{mass:.4g} kg" if mass else "none")]
+
+    def _degrees_of_freedom(self) -> str:
+        try:
+            return str(self.tree.mobility)
+        except UnreachableError:
+            return "none: loops do not close"
 
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
         kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
-        if self.without_masses or not self.tree.nv:
+        if self.without_dynamics or not self.tree.nv:
             return kinematic
         return [*kinematic, ("fall", self._fall), ("equations", self._equations), ("operations", self._counts)]
 
@@ -174,8 +182,8 @@ class Page:
     def html(self) -> str:
         """The whole page."""
         sections = self.sections
-        if self.without_masses:
-            sections = [*sections, Section("dynamics", "Dynamics", f'<p class="note">Kinematics only: {escape(self.without_masses)}.</p>')]
+        if self.without_dynamics:
+            sections = [*sections, Section("dynamics", "Dynamics", f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>')]
         source = f"Source of the model: {Path(self.tree.source).name}. " if self.tree.source else ""
         parts = {"name": escape(self.tree.name), "version": cayley.__version__, "date": date.today().isoformat(), "source": escape(source),
                  "style": _file("report.css"), "viewer": _file("viewer.js"), "page": _file("page.js"),
@@ -195,7 +203,7 @@ class Page:
 
     def _player(self) -> str:
         if self.motion is None or len(self.motion.trajectory) < 2:
-            note = self.motion_note or (self.without_masses and "No fall: the masses are not known.")
+            note = self.motion_note or (self.without_dynamics and "No fall: there are no dynamics of it.")
             return f'<p class="note">{escape(note)}</p>' if note else ""
         found = self.motion.trajectory
         drift = float(np.abs(found.energy_drift).max())

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.errors import ModelError, UnsupportedError
+from cayley.errors import ModelError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.tree import Tree
 
@@ -122,10 +123,7 @@ def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
     way = tree.path(tree.body_number(tree.frame(frame).body))
     if not any(tree.joints[number].motion.nv for number in way):
         raise ModelError(f"{frame!r} is fixed to the root of {tree.name}: no joint moves it")
-    for joint in (tree.joints[number] for number in way):
-        if joint.mimic is not None:
-            raise UnsupportedError(f"joint {joint.name!r} on the way to {frame!r} follows {joint.mimic.joint!r}: inverse kinematics has no "
-                                   "way to keep them together")
+    check_independent(tree, "inverse kinematics", frame)
     infinite = np.full(tree.nq, np.inf)
     turns, lengths, moved = (np.zeros(tree.nq, dtype=bool) for _ in range(3))
     velocity, quaternions = np.full(tree.nq, -1), []

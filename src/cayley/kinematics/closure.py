@@ -1,0 +1,178 @@
+"""Configurations in which the loops of a mechanism are closed and its mimic joints are where they belong, and its mobility there.
+
+    q, s    coordinates of the tree's joints, and of the joints that close the loops
+    X(q)    the pose of a loop's second frame in its first; P(s) the pose that its joint allows
+    e       the twist log(P^-1 X) that is left open, and the departures of the mimic joints
+To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the loop. The steps are
+those of Levenberg and Marquardt with a damping of |e|^2, which closes overconstrained loops (a planar four-bar in space) as well.
+The mobility is the number of independent velocities with J (qd, sd) = 0, at configurations that have nothing special about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.errors import UnreachableError
+from cayley.geometry.motions.screws import twist_from_pose
+from cayley.kinematics.forward import Pose, frame_pose
+from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.model.configurations import random_configuration
+from cayley.model.joint_kinds import Motion
+from cayley.model.tree import Tree, slices
+
+_CLOSED = 1e-12  # what may be left open, in metres and radians, times the size of the mechanism
+_INDEPENDENT = 1e-8  # singular values below this part of the largest are of velocities that J does not see
+_STARTS = 8
+_CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [m, rad] away from a guess that leads nowhere
+_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A configuration (nq) near a guess in which the loops are closed, or the nearest that was found."""
+
+    status: Literal["closed", "open"]
+    configuration: np.ndarray
+    residual: float  # the length of what is left open [m, rad]
+    iterations: int
+    independent: int  # how many velocities the constraints leave
+
+
+def close(tree: Tree, guess: np.ndarray) -> Closure:
+    """Close the loops of one configuration (nq); all joints take part, and limits do not.
+
+    A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
+    """
+    loops, chance = _Loops(tree), np.random.default_rng(0)
+    start = np.concatenate([np.asarray(guess, dtype=float), *_closing_at_zero(tree)])
+    found = [loops.closed_from(start)]
+    for size in _CHANCES:
+        if found[-1].status == "closed":
+            return found[-1]
+        found.append(loops.closed_from(loops.moved(start, size * chance.normal(size=loops.velocities))))
+    return min(found, key=lambda closure: closure.residual)
+
+
+def mobility(tree: Tree) -> int:
+    """How many velocities the constraints of a mechanism leave independent, at closed configurations that are not special.
+
+    `UnreachableError` if no configuration was found in which the loops are closed.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> mobility(load_robot("panda_hand"))
+    8
+    """
+    if not tree.loops:
+        return tree.nv - len(tree.followers)
+    loops = _Loops(tree)
+    found = [loops.closed_from(np.concatenate([guess, *_closing_at_zero(tree)])) for guess in _guesses(tree)]
+    closed = [closure.independent for closure in found if closure.status == "closed"]
+    if not closed:
+        nearest = min(closure.residual for closure in found)
+        raise UnreachableError(f"no configuration of {tree.name} was found in which its loops "
+                               f"({', '.join(loop.name for loop in tree.loops)}) are closed: the nearest leaves {nearest:.3g} open. "
+                               "Look at the frames that they join, and at the lengths between them")
+    return min(closed)
+
+
+def _closing_at_zero(tree: Tree) -> list[np.ndarray]:
+    return [loop.motion.neutral for loop in tree.loops]
+
+
+def _guesses(tree: Tree) -> Iterator[np.ndarray]:
+    yield tree.neutral
+    yield from random_configuration(tree.spanning_tree(), _STARTS, seed=0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Loops:
+    """The loops of a tree, with the coordinates and velocities of their own joints after those of the tree."""
+
+    tree: Tree
+
+    @cached_property
+    def motions(self) -> list[tuple[Motion, slice, slice]]:
+        """The joints of the tree and those that close its loops, with their places."""
+        motions = [*[joint.motion for joint in self.tree.joints], *[loop.motion for loop in self.tree.loops]]
+        return list(zip(motions, slices([m.nq for m in motions]), slices([m.nv for m in motions]), strict=True))
+
+    @cached_property
+    def velocities(self) -> int:
+        return self.motions[-1][2].stop
+
+    def closed_from(self, x: np.ndarray) -> Closure:
+        """First the joints of the loops take up what they can, then all joints move."""
+        own = np.arange(self.velocities) >= self.tree.nv
+        x, _ = self._searched(x, own)
+        x, iterations = self._searched(x, np.ones_like(own))
+        e, J = self._opening(x)
+        left = float(np.linalg.norm(e))
+        values = np.linalg.svd(J, compute_uv=False)
+        rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
+        status: Literal["closed", "open"] = "closed" if left <= self._enough(x) else "open"
+        return Closure(status, x[:self.tree.nq], left, iterations, self.velocities - rank)
+
+    def _searched(self, x: np.ndarray, moving: np.ndarray) -> tuple[np.ndarray, int]:
+        """Steps with some of the velocities until nothing more is closed, and their number."""
+        for iterations in range(_STEPS):
+            e, J = self._opening(x)
+            if np.linalg.norm(e) <= self._enough(x):
+                return x, iterations
+            damping = np.sqrt(min(e @ e, 1.0)) * np.eye(self.velocities)
+            rows = np.concatenate([J * moving, damping])
+            step = -np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
+            shorter = self._shortened(x, step, e @ e)
+            if shorter is None:
+                return x, iterations
+            x = shorter
+        return x, _STEPS
+
+    def _shortened(self, x: np.ndarray, step: np.ndarray, square: float) -> np.ndarray | None:
+        """The step, halved until it closes something that is worth it; None if nothing does."""
+        for part in (1.0, 0.5, 0.25, 0.125, 0.0625):
+            moved = self.moved(x, part * step)
+            opening = self._opening(moved)[0]
+            if opening @ opening < (1 - 1e-4 * part) * square:
+                return moved
+        return None
+
+    def _enough(self, x: np.ndarray) -> float:
+        reach = [frame_pose(self.tree, x, loop.first).p for loop in self.tree.loops]
+        return _CLOSED * (1.0 + max((float(np.linalg.norm(p)) for p in reach), default=0.0))
+
+    def moved(self, x: np.ndarray, step: np.ndarray) -> np.ndarray:
+        return np.concatenate([motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq])
+
+    @cached_property
+    def _opening(self) -> Kernel:
+        """e and J, by x = (q, s)."""
+        rows = 6 * len(self.tree.loops) + len(self.tree.followers)
+        signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities})"
+        return kernel(signature, name="opening_of_loops", outputs=("e", "J"))(self._opening_text)
+
+    def _opening_text(self, x: Any) -> tuple[Any, Any]:
+        parts = [*self._loop_openings(x), *self._mimic_openings(x)]
+        return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
+
+    def _loop_openings(self, x: Any) -> Iterator[tuple[Any, Any]]:
+        tree = self.tree
+        for loop, (motion, q, v) in zip(tree.loops, self.motions[len(tree.joints):], strict=True):
+            between = frame_pose(tree, x, loop.second, loop.first)
+            allowed = Pose(*motion.pose(x[q]))
+            relative = general_jacobian(tree, x, loop.second, axes="body", relative_to=loop.first)
+            columns = [relative, np.zeros((6, v.start - tree.nv)), -motion.subspace(x[q]), np.zeros((6, self.velocities - v.stop))]
+            yield twist_from_pose.unchecked(allowed.inverse.then(between).matrix), np.concatenate(columns, axis=1)
+
+    def _mimic_openings(self, x: Any) -> Iterator[tuple[Any, Any]]:
+        for number, (leader, multiplier, offset) in self.tree.followers.items():
+            (_, q, v), (_, q_leader, v_leader) = self.motions[number], self.motions[leader]
+            row = np.zeros((1, self.velocities))
+            row[0, v.start] = 1.0
+            row[0, v_leader.start] = -multiplier
+            yield x[q] - multiplier * x[q_leader] - offset, row

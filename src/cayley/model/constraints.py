@@ -1,0 +1,60 @@
+"""What ties the joints of a tree together, loops and mimic joints, and the one gate before algorithms that take joints as independent.
+
+The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists, Jacobians, energies
+and momenta are functions of them, whatever ties them together. What moves joints one by one, or balances the forces of each, is for
+independent joints: it calls `check_independent`, which refuses the mechanism and names what would be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cayley.errors import UnsupportedError
+from cayley.model.tree import Tree
+
+
+class Constraint(NamedTuple):
+    """One tie: in words, and the numbers of the joints that it moves or holds."""
+
+    words: str
+    joints: frozenset[int]
+
+
+def loop_closures(tree: Tree) -> Iterator[Constraint]:
+    """The loops: each ties the joints between its two frames."""
+    for loop in tree.loops:
+        first, second = (set(tree.path(tree.body_number(tree.frame(end).body))) for end in (loop.first, loop.second))
+        yield Constraint(f"loop {loop.name!r} is closed by a {loop.motion.word} joint", frozenset(first ^ second))
+
+
+def mimic_joints(tree: Tree) -> Iterator[Constraint]:
+    """The joints that mimic another: the other is as free as before.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> [tie.words for tie in mimic_joints(load_robot("panda_hand"))]
+    ["joint 'panda_finger_joint2' mimics 'panda_finger_joint1'"]
+    """
+    for number, follower in tree.followers.items():
+        words = f"joint {tree.joints[number].name!r} mimics {tree.joints[follower.leader].name!r}"
+        yield Constraint(words, frozenset({number}))
+
+
+def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False) -> None:
+    """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore that.
+
+    With `mimics_kept` the caller moves mimic joints with those that they mimic, and only loops are refused.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")
+    >>> check_independent(load_robot("panda_hand"), "the dynamics")
+    Traceback (most recent call last):
+    cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand as independent, but joint ... mimics ...
+    """
+    way = None if frame is None else set(tree.path(tree.body_number(tree.frame(frame).body)))
+    ties = [*loop_closures(tree), *(() if mimics_kept else mimic_joints(tree))]
+    found = [tie.words for tie in ties if way is None or not way.isdisjoint(tie.joints)]
+    if found:
+        more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
+        raise UnsupportedError(f"{what} would take the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. "
+                               "`spanning_tree()` is the mechanism without these constraints, if that is what is meant")

@@ -1,0 +1,138 @@
+"""No function of a mechanism with loops or mimic joints treats it as its spanning tree: it honours the constraints, or refuses by name."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.dynamics.cartesian.model import operational_space_kernel
+from cayley.dynamics.linearised.state_space import LinearisedMechanism
+from cayley.errors import UnsupportedError
+from cayley.kinematics.closure import close
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.studio import write_report
+
+
+def shift(x):
+    pose = np.eye(4)
+    pose[0, 3] = x
+    return pose
+
+
+def four_bar(rocker=0.6):
+    joints = [Joint("crank", "base", "a", Revolute()), Joint("coupler", "a", "b", Revolute(), shift(0.3)),
+              Joint("rocker", "base", "c", Revolute(), shift(0.9))]
+    bodies = [Body("base"), *[Body(name, 1.0, [0.2, 0, 0], 0.01 * np.eye(3)) for name in "abc"]]
+    return cy.Mechanism.of("four-bar", bodies, joints, gravity=(0.0, -9.81, 0.0),
+                           frames=[Frame("tip of b", "b", shift(0.8)), Frame("tip of c", "c", shift(rocker))],
+                           loops=[Loop("ring", "tip of b", "tip of c", Revolute())])
+
+
+def constrained(name):
+    if name == "four-bar":
+        return SimpleNamespace(arm=four_bar(), frame="tip of b", said="loop 'ring' is closed by a revolute joint")
+    return SimpleNamespace(arm=cy.load("panda_hand"), frame="panda_rightfinger", said="joint 'panda_finger_joint2' mimics")
+
+
+@pytest.fixture(params=["four-bar", "panda_hand"])
+def case(request):
+    return constrained(request.param)
+
+
+REFUSED = {
+    "inverse_dynamics": lambda arm, frame, z: arm.inverse_dynamics(z.q, z.v, z.v),
+    "a published method": lambda arm, frame, z: arm.inverse_dynamics.using("luh-walker-paul")(z.q, z.v, z.v),
+    "forward_dynamics": lambda arm, frame, z: arm.forward_dynamics(z.q, z.v, z.v),
+    "inertia_matrix": lambda arm, frame, z: arm.inertia_matrix(z.q),
+    "inverse_inertia_matrix": lambda arm, frame, z: arm.inverse_inertia_matrix(z.q),
+    "inertia_condition": lambda arm, frame, z: arm.inertia_condition(z.q),
+    "bias_forces": lambda arm, frame, z: arm.bias_forces(z.q, z.v),
+    "coriolis_matrix": lambda arm, frame, z: arm.coriolis_matrix(z.q, z.v),
+    "gravity_forces": lambda arm, frame, z: arm.gravity_forces(z.q),
+    "joint_reactions": lambda arm, frame, z: arm.joint_reactions(z.q, z.v, z.v),
+    "linearize": lambda arm, frame, z: arm.linearize(z.q, z.v, z.v),
+    "forward_derivatives": lambda arm, frame, z: arm.forward_derivatives(z.q, z.v, z.v),
+    "equations": lambda arm, frame, z: arm.equations(),
+    "linear_model": lambda arm, frame, z: arm.linear_model(),
+    "compare_inverse_dynamics": lambda arm, frame, z: arm.compare_inverse_dynamics(z.q, z.v, z.v),
+    "simulate": lambda arm, frame, z: arm.simulate(z.q, z.v, until=0.1, progress=False),
+    "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
+    "state_space": lambda arm, frame, z: LinearisedMechanism(arm).at(z.q),
+    "operational space": lambda arm, frame, z: operational_space_kernel(arm, frame),
+    "inverse_kinematics": lambda arm, frame, z: arm.inverse_kinematics(np.eye(4), frame),
+    "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
+    "manipulability": lambda arm, frame, z: arm.manipulability(z.q, frame, task="position", axes="world"),
+    "task_jacobian": lambda arm, frame, z: arm.task_jacobian(z.q, frame, task="position", axes="world"),
+    "indices": lambda arm, frame, z: arm.indices(z.q, frame, task="position", axes="world"),
+    "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
+    "joint_forces_that_exert": lambda arm, frame, z: arm.joint_forces_that_exert(z.q, np.ones(6), frame, axes="world"),
+    "joint_forces_that_resist": lambda arm, frame, z: arm.joint_forces_that_resist(z.q, np.ones(6), frame, axes="world"),
+    "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_for_independent_joints_refuses_and_names_the_constraint(case, what):
+    zero = SimpleNamespace(q=case.arm.neutral, v=np.zeros(case.arm.nv))
+    with pytest.raises(UnsupportedError, match=f"(?s){case.said}.*spanning_tree"):
+        REFUSED[what](case.arm, case.frame, zero)
+
+
+def test_loops_refuse_random_configurations_and_workspaces_which_keep_mimic_joints():
+    arm = four_bar()
+    for asked in (lambda: arm.random_configuration(seed=0), lambda: arm.workspace("tip of b", samples=100)):
+        with pytest.raises(UnsupportedError, match="loop 'ring'"):
+            asked()
+    hand = cy.load("panda_hand")
+    q = hand.random_configuration(5, seed=0)
+    np.testing.assert_array_equal(q[:, 7], q[:, 8])
+
+
+def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_constraints():
+    kept = {"pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian", "analytic_jacobian",
+            "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate", "difference", "mobility", "report", "draw",
+            "check_configuration", "normalized", "with_followers", "random_configuration", "workspace", "friction_forces", "save"}
+    data = {name for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
+        "bodies", "body_number", "followers", "frame", "frames", "gravity", "included", "including", "joint_number", "joints", "loops",
+        "lower", "upper", "name", "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source",
+        "spanning_tree"}
+    public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
+    assert public - kept - data - set(REFUSED) == set()
+
+
+def test_energies_and_velocities_are_those_of_the_state_whatever_ties_the_joints(case):
+    arm, free = case.arm, case.arm.spanning_tree()
+    random = np.random.default_rng(1)
+    q, qd = free.random_configuration(seed=2), random.normal(size=arm.nv)
+    for name in ("kinetic_energy", "momentum"):
+        np.testing.assert_array_equal(getattr(arm, name)(q, qd), getattr(free, name)(q, qd))
+    np.testing.assert_array_equal(arm.jacobian(q, case.frame, axes="world"), free.jacobian(q, case.frame, axes="world"))
+    assert free.inertia_matrix(q).shape == (arm.nv, arm.nv)
+    assert not free.loops and not free.followers and free.gravity is arm.gravity
+
+
+def test_a_frame_that_no_constraint_reaches_is_free():
+    hand = cy.load("panda_hand")
+    target = hand.pose(hand.random_configuration(seed=3), "panda_hand")
+    assert hand.inverse_kinematics(target, "panda_hand").status == "solved"
+    assert hand.joint_forces_that_exert(hand.neutral, np.ones(6), "panda_leftfinger", axes="world").shape == (9,)
+
+
+def test_report_info_and_page_state_the_mobility(tmp_path):
+    assert four_bar().mobility == 1 and "nv = 3, mobility 1" in four_bar().report().heading
+    assert cy.load("panda").report().heading.count("mobility") == 0
+    page = write_report(four_bar(), tmp_path).read_text(encoding="utf-8")
+    assert "<dt>degrees of freedom</dt><dd>1</dd>" in page and "loop &#x27;ring&#x27; is closed" in page
+    broken = four_bar(rocker=9.0)
+    assert [f.about for f in broken.report().warnings][0] == "loops open"
+    assert "<dd>none: loops do not close</dd>" in write_report(broken, tmp_path).read_text(encoding="utf-8")
+
+
+def test_a_drawing_at_rest_shows_the_loops_closed():
+    from cayley.drawing.skeleton import resting
+    arm = four_bar()
+    q = resting(arm)
+    np.testing.assert_allclose(arm.pose(q, "tip of b")[:3, 3], arm.pose(q, "tip of c")[:3, 3], atol=1e-12)
+    assert close(arm, q).iterations == 0
