@@ -16,8 +16,8 @@ __all__ = ["ACCEPTED", "forces_there", "pinocchio_model", "places", "robot", "st
 
 @cache
 def robot(name, floating=False):
-    """The mechanism of a file; a mass that the file leaves out is none, as Pinocchio takes it."""
-    tree = load_urdf(ROBOTS[name], floating_base=floating)
+    """The mechanism of a file; a mass that the file leaves out is none and mimic joints are free, as Pinocchio takes them."""
+    tree = load_urdf(ROBOTS[name], floating_base=floating).spanning_tree()
     return replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies))
 
 

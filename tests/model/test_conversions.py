@@ -107,7 +107,7 @@ def test_branches_followers_and_fixed_frames_have_no_table_lines_or_screws():
     for convert in (lambda tree: dh_from_tree(tree, convention="standard"), lines_from_tree, screw_axes_from_tree):
         with pytest.raises(CayleyError, match=r"fork has 2 ends \(b, c\): name the frame"):
             convert(fork)
-        with pytest.raises(CayleyError, match="'right' on the way to 'c' follows 'left'"):
+        with pytest.raises(CayleyError, match="joint 'right' mimics 'left'"):
             convert(follower)
     with pytest.raises(CayleyError, match="no joint moves between the root of fork and 'a'"):
         dh_from_tree(fork, convention="standard", frame="a")
