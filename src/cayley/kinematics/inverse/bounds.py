@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.errors import ModelError
+from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
