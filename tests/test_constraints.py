@@ -126,7 +126,7 @@ def test_report_info_and_page_state_the_mobility(tmp_path):
     page = write_report(four_bar(), tmp_path).read_text(encoding="utf-8")
     assert "<dt>degrees of freedom</dt><dd>1</dd>" in page and "loop &#x27;ring&#x27; is closed" in page
     broken = four_bar(rocker=9.0)
-    assert [f.about for f in broken.report().warnings][0] == "loops open"
+    assert broken.report().warnings[0].about == "loops open"
     assert "<dd>none: loops do not close</dd>" in write_report(broken, tmp_path).read_text(encoding="utf-8")
 
 

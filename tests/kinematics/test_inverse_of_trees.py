@@ -59,7 +59,8 @@ def test_with_a_reference_nearby_the_very_configuration_is_found(name):
 def test_a_batch_gives_what_the_careful_way_gives_pose_by_pose(name):
     arm = load(name)
     table = dh_from_tree(arm, convention="standard").table
-    q = np.concatenate([arm.random_configuration(30, seed=3), np.zeros((1, arm.nq)), arm.random_configuration(1, seed=4) * (np.arange(arm.nq) != 4)])
+    wrist = arm.random_configuration(1, seed=4) * (np.arange(arm.nq) != 4)
+    q = np.concatenate([arm.random_configuration(30, seed=3), np.zeros((1, arm.nq)), wrist])
     targets = arm.pose(q, "tool")
     found = arm.all_inverse_kinematics(targets, "tool")
     for k, alone in enumerate(analytic_inverse_kinematics(table, targets)):

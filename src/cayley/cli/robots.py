@@ -43,8 +43,8 @@ def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small 
 
 def _summary(arm: Any) -> dict[str, Any]:
     known = [body.mass for body in arm.bodies if body.mass is not None]
-    return {"name": arm.name, "joints": _letters(arm), "nq": arm.nq, "nv": arm.nv, "mobility": _mobility(arm), "mass": sum(known) if known else None,
-            "source": arm.source}
+    return {"name": arm.name, "joints": _letters(arm), "nq": arm.nq, "nv": arm.nv, "mobility": _mobility(arm),
+            "mass": sum(known) if known else None, "source": arm.source}
 
 
 def _mobility(arm: Tree) -> int | None:

@@ -183,7 +183,8 @@ class Page:
         """The whole page."""
         sections = self.sections
         if self.without_dynamics:
-            sections = [*sections, Section("dynamics", "Dynamics", f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>')]
+            why = f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>'
+            sections = [*sections, Section("dynamics", "Dynamics", why)]
         source = f"Source of the model: {Path(self.tree.source).name}. " if self.tree.source else ""
         parts = {"name": escape(self.tree.name), "version": cayley.__version__, "date": date.today().isoformat(), "source": escape(source),
                  "style": _file("report.css"), "viewer": _file("viewer.js"), "page": _file("page.js"),
