@@ -353,3 +353,21 @@ def test_what_only_a_kernel_has_says_which_kernel_to_ask():
     with pytest.raises(AttributeError, match=r'jacobian\.of\("frame", axes=\.\.\.\)\.operations'):
         arm.jacobian.operations()
     assert 'pose.of("frame").c_source' in repr(arm.pose.c_source)
+
+
+def test_results_read_well_in_a_terminal():
+    """What the prompt shows is no dump of fields."""
+    arm = cy.load("planar2r")
+    plane = (True, True, False, False, False, False)
+    report, comparison = arm.report(), arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0], methods=["kane"])
+    stretched, bent = (arm.singularity([0.3, elbow], "tool", task=plane, axes="world") for elbow in (0.0, 1.0))
+    shown = [(report, "lower [rad]"), (report.joints, "armature [kg m^2]"), (comparison, "The methods agree"),
+             (arm.dh_table(convention="standard"), "theta [rad]"), (arm.gravity_forces.c_source("hold"), "<C99 function hold, "),
+             (arm.indices([0.3, 1.0], "tool", task=plane, axes="world"), "<manipulability 0.1683, condition number 4.446")]
+    for result, words in shown:
+        assert words in repr(result) and "(name=" not in repr(result) and "array(" not in repr(result) and "rows=(" not in repr(result)
+    assert repr(stretched) == "<boundary singularity: rank 1 of 2, lost velocities [0.9553 0.2955]>"
+    assert repr(bent).startswith("<regular configuration: rank 2")
+    assert "<td>joint1</td>" in report._repr_html_() and "<th>method</th>" in comparison._repr_html_()
+    folding = cy.Mechanism.from_dh([(0, 0, 0.5, 0), (0, 0, 0.5, 0)], convention="standard")
+    assert "reach 0 to 1 m" in repr(folding.workspace("tool", samples=500))

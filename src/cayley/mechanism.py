@@ -105,9 +105,9 @@ class Mechanism(DynamicTree):
         """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end); see `model.denavit_hartenberg.dh_from_tree`.
 
         >>> print(load("planar2r").dh_table(convention="standard"))
-          i joint             theta            d            a        alpha   standard
-          1 revolute             q1            0          0.5            0
-          2 revolute             q2            0          0.4            0
+          i joint         theta [rad]        d [m]        a [m]    alpha [rad]   standard
+          1 revolute               q1            0          0.5              0
+          2 revolute               q2            0          0.4              0
         """
         return dh_from_tree(self, convention=convention, frame=frame).table
 

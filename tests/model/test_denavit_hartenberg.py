@@ -1,10 +1,13 @@
 """Tables in both conventions, trees from them and back; oracles: products of elementary matrices, golden poses of the catalogue."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cayley as cy
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
@@ -311,7 +314,38 @@ def test_what_has_no_table_is_refused_by_name():
 
 def test_the_printed_table_names_the_moving_number():
     text = str(DHTable(rows_from_numbers([(0.5, 1, 2, 3), (0, 0.25, 0, 0, "prismatic")], order="theta d a alpha kind"), "modified"))
-    assert "modified" in text and "q1 +0.5" in text and "q2 +0.25" in text
+    assert "modified" in text and "q1 + 0.5" in text and "q2 + 0.25" in text
+
+
+def printed_pose(text, q):
+    """The pose of the tool from the numbers of a printed table alone, multiplied by hand."""
+    def number(word):
+        return float(eval(re.sub(r"(\d) pi", r"\1*pi", word), {"pi": np.pi}))
+    def moved(word):
+        coordinate = re.match(r"q(\d+)\s*(.*)", word)
+        return number(word) if coordinate is None else q[int(coordinate[1]) - 1] + number(coordinate[2] or "0")
+    head, *lines = text.splitlines()
+    assert head.split() == ["i", "joint", "theta", "[rad]", "d", "[m]", "a", "[m]", "alpha", "[rad]", "modified"]
+    pose = np.eye(4)
+    for line in lines:
+        end = re.fullmatch(r"(?:base|tool): x, y, z = (\S+), (\S+), (\S+) m(?:, roll, pitch, yaw = (.*) rad)?", line)
+        if end:
+            turned = [number(word) for word in (end[4] or "0, 0, 0").split(", ")]
+            pose = pose @ tran(*map(float, end.groups()[:3])) @ rot("z", turned[2]) @ rot("y", turned[1]) @ rot("x", turned[0])
+        else:
+            theta, d, a, alpha = (moved(word.strip()) for word in (line[15:29], line[30:42], line[43:55], line[56:70]))
+            pose = pose @ tran(x=a) @ rot("x", alpha) @ tran(z=d) @ rot("z", theta)
+    return pose
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "puma560", "stanford", "scara"])
+def test_the_printed_table_holds_all_of_the_pose(name):
+    """With its base and its tool, and parts of pi by their names: the last digits that are not printed are all that is lost."""
+    arm = cy.load(name)
+    q = np.random.default_rng(3).uniform(-1.0, 1.0, arm.nq)
+    text = repr(arm.dh_table(convention="modified", frame="tool"))
+    np.testing.assert_allclose(printed_pose(text, q), arm.pose(q, "tool"), atol=2e-6)
+    assert "1.5708" not in text and "3.1416" not in text
 
 
 @pytest.mark.parametrize("row", [(0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0, "prismatic"), 1.0])

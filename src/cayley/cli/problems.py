@@ -54,7 +54,7 @@ def examine(path: Path) -> Problems:
     except CayleyError as error:
         return _all_errors(path, str(error))
     report = made.report()
-    sizes = report.heading.rpartition(": ")[2].partition(", known mass")[0]
+    sizes = report.heading.rpartition(": ")[2].partition(", total mass")[0]
     return Problems([], [str(finding) for finding in report.warnings], f"{made.name}: {sizes}")
 
 

@@ -135,7 +135,7 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
     refused = [row for row in comparison.rows if row.operations is None]
     lines = tuple((row.method, str(row.operations.multiplications), str(row.operations.additions), f"{1e9 * (row.seconds or 0.0):.0f}",
                    f"{row.distance:.0e}" if row.distance else "0") for row in comparison.rows if row.operations is not None)
-    print_table(output(), Table("", ("method", "M", "A", "ns a state", "from the first"), lines))
+    print_table(output(), Table("", ("method", "M", "A", "ns per state", "from the first"), lines))
     verdict = "[bold green]✓ all agree[/]" if spread <= AGREED else "[bold red]✗ they do not agree[/]"
     output().print(f"{verdict}: {len(forces)} methods, {STATES} states; the largest difference between any two is "
                    f"[bold]{spread:.1e}[/] of the largest force. M multiplications, A additions.")
@@ -173,7 +173,7 @@ def _speed(arm: Mechanism) -> Speed:
     _heading(5, "Speed on this machine")
     table = grid()
     table.add_column("")
-    for heading in ("ns a state", "times the text"):
+    for heading in ("ns per state", "times the text"):
         table.add_column(heading, justify="right", no_wrap=True)
     for label, seconds in found.seconds.items():
         table.add_row(label, f"{1e9 * seconds:,.0f}", f"{found.seconds[found.slowest] / seconds:,.1f}")

@@ -23,7 +23,7 @@ _INDENT = "    "
 _LONGEST_LINE = 110
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CSource:
     """The text of one C function: `source` is the .c file, `header` the .h file."""
 
@@ -39,6 +39,10 @@ class CSource:
         for path, text in zip(paths, (self.source, self.header), strict=True):
             path.write_text(text, encoding="utf-8")
         return paths
+
+    def __repr__(self) -> str:
+        lines = len(self.source.splitlines())
+        return f"<C99 function {self.name}, {lines} lines: print it, or write(folder) {self.name}.c and {self.name}.h>"
 
     def __str__(self) -> str:
         return f"/* ---- {self.name}.h ---- */\n\n{self.header}\n/* ---- {self.name}.c ---- */\n\n{self.source}"

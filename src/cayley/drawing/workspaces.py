@@ -119,7 +119,8 @@ class Workspace:
 
     def __repr__(self) -> str:
         size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
-        return f"<workspace of {self.frame!r}: reach {self.nearest:.4g} to {self.farthest:.4g} m, {size}, {len(self.points)} points>"
+        nearest, farthest = round(self.nearest, 6), round(self.farthest, 6)
+        return f"<workspace of {self.frame!r}: reach {nearest:.4g} to {farthest:.4g} m, {size}, {len(self.points)} points>"
 
 
 def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,

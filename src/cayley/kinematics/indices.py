@@ -25,7 +25,7 @@ from cayley.model.tree import Tree
 Norm = Literal["2", "frobenius"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Indices:
     """Of Jacobians (..., m, n): each field (...)."""
 
@@ -35,6 +35,12 @@ class Indices:
     smallest_singular_value: Any
     isotropic: Any  # c2 is 1 but for rounding
     decomposition: Subspaces
+
+    def __repr__(self) -> str:
+        if np.ndim(self.condition_number):
+            return f"<indices of {np.size(self.condition_number)} Jacobians: manipulability, condition_number, ...>"
+        return (f"<manipulability {float(self.manipulability):.4g}, condition number {float(self.condition_number):.4g}, smallest singular "
+                f"value {float(self.smallest_singular_value):.4g}>")
 
 
 @dataclass(frozen=True, eq=False)

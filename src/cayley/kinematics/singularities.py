@@ -28,7 +28,7 @@ from cayley.model.tree import Tree
 Class = Literal["regular", "boundary", "interior"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Singularity:
     """What is singular about one configuration."""
 
@@ -40,6 +40,13 @@ class Singularity:
     self_motions: np.ndarray  # joint velocities that the task does not feel, as columns (nv, n - rank)
     kind: Class | None  # None where it was not asked for
     decomposition: Subspaces
+
+    def __repr__(self) -> str:
+        if not self.singular:
+            return f"<regular configuration: rank {self.rank}, smallest singular value {self.smallest_singular_value:.4g}>"
+        lost = "; ".join(np.array2string(direction + 0.0, precision=4, suppress_small=True) for direction in self.lost.T)
+        kind = f"{self.kind} " if self.kind else ""
+        return f"<{kind}singularity: rank {self.rank} of {self.rank + self.lost.shape[1]}, lost velocities {lost or 'none'}>"
 
 
 def singularity(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Singularity:

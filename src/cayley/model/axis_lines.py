@@ -111,10 +111,10 @@ def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: An
 
     >>> elbow = [AxisLine([0, 0, 0], [0, 0, 1]), AxisLine([0, 0, 0.4], [0, -1, 0]), AxisLine([0.5, 0, 0.4], [0, -1, 0])]
     >>> print(assign_frames(elbow, convention="modified", base=np.eye(4)).report())
-      i joint             theta            d            a        alpha   modified
-      1 revolute             q1          0.4            0            0
-      2 revolute             q2            0            0       1.5708
-      3 revolute             q3            0          0.5            0
+      i joint         theta [rad]        d [m]        a [m]    alpha [rad]   modified
+      1 revolute               q1          0.4            0              0
+      2 revolute               q2            0            0           pi/2
+      3 revolute               q3            0          0.5              0
     axis 1, axis 2: intersecting, angle 1.5708 rad, distance 0 m. The sign of x was free: z x z'.
     axis 2, axis 3: parallel, angle 0 rad, distance 0.5 m. The place of the normal was free: through the foot before (d = 0).
     residual ...

@@ -122,9 +122,10 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
 
     >>> arm = tree_from_dh([DHRow(a=0.5), DHRow(d=0.2, a=0.4)], convention="standard")
     >>> print(dh_from_tree(arm, convention="modified").table)
-      i joint             theta            d            a        alpha   modified
-      1 revolute             q1            0            0            0
-      2 revolute             q2            0          0.5            0
+      i joint         theta [rad]        d [m]        a [m]    alpha [rad]   modified
+      1 revolute               q1            0            0              0
+      2 revolute               q2            0          0.5              0
+    tool: x, y, z = 0.4, 0, 0.2 m
     """
     check_convention(convention)
     lines = lines_from_tree(tree, frame)

@@ -11,14 +11,16 @@ Sources: Ruggiu 2.2, (2.38)-(2.41), standard; Balafoutis & Patel (2.3.1)-(2.3.4)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError, ModelError
+from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.parts import Friction, Limits, Rotor, frozen_pose
 
 Convention = Literal["standard", "modified"]
@@ -102,7 +104,7 @@ class DHRow:
         return self.theta, self.d, self.a, self.alpha
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DHTable:
     """Rows in one named convention, between a base and a tool."""
 
@@ -119,14 +121,58 @@ class DHTable:
         if not self.rows:
             raise ModelError("a Denavit-Hartenberg table needs at least one row")
 
+    @property
+    def ends(self) -> dict[str, str]:
+        """The poses "base" and "tool" in words, if they are not the identity: position [m], and roll, pitch and yaw [rad]."""
+        poses = {"base": self.base, "tool": self.tool}
+        return {name: _pose_in_words(pose) for name, pose in poses.items() if not np.array_equal(pose, np.eye(4))}
+
     def __str__(self) -> str:
-        lines = [f"{'i':>3} {'joint':<10} {'theta':>12} {'d':>12} {'a':>12} {'alpha':>12}   {self.convention}"]
+        lines = [f"{'i':>3} {'joint':<10} {'theta [rad]':>14} {'d [m]':>12} {'a [m]':>12} {'alpha [rad]':>14}   {self.convention}"]
         for i, row in enumerate(self.rows, 1):
-            shown = [f"{value:12.6g}" for value in row.numbers]
-            moving = 0 if row.kind == "revolute" else 1
-            shown[moving] = f"{'q' + str(i) + (f' {row.numbers[moving]:+.5g}' if row.numbers[moving] else ''):>12}"
-            lines.append(f"{i:>3} {row.kind:<10} {' '.join(shown)}")
-        return "\n".join(lines)
+            theta, d, a, alpha = angle_in_words(row.theta), length_in_words(row.d), length_in_words(row.a), angle_in_words(row.alpha)
+            if row.kind == "revolute":
+                theta = moving_number(i, row.theta, angle_in_words)
+            else:
+                d = moving_number(i, row.d, length_in_words)
+            lines.append(f"{i:>3} {row.kind:<10} {theta:>14} {d:>12} {a:>12} {alpha:>14}")
+        ends = self.ends
+        first, last = ([f"{name}: {ends[name]}"] if name in ends else [] for name in ("base", "tool"))
+        return "\n".join([lines[0], *first, *lines[1:], *last])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def angle_in_words(angle: float) -> str:
+    """A simple part of pi by its name, other angles in radians.
+
+    >>> [angle_in_words(x) for x in (-np.pi / 2, 3 * np.pi / 4, np.pi, 0.0, 0.3)]
+    ['-pi/2', '3 pi/4', 'pi', '0', '0.3']
+    """
+    part = Fraction(angle / np.pi).limit_denominator(12)
+    if not part or abs(angle - float(part) * np.pi) > 1e-12 * abs(angle):
+        return f"{angle + 0.0:.6g}"
+    whole = {1: "", -1: "-"}.get(part.numerator, f"{part.numerator} ")
+    return f"{whole}pi" + (f"/{part.denominator}" if part.denominator > 1 else "")
+
+
+def length_in_words(length: float) -> str:
+    """Six digits."""
+    return f"{length + 0.0:.6g}"
+
+
+def moving_number(i: int, offset: float, words: Callable[[float], str]) -> str:
+    """The coordinate of joint i, and what is added to it: "q2 - pi/2"."""
+    return f"q{i} {'+' if offset > 0 else '-'} {words(abs(offset))}" if offset else f"q{i}"
+
+
+def _pose_in_words(pose: np.ndarray) -> str:
+    position = ", ".join(map(length_in_words, pose[:3, 3]))
+    angles = roll_pitch_yaw_from_matrix(pose[:3, :3]).angles
+    turns = np.where(angles == -np.pi, np.pi, angles)
+    turned = f", roll, pitch, yaw = {', '.join(map(angle_in_words, turns))} rad" if np.any(pose[:3, :3] != np.eye(3)) else ""
+    return f"x, y, z = {position} m{turned}"
 
 
 def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d a alpha") -> tuple[DHRow, ...]:
@@ -200,9 +246,10 @@ def convert_dh(table: DHTable, *, convention: Convention) -> DHTable:
 
     >>> arm = DHTable(rows_from_numbers([(0, 0.1, 0.5, 1.0), (0, 0, 0.4, 0)]), "standard")
     >>> print(convert_dh(arm, convention="modified"))
-      i joint             theta            d            a        alpha   modified
-      1 revolute             q1          0.1            0            0
-      2 revolute             q2            0          0.5            1
+      i joint         theta [rad]        d [m]        a [m]    alpha [rad]   modified
+      1 revolute               q1          0.1            0              0
+      2 revolute               q2            0          0.5              1
+    tool: x, y, z = 0.4, 0, 0 m
     """
     check_convention(convention)
     if convention == table.convention:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,12 @@ from rich.text import Text
 from cayley.errors import ModelError
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
+from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
 
+_JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
+                "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}  # that turn, that slide
 SMALLEST_MASS, LARGEST_MASS = 1e-4, 1e4  # [kg], of a part of a robot
 LARGEST_GYRATION = 10.0  # [m]
 
@@ -38,7 +42,7 @@ class Finding:
         return self.text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Rows of words under headings."""
 
@@ -51,6 +55,14 @@ class Table:
         lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in (self.columns, *self.rows))
         return "\n".join([self.title, *(f"  {line.rstrip()}" for line in lines)])
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in self.rows)
+        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
+
     def __rich__(self) -> RichTable:
         table = RichTable(title=Text(self.title), title_justify="left")
         for column in self.columns:
@@ -60,7 +72,7 @@ class Table:
         return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The tables of a mechanism and the warnings about it. Prints as plain text, and as tables on a Rich console."""
 
@@ -84,6 +96,13 @@ class Report:
         warnings = [f"  {finding}" for finding in self.warnings] or ["  none"]
         return "\n\n".join([self.heading, *map(str, self.tables), "\n".join(["Warnings", *warnings])])
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        warnings = "".join(f"<li>{escape(str(finding))}</li>" for finding in self.warnings)
+        return f"<p>{escape(self.heading)}</p>{''.join(table._repr_html_() for table in self.tables)}<ul>{warnings}</ul>"
+
     def __rich__(self) -> Group:
         warnings = [Text(f"! {finding}", style="yellow") for finding in self.warnings] or [Text("no warnings", style="green")]
         return Group(Text(self.heading, style="bold"), *self.tables, *warnings)
@@ -97,7 +116,7 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> print(report(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])))
-    rod: 2 bodies, 1 joint, nq = 1, nv = 1, known mass 0 kg, gravity 0 0 -9.81
+    rod: 2 bodies, 1 joint, nq = 1, nv = 1, total mass 0 kg, gravity 0 0 -9.81 m/s^2
     <BLANKLINE>
     Bodies
          name  mass [kg]  centre [m]  principal moments [kg m^2]
@@ -105,8 +124,8 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
       1  rod   unknown
     <BLANKLINE>
     Joints
-         name   kind      parent -> child  axis   q  lower  upper  velocity  effort  viscous  coulomb  rotor  follows
-      0  pivot  revolute  base -> rod      0 0 1  0  -inf   inf    inf       inf     0        0        0
+         name   kind      parent -> child  axis   q  lower [rad]  upper [rad]  velocity [rad/s]  effort [N m]  ...  mimics
+      0  pivot  revolute  base -> rod      0 0 1  0  -inf         inf          inf               inf           ...
     <BLANKLINE>
     Warnings
       the mass of 'rod' is missing: dynamics will refuse the mechanism
@@ -117,7 +136,7 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
     sizes = f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, nv = {tree.nv}"
     if isinstance(mobility, int):
         sizes += f", mobility {mobility}"
-    heading = f"{tree.name}{source}: {sizes}, known mass {mass:.6g} kg, gravity {_words(tree.gravity)}"
+    heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
     open_loops = [Finding("loops open", tuple(loop.name for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
     findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), tuple(findings))
@@ -173,8 +192,10 @@ def _mass_words(body: Body) -> tuple[str, str, str]:
 
 
 def _joints(tree: Tree) -> Table:
-    columns = ("", "name", "kind", "parent -> child", "axis", "q", "lower", "upper", "velocity", "effort", "viscous", "coulomb", "rotor",
-               "follows")
+    found = {unit for _, unit in velocity_labels(tree)}
+    units = [" or ".join(word for word, kind in zip(words, ("rad", "m"), strict=True) if kind in found) for words in _JOINT_UNITS.values()]
+    columns = ("", "name", "kind", "parent -> child", "axis", "q",
+               *(f"{word} [{unit}]" if unit else word for word, unit in zip(_JOINT_UNITS, units, strict=True)), "mimics")
     rows = tuple(_joint_row(k, joint, place) for k, (joint, place) in enumerate(zip(tree.joints, tree.q_slices, strict=True)))
     return Table("Joints", columns, rows)
 

@@ -78,9 +78,9 @@ def _is_arm(tree: Mechanism) -> bool:
 def timing_section(tree: Mechanism, frame: str, comparison: Comparison) -> str:
     """Times a state of every method and of other functions, in batches, on one core of this machine."""
     rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows if row.seconds is not None)
-    methods = Table("Methods of inverse dynamics", ("method", "ns a state", "distance from the first"), rows)
+    methods = Table("Methods of inverse dynamics", ("method", "ns per state", "distance from the first"), rows)
     verdict = "agree" if comparison.agrees else "do not agree"
-    functions = Table("Functions", ("function", "multiplications", "additions", "ns a state"), tuple(_functions(tree, frame)))
+    functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"), tuple(_functions(tree, frame)))
     return (f"<p>Measured while this page was made, in batches of {_STATES} states on one thread. All methods {verdict}: the largest "
             f"distance, beside the largest force, is {comparison.spread:.1g}.</p>"
             f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')

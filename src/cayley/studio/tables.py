@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from cayley.model.dh_table import DHTable
+from cayley.model.dh_table import DHTable, length_in_words, moving_number
 from cayley.model.report import Table
 
 _NUMBER = set("0123456789+-.e()n^/∞°− ")
@@ -33,13 +33,14 @@ def dh_words(table: DHTable, end: str) -> Table:
     """A Denavit-Hartenberg table of the joints up to a frame in words, angles in degrees."""
     rows: list[tuple[str, ...]] = []
     for i, row in enumerate(table.rows, 1):
-        theta, d, a, alpha = _degrees(row.theta), f"{row.d:.6g}", f"{row.a:.6g}", _degrees(row.alpha)
+        theta, d, a, alpha = _degrees(row.theta), length_in_words(row.d), length_in_words(row.a), _degrees(row.alpha)
         if row.kind == "revolute":
-            theta = f"q{i}" + (f" {'+' if row.theta > 0 else '−'} {_degrees(abs(row.theta))}" if row.theta else "")
+            theta = moving_number(i, row.theta, _degrees)
         else:
-            d = f"q{i}" + (f" {'+' if row.d > 0 else '−'} {abs(row.d):.6g}" if row.d else "")
+            d = moving_number(i, row.d, length_in_words)
         rows.append((str(i), row.kind, theta, d, a, alpha))
-    title = f"Denavit-Hartenberg, {table.convention} convention, the joints from the root to {end}"
+    ends = "".join(f"; {name} at {words}" for name, words in table.ends.items())
+    title = f"Denavit-Hartenberg, {table.convention} convention, the joints from the root to {end}{ends}"
     return Table(title, ("i", "joint", "θ", "d [m]", "a [m]", "α"), tuple(rows))
 
 

@@ -31,7 +31,7 @@ class Fit:
     relative: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """Estimated parameters. `parameters` (all of them) exist only if the estimate is physically consistent; base values always."""
 
@@ -44,6 +44,10 @@ class Estimate:
     samples: int
     fit: Fit  # to the measurements themselves
     parameters: np.ndarray | None = None  # (size,)
+
+    def __repr__(self) -> str:
+        return (f"<estimate by {self.method}: {len(self.base_values)} base parameters from {self.samples} samples, condition "
+                f"{self.condition:.3g}>")
 
     @property
     def standard_deviations(self) -> np.ndarray:
@@ -88,7 +92,7 @@ class Estimate:
         return Table("Errors, root mean square", columns, rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EstimateReport:
     """Prints as plain text; its tables print on a Rich console."""
 
@@ -98,6 +102,9 @@ class EstimateReport:
 
     def __str__(self) -> str:
         return "\n\n".join([self.heading, str(self.parameters), str(self.errors)])
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def least_squares(base: BaseParameters, measured: Measurements, *, noise: Any = None) -> Estimate:

@@ -34,7 +34,7 @@ class MethodRow:
     refused: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The rows of all methods. Prints as a table."""
 
@@ -52,12 +52,18 @@ class Comparison:
 
     @property
     def table(self) -> Table:
-        columns = ("method", "multiplications", "additions", "ns a state", "distance", "source")
+        columns = ("method", "multiplications", "additions", "ns per state", "distance", "source")
         return Table(f"Inverse dynamics of {self.mechanism}", columns, tuple(map(_words, self.rows)))
 
     def __str__(self) -> str:
         verdict = "agree" if self.agrees else "DO NOT AGREE"
         return f"{self.table}\nThe methods {verdict}: the largest distance is {self.spread:.2g}."
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
 
     def __rich__(self) -> Any:
         return self.table.__rich__()
