@@ -6,13 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: help tour test lint browser spec docs bench clean
+.PHONY: help tour test lint browser spec fuzz docs bench clean
 
 help:
 	@echo "make tour    load PUMA 560, check every method against every other, and write a report"
 	@echo "make test    linters, types, layers, and all tests"
 	@echo "make lint    linters, types and layers alone"
 	@echo "make spec    which capabilities are proved by a passing test"
+	@echo "make fuzz    random functions, calls, files and mechanisms from a fresh seed; make fuzz MINUTES=60 SEED=7"
 	@echo "make docs    the documentation as a site, in build/site"
 	@echo "make bench   Cayley beside its peers; writes benchmarks/README.md"
 	@echo "make clean   remove the virtual environment and every cache"
@@ -41,6 +42,9 @@ lint: $(VENV)/.development
 
 spec: $(VENV)/.development
 	@$(BIN)/python tools/spec.py
+
+fuzz: $(VENV)/.development
+	@$(BIN)/python tools/fuzz.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 docs: $(VENV)/.development
 	@$(BIN)/python tools/docs.py && echo "The documentation is in build/site/index.html"

@@ -1,11 +1,12 @@
 """Do the tests notice? Change one operator, comparison, constant or function of the package at random, and see whether a test fails.
 
-    python tools/mutants.py reach                     # which test files run which functions: build/reach.json, once, long
-    python tools/mutants.py try --count 200 --seed 7  # change, test, list the survivors; goes on where it was stopped
+    python tools/mutants.py reach geometry model          # which files of tests run which functions: build/reach.json, once
+    python tools/mutants.py try geometry --count 40 --seed 7   # change, test, list survivors; goes on where it was stopped
 
-A mutant lives in a copy of the package, so the working tree is not touched. It is tried on the test files that reach its function,
-those of its own room and the quick ones first, and on the examples of its own module; the first failure kills it. A survivor is a
-place that no test sees: write the test, or find that the change changes nothing (an equal branch, a bound that is never met).
+A mutant lives in a copy of the package, so the working tree is not touched. It is tried on the examples of its own module, and on
+the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the quick ones first; the first
+failure kills it. A survivor is a place that no test of the room sees: write the test, or find that the change changes nothing (an
+equal branch, a bound that is never met, the size of a cache).
 """
 
 from __future__ import annotations
@@ -187,11 +188,12 @@ def reach_of(test_file: str) -> None:
     print("REACH " + json.dumps({"status": int(status), "seconds": seconds, "functions": sorted(plugin.functions)}))
 
 
-def reach(jobs: int) -> None:
-    """The reach of every file of tests, in build/reach.json."""
+def reach(jobs: int, rooms: list[str]) -> None:
+    """The reach of every file of tests of some rooms, or of all, in build/reach.json."""
     BUILD.mkdir(exist_ok=True)
     found = json.loads(REACH.read_text()) if REACH.exists() else {}
-    files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    folders = [ROOT / "tests" / room for room in rooms] or [ROOT / "tests"]
+    files = [str(path.relative_to(ROOT)) for folder in folders for path in sorted(folder.rglob("test_*.py"))]
 
     def one(file: str) -> None:
         run = subprocess.run([sys.executable, __file__, "reach-of", file], cwd=ROOT, capture_output=True, text=True)
@@ -201,7 +203,8 @@ def reach(jobs: int) -> None:
             return
         found[file] = json.loads(line[6:])
         REACH.write_text(json.dumps(found))
-        print(f"{file}: {len(found[file]['functions'])} functions, {found[file]['seconds']:.0f} s, status {found[file]['status']}", flush=True)
+        facts = found[file]
+        print(f"{file}: {len(facts['functions'])} functions, {facts['seconds']:.0f} s, status {facts['status']}", flush=True)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, [file for file in files if file not in found]))
@@ -211,17 +214,19 @@ def reach(jobs: int) -> None:
 
 
 def tests_for(mutant: Mutant, known: dict[str, dict]) -> list[str]:
-    """Its module's own examples, then the files that reach it: those of its room first, the quick ones first among them."""
+    """The files of its room that reach it, the quick ones first."""
     room = mutant.path.split("/")[0]
     outer = mutant.function.split(".")
 
     def runs(functions: list[str]) -> bool:
         """Whether the function or, for what runs on import, anything of the file is reached."""
         names = {name.partition(":")[2] for name in functions if name.startswith(f"{mutant.path}:")}
-        return any(".".join(outer[:k]) in names for k in range(len(outer), 0, -1)) if mutant.function else bool(names)
+        around = {".".join(outer[:k]) for k in range(1, len(outer) + 1)}
+        return bool(around & names if mutant.function else names)
 
-    reaching = [file for file, facts in known.items() if runs(facts["functions"])]
-    return sorted(reaching, key=lambda file: (f"tests/{room}/" not in file, known[file]["seconds"]))
+    beside = f"tests/{room}/" if "/" in mutant.path else "tests/test_"
+    reaching = [file for file, facts in known.items() if file.startswith(beside) and runs(facts["functions"])]
+    return sorted(reaching, key=lambda file: known[file]["seconds"])
 
 
 def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
@@ -246,10 +251,11 @@ def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
 
 
 def trial(count: int, seed: int, jobs: int, only: list[str]) -> int:
-    paths = [path for path in sorted(SOURCE.rglob("*.py")) if not only or any(str(path.relative_to(SOURCE)).startswith(o) for o in only)]
+    paths = [path for path in sorted(SOURCE.rglob("*.py"))
+             if not only or any(str(path.relative_to(SOURCE)).startswith(beginning) for beginning in only)]
     chosen = random.Random(seed).sample(list(mutants(paths)), count)
     known = json.loads(REACH.read_text())
-    kept = BUILD / f"mutants_{seed}_{count}.json"
+    kept = BUILD / f"mutants_{'_'.join(only).replace('/', '.') or 'all'}_{seed}_{count}.json"
     done: list[dict] = json.loads(kept.read_text()) if kept.exists() else []
     have = {tuple(entry["mutant"]) for entry in done}
     lock = threading.Lock()
@@ -274,7 +280,7 @@ def trial(count: int, seed: int, jobs: int, only: list[str]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("job", choices=["reach", "reach-of", "try"])
-    parser.add_argument("only", nargs="*", help="beginnings of paths below src/cayley; for reach-of, the file of tests")
+    parser.add_argument("only", nargs="*", help="rooms, or beginnings of paths below src/cayley")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
@@ -283,7 +289,7 @@ def main() -> int:
         reach_of(chosen.only[0])
         return 0
     if chosen.job == "reach":
-        reach(chosen.jobs)
+        reach(chosen.jobs, chosen.only)
         return 0
     return trial(chosen.count, chosen.seed, chosen.jobs, chosen.only)
 
