@@ -5,16 +5,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.symbols import where
 from cayley.model.tree import Tree
 
 
 def drive_forces(tree: Tree, qd: Any, qdd: Any) -> Any:
-    """Forces (nv) that the included drives need by themselves at the velocity `qd` and the acceleration `qdd`."""
-    return rotor_inertias(tree) * qdd + friction_forces(tree, qd)
+    """Forces (nv) that the included drives need by themselves at the velocity `qd` and the acceleration `qdd`.
+
+    A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs nothing by itself,
+    though any force up to its dry friction would leave it there.
+    """
+    coulomb = coulomb_frictions(tree)
+    beginning = where(coulomb > 0, coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
+    return rotor_inertias(tree) * qdd + friction_forces(tree, qd) + beginning
 
 
 def rotor_inertias(tree: Tree) -> np.ndarray:
@@ -27,9 +36,28 @@ def friction_forces(tree: Tree, qd: Any) -> Any:
     """The forces (nv) that overcome friction, zero if it is not included: viscous qd + coulomb sign(qd)."""
     if "friction" not in tree.included:
         return np.zeros(tree.nv)
-    viscous = _by_velocity(tree, [joint.friction.viscous for joint in tree.joints])
-    coulomb = _by_velocity(tree, [joint.friction.coulomb for joint in tree.joints])
-    return viscous * qd + coulomb * np.sign(qd)
+    return viscous_frictions(tree) * qd + coulomb_frictions(tree) * np.sign(qd)
+
+
+def viscous_frictions(tree: Tree) -> np.ndarray:
+    """The viscous friction (nv) of each velocity, zero if friction is not included."""
+    included = "friction" in tree.included
+    return _by_velocity(tree, [joint.friction.viscous if included else 0.0 for joint in tree.joints])
+
+
+def coulomb_frictions(tree: Tree) -> np.ndarray:
+    """The dry friction (nv) of each velocity, zero if friction is not included."""
+    included = "friction" in tree.included
+    return _by_velocity(tree, [joint.friction.coulomb if included else 0.0 for joint in tree.joints])
+
+
+@lru_cache(maxsize=64)
+def without_dry_friction(tree: Tree) -> Tree:
+    """The mechanism with all of its friction but the dry one; the same for the same mechanism, so that what is compiled for it lasts."""
+    if not coulomb_frictions(tree).any():
+        return tree
+    joints = tuple(replace(joint, friction=replace(joint.friction, coulomb=0.0)) for joint in tree.joints)
+    return replace(tree, joints=joints)
 
 
 def _by_velocity(tree: Tree, values: list[float]) -> np.ndarray:

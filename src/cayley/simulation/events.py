@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from cayley.errors import ConventionError, SignatureError
 
@@ -21,7 +22,7 @@ class Event:
 
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t, q, qd) -> (q, qd)`, if
     given, changes the state there and then; effects that follow each other ever faster are an event storm, and end the simulation.
-    An event that starts from zero happens when it comes back.
+    An event that starts from zero happens when it comes back. Of events at the same instant all happen, in the order they were given in.
     """
 
     name: str
@@ -47,12 +48,49 @@ class Event:
         return _DIRECTIONS[self.direction]
 
 
-def crossings(before: np.ndarray, after: np.ndarray, signs: Sequence[int]) -> np.ndarray:
-    """Which functions have changed their sign, in the directions asked for; one that starts from zero has not."""
-    rising = (before < 0) & (after >= 0)
-    falling = (before > 0) & (after <= 0)
-    asked = np.asarray(signs, dtype=int)
-    return np.flatnonzero((rising & (asked >= 0)) | (falling & (asked <= 0)))
+def happenings(function: Callable[[float], float], times: np.ndarray, values: np.ndarray, sign: int) -> list[float]:
+    """When a function changes its sign, in the direction asked for, given its values at some times of a step, the first of them its start.
+
+    One that starts from zero has not changed its sign; it does when it comes back. A function that only just goes through zero between the
+    given times, and back, is found where its values turn.
+    """
+    times, values = _with_turns(function, times, values)
+    found = []
+    for k, (low, high) in enumerate(pairwise(values)):
+        if (low < 0 <= high and sign >= 0) or (low > 0 >= high and sign <= 0):
+            found.append(instant(function, times[k], times[k + 1]))
+        elif k == 0 and low == 0 and high and sign * high >= 0:
+            back = instant(function, times[0], times[1], from_zero=True)
+            found += [back] if back > times[0] else []
+    return found
+
+
+def loss(function: Callable[[float], float], times: np.ndarray, values: np.ndarray, tolerance: float) -> float | None:
+    """When a function that must not be negative becomes so, by more than a tolerance; it may have been at the start."""
+    times, values = _with_turns(function, times, values)
+    beyond = np.flatnonzero(values < -tolerance)
+    if not len(beyond):
+        return None
+    fine = np.flatnonzero(values[:beyond[0]] > 0)
+    if len(fine):
+        return instant(function, times[fine[-1]], times[beyond[0]])
+    return instant(function, times[0], times[beyond[0]], from_zero=True)
+
+
+def _with_turns(function: Callable[[float], float], times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The times and values, and with them those where the function turns towards zero and is beyond it."""
+    size, turns = np.abs(values), []
+    for k in range(1, len(values) - 1):
+        if values[k - 1] * values[k] > 0 and values[k] * values[k + 1] > 0 and size[k] <= size[k + 1] and size[k] <= size[k - 1] \
+                and size[k] < max(size[k - 1], size[k + 1]):
+            side = np.sign(values[k])
+            found = minimize_scalar(lambda t, side=side: side * function(t), bounds=(times[k - 1], times[k + 1]), method="bounded",
+                                    options={"xatol": 1e-9 * (times[k + 1] - times[k - 1])})
+            turns += [(found.x, side * found.fun)] if found.fun < 0 else []
+    if not turns:
+        return times, values
+    order = np.argsort([*times, *[t for t, _ in turns]], kind="stable")
+    return np.array([*times, *[t for t, _ in turns]])[order], np.array([*values, *[value for _, value in turns]])[order]
 
 
 def instant(function: Callable[[float], float], start: float, stop: float, *, from_zero: bool = False) -> float:

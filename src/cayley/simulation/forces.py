@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.drives import without_dry_friction
 from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
@@ -39,7 +40,8 @@ class Forces:
         if period is not None and not (period > 0 and self._law is not None):
             raise ConventionError("control_period is a positive time, and goes with a controller")
         self.period, self._origin, self._held = period, start, np.full(tree.nv, np.nan)
-        self.derivative = derivative_kernel(tree, tuple(wrenches), axes)
+        self.looks: list[tuple[float, np.ndarray]] = []  # of a digital controller: when, and the forces it then held
+        self.derivative = derivative_kernel(without_dry_friction(tree), tuple(wrenches), axes)
 
     def tau(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         if self._law is None:
@@ -54,10 +56,19 @@ class Forces:
             return np.inf
         done = np.floor((t - self._origin) / self.period + 1e-9)
         if t - (self._origin + done * self.period) < 1e-9 * self.period or np.isnan(self._held).any():
-            self._held = checked_forces(self._law(t, q, v, self._parameters), self.tree)  # type: ignore[misc]
+            self._held = checked_forces(self._law(t, q, v, self._parameters), self.tree).copy()  # type: ignore[misc]
+            self.looks.append((t, self._held))
         return self._origin + (done + 1) * self.period
 
-    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, straight: np.ndarray) -> np.ndarray:
-        """dy/dt, without stops."""
+    def along(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The joint forces (samples, nv) along a trajectory; those of a digital controller are the held ones."""
+        if self.period is None or not self.looks:
+            return np.array([self.tau(*state) for state in zip(t, q, v, strict=True)])
+        when = np.array([look for look, _ in self.looks])
+        which = np.searchsorted(when, t + 1e-9 * self.period, side="right") - 1
+        return np.array([self.looks[max(k, 0)][1] for k in which])
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, straight: np.ndarray, friction: np.ndarray) -> np.ndarray:
+        """dy/dt with the dry `friction` (nv) of what slides, without what holds joints at rest."""
         more = [np.asarray(w(t, straight, v) if callable(w) else w, dtype=float) for w in self._wrenches.values()]
-        return self.derivative(q, v, self.tau(t, straight, v), *more)
+        return self.derivative(q, v, self.tau(t, straight, v) - friction, *more)

@@ -1,6 +1,8 @@
 """A simulation on its way: segments between events, each followed by one of SciPy's solvers, step by step.
 
-The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails.
+The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. The solver's state is
+y = (q, v, work, impulse): the impulse (nv) of what holds joints at rest is integrated with them, so that the steps are short enough to see
+when these forces reach their bounds, though nothing moves.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ from cayley.errors import SignatureError
 from cayley.model.configurations import check_configuration, normalized, quaternion_places
 from cayley.model.tree import Tree
 from cayley.simulation.balance import balance_kernel
-from cayley.simulation.events import Event, crossings, instant
+from cayley.simulation.events import Event, happenings, loss
 from cayley.simulation.forces import Forces
 from cayley.simulation.progress import PatientBar
+from cayley.simulation.rest import FRICTION_WORDS, Holding, Rest, Sliding
 from cayley.simulation.singular_inertia import singular_inertia
-from cayley.simulation.stops import TOUCHING, Stop, Stops
+from cayley.simulation.stops import TOUCHING, Stop
 from cayley.simulation.trajectory import Occurrence, Trajectory
 
+_LOOKS = np.array([0.0, 1e-3, 0.25, 0.5, 0.75, 1 - 1e-3, 1.0])  # of a step: where watched functions are evaluated
 _TURNS = 100  # segments that may begin at one time
+_SAME = 1e-13  # of a time: what is not longer is no time
 _SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an event have no end that can be reached
 
 
@@ -33,8 +38,8 @@ class Run:
 
     tree: Tree
     forces: Forces
-    stops: Stops
-    ends_at_limits: bool
+    rest: Rest
+    ends: list[Stop]  # limits at which the simulation ends
     events: tuple[Event, ...]
     instants: np.ndarray | None
     end: float
@@ -49,12 +54,13 @@ class Run:
     pieces: list[tuple[float, Any]] = field(default_factory=list)
     happened: list[Occurrence] = field(default_factory=list)
 
-    def start(self, t: float, y: np.ndarray) -> None:
-        self.t, self.y, self._next = t, y, 0
-        self._released: list[Stop] = []
-        self._acted: Event | None = None
+    def start(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        self.t, self._next = t, 0
+        self.y = self._joined(q, v, 0.0)
+        self._released: dict[int, float] = {}
+        self._acted: list[Event] = []
         self._turns = any(True for _ in quaternion_places(self.tree))
-        self.kept.append((t, y)) if self.instants is None else self._keep_until(t, lambda _: y)
+        self.kept.append((t, self.y)) if self.instants is None else self._keep_until(t, lambda _: self.y)
 
     def go(self, bar: PatientBar) -> None:
         self._bar, self._began = bar, self.t
@@ -66,32 +72,34 @@ class Run:
                 self._finish("event storm", f"events follow each other without end at t = {self.t:.9g}")
             elif self._prepare():
                 self._segment()
-            here, turns = self.t, turns + 1 if self.t == here else 0
+            here, turns = (here, turns + 1) if self.t - here <= _SAME * max(1.0, abs(here)) else (self.t, 0)
 
     # One segment: between two instants at which something is started anew
 
     def _prepare(self) -> bool:
-        """Resolve what touches, look with the controller; False if there is no going on."""
+        """Resolve what touches and what is at rest, look with the controller; False if there is no going on."""
         q, v = self._parts(self.y)
         self._bound = min(self.end, self.forces.next_tick(self.t, q, v))
-        if self.stops.all and not self.ends_at_limits:
-            after, struck = self.stops.settle(q, v, partial(self._free_acceleration, q), self._released)
-            self._released = []
+        if self.rest.possible:
+            v, struck = self.rest.impacts(q, v)
             for stop in struck:
                 self._happened(stop.name, "impact")
             if struck:
-                self._jump(q, after)
+                self._jump(q, v)
+            for name, word in self.rest.settle(q, v, partial(self._free_acceleration, q, v), self._released):
+                self._happened(name, word)
+            self._released = {}
         if not np.isfinite(self._slope(self.t, self.y)).all():
             self._diagnose("the acceleration is not finite")
         return not self.status
 
     def _segment(self) -> None:
-        solver = self.make_solver(self._slope, self.t, self.y, self._bound)
-        watched = self._watched()
+        solver = self.make_solver(self._slope, self.t, self._joined(*self._parts(self.y), self.y[self._work]), self._bound)
+        watched = [*self.events, *self.ends, *self.rest.watched]
         before = self._values(watched, self.t, self.y)
-        if self._acted is not None and self._acted.effect is not None:
-            before[watched.index(self._acted)] = 0.0  # it is there, to the last digit: what comes back within a step is found
-        self._acted = None
+        for event in self._acted:
+            before[watched.index(event)] = 0.0  # it is there, to the last digit: what comes back within a step is found
+        self._acted = []
         while solver.status == "running":
             try:
                 failure = solver.step()
@@ -101,60 +109,67 @@ class Run:
                 return self._diagnose(failure)
             self.steps += 1
             dense = solver.dense_output()
-            after = self._values(watched, solver.t, solver.y)
-            if np.isnan(after[:len(self.events)]).any():
+            times = solver.t_old + (solver.t - solver.t_old) * _LOOKS
+            times[-1] = solver.t
+            looks = np.array([before, *[self._values(watched, t, dense(t)) for t in times[1:-1]],
+                              self._values(watched, solver.t, solver.y)]) if watched else np.zeros((len(times), 0))
+            if np.isnan(looks[:, :len(self.events)]).any():
                 self._advance(solver.t, solver.y, dense)
-                return self._finish("not finite", f"event {watched[int(np.argmax(np.isnan(after)))].name!r} is not a number at "
+                return self._finish("not finite", f"event {watched[int(np.argmax(np.isnan(looks).any(0)))].name!r} is not a number at "
                                                   f"t = {self.t:.9g}")
-            if self._crossed(watched, before, after, solver, dense):
+            if self._happens(watched, times, looks, dense):
                 return None
             self._advance(solver.t, solver.y, dense)
-            before = after
+            before = looks[-1]
             if self.max_evaluations is not None and self.evaluations > self.max_evaluations:
                 return self._finish("budget", f"{self.evaluations} evaluations of the state equation were spent at t = {self.t:.6g}")
         return None
 
-    def _crossed(self, watched: list[Any], before: np.ndarray, after: np.ndarray, solver: Any, dense: Any) -> bool:
-        """Deal with events inside the step, in their order; True if a new segment must be started."""
-        found = []
-        for k in self._changes(watched, before, after):
-            at = instant(partial(self._value, watched[k], dense), solver.t_old, solver.t, from_zero=before[k] == 0)
-            if at > solver.t_old or not isinstance(watched[k], Event):  # an event that only leaves zero does not happen
-                found.append((at, k))
-        for at, k in sorted(found):
-            what = watched[k]
-            if isinstance(what, Event) and what.action == "record" and what.effect is None:
-                self._happened(what.name, "recorded", at)
-                if self.status:
-                    self._advance(at, dense(at), dense)
-                    return True
-                continue
-            self._advance(at, dense(at), dense)
+    def _happens(self, watched: list[Any], times: np.ndarray, looks: np.ndarray, dense: Any) -> bool:
+        """Deal with what happens inside the step, in its order; True if a new segment must be started."""
+        found = sorted((at, k) for k, what in enumerate(watched) for at in self._instants(what, times, looks[:, k], dense))
+        acting = next((at for at, k in found if not _only_recorded(watched[k])), np.inf)
+        now = []
+        for at, k in found:
+            if at <= acting + 2 * np.spacing(abs(at)):
+                now += [watched[k]] if at >= acting - 2 * np.spacing(abs(at)) else []
+                if _only_recorded(watched[k]):
+                    self._happened(watched[k].name, "recorded", at)
+                if self.status:  # a storm
+                    acting = min(acting, at)
+                    break
+        if acting == np.inf:
+            return False
+        self._advance(acting, dense(acting), dense)
+        for what in now:
             self._act(what)
-            return True
-        return False
+        self._acted = [what for what in now if isinstance(what, Event)]
+        return True
 
-    def _changes(self, watched: list[Any], before: np.ndarray, after: np.ndarray) -> list[int]:
-        signs = [what.sign if isinstance(what, Event) else -1 for what in watched]
-        leaving = [k for k, what in enumerate(watched) if isinstance(what, Stop) and before[k] <= 0 and after[k] < -TOUCHING]
-        returning = [k for k, what in enumerate(watched) if isinstance(what, Event) and before[k] == 0
-                     and after[k] and what.sign * after[k] >= 0]
-        return sorted({*crossings(before, after, signs).tolist(), *leaving, *returning})
+    def _instants(self, what: Any, times: np.ndarray, values: np.ndarray, dense: Any) -> list[float]:
+        function = partial(self._value, what, dense)
+        if isinstance(what, Event):
+            return happenings(function, times, values, what.sign)
+        at = loss(function, times, values, TOUCHING)
+        return [] if at is None else [at]
 
     def _act(self, what: Any) -> None:
         q, v = self._parts(self.y)
         if isinstance(what, Event):
+            if _only_recorded(what):
+                return
             self._happened(what.name, "end" if what.action == "end" else "effect")
-            self._acted = what
             if what.effect is not None:
                 self._jump(*self._effect(what, q, v))
                 self._look_for_storm(what.name)
             if what.action == "end":
                 self._finish("event", f"event {what.name!r} ended the simulation at t = {self.t:.9g}")
-        elif isinstance(what, _Release):
-            self._happened(what.stop.name, "release")
-            self._released = [what.stop]
-        elif self.ends_at_limits:
+        elif isinstance(what, Holding):
+            self._released[what.column] = self.rest.direction(what.column, self._reaction(self.t, self.y))
+        elif isinstance(what, Sliding):
+            v[what.column] = 0.0
+            self._jump(q, v)
+        elif what in self.ends:
             self._happened(what.name, "end")
             self._finish("limit", f"joint {what.name} was reached at t = {self.t:.9g}")
         else:
@@ -179,19 +194,13 @@ class Run:
 
     # What is watched
 
-    def _watched(self) -> list[Any]:
-        return [*self.events, *self.stops.free, *[_Release(stop) for stop in self.stops.resting]]
-
     def _values(self, watched: list[Any], t: float, y: np.ndarray) -> np.ndarray:
-        if not watched:
-            return np.zeros(0)
         q, v = self._parts(y)
-        pushes: dict[int, float] = {}
-        if any(isinstance(what, _Release) for what in watched):
-            found = self.stops.pushing(q, self._free(t, y)[self._velocities])
-            pushes = {id(stop): push for stop, push in zip(self.stops.resting, found, strict=True)}
+        reaction = self._reaction(t, y) if any(isinstance(what, Holding) for what in watched) else None
         return np.array([what.value(t, q, v) if isinstance(what, Event) else
-                         what.gap(q) if isinstance(what, Stop) else pushes[id(what.stop)] for what in watched])
+                         what.gap(q) if isinstance(what, Stop) else
+                         what.direction * v[what.column] if isinstance(what, Sliding) else
+                         self.rest.slack(what.column, reaction) for what in watched])  # type: ignore[arg-type]
 
     def _value(self, what: Any, dense: Any, t: float) -> float:
         return float(self._values([what], t, dense(t))[0])
@@ -202,55 +211,66 @@ class Run:
     def _velocities(self) -> slice:
         return slice(self.tree.nq, self.tree.nq + self.tree.nv)
 
+    @property
+    def _work(self) -> int:
+        return self.tree.nq + self.tree.nv
+
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return normalized(self.tree, y[:self.tree.nq]), y[self._velocities].copy()
 
-    def _joined(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.concatenate([q, v, self.y[-1:]])
+    def _joined(self, q: np.ndarray, v: np.ndarray, work: float) -> np.ndarray:
+        return np.concatenate([q, v, [work], np.zeros(self.tree.nv if self.rest.possible else 0)])
 
     def _free(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The slope of (q, v, work) without what holds joints at rest."""
         self.evaluations += 1
         q, v = y[:self.tree.nq].copy(), y[self._velocities].copy()
         if not np.isfinite(y).all():
-            return np.full(len(y), np.nan)
-        return self.forces(t, q, v, normalized(self.tree, q) if self._turns else q)
+            return np.full(self._work + 1, np.nan)
+        return self.forces(t, q, v, normalized(self.tree, q) if self._turns else q, self.rest.friction)
 
     def _free_acceleration(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self._free(self.t, self._joined(q, v))[self._velocities]
+        return self._free(self.t, self._joined(q, v, 0.0))[self._velocities]
 
     def _slope(self, t: float, y: np.ndarray) -> np.ndarray:
-        slope = self._free(t, y)
-        if self.stops.resting and np.isfinite(slope).all():
-            q, _ = self._parts(y)
-            slope[self._velocities] = self.stops.held(q, slope[self._velocities])
-        return slope
+        slope, reaction = self._free(t, y), np.zeros(len(y) - self._work - 1)
+        if self.rest.held.any() and np.isfinite(slope).all():
+            slope[self._velocities], reaction = self.rest.resolved(self._parts(y)[0], slope[self._velocities])
+        return np.concatenate([slope, reaction])
+
+    def _reaction(self, t: float, y: np.ndarray) -> np.ndarray:
+        return self._slope(t, y)[self._work + 1:]
 
     def _jump(self, q: np.ndarray, v: np.ndarray) -> None:
         """Another state here and now. The energy that comes or goes is booked as work."""
         before, after = (np.sum(balance_kernel(self.tree)(*state)[:2]) for state in (self._parts(self.y), (q, v)))
-        self.y = np.concatenate([q, v, [self.y[-1] + after - before]])
+        self.y = self._joined(q, v, self.y[self._work] + after - before)
         if self.kept and self.kept[-1][0] == self.t:
             self.kept[-1] = (self.t, self.y)
 
     def _advance(self, t: float, y: np.ndarray, dense: Any) -> None:
         self.pieces.append((self.t, dense))
         self._bar.reached(t - self._began)
-        self.t, self.y = float(t), np.concatenate([*self._parts(y), y[-1:]])
+        self.t, self.y = float(t), self._cleaned(y)
         if self.instants is None:
             self.kept.append((self.t, self.y)) if self.t > self.kept[-1][0] else None
         else:
             self._keep_until(self.t, dense)
 
+    def _cleaned(self, y: np.ndarray) -> np.ndarray:
+        """A state of the solver with attitudes of length one, and joints that are held at rest to the last digit."""
+        q, v = self._parts(y)
+        return self._joined(q, np.where(self.rest.held, 0.0, v), y[self._work])
+
     def _keep_until(self, t: float, dense: Callable[[float], np.ndarray]) -> None:
         assert self.instants is not None
         while self._next < len(self.instants) and self.instants[self._next] <= t:
-            y = dense(self.instants[self._next])
-            self.kept.append((float(self.instants[self._next]), np.concatenate([*self._parts(y), y[-1:]])))
+            self.kept.append((float(self.instants[self._next]), self._cleaned(dense(self.instants[self._next]))))
             self._next += 1
 
     def _happened(self, name: str, action: str, t: float | None = None) -> None:
         self.happened.append(Occurrence(self.t if t is None else t, name, action))
-        if len(self.happened) > self.max_events:
+        if sum(1 for o in self.happened if o.action not in FRICTION_WORDS) > self.max_events:
             self._finish("event storm", f"more than {self.max_events} events until t = {self.t:.9g}, the last of them {name!r}: they "
                                         "follow each other ever faster, or max_events is too small")
 
@@ -281,10 +301,9 @@ class Run:
         if not self.kept or (self.status != "finished" and self.kept[-1][0] < self.t):
             self.kept.append((self.t, self.y))
         t, y = np.array([t for t, _ in self.kept]), np.array([y for _, y in self.kept])
-        q, qd = y[:, :nq], y[:, nq:-1]
-        tau = None if self.forces.period else np.array([self.forces.tau(*state) for state in zip(t, q, qd, strict=True)])
-        return Trajectory.of(self.tree, t, q, qd, tau, y[:, -1], status=self.status, message=self.message, happened=tuple(self.happened),
-                             facts=facts, dense=self._dense() if self.pieces else None)
+        q, qd = y[:, :nq], y[:, self._velocities]
+        return Trajectory.of(self.tree, t, q, qd, self.forces.along(t, q, qd), y[:, self._work], status=self.status, message=self.message,
+                             happened=tuple(self.happened), facts=facts, dense=self._dense() if self.pieces else None)
 
     def _dense(self) -> _Dense:
         return _Dense(self.tree, np.array([t for t, _ in self.pieces]), [dense for _, dense in self.pieces])
@@ -301,11 +320,8 @@ class _Dense:
     def __call__(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
         y = np.array([self.pieces[k](t) for k, t in zip(which, times, strict=True)]).reshape(len(times), -1)
-        return normalized(self.tree, y[:, :self.tree.nq]), y[:, self.tree.nq:-1]
+        return normalized(self.tree, y[:, :self.tree.nq]), y[:, self.tree.nq:self.tree.nq + self.tree.nv]
 
 
-@dataclass(frozen=True)
-class _Release:
-    """The force of a stop that a joint rests against: watched until it would pull."""
-
-    stop: Stop
+def _only_recorded(what: Any) -> bool:
+    return isinstance(what, Event) and what.action == "record" and what.effect is None

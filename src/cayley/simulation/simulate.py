@@ -1,6 +1,6 @@
 """One mechanism, followed with SciPy's adaptive integrators, with events, stops and controllers written in Python.
 
-The solver's state is y = (q, v, work). Attitudes are integrated as the four numbers of their quaternions; only their direction enters the
+Attitudes are integrated as the four numbers of their quaternions; only their direction enters the
 accelerations, and what is returned, restarted or shown to a controller is brought back to length one.
 """
 
@@ -20,6 +20,7 @@ from cayley.simulation.controllers import Controller
 from cayley.simulation.events import Event
 from cayley.simulation.forces import Forces, Wrench
 from cayley.simulation.progress import PatientBar
+from cayley.simulation.rest import Rest
 from cayley.simulation.run import Run
 from cayley.simulation.singular_inertia import singular_inertia
 from cayley.simulation.stops import Stops, stops_of
@@ -69,11 +70,15 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     if not (0 < rtol < 1 and 0 < atol < np.inf and max_step > 0):
         raise ConventionError(f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
                               f"{max_step}")
+    if instants is None and control_period is not None and control_period > 0:
+        instants = _ticks(start, end, control_period)
     forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, start)
     watched = (events,) if isinstance(events, Event) else tuple(events)
-    run = Run(tree, forces, _stops(tree, limits), limits == "end", watched, instants, end, max_events, max_evaluations,
+    stops = _stops(tree, limits)
+    rest = Rest(tree, Stops(stops.restitution, []) if limits == "end" else stops)
+    run = Run(tree, forces, rest, stops.all if limits == "end" else [], watched, instants, end, max_events, max_evaluations,
               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
-    run.start(start, _checked(tree, q, qd, limits != "ignore"))
+    run.start(start, *_checked(tree, q, qd, limits != "ignore"))
     with PatientBar(f"{tree.name}, simulation", end - start, shown=progress) as bar:
         run.go(bar)
     named = method if isinstance(method, str) else method.__name__
@@ -87,15 +92,21 @@ def _instants(times: Any) -> np.ndarray:
     return instants
 
 
+def _ticks(start: float, end: float, period: float) -> np.ndarray:
+    """When a digital controller looks, and the end."""
+    ticks = start + period * np.arange(np.ceil((end - start) / period * (1 - 1e-12)) + 1)
+    return np.append(ticks[ticks < end - 1e-9 * period], end)
+
+
 def _stops(tree: Tree, limits: str | float) -> Stops:
     words = {"ignore": 0.0, "end": 0.0, "inelastic": 0.0, "elastic": 1.0}
     restitution = float(limits) if isinstance(limits, Real) else words.get(str(limits))
     if restitution is None or not 0 <= restitution <= 1:
         raise ConventionError(f"limits are {', '.join(map(repr, words))}, or a coefficient of restitution from 0 to 1, not {limits!r}")
-    return Stops(tree, restitution, [] if limits == "ignore" else stops_of(tree))
+    return Stops(restitution, [] if limits == "ignore" else stops_of(tree))
 
 
-def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> np.ndarray:
+def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> tuple[np.ndarray, np.ndarray]:
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     if q.ndim != 1 or qd.shape != (tree.nv,):
         raise SignatureError(f"a simulation of {tree.name} starts from one state, q ({tree.nq}) and qd ({tree.nv}), not {q.shape} and "
@@ -106,4 +117,4 @@ def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> np.ndarray:
     reason = singular_inertia(tree, q)
     if reason is not None:
         raise SingularityError(reason)
-    return np.concatenate([normalized(tree, q), qd, [0.0]])
+    return normalized(tree, q), qd

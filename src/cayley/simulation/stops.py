@@ -1,20 +1,17 @@
-"""Joint limits as mechanical stops: impacts with restitution, and joints that rest against their stops until they are pulled away.
+"""Joint limits as mechanical stops: impacts with restitution.
 
     n     +1 at a lower limit, -1 at an upper one: the direction in which a stop pushes
 An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that rest stay at rest, and
-no impulse pulls. A joint that rests against a stop is held there by a force, as long as this force pushes. Rebounds slower than
-`REST_SPEED` rest: a ball that bounces ever faster comes to an end. Source: Newton's law of restitution; the forces are multipliers.
+no impulse pulls. Rebounds slower than `REST_SPEED` rest: a ball that bounces ever faster comes to an end. How joints rest against their
+stops is in `rest`. Source: Newton's law of restitution.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
-from cayley.dynamics.inertia_matrix.kernels import inverse_inertia_matrix_kernel
 from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.tree import Tree
 
@@ -58,40 +55,26 @@ def stops_of(tree: Tree) -> list[Stop]:
 
 @dataclass
 class Stops:
-    """The stops of a mechanism in use, and those that joints rest against."""
+    """The stops of a mechanism in use, and how it rebounds from them."""
 
-    tree: Tree
     restitution: float
     all: list[Stop]
-    resting: list[Stop] = field(default_factory=list)
-    _inverse: Kernel | None = None
 
-    @property
-    def free(self) -> list[Stop]:
-        return [stop for stop in self.all if stop not in self.resting]
+    def hit(self, q: np.ndarray, v: np.ndarray, compliance: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
+        """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck.
 
-    def compliance(self, q: np.ndarray) -> np.ndarray:
-        """The inverse of the inertia matrix (nv, nv)."""
-        if self._inverse is None:
-            self._inverse = inverse_inertia_matrix_kernel(self.tree)
-        return self._inverse(q)
+        `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those that do at stops take part.
+        """
+        struck: list[Stop] = []
+        for _ in range(2 * len(self.all) + 1):
+            now = [s for s in self.all if s.touches(q) and s.n * v[s.column] < 0]
+            if not now:
+                break
+            struck += now
+            v = self._impact(v, compliance, now, [s for s in self.all if held[s.column] and s.touches(q) and s not in now])
+        return v, struck
 
-    def forces(self, q: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """With which the stops push at the joints that rest against them, given what these joints would do without."""
-        columns = [stop.column for stop in self.resting]
-        return -np.linalg.solve(self.compliance(q)[np.ix_(columns, columns)], acceleration[columns])
-
-    def held(self, q: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """The acceleration (nv) with the joints that rest held."""
-        columns = [stop.column for stop in self.resting]
-        change = self.compliance(q)[:, columns] @ self.forces(q, acceleration)
-        held = acceleration + change
-        held[columns] = 0.0
-        return held
-
-    def hit(self, q: np.ndarray, v: np.ndarray, struck: list[Stop]) -> np.ndarray:
-        """The velocity (nv) after an impact at `struck`; those that rest take part."""
-        W, others = self.compliance(q), [s for s in self.resting if s not in struck]
+    def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], others: list[Stop]) -> np.ndarray:
         while True:
             acting = [*struck, *others]
             columns, n = [s.column for s in acting], np.array([s.n for s in acting])
@@ -107,34 +90,3 @@ class Stops:
     def _rebound(self, speed: float) -> float:
         rebound = -self.restitution * speed
         return rebound if abs(rebound) > REST_SPEED else 0.0
-
-    def settle(self, q: np.ndarray, v: np.ndarray, free_acceleration: Any, released: list[Stop]) -> tuple[np.ndarray, list[Stop]]:
-        """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck. Then decide what rests.
-
-        `free_acceleration(v)` is what the joints would do without stops; those that were `released` just now are not taken back.
-        """
-        struck: list[Stop] = []
-        for _ in range(2 * len(self.all) + 1):
-            now = [s for s in self.all if s.touches(q) and s.n * v[s.column] < 0]
-            if not now:
-                break
-            struck += now
-            v = self.hit(q, v, now)
-        self.resting = []
-        touching = [s for s in self.all if s.touches(q) and v[s.column] == 0 and s not in released]
-        a = free_acceleration(v)
-        for _ in range(len(touching)):
-            current = self.held(q, a) if self.resting else a
-            pressed = [s for s in touching if s not in self.resting and s.n * current[s.column] < 0]
-            if not pressed:
-                break
-            self.resting.append(pressed[0])
-            pushes = self.forces(q, a) * [s.n for s in self.resting]
-            self.resting = [s for s, push in zip(self.resting, pushes, strict=True) if push >= 0]
-        return v, struck
-
-    def pushing(self, q: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """For each stop that is rested against, how hard it pushes: positive as long as it holds."""
-        if not self.resting:
-            return np.zeros(0)
-        return self.forces(q, acceleration) * [s.n for s in self.resting]

@@ -7,7 +7,8 @@ from typing import Any
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.alternatives import Alternatives, Method
-from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.drives import rotor_inertias
+from cayley.dynamics.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.outside import Outside
@@ -26,11 +27,12 @@ class ForwardDynamics(Alternatives):
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
         tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
         links, method = lean_links(tree, pushed=outside.frames), METHODS[default_method(tree)]
-        compute = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
+        rotors = rotor_inertias(tree)
+        compute = with_friction(tree, links, Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics"), rotors)
 
         def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
             acting = outside.acting(links, tree, q, more)
-            return compute(q, qd, tau - friction_forces(tree, qd), rotors=rotor_inertias(tree), **acting)
+            return compute(q, qd, tau, rotors=rotors, **acting)
 
         described(tree, text, _SENTENCE, outside.words)
         return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
@@ -49,9 +51,10 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     if rotors.any() and not METHODS[method].takes("rotors", "forward_dynamics"):
         raise UnsupportedError(f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
     options = {"rotors": rotors} if rotors.any() else {}
+    compute = with_friction(tree, lean_links(tree), text, rotors)
 
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
-        return text(q, qd, tau - friction_forces(tree, qd), **options)
+        return compute(q, qd, tau, **options)
 
     described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")
     return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),

@@ -1,0 +1,143 @@
+"""Joints at rest: held by dry friction, or against a stop, or by both, until the force that holds them reaches its bound.
+
+A segment of a simulation has a mode: the joints that are held, and the direction in which friction acts at each that slides. In a mode all
+forces are smooth. It ends when a joint that slides comes to a standstill, or a reaction reaches a bound; the next is found by solving for
+all joints at rest together (`dynamics.dry_friction`), as one that is let go changes what the others must bear.
+    bounds of a reaction    -coulomb and coulomb; a stop that is touched pushes with any force, in one direction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics.drives import coulomb_frictions
+from cayley.dynamics.dry_friction import corrected
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.errors import ModelError
+from cayley.model.tree import Tree
+from cayley.simulation.labels import velocity_labels
+from cayley.simulation.stops import Stop, Stops
+
+FRICTION_WORDS = ("stick", "slip")
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """A joint's velocity in the direction in which it slides: it is watched for a standstill."""
+
+    column: int
+    direction: float
+
+
+@dataclass(frozen=True)
+class Holding:
+    """How far the reaction that holds a joint is from its bounds: it is watched until the joint is let go."""
+
+    column: int
+
+
+@dataclass
+class Rest:
+    """The joints of a mechanism that can be held, and the mode they are in."""
+
+    tree: Tree
+    stops: Stops
+    coulomb: np.ndarray = field(init=False)
+    sliding: np.ndarray = field(init=False)  # directions (nv) of friction, 0 where there is none
+    held: np.ndarray = field(init=False)  # bool (nv)
+    _inertia: Kernel = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.coulomb, self._names = coulomb_frictions(self.tree), [name for name, _ in velocity_labels(self.tree)]
+        negative = [name for name, c in zip(self._names, self.coulomb, strict=True) if c < 0]
+        if negative:
+            raise ModelError(f"joint {negative[0]!r} of {self.tree.name} has a negative dry friction: it would push, and a joint at rest has no "
+                             "motion that follows; leave friction out, or correct it")
+        self.sliding, self.held = np.zeros(self.tree.nv), np.zeros(self.tree.nv, bool)
+        self._lower, self._upper, self._at = np.zeros(self.tree.nv), np.zeros(self.tree.nv), dict[int, Stop]()
+        self._inertia = inertia_matrix_kernel(self.tree)
+
+    @property
+    def possible(self) -> bool:
+        """Whether any joint can be held at all."""
+        return bool(self.stops.all) or bool(self.coulomb.any())
+
+    @property
+    def friction(self) -> np.ndarray:
+        """The dry friction (nv) of what slides: what is subtracted from the joint forces."""
+        return self.coulomb * self.sliding
+
+    @property
+    def watched(self) -> list[Stop | Sliding | Holding]:
+        """What ends this mode."""
+        resting = [*self._at.values()]
+        return [*[stop for stop in self.stops.all if stop not in resting],
+                *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
+                *[Holding(int(k)) for k in np.flatnonzero(self.held)]]
+
+    def resolved(self, q: np.ndarray, acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The acceleration (nv) with the joints that are held, and their reactions (nv), given what all would do without."""
+        moves, reaction = ~self.held, np.zeros(len(self.held))
+        M = self._inertia(q)
+        forces, found = M @ acceleration, np.zeros(len(self.held))
+        found[moves] = np.linalg.solve(M[np.ix_(moves, moves)], forces[moves])
+        reaction[self.held] = (M[self.held] @ found) - forces[self.held]
+        return found, reaction
+
+    def slack(self, column: int, reaction: np.ndarray) -> float:
+        """How much the reaction of a held joint may still change; negative if it is beyond a bound."""
+        return float(min(reaction[column] - self._lower[column], self._upper[column] - reaction[column]))
+
+    def direction(self, column: int, reaction: np.ndarray) -> float:
+        """Where a held joint goes when it is let go."""
+        return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
+
+    def impacts(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
+        """The velocity (nv) after impacts at stops, and the stops that were struck."""
+        if not any(stop.touches(q) and stop.n * v[stop.column] < 0 for stop in self.stops.all):
+            return v, []
+        return self.stops.hit(q, v, np.linalg.inv(self._inertia(q)), self.held)
+
+    def settle(self, q: np.ndarray, v: np.ndarray, acceleration: Callable[[], np.ndarray],
+               released: Mapping[int, float]) -> list[tuple[str, str]]:
+        """Decide the mode at the state (`q`, `v`): what has changed, by name and word.
+
+        `acceleration()` is what all joints would do without what can be held; joints that were `released` just now go where they went.
+        """
+        before, at, slid = self.held, self._at, self.sliding
+        self.sliding, self._at = np.sign(v) * (self.coulomb > 0), {}
+        still = v == 0
+        self._lower, self._upper = np.where(still, -self.coulomb, 0.0), np.where(still, self.coulomb, 0.0)
+        for stop in self.stops.all:
+            if still[stop.column] and stop.touches(q) and released.get(stop.column) != stop.n:
+                self._at[stop.column] = stop
+                bound = self._upper if stop.n > 0 else self._lower
+                bound[stop.column] = stop.n * np.inf
+        going = self._going(q, acceleration, released) if (self._lower < self._upper).any() else np.ones(len(v))
+        self.held = going == 0
+        self.sliding = np.where(still & (self.coulomb > 0), going, self.sliding)
+        self._at = {column: stop for column, stop in self._at.items() if self.held[column]}
+        let_go = [(at[k].name, "release") if k in at else (self._names[k], "slip") for k in np.flatnonzero(before & ~self.held)]
+        stuck = [(self._names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held) if k not in self._at]
+        return [*let_go, *stuck]
+
+    def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray], released: Mapping[int, float]) -> np.ndarray:
+        """How all joints go: rounds of guesses, in the end one joint at a time, which cannot go round in circles."""
+        M, lower, upper = self._inertia(q), self._lower.copy(), self._upper.copy()
+        forces = M @ acceleration()
+        going = np.where(lower < upper, 0.0, 1.0)
+        for column, direction in released.items():
+            going[column] = direction
+            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
+        for turn in range(2 ** min(len(going) + 4, 20)):
+            _, better = corrected(M, forces, lower, upper, going)
+            changes = np.flatnonzero(better != going)
+            if not len(changes):
+                break
+            changes = changes if turn < len(going) + 4 else changes[:1]
+            going[changes] = better[changes]
+        return going
