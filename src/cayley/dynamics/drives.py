@@ -18,8 +18,8 @@ from cayley.model.tree import Tree
 def drive_forces(tree: Tree, qd: Any, qdd: Any) -> Any:
     """Forces (nv) that the included drives need by themselves at the velocity `qd` and the acceleration `qdd`.
 
-    A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs nothing by itself,
-    though any force up to its dry friction would leave it there.
+    A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs
+    nothing by itself, though any force up to its dry friction would leave it there.
     """
     coulomb = coulomb_frictions(tree)
     beginning = where(coulomb > 0, coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
@@ -53,7 +53,7 @@ def coulomb_frictions(tree: Tree) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def without_dry_friction(tree: Tree) -> Tree:
-    """The mechanism with all of its friction but the dry one; the same for the same mechanism, so that what is compiled for it lasts."""
+    """The mechanism with all of its friction but the dry one; made once, so that what is compiled for it lasts."""
     if not coulomb_frictions(tree).any():
         return tree
     joints = tuple(replace(joint, friction=replace(joint.friction, coulomb=0.0)) for joint in tree.joints)

@@ -1,11 +1,12 @@
 """Joints at rest that friction, or a stop, can hold: which of them stay, and how the others begin to move.
 
-    M a = f + r,   lower <= r <= upper:   a = 0 where r is between its bounds, a > 0 only where r = lower, a < 0 only where r = upper
-    f                forces (nv) without the reactions r; dry friction of a joint at rest has the bounds -coulomb and coulomb
-    going            how a joint goes: 1 forwards, -1 backwards, 0 it is held
-A reaction that cannot change (lower = upper: a joint that slides, or has no friction) holds nothing. M is positive definite, so there is
-one solution, the minimum of a'M a / 2 - a'f + sum of coulomb |a|. It is found by guesses: each round solves for the joints that go, and
-holds those that went against their friction, or lets go those whose reaction left its bounds.
+    M a = f + r     f the forces (nv) without the reactions r
+    lower <= r <= upper,  a = 0 where r is between its bounds, a > 0 only where r = lower, a < 0 only where r = upper
+    going           how a joint goes: 1 forwards, -1 backwards, 0 it is held
+The bounds of dry friction at rest are -coulomb and coulomb. A reaction that cannot change (lower = upper: a joint that
+slides, or has no friction) holds nothing. M is positive definite, so there is one solution, the minimum of
+a'M a / 2 - a'f + sum of coulomb |a|. It is found by guesses: each round solves for the joints that go, holds those that
+went against their friction, and lets go those whose reaction left its bounds.
 Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
 """
 
@@ -28,7 +29,7 @@ _MOST_ROUNDS = 8
 
 
 def corrected(M: Any, forces: Any, lower: Any, upper: Any, going: Any) -> tuple[Any, Any]:
-    """One round: the accelerations (nv) if the joints go as guessed, and a better guess; the same one, if it was right."""
+    """One round: the accelerations (nv) if the joints go as guessed, and a better guess, the same if it was right."""
     acceleration = held_solve(M, forces + where(going > 0, lower, upper), going)
     reaction = M @ acceleration - forces
     freed = where(reaction > upper, -1.0, where(reaction < lower, 1.0, 0.0))
@@ -45,8 +46,8 @@ def held_solve(M: Any, forces: Any, going: Any) -> Any:
 def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any], rotors: Any) -> Callable[..., Any]:
     """Forward dynamics `(q, v, tau, **outside)` with the friction that the mechanism includes.
 
-    At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that begins. If the rounds
-    do not end, which was not seen yet, the answer is NaN.
+    At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
+    begins. If the rounds do not end, which was not seen yet, the answer is NaN.
     """
     coulomb = coulomb_frictions(tree)
     if not (coulomb > 0).any():
@@ -66,7 +67,8 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
 def resistance(M: Any, forces: Any, coulomb: np.ndarray, v: Any) -> tuple[Any, Any]:
     """The forces (nv) of dry friction at the velocity `v`, and how the joints go (nv)."""
     rubs = coulomb > 0
-    lower, upper = (where(rubs, where(v == 0, side * coulomb, -coulomb * np.sign(v)), -coulomb * np.sign(v)) for side in (-1.0, 1.0))
+    slides = -coulomb * np.sign(v)
+    lower, upper = (where(rubs, where(v == 0, side * coulomb, slides), slides) for side in (-1.0, 1.0))
     going = where(rubs, where(v == 0, 0.0, 1.0), 1.0)
     for _ in range(min(int(rubs.sum()) + 2, _MOST_ROUNDS)):
         before = going

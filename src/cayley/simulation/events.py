@@ -22,7 +22,8 @@ class Event:
 
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t, q, qd) -> (q, qd)`, if
     given, changes the state there and then; effects that follow each other ever faster are an event storm, and end the simulation.
-    An event that starts from zero happens when it comes back. Of events at the same instant all happen, in the order they were given in.
+    An event that starts from zero happens when it comes back. Of events at the same instant all happen, in the order in
+    which they were given.
     """
 
     name: str
@@ -49,10 +50,10 @@ class Event:
 
 
 def happenings(function: Callable[[float], float], times: np.ndarray, values: np.ndarray, sign: int) -> list[float]:
-    """When a function changes its sign, in the direction asked for, given its values at some times of a step, the first of them its start.
+    """When a function changes its sign, in the direction asked for, given its values at some times of a step.
 
-    One that starts from zero has not changed its sign; it does when it comes back. A function that only just goes through zero between the
-    given times, and back, is found where its values turn.
+    One that starts from zero has not changed its sign; it does when it comes back. A function that only just goes
+    through zero between the given times, and back, is found where its values turn.
     """
     times, values = _with_turns(function, times, values)
     found = []
@@ -77,20 +78,19 @@ def loss(function: Callable[[float], float], times: np.ndarray, values: np.ndarr
     return instant(function, times[0], times[beyond[0]], from_zero=True)
 
 
-def _with_turns(function: Callable[[float], float], times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_turns(function: Callable[[float], float], times: np.ndarray,
+                values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The times and values, and with them those where the function turns towards zero and is beyond it."""
-    size, turns = np.abs(values), []
+    size, found = np.abs(values), list(zip(times.tolist(), values.tolist(), strict=True))
     for k in range(1, len(values) - 1):
-        if values[k - 1] * values[k] > 0 and values[k] * values[k + 1] > 0 and size[k] <= size[k + 1] and size[k] <= size[k - 1] \
-                and size[k] < max(size[k - 1], size[k + 1]):
-            side = np.sign(values[k])
-            found = minimize_scalar(lambda t, side=side: side * function(t), bounds=(times[k - 1], times[k + 1]), method="bounded",
-                                    options={"xatol": 1e-9 * (times[k + 1] - times[k - 1])})
-            turns += [(found.x, side * found.fun)] if found.fun < 0 else []
-    if not turns:
-        return times, values
-    order = np.argsort([*times, *[t for t, _ in turns]], kind="stable")
-    return np.array([*times, *[t for t, _ in turns]])[order], np.array([*values, *[value for _, value in turns]])[order]
+        side, around = np.sign(values[k]), (size[k - 1], size[k + 1])
+        if (np.sign(values[k - 1:k + 2]) == side).all() and min(around) >= size[k] < max(around):
+            width = times[k + 1] - times[k - 1]
+            turn = minimize_scalar(lambda t, side=side: side * function(t), bounds=(times[k - 1], times[k + 1]),
+                                   method="bounded", options={"xatol": 1e-9 * width})
+            found += [(turn.x, side * turn.fun)] if turn.fun < 0 else []
+    found.sort()
+    return np.array([t for t, _ in found]), np.array([value for _, value in found])
 
 
 def instant(function: Callable[[float], float], start: float, stop: float, *, from_zero: bool = False) -> float:

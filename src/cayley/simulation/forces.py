@@ -68,7 +68,8 @@ class Forces:
         which = np.searchsorted(when, t + 1e-9 * self.period, side="right") - 1
         return np.array([self.looks[max(k, 0)][1] for k in which])
 
-    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, straight: np.ndarray, friction: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, straight: np.ndarray,
+                 friction: np.ndarray) -> np.ndarray:
         """dy/dt with the dry `friction` (nv) of what slides, without what holds joints at rest."""
         more = [np.asarray(w(t, straight, v) if callable(w) else w, dtype=float) for w in self._wrenches.values()]
         return self.derivative(q, v, self.tau(t, straight, v) - friction, *more)

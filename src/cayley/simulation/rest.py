@@ -1,8 +1,9 @@
-"""Joints at rest: held by dry friction, or against a stop, or by both, until the force that holds them reaches its bound.
+"""Joints at rest: held by dry friction, or against a stop, or by both, until the force that holds them is at its bound.
 
-A segment of a simulation has a mode: the joints that are held, and the direction in which friction acts at each that slides. In a mode all
-forces are smooth. It ends when a joint that slides comes to a standstill, or a reaction reaches a bound; the next is found by solving for
-all joints at rest together (`dynamics.dry_friction`), as one that is let go changes what the others must bear.
+A segment of a simulation has a mode: the joints that are held, and the direction in which friction acts at each that
+slides. In a mode all forces are smooth. It ends when a joint that slides comes to a standstill, or a reaction reaches a
+bound; the next is found by solving for all joints at rest together (`dynamics.dry_friction`), as one that is let go
+changes what the others must bear.
     bounds of a reaction    -coulomb and coulomb; a stop that is touched pushes with any force, in one direction
 """
 
@@ -23,6 +24,16 @@ from cayley.simulation.labels import velocity_labels
 from cayley.simulation.stops import Stop, Stops
 
 FRICTION_WORDS = ("stick", "slip")
+
+
+def checked_coulomb(tree: Tree) -> np.ndarray:
+    """The dry friction (nv) of a mechanism, if it is one that can be simulated."""
+    coulomb = coulomb_frictions(tree)
+    negative = [name for (name, _), c in zip(velocity_labels(tree), coulomb, strict=True) if c < 0]
+    if negative:
+        raise ModelError(f"joint {negative[0]!r} of {tree.name} has a negative dry friction: it would push, and nothing "
+                         "says where to from rest; leave friction out, or correct it")
+    return coulomb
 
 
 @dataclass(frozen=True)
@@ -52,11 +63,7 @@ class Rest:
     _inertia: Kernel = field(init=False)
 
     def __post_init__(self) -> None:
-        self.coulomb, self._names = coulomb_frictions(self.tree), [name for name, _ in velocity_labels(self.tree)]
-        negative = [name for name, c in zip(self._names, self.coulomb, strict=True) if c < 0]
-        if negative:
-            raise ModelError(f"joint {negative[0]!r} of {self.tree.name} has a negative dry friction: it would push, and a joint at rest has no "
-                             "motion that follows; leave friction out, or correct it")
+        self.coulomb, self._names = checked_coulomb(self.tree), [name for name, _ in velocity_labels(self.tree)]
         self.sliding, self.held = np.zeros(self.tree.nv), np.zeros(self.tree.nv, bool)
         self._lower, self._upper, self._at = np.zeros(self.tree.nv), np.zeros(self.tree.nv), dict[int, Stop]()
         self._inertia = inertia_matrix_kernel(self.tree)
@@ -80,7 +87,7 @@ class Rest:
                 *[Holding(int(k)) for k in np.flatnonzero(self.held)]]
 
     def resolved(self, q: np.ndarray, acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The acceleration (nv) with the joints that are held, and their reactions (nv), given what all would do without."""
+        """The acceleration (nv) with joints held, and their reactions (nv), given what all would do without."""
         moves, reaction = ~self.held, np.zeros(len(self.held))
         M = self._inertia(q)
         forces, found = M @ acceleration, np.zeros(len(self.held))
@@ -106,7 +113,8 @@ class Rest:
                released: Mapping[int, float]) -> list[tuple[str, str]]:
         """Decide the mode at the state (`q`, `v`): what has changed, by name and word.
 
-        `acceleration()` is what all joints would do without what can be held; joints that were `released` just now go where they went.
+        `acceleration()` is what all joints would do if none were held; those that were `released` just now, in a
+        direction, are not taken back.
         """
         before, at, slid = self.held, self._at, self.sliding
         self.sliding, self._at = np.sign(v) * (self.coulomb > 0), {}
@@ -121,11 +129,13 @@ class Rest:
         self.held = going == 0
         self.sliding = np.where(still & (self.coulomb > 0), going, self.sliding)
         self._at = {column: stop for column, stop in self._at.items() if self.held[column]}
-        let_go = [(at[k].name, "release") if k in at else (self._names[k], "slip") for k in np.flatnonzero(before & ~self.held)]
-        stuck = [(self._names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held) if k not in self._at]
+        let_go = [(at[k].name, "release") if k in at else (self._names[k], "slip")
+                  for k in np.flatnonzero(before & ~self.held).tolist()]
+        stuck = [(self._names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held).tolist() if k not in self._at]
         return [*let_go, *stuck]
 
-    def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray], released: Mapping[int, float]) -> np.ndarray:
+    def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray],
+               released: Mapping[int, float]) -> np.ndarray:
         """How all joints go: rounds of guesses, in the end one joint at a time, which cannot go round in circles."""
         M, lower, upper = self._inertia(q), self._lower.copy(), self._upper.copy()
         forces = M @ acceleration()

@@ -16,12 +16,15 @@ from cayley.compiler.iterate import iterate
 from cayley.compiler.kernel import kernel
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
+from cayley.dynamics.drives import coulomb_frictions, without_dry_friction
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, Law
 from cayley.simulation.fixed_steps import fixed_step
+from cayley.simulation.friction_steps import with_dry_friction
 from cayley.simulation.progress import PatientBar
+from cayley.simulation.rest import checked_coulomb
 from cayley.simulation.singular_inertia import singular_inertia
 from cayley.simulation.stages import FIRST, TIME, FixedStep, Stage, State
 from cayley.simulation.state_equation import StateEquation
@@ -88,6 +91,9 @@ class Rollout:
             raise GeometryError(f"velocities of {self.tree.name} must be finite, of the shape (..., {self.tree.nv}); these have {qd.shape}")
         if not (np.isfinite(step) & (np.asarray(step) != 0)).all():
             raise ConventionError(f"the step must be a number of seconds that is not zero, not {step}")
+        if (np.asarray(step) < 0).any() and coulomb_frictions(self.tree).any():
+            raise ConventionError("a step is negative: dry friction cannot be run backwards, as a joint at rest does not say "
+                                  "how it came there")
         if steps < 0 or every < 1 or steps % every:
             raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
 
@@ -240,9 +246,11 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     """
     if control not in ("sampled", "continuous"):
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
-    equation = StateEquation(tree, tuple(wrenches), axes, tuple(inertias))
+    equation = StateEquation(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias))
     law = None if controller is None else Law(controller, tree)
-    return Rollout(tree, fixed_step(method, iterations), method, equation, law, control == "sampled", changing)
+    steps, coulomb = fixed_step(method, iterations), checked_coulomb(tree)
+    steps = with_dry_friction(steps, coulomb) if coulomb.any() else steps
+    return Rollout(tree, steps, method, equation, law, control == "sampled", changing)
 
 
 def _together(batches: dict[str, tuple[int, ...]]) -> tuple[int, ...]:

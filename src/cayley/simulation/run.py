@@ -1,8 +1,8 @@
 """A simulation on its way: segments between events, each followed by one of SciPy's solvers, step by step.
 
-The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. The solver's state is
-y = (q, v, work, impulse): the impulse (nv) of what holds joints at rest is integrated with them, so that the steps are short enough to see
-when these forces reach their bounds, though nothing moves.
+The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. The solver's
+state is y = (q, v, work, impulse): the impulse (nv) of what holds joints at rest is integrated too, so that the steps are
+short enough to see when these forces reach their bounds, though nothing moves.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Run:
     happened: list[Occurrence] = field(default_factory=list)
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        self.t, self._next = t, 0
+        self.t, self._next, self._counted = t, 0, 0
         self.y = self._joined(q, v, 0.0)
         self._released: dict[int, float] = {}
         self._acted: list[Event] = []
@@ -94,8 +94,9 @@ class Run:
         return not self.status
 
     def _segment(self) -> None:
-        solver = self.make_solver(self._slope, self.t, self._joined(*self._parts(self.y), self.y[self._work]), self._bound)
-        watched = [*self.events, *self.ends, *self.rest.watched]
+        start = self._joined(*self._parts(self.y), self.y[self._work])
+        solver = self.make_solver(self._slope, self.t, start, self._bound)
+        watched: list[Any] = [*self.events, *self.ends, *self.rest.watched]
         before = self._values(watched, self.t, self.y)
         for event in self._acted:
             before[watched.index(event)] = 0.0  # it is there, to the last digit: what comes back within a step is found
@@ -115,8 +116,8 @@ class Run:
                               self._values(watched, solver.t, solver.y)]) if watched else np.zeros((len(times), 0))
             if np.isnan(looks[:, :len(self.events)]).any():
                 self._advance(solver.t, solver.y, dense)
-                return self._finish("not finite", f"event {watched[int(np.argmax(np.isnan(looks).any(0)))].name!r} is not a number at "
-                                                  f"t = {self.t:.9g}")
+                broken = watched[int(np.argmax(np.isnan(looks).any(0)))]
+                return self._finish("not finite", f"event {broken.name!r} is not a number at t = {self.t:.9g}")
             if self._happens(watched, times, looks, dense):
                 return None
             self._advance(solver.t, solver.y, dense)
@@ -127,7 +128,8 @@ class Run:
 
     def _happens(self, watched: list[Any], times: np.ndarray, looks: np.ndarray, dense: Any) -> bool:
         """Deal with what happens inside the step, in its order; True if a new segment must be started."""
-        found = sorted((at, k) for k, what in enumerate(watched) for at in self._instants(what, times, looks[:, k], dense))
+        found = sorted((at, k) for k, what in enumerate(watched)
+                       for at in self._instants(what, times, looks[:, k], dense))
         acting = next((at for at, k in found if not _only_recorded(watched[k])), np.inf)
         now = []
         for at, k in found:
@@ -270,7 +272,8 @@ class Run:
 
     def _happened(self, name: str, action: str, t: float | None = None) -> None:
         self.happened.append(Occurrence(self.t if t is None else t, name, action))
-        if sum(1 for o in self.happened if o.action not in FRICTION_WORDS) > self.max_events:
+        self._counted += action not in FRICTION_WORDS
+        if self._counted > self.max_events:
             self._finish("event storm", f"more than {self.max_events} events until t = {self.t:.9g}, the last of them {name!r}: they "
                                         "follow each other ever faster, or max_events is too small")
 
@@ -302,8 +305,9 @@ class Run:
             self.kept.append((self.t, self.y))
         t, y = np.array([t for t, _ in self.kept]), np.array([y for _, y in self.kept])
         q, qd = y[:, :nq], y[:, self._velocities]
-        return Trajectory.of(self.tree, t, q, qd, self.forces.along(t, q, qd), y[:, self._work], status=self.status, message=self.message,
-                             happened=tuple(self.happened), facts=facts, dense=self._dense() if self.pieces else None)
+        return Trajectory.of(self.tree, t, q, qd, self.forces.along(t, q, qd), y[:, self._work], status=self.status,
+                             message=self.message, happened=tuple(self.happened), facts=facts,
+                             dense=self._dense() if self.pieces else None)
 
     def _dense(self) -> _Dense:
         return _Dense(self.tree, np.array([t for t, _ in self.pieces]), [dense for _, dense in self.pieces])

@@ -76,7 +76,8 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     watched = (events,) if isinstance(events, Event) else tuple(events)
     stops = _stops(tree, limits)
     rest = Rest(tree, Stops(stops.restitution, []) if limits == "end" else stops)
-    run = Run(tree, forces, rest, stops.all if limits == "end" else [], watched, instants, end, max_events, max_evaluations,
+    run = Run(tree, forces, rest, stops.all if limits == "end" else [], watched, instants, end, max_events,
+              max_evaluations,
               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
     run.start(start, *_checked(tree, q, qd, limits != "ignore"))
     with PatientBar(f"{tree.name}, simulation", end - start, shown=progress) as bar:

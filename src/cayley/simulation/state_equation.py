@@ -18,9 +18,10 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.drives import friction_forces, rotor_inertias
 from cayley.dynamics.energies import lagrangian
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.dynamics.forward.solve import forward_dynamics, solve
+from cayley.dynamics.forward.solve import solve
 from cayley.dynamics.identification.parameters import inertia_vector_from_moments
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import ROOT, Links, links_of
 from cayley.dynamics.moments import Moments
@@ -78,12 +79,14 @@ class StateEquation:
 
     def acceleration(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
         """dv/dt (nv)."""
-        if not self.inertias:
-            return self._plain(q, v, tau, *more)
-        tree, wrenches = self.tree, more[:len(self.wrenches)]
-        links = self._links_with(more[len(self.wrenches):])
-        acting = Outside(self.wrenches, self.axes).acting(self._links, tree, q, wrenches)
-        return forward_dynamics(links, q, v, tau - friction_forces(tree, v), rotors=rotor_inertias(tree), **acting)
+        return solve(*self.balance(q, v, tau, *more)) if self.inertias else self._plain(q, v, tau, *more)
+
+    def balance(self, q: Any, v: Any, tau: Any, *more: Any) -> tuple[Any, Any]:
+        """The inertia matrix (nv, nv) and the forces (nv) of M dv/dt = f."""
+        tree, links = self.tree, self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
+        acting = Outside(self.wrenches, self.axes).acting(links, tree, q, more[:len(self.wrenches)])
+        bias = inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting)
+        return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, v) - bias
 
     def power(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
         """The power [W] of joint forces, friction and wrenches: what changes the energy."""
@@ -136,6 +139,10 @@ class StateEquation:
 
     def _lean_with(self, more: Sequence[Any]) -> Links:
         return self._links_with(more[len(self.wrenches):]) if self.inertias else self._lean
+
+    @cached_property
+    def _pushed(self) -> Links:
+        return lean_links(self.tree, pushed=self.wrenches)
 
     @cached_property
     def _lean(self) -> Links:

@@ -2,8 +2,8 @@
 
     n     +1 at a lower limit, -1 at an upper one: the direction in which a stop pushes
 An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that rest stay at rest, and
-no impulse pulls. Rebounds slower than `REST_SPEED` rest: a ball that bounces ever faster comes to an end. How joints rest against their
-stops is in `rest`. Source: Newton's law of restitution.
+no impulse pulls. Rebounds slower than `REST_SPEED` rest: a ball that bounces ever faster comes to an end. How joints rest
+against their stops is in `rest`. Source: Newton's law of restitution.
 """
 
 from __future__ import annotations
@@ -60,10 +60,12 @@ class Stops:
     restitution: float
     all: list[Stop]
 
-    def hit(self, q: np.ndarray, v: np.ndarray, compliance: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
+    def hit(self, q: np.ndarray, v: np.ndarray, compliance: np.ndarray,
+            held: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
         """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck.
 
-        `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those that do at stops take part.
+        `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those at stops take
+        part.
         """
         struck: list[Stop] = []
         for _ in range(2 * len(self.all) + 1):
@@ -71,7 +73,8 @@ class Stops:
             if not now:
                 break
             struck += now
-            v = self._impact(v, compliance, now, [s for s in self.all if held[s.column] and s.touches(q) and s not in now])
+            others = [s for s in self.all if held[s.column] and s.touches(q) and s not in now]
+            v = self._impact(v, compliance, now, others)
         return v, struck
 
     def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], others: list[Stop]) -> np.ndarray:

@@ -28,7 +28,8 @@ class ForwardDynamics(Alternatives):
         tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
         links, method = lean_links(tree, pushed=outside.frames), METHODS[default_method(tree)]
         rotors = rotor_inertias(tree)
-        compute = with_friction(tree, links, Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics"), rotors)
+        free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
+        compute = with_friction(tree, links, free, rotors)
 
         def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
             acting = outside.acting(links, tree, q, more)
