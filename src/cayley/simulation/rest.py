@@ -19,8 +19,8 @@ from cayley.dynamics.drives import coulomb_frictions
 from cayley.dynamics.dry_friction import corrected
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.errors import ModelError
+from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
-from cayley.simulation.labels import velocity_labels
 from cayley.simulation.stops import Stop, Stops
 
 FRICTION_WORDS = ("stick", "slip")
