@@ -25,7 +25,6 @@ from cayley.dynamics.forward import (
     solve,
 )
 from cayley.dynamics.forward.bias import bias_forces, bias_parts
-from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.methods import METHODS
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inverse import augmented_links
@@ -34,8 +33,7 @@ from cayley.dynamics.links import links_of, serial_chain
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.model.catalogue import load_robot
-from cayley.model.joint_kinds import Revolute
-from cayley.model.parts import Body, Joint
+from cayley.model.parts import Body
 from cayley.model.tree import Tree
 from compiler.parity import check_parity
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_chain, random_state
@@ -433,12 +431,3 @@ def test_axes_follow_their_predecessors_and_crossings_are_named():
         decoupled_inertia.decoupled_dynamics(serial_chain(random_chain("RR", 1)), *np.zeros((3, 2)))
     with pytest.raises(UnsupportedError, match="second derivative"):
         _ = plain.principal.second_rate
-
-
-@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
-@pytest.mark.parametrize("method", list(METHODS))
-def test_no_method_gives_numbers_for_a_joint_that_moves_no_mass(method):
-    tree = Tree.of("massless", [Body("base"), Body("arm", 1.0, [0.5, 0, 0]), Body("tip", 0.0)],
-                   [Joint("first", "base", "arm", Revolute()), Joint("second", "arm", "tip", Revolute())])
-    found = forward_dynamics_kernel(tree).using(method)([0.3, 0.2], [0.1, -0.4], [1.0, 1.0])
-    assert not np.isfinite(found[1]), "garbage"

@@ -169,9 +169,8 @@ def test_massless_links(module):
         D = module.inertia_matrix(serial_chain(changed), q)
         assert np.isfinite(D).all() and near(D, crba(changed, q))
     changed = replace(tree, bodies=(*tree.bodies[:4], inert[4]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        D = module.inertia_matrix(serial_chain(changed), q)
-    assert not np.isfinite(D).all() if module is operator_factors else near(D, crba(changed, q)) and not D[3].any()
+    D = module.inertia_matrix(serial_chain(changed), q)
+    assert near(D, crba(changed, q)) and not D[3].any()
 
 
 @pytest.mark.parametrize("module", CHAIN_METHODS, ids=name_of)

@@ -30,8 +30,10 @@ class Compiled:
     Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled.
     """
 
-    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable, make_result: Callable | None):
+    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable, make_result: Callable | None,
+                 *, explains_nan: bool = False):
         self.traced, self._simplified, self._general, self._make_result = traced, simplified, general, make_result
+        self._explains_nan = explains_nan
         self._ufuncs: dict[str, np.ufunc] = {}
 
     def ufunc(self, dtype: str) -> np.ufunc:
@@ -57,7 +59,8 @@ class Compiled:
 
     def _code(self, precision: str, named: bool | None) -> Code:
         """Loaded code. `named` adds the native call, with that kind of result."""
-        own = object_code([self.traced.key, precision, named], lambda: _assemblies(self._simplified(), precision, named), self.traced.name)
+        what = [self.traced.key, precision, named, *(["explains NaN"] if self._explains_nan else [])]
+        own = object_code(what, lambda: _assemblies(self._simplified(), precision, named, self._explains_nan), self.traced.name)
         return loaded(own, precision)
 
     @cached_property
@@ -103,7 +106,7 @@ def object_code(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], ti
     return objects
 
 
-def _assemblies(program: Program, precision: str, named: bool | None) -> list[Callable[[], Assembly]]:
+def _assemblies(program: Program, precision: str, named: bool | None, explains_nan: bool) -> list[Callable[[], Assembly]]:
     """What there is to compile, piece by piece."""
     machine = host()
     core = Core(program, machine.width(precision), precision, fused=machine.fused)
@@ -111,7 +114,7 @@ def _assemblies(program: Program, precision: str, named: bool | None) -> list[Ca
     if named is not None:
         single = Core(program, 1, precision, fused=machine.fused)
         jobs += [*[lambda k=k: single.part(k) for k in range(len(single.parts))],
-                 lambda: native_call(single, named=named)]
+                 lambda: native_call(single, named=named, explains_nan=explains_nan)]
     return jobs
 
 

@@ -46,12 +46,13 @@ class Kernel:
 
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
                  results: Sequence[str] | None = None, function: Callable | None = None, doc: str | None = None,
-                 module: str | None = None, check: Callable[..., None] | None = None, rebuild: tuple | None = None):
+                 module: str | None = None, check: Callable[..., None] | None = None, explain: Callable[..., None] | None = None,
+                 rebuild: tuple | None = None):
         self.signature, self.inputs, self.outputs = signature, tuple(inputs), None if results is None else tuple(results)
         self.__name__, self.__doc__, self.__module__ = name, doc, module or __name__
         self.__qualname__ = getattr(function, "__qualname__", name)
         self.__wrapped__ = function
-        self._make_program, self._check, self._rebuild = make_program, check, rebuild
+        self._make_program, self._check, self._explain, self._rebuild = make_program, check, explain, rebuild
         self._traces: dict[tuple[int, ...], Program] = {}
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
@@ -122,7 +123,8 @@ class Kernel:
     def reference(self, *arguments: Any) -> Any:
         """The Python text itself on floats, for one state: slow, and what everything else is compared with."""
         arrays = [np.array(a, dtype=np.float64) for a in arguments]  # copies, as the text may write into them
-        return self.evaluate(NUMPY, *arrays) if self.__wrapped__ is None else self.__wrapped__(*arrays)
+        with np.errstate(all="ignore"):
+            return self.evaluate(NUMPY, *arrays) if self.__wrapped__ is None else self.__wrapped__(*arrays)
 
     # How it is called
 
@@ -132,8 +134,9 @@ class Kernel:
 
     @property
     def unchecked(self) -> Kernel:
-        """The same kernel without the check of its arguments: for values that are known to be good, as in a control loop."""
-        if self._check is not None and self._bare is None:
+        """The same kernel without the check of its arguments, for values that are known to be good, as in a control loop; and without
+        explanations: what has no answer is NaN for one state as it is in a batch."""
+        if (self._check is not None or self._explain is not None) and self._bare is None:
             self._bare = self._without_check()
         return self._bare or self
 
@@ -175,9 +178,17 @@ class Kernel:
         compiled = self._specialised(self._sizes(self._bind([a.shape for a in operands], options.get("axes"))))
         with np.errstate(all="ignore"):  # NaN says it all, and comparisons inside a kernel set flags that mean nothing outside
             result = compiled.ufunc(precision)(*operands, **options)
+        if self._explain is not None:
+            self._explain_nan(operands, result)
         if precision == "float64" and self._check is None:
             self._answer_with(compiled.native)
         return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
+
+    def _explain_nan(self, operands: Sequence[Any], result: Any) -> None:
+        """Let it be said why one state has no answer. Batches keep their NaN; so does a state that is not finite itself."""
+        alone = all(np.ndim(a) == len(core) and np.isfinite(a).all() for a, core in zip(operands, self.signature.inputs, strict=True))
+        if alone and any(np.isnan(part).any() for part in (result if isinstance(result, tuple) else (result,))):
+            self._explain(*operands)  # type: ignore[misc]
 
     def _inlined(self, operands: Sequence[Any]) -> Any:
         bound = self._bind([np.shape(a) for a in operands])
@@ -190,7 +201,8 @@ class Kernel:
         with self._lock:
             if sizes not in self._compiled:
                 traced, dimensions = self._trace(sizes), dict(zip(self.signature.names, sizes, strict=True))
-                self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general, _result_maker(traced))
+                self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general, _result_maker(traced),
+                                                 explains_nan=self._explain is not None)
             return self._compiled[sizes]
 
     def _prepared(self, arguments: Sequence[Any], arrays: Sequence[np.ndarray], dtype: Any) -> Prepared:
@@ -272,13 +284,14 @@ class Kernel:
 
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
-           name: str | None = None, check: Callable[..., None] | None = None, inputs: Sequence[str] | None = None,
-           kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
+           name: str | None = None, check: Callable[..., None] | None = None, explain: Callable[..., None] | None = None,
+           inputs: Sequence[str] | None = None, kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use. Several outputs
     are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code. `check` is called
-    with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out. `inputs`
+    with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out. `explain`
+    is called with the arguments of a call for one state, all finite, whose answer is not a number, and raises if it knows why. `inputs`
     are the names of the arguments, if the function's own will not do; `kind` is the class of the result, if it is to be a kernel with
     more to it.
 
@@ -306,7 +319,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
                          description=inspect.getdoc(function) or "")
 
         return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function, doc=function.__doc__,
-                    module=getattr(function, "__module__", None), check=check)
+                    module=getattr(function, "__module__", None), check=check, explain=explain)
 
     return decorate
 

@@ -1,7 +1,8 @@
 """One state, called from Python without ceremony: a function whose argument checks are machine code too.
 
 The plain case (contiguous float64 arrays of exactly the core shapes, results new or into `out`) is computed at once, through
-buffers, so `out` may overlap an input. Every other call is handed over, untouched, to the general one.
+buffers, so `out` may overlap an input. Every other call is handed over, untouched, to the general one; so is, of kernels that explain
+it, a call whose result is not a number.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def native_function(code: int, name: str, general: Callable, make_result: Callab
     return api.function_from_code(code, name, table, (owner, general, make_result))
 
 
-def native_call(core: Core, *, named: bool) -> Assembly:
+def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assembly:
     """The assembly of `call` for a core of width one."""
     assembly, text = Assembly(), Text()
     for name in core.names:
@@ -56,6 +57,8 @@ def native_call(core: Core, *, named: bool) -> Assembly:
             target = text.let(f"getelementptr double, ptr {space.input}, i64 {start}")
             text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * prod(v.shape)}, i1 false)")
         call_core(text, core, space)
+        if explains_nan:
+            _hand_over_nan(text, core, space, slow)
 
     text.place(into)
     if len(outputs) == 1:
@@ -96,6 +99,20 @@ def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> Non
     text.place(named)
     word = text.let(f"load ptr, ptr {text.let(f'getelementptr i8, ptr %names, i64 {api.TUPLE_ITEMS}')}")
     text.do(f"br i1 {text.let(f'icmp eq ptr {word}, %out_name')}, label %{into}, label %{slow}")
+
+
+def _hand_over_nan(text: Text, core: Core, space: Workspace, slow: str) -> None:
+    """To the general call, if a result is not equal to itself."""
+    numbers, bad, good = "true", text.label("bad"), text.label("good")
+    for start, v in zip(Buffers(core).outputs, core.program.outputs, strict=True):
+        for k in range(start, start + prod(v.shape)):
+            value = text.let(f"load double, ptr {text.let(f'getelementptr double, ptr {space.output}, i64 {k}')}")
+            numbers = text.let(f"and i1 {numbers}, {text.let(f'fcmp ord double {value}, {value}')}")
+    text.do(f"br i1 {numbers}, label %{good}, label %{bad}")
+    text.place(bad)
+    space.give_back()
+    text.do(f"br label %{slow}")
+    text.place(good)
 
 
 def _field(text: Text, pointer: str, offset: int, kind: str) -> str:

@@ -27,7 +27,7 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
     arguments = [input_symbols(graph, label, shape) for label, shape in zip(inputs, signature.input_shapes(bound), strict=True)]
     own = [a.copy() if isinstance(a, Symbols) else a for a in arguments]  # the function may write into its arguments
     try:
-        with without_collection():
+        with without_collection(), np.errstate(all="ignore"):  # of constants too, NaN says it all
             returned = function(*own)
     except _TELLING as error:
         if isinstance(error, CayleyError) and not _from_libraries(error):  # said by the text itself about its choices

@@ -21,6 +21,7 @@ from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.links import Links, links_of
 from cayley.dynamics.reactions import Reactions, reactions_kernel
+from cayley.dynamics.singular_inertia import InertiaRegularity, inertia_regularity
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
 
@@ -48,6 +49,9 @@ class DynamicTree(Tree):
     def forward_dynamics(self) -> ForwardDynamics:
         """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` give. `.using(method)`, `.taking(...)`.
 
+        A state whose inertia matrix is singular, or not positive definite, has none: by every method they are NaN for all joints, and a
+        call for one state raises `SingularityError` that says why. `inertia_regularity` says it of a batch.
+
         >>> cy.load("s1_f2").forward_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916]).round(9)
         array([0.5, 2. ])
         """
@@ -74,14 +78,28 @@ class DynamicTree(Tree):
         return inverse_inertia_matrix_kernel(self)
 
     def inertia_condition(self, q: Any) -> np.ndarray:
-        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward dynamics.
+        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward dynamics;
+        infinite where a joint moves no mass.
 
         >>> cy.load("s1_f2").inertia_condition([0.3, -0.7]).round(3)
         np.float64(6.459)
         """
         M = self.inertia_matrix(q)
-        scale = 1 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
-        return np.linalg.cond(scale[..., :, None] * M * scale[..., None, :])
+        own = np.diagonal(M, axis1=-2, axis2=-1)
+        scale = 1 / np.sqrt(np.where(own > 0, own, 1.0))
+        condition = np.linalg.cond(scale[..., :, None] * M * scale[..., None, :])
+        return np.where((own > 0).all(axis=-1) | np.isnan(condition), condition, np.inf)[()]
+
+    def inertia_regularity(self, q: Any) -> InertiaRegularity:
+        """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that no body has.
+
+        There `forward_dynamics`, by every method, `inverse_inertia_matrix` and `forward_derivatives` of a batch are NaN for all joints;
+        for one state they raise `SingularityError` with the reason, unless they are `unchecked`.
+
+        >>> cy.load("s1_f2").inertia_regularity([[0.3, -0.7], [0.0, 0.0]]).regular
+        array([ True,  True])
+        """
+        return inertia_regularity(self, q)
 
     # The parts of tau = M qdd + C qd + G
 

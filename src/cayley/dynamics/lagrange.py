@@ -22,8 +22,9 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
+from cayley.dynamics.regular_inertia import is_definite, only_where
 from cayley.dynamics.timed_functions import Function, by_time, optional, takes_time, timed, timed_kernel
-from cayley.errors import UnsupportedError
+from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics.linear import ldl_solve
 
 
@@ -109,14 +110,16 @@ class LagrangeSystem:
 
     @cached_property
     def accelerations(self) -> Kernel:
-        """`(q, qd, tau)` -> qdd (..., n); infinite or NaN where M, or A M^-1 A^T, is singular."""
-        return self._kernel("accelerations", ("q", "qd", "tau"), "(n)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).qdd)
+        """`(q, qd, tau)` -> qdd (..., n); NaN where M, or A M^-1 A^T, is singular, and `SingularityError` if that is asked of one state."""
+        return self._kernel("accelerations", ("q", "qd", "tau"), "(n)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).qdd,
+                            self._explain)
 
     @cached_property
     def multipliers(self) -> Kernel:
         """`(q, qd, tau)` -> lam (..., h): the constraints push with the generalised forces - A^T lam."""
         self._check_constrained()
-        return self._kernel("multipliers", ("q", "qd", "tau"), "(h)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).lam)
+        return self._kernel("multipliers", ("q", "qd", "tau"), "(h)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).lam,
+                            self._explain)
 
     @cached_property
     def constraint_jacobian(self) -> Kernel:
@@ -147,7 +150,7 @@ class LagrangeSystem:
 
     def _motion(self, q: Any, qd: Any, tau: Any, t: Any) -> Motion:
         M, bias = self._terms(q, qd, t)
-        free = ldl_solve(M, tau - bias)
+        free = only_where(is_definite(M), ldl_solve(M, tau - bias))
         if self.constraints is None:
             return Motion(free, np.zeros(0))
         phi = self._phi(q, t)
@@ -155,7 +158,7 @@ class LagrangeSystem:
         rate = A @ qd + by_time(phi, t)
         change = jacobian(rate, q) @ qd + by_time(rate, t)
         yielded = ldl_solve(M, A.T)
-        lam = ldl_solve(A @ yielded, A @ free + change)
+        lam = only_where(is_definite(A @ yielded), ldl_solve(A @ yielded, A @ free + change))
         return Motion(free - yielded @ lam, lam)
 
     def _phi(self, q: Any, t: Any) -> Any:
@@ -165,5 +168,9 @@ class LagrangeSystem:
         if self.constraints is None:
             raise UnsupportedError(f"{self.name} has no constraints: give them when you make the system, constraints=lambda q: [...]")
 
-    def _kernel(self, name: str, arrays: Sequence[str], out: str, text: Function) -> Kernel:
-        return timed_kernel(",".join(["(n)"] * len(arrays)), out, text, name, arrays, self.rheonomic)
+    def _explain(self, *state: Any) -> None:
+        raise SingularityError(f"{self.name} has no accelerations at this state: its inertia matrix d2L/dqd2 is not positive definite, or "
+                               "its constraints depend on one another")
+
+    def _kernel(self, name: str, arrays: Sequence[str], out: str, text: Function, explain: Function | None = None) -> Kernel:
+        return timed_kernel(",".join(["(n)"] * len(arrays)), out, text, name, arrays, self.rheonomic, explain)

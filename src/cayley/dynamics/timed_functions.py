@@ -39,8 +39,9 @@ def by_time(values: Any, t: Any) -> Any:
     return np.zeros(np.shape(values)) if t is None else jacobian(values, t)
 
 
-def timed_kernel(shapes: str, out: str, text: Function, name: str, inputs: Sequence[str], rheonomic: bool) -> Kernel:
+def timed_kernel(shapes: str, out: str, text: Function, name: str, inputs: Sequence[str], rheonomic: bool,
+                 explain: Function | None = None) -> Kernel:
     """The kernel of a text that takes t last: with the time as its last input, or without it."""
     if rheonomic:
-        return kernel(f"{shapes},()->{out}", name=name, inputs=[*inputs, "t"])(text)
-    return kernel(f"{shapes}->{out}", name=name, inputs=list(inputs))(lambda *arguments: text(*arguments, None))
+        return kernel(f"{shapes},()->{out}", name=name, inputs=[*inputs, "t"], explain=explain)(text)
+    return kernel(f"{shapes}->{out}", name=name, inputs=list(inputs), explain=explain)(lambda *arguments: text(*arguments, None))

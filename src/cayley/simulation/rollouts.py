@@ -17,6 +17,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
 from cayley.dynamics.drives import coulomb_frictions, without_dry_friction
+from cayley.dynamics.singular_inertia import why_singular
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
@@ -25,7 +26,6 @@ from cayley.simulation.fixed_steps import fixed_step
 from cayley.simulation.friction_steps import with_dry_friction
 from cayley.simulation.progress import PatientBar
 from cayley.simulation.rest import checked_coulomb
-from cayley.simulation.singular_inertia import singular_inertia
 from cayley.simulation.stages import FIRST, TIME, FixedStep, Stage, State
 from cayley.simulation.state_equation import StateEquation
 from cayley.simulation.trajectory import Trajectory
@@ -152,7 +152,7 @@ class Rollout:
             t = np.broadcast_to(times, fine.shape)[place][max(sample - 1, 0)]
             wrong = [name for name, a in given.items() if not np.isfinite(a).all()]
             reason = (f"the input {wrong[0]} is not finite" if wrong else
-                      singular_inertia(self.tree, kept[(*place, max(sample - 1, 0))][:self.tree.nq]) or
+                      why_singular(self.tree, kept[(*place, max(sample - 1, 0))][:self.tree.nq]) or
                       "the step is too large, or leads to a singular inertia matrix")
             return "not finite", (f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
                                   f"t = {t:.6g}: {reason}")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.dynamics.singular_inertia import why_singular
 from cayley.errors import SignatureError
 from cayley.model.configurations import check_configuration, normalized, quaternion_places
 from cayley.model.tree import Tree
@@ -22,7 +23,6 @@ from cayley.simulation.events import Event, happenings, loss
 from cayley.simulation.forces import Forces
 from cayley.simulation.progress import PatientBar
 from cayley.simulation.rest import FRICTION_WORDS, Holding, Rest, Sliding
-from cayley.simulation.singular_inertia import singular_inertia
 from cayley.simulation.stops import TOUCHING, Stop
 from cayley.simulation.trajectory import Occurrence, Trajectory
 
@@ -284,7 +284,7 @@ class Run:
 
     def _diagnose(self, said: str) -> None:
         q, _ = self._parts(self.y)
-        reason = singular_inertia(self.tree, q)
+        reason = why_singular(self.tree, q)
         if reason is not None:
             return self._finish("singular", f"{reason} (at t = {self.t:.9g})")
         if np.isfinite(self._slope(self.t, self.y)).all() and "finite" not in said and np.isfinite(self._ahead()).all():

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
+from cayley.dynamics.singular_inertia import why_singular
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
@@ -22,7 +23,6 @@ from cayley.simulation.forces import Forces, Wrench
 from cayley.simulation.progress import PatientBar
 from cayley.simulation.rest import Rest
 from cayley.simulation.run import Run
-from cayley.simulation.singular_inertia import singular_inertia
 from cayley.simulation.stops import Stops, stops_of
 from cayley.simulation.trajectory import Trajectory
 
@@ -115,7 +115,7 @@ def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> tuple[np.ndarray, np.
     check_configuration(tree, q, limits=limits)
     if not np.isfinite(qd).all():
         raise GeometryError(f"the velocity of {tree.name} is not finite: {qd.tolist()}")
-    reason = singular_inertia(tree, q)
+    reason = why_singular(tree, q)
     if reason is not None:
         raise SingularityError(reason)
     return normalized(tree, q), qd

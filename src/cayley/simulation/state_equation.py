@@ -26,6 +26,7 @@ from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import ROOT, Links, links_of
 from cayley.dynamics.moments import Moments
 from cayley.dynamics.outside import Outside
+from cayley.dynamics.regular_inertia import always_regular, is_definite, only_where
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
@@ -79,7 +80,7 @@ class StateEquation:
 
     def acceleration(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
         """dv/dt (nv)."""
-        return solve(*self.balance(q, v, tau, *more)) if self.inertias else self._plain(q, v, tau, *more)
+        return self.solved(*self.balance(q, v, tau, *more)) if self.inertias else self._plain(q, v, tau, *more)
 
     def balance(self, q: Any, v: Any, tau: Any, *more: Any) -> tuple[Any, Any]:
         """The inertia matrix (nv, nv) and the forces (nv) of M dv/dt = f."""
@@ -102,7 +103,9 @@ class StateEquation:
         return inertia_matrix(self._lean_with(more), q) + np.diag(rotor_inertias(self.tree))
 
     def solved(self, M: Any, forces: Any) -> Any:
-        return solve(M, forces)
+        """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere."""
+        found = solve(M, forces)
+        return only_where(is_definite(M[::-1, ::-1]), found) if self.inertias or not always_regular(self.tree) else found
 
     def generalized_forces(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
         """The joint forces (nv) that do the power of all forces but gravity."""

@@ -22,6 +22,7 @@ from cayley.dynamics.cartesian.perturbations import PerturbationMap, check_inver
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.linearised.stacks import over, times
 from cayley.dynamics.linearised.state_space import StateSpace
+from cayley.dynamics.singular_inertia import check_definite
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +57,12 @@ class CartesianLinearised:
         return linearize_kernel(self.coordinates.tree)
 
     def at(self, q: Any, qd: Any, qdd: Any) -> CartesianLinearisation:
-        """The model at states (..., nq) and accelerations. `SingularityError` where J is singular."""
+        """The model at states (..., nq) and accelerations. `SingularityError` where J or D is singular."""
         q, qd, qdd = (np.asarray(x, dtype=float) for x in (q, qd, qdd))
         maps = perturbation_map(self.coordinates, q, qd, qdd)
         check_invertible(maps.J)
         D, V, P = self.sensitivities(q, qd, qdd)
+        check_definite(self.coordinates.tree, D)
         D_hat = over(D, maps.J)  # (7.4.15)
         V_hat = over(V - D_hat @ maps.M, maps.J)  # (7.4.16)
         P_hat = over(P - V_hat @ maps.N - D_hat @ maps.dN, maps.J)  # (7.4.17)

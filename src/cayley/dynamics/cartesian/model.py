@@ -25,6 +25,8 @@ from cayley.dynamics.forward.solve import solve
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.stacks import regularity, solved, times, transposed
+from cayley.dynamics.regular_inertia import guarded
+from cayley.dynamics.singular_inertia import check_definite, explanation
 from cayley.errors import SingularityError
 from cayley.geometry.rotations.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
@@ -94,8 +96,9 @@ class CartesianMechanism:
         return joint_model_kernel(self.coordinates)
 
     def at(self, q: Any, qd: Any) -> CartesianModel:
-        """The model at states (..., nq), (..., nv). `SingularityError` where J is singular and nothing is damped."""
+        """The model at states (..., nq), (..., nv). `SingularityError` where J is singular and nothing is damped, or D is."""
         D, C, G, J, bias = self.joint_model(q, qd)
+        check_definite(self.tree, D)
         if not self.damping:
             check_regular(J, self.frame)
         if J.shape[-2] == J.shape[-1] and not self.damping:
@@ -148,8 +151,9 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
             check_regular(regular(q, qd).J, frame, damped=np.asarray(damping) != 0)
 
     regular = joint_model_kernel(coordinates)
-    return kernel(sized(tree, f"(q),(v),()->({m},{m}),({m}),({m}),(v,{m})"), outputs=OperationalSpace._fields,
-                  check=check)(operational_space)
+    text_or_nan = guarded(tree, operational_space, [(m, m), (m,), (m,), (tree.nv, m)])
+    return kernel(sized(tree, f"(q),(v),()->({m},{m}),({m}),({m}),(v,{m})"), name="operational_space", inputs=("q", "qd", "damping"),
+                  outputs=OperationalSpace._fields, check=check, explain=explanation(tree))(text_or_nan)
 
 
 def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel:

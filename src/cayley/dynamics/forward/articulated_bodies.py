@@ -56,6 +56,17 @@ def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.
     for number, push in pushes:
         if number != ROOT:
             bodies[number] = bodies[number]._replace(f=bodies[number].f - push.f, n=bodies[number].n - push.n)
+    return _accelerations(links, q, root, c, _swept(links, q, bodies, c, tau, rotors))
+
+
+def joint_inertias(links: Links, q: Any, *, rotors: Any = 0.0) -> list[Any]:
+    """D of each joint: what it feels of the articulated body behind it. Their pivots are those of the inertia matrix."""
+    bodies, none = [_own_body(link, np.zeros(3)) for link in links.links], [np.zeros(6) for _ in links.links]
+    return [gives.D for gives in _swept(links, q, bodies, none, np.zeros(links.nv), rotors)]
+
+
+def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: Any, rotors: Any) -> list[Yield]:
+    """From the tips inwards, what each joint does to the articulated body behind it; `bodies` are the links' own at first."""
     extra = np.zeros(links.nv) + rotors
     yields: list[Any] = [None] * len(bodies)
     for number in reversed(range(len(bodies))):
@@ -64,7 +75,7 @@ def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.
         if link.parent != ROOT:
             felt = _felt(bodies[number], yields[number], c[number])
             bodies[link.parent] = bodies[link.parent].plus(_carried(link, felt, q))
-    return _accelerations(links, q, root, c, yields)
+    return yields
 
 
 def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any], list[Any]]:

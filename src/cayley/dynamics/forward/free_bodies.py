@@ -56,16 +56,16 @@ def _free_body(tree: Tree, q: Any, qd: Any, pose: Pose, group: tuple[int, ...], 
     speed, spin = slide @ qd[columns], turn @ qd[columns]
     w = before + spin
     drift = (R @ rest[:3] + np.cross(w, speed), R @ rest[3:] + np.cross(w, spin))
-    m, center, inertia = _together(tree, group)
-    return FreeBody(parent, columns, o, o + R @ center, m, R @ inertia @ R.T, w, slide, turn, speed, drift)
+    body = joined_moments(tree, group)
+    return FreeBody(parent, columns, o, o + R @ body.center, body.mass, R @ body.inertia_about_center @ R.T, w, slide, turn, speed, drift)
 
 
-def _together(tree: Tree, group: tuple[int, ...]) -> tuple[Any, Any, Any]:
-    """Mass, centre and central inertia of the bodies of a group, in the axes of its first body: constants."""
+def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
+    """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants."""
     places, total = {group[0]: HERE}, NOTHING
     for body in group:
         if body not in places:
             placement = Pose.of(tree.joints[body - 1].placement)
             places[body] = places[tree.parents[body - 1]].then(placement)
         total = total.plus(Moments.of(tree.bodies[body]).seen_from(*places[body]))
-    return total.mass, total.center, total.inertia_about_center
+    return total

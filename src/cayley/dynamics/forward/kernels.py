@@ -12,6 +12,8 @@ from cayley.dynamics.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.outside import Outside
+from cayley.dynamics.regular_inertia import guarded
+from cayley.dynamics.singular_inertia import explanation
 from cayley.errors import UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -37,7 +39,7 @@ class ForwardDynamics(Alternatives):
 
         described(tree, text, _SENTENCE, outside.words)
         return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
-                      inputs=("q", "qd", "tau", *outside.names))(text)
+                      inputs=("q", "qd", "tau", *outside.names), explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
 
 
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
@@ -58,5 +60,5 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
         return compute(q, qd, tau, **options)
 
     described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
-                  kind=kind)(forward_dynamics)
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), inputs=("q", "qd", "tau"),
+                  units=units_of(tree), kind=kind, explain=explanation(tree))(guarded(tree, forward_dynamics, [(tree.nv,)]))

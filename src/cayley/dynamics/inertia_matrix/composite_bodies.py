@@ -10,6 +10,7 @@ and (6.3.7), with moments about the origins; equations (F-1)-(F-3) of docs/theor
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,15 @@ def inertia_matrix(links: Links, q: Any) -> Any:
             for row, entry in _column(links, q, number, composite[number], link.subspace[:, place]):
                 rows[row][column] = rows[column][row] = entry
     return np.array(rows) if rows else np.zeros((0, 0))
+
+
+def diagonal(links: Links, q: Any) -> Any:
+    """The diagonal (nv) of the inertia matrix alone: what each velocity feels of all that it moves."""
+    found: list[Any] = [0.0] * links.nv
+    for number, (link, body) in enumerate(zip(links.links, composite_bodies(links, q), strict=True)):
+        for place, column in enumerate(range(link.columns.start, link.columns.stop)):
+            found[column] = dict(islice(_column(links, q, number, body, link.subspace[:, place]), link.motion.nv))[column]
+    return np.stack(found) if found else np.zeros(0)
 
 
 def composite_bodies(links: Links, q: Any) -> list[Moments]:

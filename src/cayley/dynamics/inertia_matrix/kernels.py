@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from cayley.dynamics.forward.solve import solve
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.regular_inertia import always_regular, guarded
+from cayley.dynamics.singular_inertia import explanation
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -33,14 +36,16 @@ def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
         return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))
 
     described(tree, inverse_inertia_matrix, "The inverse of the mass matrix (inertia matrix) M(q).")
-    return kernel(sized(tree, "(q)->(v,v)"), units=units_of(tree))(inverse_inertia_matrix)
+    return kernel(sized(tree, "(q)->(v,v)"), name="inverse_inertia_matrix", inputs=("q",), units=units_of(tree),
+                  explain=explanation(tree))(guarded(tree, inverse_inertia_matrix, [(tree.nv, tree.nv)]))
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     text, rotors = METHODS[method].text(tree, "inertia_matrix"), np.diag(rotor_inertias(tree))
+    options = {"regular": always_regular(replace(tree, included=frozenset()))} if METHODS[method].takes("regular", "inertia_matrix") else {}
 
     def inertia_matrix(q: Any) -> Any:
-        return text(q) + rotors
+        return text(q, **options) + rotors
 
     described(tree, inertia_matrix, "The mass matrix (inertia matrix) M(q).", f"Method: {method}.")
     return kernel(sized(tree, "(q)->(v,v)"), name="inertia_matrix", outputs=("M",), units=units_of(tree), kind=kind)(inertia_matrix)

@@ -7,8 +7,8 @@ The matrix is the covariance of a signal that runs along the chain; the filter t
     Dh          h.P h, what the joint itself feels of it         G    P h / Dh, the gain of Kalman's filter
     F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T
     1 - H Phi L its inverse, from transitions that let the joints give way
-A joint that moves no inertia makes Dh zero, and the factors infinite. Source: Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.18),
-(6.2.19), numbered as in spec E-16 and R4.5.
+A joint that moves no inertia makes Dh zero: it explains nothing, so its gain may be zero, and D has no inverse. Source: Rodriguez &
+Kreutz 1990; Balafoutis & Patel (6.2.18), (6.2.19), numbered as in spec E-16 and R4.5.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.symbols import where
 from cayley.dynamics.inertia_matrix.spatial_composites import transitions
 from cayley.dynamics.inverse.rodriguez import axis, spatial_inertia
 from cayley.dynamics.links import Links
@@ -32,8 +33,8 @@ class Filter(NamedTuple):
     G: list[Any]
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
-    """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T.
+def inertia_matrix(chain: Links, q: Any, *, regular: bool = False) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is zero.
 
     >>> from cayley.dynamics.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -41,7 +42,7 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    found = kalman_filter(chain, q)
+    found = kalman_filter(chain, q, regular=regular)
     F = factor(found)
     return F * np.array(found.Dh) @ F.T  # (6.2.18)
 
@@ -53,15 +54,18 @@ def inverse_inertia_matrix(chain: Links, q: Any) -> Any:
     return F.T / np.array(found.Dh) @ F  # (6.2.19)
 
 
-def kalman_filter(chain: Links, q: Any, rotors: Any = 0.0) -> Filter:
-    """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D: noise to the filter."""
+def kalman_filter(chain: Links, q: Any, rotors: Any = 0.0, *, regular: bool = True) -> Filter:
+    """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D: noise to the filter.
+
+    Where a Dh is zero the gain is not a number, or zero, if D is not said to be `regular`.
+    """
     h, phi, extra = [axis(link) for link in chain.links], transitions(chain, q), np.zeros(chain.nv) + rotors
     P, Dh, G = [], [], []
     beyond = np.zeros((6, 6))
     for number in reversed(range(len(h))):
         P.append(spatial_inertia(chain.links[number]) + beyond)
         Dh.append(h[number] @ P[-1] @ h[number] + extra[number])
-        G.append(P[-1] @ h[number] / Dh[-1])
+        G.append(P[-1] @ h[number] / (Dh[-1] if regular else where(Dh[-1] == 0, np.inf, Dh[-1])))
         beyond = phi[number] @ (P[-1] - Dh[-1] * np.outer(G[-1], G[-1])) @ phi[number].T
     return Filter(h, phi, P[::-1], Dh[::-1], G[::-1])
 

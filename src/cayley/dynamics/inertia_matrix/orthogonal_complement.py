@@ -19,7 +19,7 @@ from cayley.dynamics.links import ROOT, Link, Links
 from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 
-_ROUNDING = 1e-12  # of the largest moment of a link: so far below zero the least may be
+_ROUNDING = 1e-12  # of the moments about the link's origin, from which the central ones are a difference: so far below zero they may be
 
 
 def inertia_matrix(links: Links, q: Any) -> Any:
@@ -80,7 +80,7 @@ def square_root(links: Links, q: Any) -> Any:
 def _root(link: Link) -> np.ndarray:
     """L (3, 3), with L L^T the central inertia of a link in its axes."""
     values, axes = np.linalg.eigh(np.asarray(link.moments.inertia_about_center, dtype=float))
-    if values[0] < -_ROUNDING * abs(values).max() or link.moments.mass < 0:
+    if values[0] < -_ROUNDING * np.abs(link.moments.second).max() or link.moments.mass < 0:
         raise ModelError(f"what joint {link.name!r} moves has a negative mass or moment of inertia (mass {link.moments.mass:.6g}, "
                          f"central moments {np.array2string(values, precision=6)}): this method needs the roots of them. Correct the "
                          "inertia, or use another method")

@@ -16,6 +16,8 @@ from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
 from cayley.dynamics.linearised.sensitivities import Sensitivities
 from cayley.dynamics.links import ROOT, Links
+from cayley.dynamics.regular_inertia import guarded
+from cayley.dynamics.singular_inertia import explanation
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -123,8 +125,10 @@ def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
         return text(q, qd, tau)
 
     described(tree, forward_derivatives, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.", f"Method: {method}.")
+    shapes = [(tree.nv,), *[(tree.nv, tree.nv)] * 3]
     return kernel(sized(tree, "(q),(v),(v)->(v),(v,v),(v,v),(v,v)"), name="forward_derivatives", outputs=ForwardDerivatives._fields,
-                  units=units_of(tree), kind=kind)(forward_derivatives)
+                  inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
+                  explain=explanation(tree))(guarded(tree, forward_derivatives, shapes))
 
 
 def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:

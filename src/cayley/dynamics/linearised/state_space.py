@@ -22,8 +22,8 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.linearised.stacks import skews, times
-from cayley.errors import ConventionError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.dynamics.singular_inertia import check_definite
+from cayley.errors import ConventionError
 from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.tree import Tree
 
@@ -150,9 +150,9 @@ class LinearisedMechanism:
 
 
 def state_matrices(tree: Tree, qd: Any, D: Any, V: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv). D must be positive definite: an error names the state where it is not."""
+    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv). D must be positive definite: an error names the state where it is not, and the joints."""
     n = tree.nv
-    _check_positive(D)
+    check_definite(tree, D)
     solved = np.linalg.solve(D, np.concatenate([-P, -V, np.broadcast_to(np.eye(n), D.shape)], axis=-1))
     upper = np.concatenate([turning_of_perturbations(tree, qd), np.broadcast_to(np.eye(n), D.shape), np.zeros(D.shape)], axis=-1)
     both = np.concatenate([upper, solved], axis=-2)
@@ -172,11 +172,3 @@ def turning_of_perturbations(tree: Tree, qd: Any) -> np.ndarray:
             N[..., own, own] = -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
     return N
 
-
-def _check_positive(D: np.ndarray) -> None:
-    known = np.isfinite(D).all(axis=(-2, -1))
-    smallest = np.linalg.eigvalsh(np.where(known[..., None, None], D, 0.0)).min(axis=-1, initial=np.inf)
-    bad = first_failure(~known | (smallest > 1e-14 * np.abs(D).max(axis=(-2, -1), initial=1e-300)))
-    if bad is not None:
-        raise SingularityError(f"the inertia matrix{place(bad)} is not positive definite: some joint moves no mass, so its acceleration "
-                               "is not determined. Give its links a mass, or include the rotors of the drives")
