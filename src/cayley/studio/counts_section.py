@@ -92,7 +92,8 @@ def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
     q = tree.random_configuration(_STATES, seed=random)
     qd, qdd = random.normal(size=(2, _STATES, tree.nv))
     kernels: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
-        f"forward kinematics, pose of {frame}": (tree.pose.of(frame), (q,)), f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
+        f"forward kinematics, pose of {frame}": (tree.pose.of(frame), (q,)),
+        f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
         "inverse dynamics": (tree.inverse_dynamics, (q, qd, qdd)), "gravity forces": (tree.gravity_forces, (q,)),
         "mass matrix": (tree.inertia_matrix, (q,)), "forward dynamics": (tree.forward_dynamics, (q, qd, qdd))}
     return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions), f"{1e9 * _seconds(kernel, state):.0f}")

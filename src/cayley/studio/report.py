@@ -152,9 +152,9 @@ class Page:
         self.reach = space.points[:: max(1, len(space.points) // _REACH)]
         self.facts.append(("reach", f"{space.farthest:.3g} m"))
         size = f"an area of {space.area:.3g} m²" if space.area is not None else f"a volume of {space.volume:.3g} m³"
-        words = (f"<p>The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to {_length(space.farthest)} m from that of "
-                 f"the root, over {size}, about. Manipulability is the product of the singular values of the Jacobian; where it is zero, "
-                 "in red, a direction is lost.</p>")
+        words = (f"<p>The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to {_length(space.farthest)} m from "
+                 f"that of the root, over {size}, about. Manipulability is the product of the singular values of the Jacobian; where it is "
+                 "zero, in red, a direction is lost.</p>")
         pictures = workspace_picture(space) + manipulability_picture(still, self.frame)
         self._add("reach", "Workspace and manipulability", f'{words}<div class="pictures">{pictures}</div>')
 
