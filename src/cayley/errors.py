@@ -1,8 +1,13 @@
 """The errors of Cayley. Each says what was wrong, where, and what to do about it."""
 
+from cayley.wording import printable
+
 
 class CayleyError(Exception):
-    """Base of every error that Cayley raises on purpose."""
+    """Base of every error that Cayley raises on purpose. Messages quote files: nothing in them reaches a terminal as a command."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ModelError(CayleyError, ValueError):

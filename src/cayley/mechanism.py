@@ -33,6 +33,7 @@ from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_dh
 from cayley.model.dh_table import DHRow, DHTable, rows_from_numbers
+from cayley.model.formats import ending_of
 from cayley.model.mjcf import load_mjcf
 from cayley.model.mjcf_text import dump_mjcf
 from cayley.model.report import Report, report
@@ -57,7 +58,7 @@ def load(name_or_path: str | os.PathLike[str]) -> Mechanism:
     >>> arm.nq
     6
     """
-    ending = Path(name_or_path).suffix.lower()
+    ending = ending_of(name_or_path)
     if ending == ".urdf":
         return load_urdf(name_or_path, make=Mechanism.of)
     if ending in (".xml", ".mjcf"):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 
@@ -151,3 +152,28 @@ def test_importing_is_light():
     heavy = "{'scipy', 'sympy', 'matplotlib', 'llvmlite', 'cayley.mechanism', 'mujoco'}"
     for module, more in (("cayley", "{'typer', 'rich', 'cayley.cli'}"), ("cayley.cli.app", "set()")):
         subprocess.run([sys.executable, "-c", f"import sys, {module}; assert not ({heavy} | {more}) & set(sys.modules)"], check=True)
+
+
+def test_names_and_texts_of_files_do_not_command_the_terminal(tmp_path):
+    commands = r"\u001b]0;title\u0007\u009b31m\u202e"
+    path = tmp_path / "arm\x1b]0;x\x07[red].toml"
+    body = '[[bodies]]\nname = "a [bold]b[/] c"\n'
+    path.write_text(f'name = "arm [red]"\nsource = "made by {commands}"\n{body}', encoding="utf-8")
+    shown = [call(*arguments, path) for arguments in (["info"], ["check"])]
+    path.write_text(f'name = "arm {commands}"\n{body}', encoding="utf-8")
+    shown += [call("info", path, code=1), call("check", path, code=1), call("info", tmp_path / "no\x1b[31m.toml", code=1)]
+    everything = "".join(done.stdout + done.stderr for done in shown)
+    assert not [c for c in everything if c not in "\n\t" and (ord(c) < 32 or 126 < ord(c) < 160 or c == "\u202e")]
+    assert "a [bold]b[/] c" in everything and "arm [red]" in everything and r"\x1b]0;title\x07\x9b31m\u202e" in everything
+
+
+@pytest.mark.parametrize("columns", [0, 1, 5])
+def test_terminals_of_no_width(columns):
+    assert "puma560" in call("robots", columns=columns).stdout.replace("\n", "")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no pipes that break")
+def test_a_reader_that_has_seen_enough():
+    command = f"{shlex.quote(sys.executable)} -m cayley robots | head -c 10; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (done.returncode in (0, 128 + signal.SIGPIPE), done.stderr) == (True, "")

@@ -89,7 +89,7 @@ def scaled(body, factor):
 
 def test_comparison_says_which_method_does_not_exist():
     arm = cy.load("planar2r")
-    with pytest.raises(ConventionError, match="no method 'kan': did you mean kane"):
+    with pytest.raises(ConventionError, match="no method 'kan': did you mean 'kane'"):
         arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods=["waters", "kan"])
     assert [row.method for row in arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods="kane").rows] == ["kane"]
     assert arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods=[]).agrees

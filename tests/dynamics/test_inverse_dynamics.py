@@ -176,7 +176,7 @@ def test_drives_are_included_on_request():
 
 def test_wrong_names_are_told():
     compute = inverse_dynamics_kernel(cy.load("planar2r"))
-    with pytest.raises(ConventionError, match="no method 'newton_euler': did you mean newton-euler"):
+    with pytest.raises(ConventionError, match="no method 'newton_euler': did you mean 'newton-euler'"):
         compute.using("newton_euler")
     with pytest.raises(ModelError, match="no frame or body 'tol'"):
         compute.taking(wrenches=["tol"])

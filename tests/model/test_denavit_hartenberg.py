@@ -352,3 +352,18 @@ def test_the_printed_table_holds_all_of_the_pose(name):
 def test_rows_with_too_few_or_too_many_entries_are_refused(row):
     with pytest.raises(ModelError, match=r"row 2 of the table has \d entries"):
         rows_from_numbers([(0.0, 0.0, 1.0, 0.0), row])
+
+
+@pytest.mark.parametrize("kind", ["prismatic", "revolute", "fixed"])
+def test_a_kind_is_not_taken_for_the_name_of_a_joint(kind):
+    with pytest.raises(ModelError, match=f"is its name, and '{kind}' is a kind: write kind='{kind}'"):
+        DHRow(a=1.0, joint=kind)
+    with pytest.raises(ModelError, match="is revolute or prismatic, not 'slide'"):
+        DHRow(kind="slide")
+    assert DHRow(joint="slide", kind="prismatic").kind == "prismatic"
+
+
+@pytest.mark.parametrize("value", [1e31, np.inf, np.nan, "1", 10**400])
+def test_numbers_that_are_none_or_absurd_are_refused(value):
+    with pytest.raises(ModelError, match="must be finite numbers that are not absurdly large"):
+        DHRow(a=value)

@@ -212,16 +212,18 @@ def test_straight_joint_equality_is_a_follower():
 
 
 @pytest.mark.parametrize(("bodies", "more", "words"), [
-    ('<body><joint name="j" stiffness="3"/><geom/></body>', "", "the springs of joints 'j'"),
+    ('<body><joint name="j" stiffness="3"/><geom/></body>', "", "the spring of joint 'j' is left out"),
     ('<body><joint name="j" type="ball" limited="true" range="0 1"/><geom/></body>', "", "the range of the ball joint 'j'"),
     ('<body><joint name="j" actuatorfrcrange="-1 2"/><geom/></body>', "", "the smaller side of actuatorfrcrange of joint 'j'"),
-    ('<body gravcomp="1"><joint/><geom/></body>', "", "1 gravity compensations"),
-    ('<body mocap="true"><geom/></body>', "", "1 mocap motions"),
-    ("", '<option density="1"/>', "1 properties of the fluid around it"),
-    (TWO, '<tendon><fixed><joint joint="x" coef="1"/></fixed></tendon>', "1 tendons"),
-    (TWO, '<equality><joint name="e" joint1="x" joint2="y" polycoef="0 1 2"/></equality>', "the equality 'e', which is not"),
-    (TWO, '<equality><joint name="e" joint1="x"/></equality>', "the equality 'e', which is not the one straight line"),
-    (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equalities that are not active"),
+    ('<body gravcomp="1"><joint/><geom/></body>', "", "1 gravity compensation is left out"),
+    ('<body mocap="true"><geom/></body>', "", "1 mocap motion, whose body is fixed here, is left out"),
+    ("", '<option density="1"/>', "1 property of the fluid around it is left out"),
+    (TWO, '<tendon><fixed><joint joint="x" coef="1"/></fixed></tendon>', "1 tendon is left out"),
+    (TWO, '<actuator><motor joint="x"/><motor joint="y"/></actuator>', "2 actuators are left out"),
+    (TWO, '<sensor><jointpos joint="x"/></sensor>', "1 sensor is left out"),
+    (TWO, '<equality><joint name="e" joint1="x" joint2="y" polycoef="0 1 2"/></equality>', "the equality 'e' is left out"),
+    (TWO, '<equality><joint name="e" joint1="x"/></equality>', "the equality 'e' is left out: it is not the one straight line"),
+    (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equality that is not active is left out"),
 ])
 def test_what_has_no_place_is_named(bodies, more, words):
     with pytest.warns(ModelWarning, match="^small is read without what has no place in a mechanism: ") as caught:

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from cayley.errors import ModelError
+from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.joint_kinds import Floating, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.report import ModelWarning, check_has_masses, report, rigid_groups
@@ -169,3 +170,24 @@ def test_what_was_odd_in_the_file_is_in_the_report():
 def test_bodies_with_the_names_of_axes_are_told():
     assert report(chain(sound("base"), sound("world"), sound("body"))).about("name of axes") == ("world", "body")
     assert report(chain(sound("world"), sound("link"))).about("name of axes") == ()
+
+
+@pytest.mark.parametrize(("lower", "upper", "told"), [
+    (-90, 90, True), (-180, 180, True), (0, 360, True), (0, 45.5, True), (-57.3, 0, True), (-10, 10, True), (7, np.inf, True),
+    (-np.pi, np.pi, False), (-6.2832, 6.2832, False), (-6.29, 6.29, False), (-6.98, 6.98, False), (-12.57, 12.57, False), (-3, 3, False),
+])
+def test_degrees_where_radians_belong(lower, upper, told):
+    limits = Limits((float(lower),), (float(upper),))
+    for motion, expected in ((Revolute(), told), (Prismatic(), False)):
+        found = report(Tree.of("arm", [Body("a"), sound("b")], [Joint("j", "a", "b", motion, limits=limits)]))
+        assert found.about("limits in degrees") == (("j",) if expected else ())
+        assert not expected or f"from {lower:g} to {upper:g} rad: if these are degrees, write radians" in str(found)
+
+
+def test_robots_of_the_catalogue_are_in_radians():
+    assert not any(report(load_robot(name)).about("limits in degrees") for name in catalogue_names())
+
+
+def test_where_a_mechanism_comes_from_does_not_command_the_terminal():
+    tree = Tree.of("arm", [Body("a")], [], source="\x1b]0;title\x07")
+    assert r"(\x1b]0;title\x07)" in str(report(tree)) and "\x1b" not in str(report(tree))

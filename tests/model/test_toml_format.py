@@ -45,10 +45,10 @@ def everything():
                "helical": Helical((1.0, 0.0, 0.0), -0.05), "universal": Universal((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
                "spherical": Spherical(), "planar": Planar((0.0, 0.6, 0.8)), "floating": Floating(), "fixed": Motion()}
     assert set(motions) == set(KINDS)
-    bodies = [Body("root"), Body("known", 1 / 3, [0.1, -2e-17, 1e300], np.diag([0.1, 0.2, 0.25])),
+    bodies = [Body("root"), Body("known", 1 / 3, [0.1, -2e-17, 1e29], np.diag([0.1, 0.2, 0.25])),
               Body("full", 0.0, [0, 0, 1], [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]]),
               Body("not quite", 1.0, inertia=[[1, 0.1, 0], [0.1 + 1e-12, 2, 0], [0, 0, 2]]), *[Body(f"body {i}") for i in range(6)]]
-    joints = [Joint(f'joint "{kind}" \u00e4\U0001f916\\ \x07\x7f', bodies[i].name, bodies[i + 1].name, motion,
+    joints = [Joint(f'joint "{kind}" \u00e4\U0001f916\\', bodies[i].name, bodies[i + 1].name, motion,
                     tran(0.1, 1 / 3, 0) @ rot("x", 0.1 * i) @ rot("z", i)) for i, (kind, motion) in enumerate(motions.items())]
     joints[0] = Joint("turn", "root", "known", motions["revolute"], rot("x", -np.pi / 2), Limits((-1.0,), (2.0,), (3.0,), (4.0,)),
                       Friction(0.1, 0.2), Rotor(1e-4, 100.0))
@@ -57,7 +57,7 @@ def everything():
     joints[2] = Joint("slide", joints[2].parent, joints[2].child, Prismatic(), mimic=Mimic("turn", -2.0, 0.25),
                       friction=Friction(coulomb=1.0))
     frames = [Frame("tool", "full", tran(z=0.1)), Frame("eye", "body 5", rot("y", 0.3))]
-    return Tree.of("all things", bodies, joints, frames=frames, gravity=(0.0, -1.62, 1 / 7), source="line one\nline two",
+    return Tree.of("all things", bodies, joints, frames=frames, gravity=(0.0, -1.62, 1 / 7), source="line one\nline two \x07\x7f",
                    loops=[Loop("closing", "tool", "eye", Helical((0.0, 1.0, 0.0), 0.3)), Loop("ball", "tool", "root", Spherical())])
 
 
@@ -101,12 +101,12 @@ def test_files_are_read_and_a_subclass_is_returned(tmp_path):
     for given_path in (path, str(path)):
         made = load_toml(given_path, make=Machine.of)
         assert isinstance(made, Machine) and made.source == str(path) and made.bodies[0].mass is None
-    with pytest.raises(ModelError, match=r"missing.toml cannot be read"):
+    with pytest.raises(ModelError, match=r"missing.toml' cannot be read: No such file"):
         load_toml(tmp_path / "missing.toml")
     with pytest.raises(ModelError, match="a path or a text, not int"):
         load_toml(7)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ModelError, match=r"stone.toml cannot be read"):
+    with pytest.raises(ModelError, match=r"stone.toml, line 1: the text is not UTF-8"):
         load_toml(path)
 
 
@@ -191,13 +191,13 @@ FAULTS = {
     "name = 'm'\ngravity = [0,\n0,\n'down']": r"line 4, gravity\[3\]: must be a number, not 'down'",
     "name = 'm'\ngravity = [0, 0, nan]": "not nan",
     "name = 'm'\ngravity = [0, 0, true]": "must be a number, not True",
-    "name = 'm'\ngravity = [0, 0, inf]\n[[bodies]]\nname = 'a'": "gravity must be finite",
+    "name = 'm'\ngravity = [0, 0, inf]\n[[bodies]]\nname = 'a'": r"gravity\[3\]: must be a finite number, not inf",
     "name = 'm'\n[[bodies]]\nmass = 1": r"line 2, bodies\[1\]: name is missing",
     "name = 'm'\n[[bodies]]\nname = 'a'\nmas = 1": r"line 4, bodies\[1\].mas: unknown key 'mas': did you mean 'mass'",
     "name = 'm'\n[[bodies]]\nname = 'a'\nmass = -1": r"line 2, bodies\[1\]: body 'a' has the mass -1",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [1, 2]": r"line 4, bodies\[1\].inertia: inertia is 3 numbers",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 3], [2, 1, 0], [0, 0]]": "three rows of three numbers",
-    "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 3], [2, 1, 'x'], [0, 0, 1]]": "three rows of three numbers",
+    "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 3], [2, 1, 'x'], [0, 0, 1]]": r"inertia\[2\]\[3\]: must be a number, not 'x'",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 0], [0, 1, 0], [0, 0, 1]]": "not symmetric",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia_about = 'com'": "inertia_about is one of center, origin",
     "name = 'm'\n[[bodies]]\nname = 'a'\n[[bodies]]\nname = 'a'": "m has two bodies named 'a'",

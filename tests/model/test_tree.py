@@ -9,7 +9,7 @@ import pytest
 import cayley as cy
 from cayley.errors import ModelError, SignatureError
 from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Revolute, Spherical
-from cayley.model.parts import Body, Joint, Limits, Mimic
+from cayley.model.parts import Body, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.tree import Tree
 
 
@@ -40,7 +40,7 @@ def test_joints_follow_along_chains_in_any_order():
     ([(Spherical(), None), (Revolute(), Mimic("j0"))], "'j0' is spherical"),
     ([(Spherical(), Mimic("j1")), (Revolute(), None)], "'j0' is spherical"),
     ([(Motion(), None), (Revolute(), Mimic("j0"))], "'j0' is fixed"),
-    ([(Revolute(), Mimic("j7"))], "no joint 'j7'"),
+    ([(Revolute(), Mimic("j7"))], "follows 'j7', which does not exist"),
 ])
 def test_what_cannot_be_followed_is_refused(joints, said):
     with pytest.raises(ModelError, match=said):
@@ -65,3 +65,38 @@ def test_copies_are_as_immutable_as_the_original(copied):
 def test_parts_that_cannot_be_are_refused(make):
     with pytest.raises(ModelError):
         make()
+
+
+@pytest.mark.parametrize("motion", ["prismatic", Prismatic, None])
+def test_the_motion_of_a_joint_is_one_of_the_kinds(motion):
+    for part in (Joint, Loop):
+        with pytest.raises(ModelError, match=r"give one of `cayley.model.joint_kinds`, as (Prismatic|Revolute)\(\)"):
+            part("j", "a", "b", motion)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\x1b[31m", "\u202e", "\ud800", None, 3])
+def test_names_are_texts_that_can_be_shown(name):
+    for parts in (lambda: ("m", [Body(name)], []), lambda: (name, [Body("a")], []),
+                  lambda: ("m", [Body("a"), Body("b")], [Joint(name, "a", "b")])):
+        with pytest.raises(ModelError, match="a name is a text without control characters, and not empty"):
+            Tree.of(*parts())
+    assert Tree.of("a b [c] é 🤖", [Body("עברית")], []).name == "a b [c] é 🤖"
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Body("b", 10**400), lambda: Body("b", 1e31), lambda: Body("b", 1.0, [0, 0, 10**400]), lambda: Body("b", 1.0, [0, 0, 1e31]),
+    lambda: Rotor(1e31), lambda: Friction(10**400), lambda: Mimic("j", 1e31),
+])
+def test_numbers_that_no_robot_has_are_refused(make):
+    with pytest.raises(ModelError):
+        make()
+
+
+def test_names_of_joints_and_frames():
+    panda = cy.load("panda_hand")
+    assert len(panda.joint_names) == panda.nq == 9 < len(panda.joints) and panda.joint_names[0] == "panda_joint1"
+    for name in panda.frame_names:
+        assert panda.frame(name).name == name
+    for name in (None, 3, ["tool"]):
+        with pytest.raises(ModelError, match="has no frame or body"):
+            panda.frame(name)

@@ -297,7 +297,7 @@ FAULTS = [
     ('type="revolute"', 'type="ball"', 11, "the joint type 'ball' is unknown: URDF has revolute"),
     (' type="revolute"', "", 11, "the attribute type is missing"),
     ('<parent link="base"/>', "", 11, "there is no <parent> in it"),
-    ('<parent link="base"/>', '<parent link="bas"/>', 13, "<parent> of <joint name=\"shoulder\">: there is no link 'bas' (did you"),
+    ('<parent link="base"/>', '<parent link="bas"/>', 13, "<parent> of <joint name=\"shoulder\">: there is no link 'bas': did you mean"),
     ('<child link="fore"/>', '<child link="hand"/>', 20, "there is no link 'hand'"),
     ('<child link="fore"/>', '<child link="upper"/>', 18, "the link 'upper' is already the child of <joint name=\"shoulder\"> in line 11"),
     ('<child link="upper"/>', '<child link="base"/>', 11, "the joint is part of a ring of joints that hangs on no root"),
@@ -350,7 +350,7 @@ def test_fault_is_named_with_its_line(old, new, line, words, tmp_path):
 
 def test_mimic_that_cannot_be_meant_is_a_warning():
     lost = GOOD.replace('mimic joint="shoulder"', 'mimic joint="sholder"')
-    with pytest.warns(ModelWarning, match=r"line 23, <mimic> of <joint name=.elbow.>: there is no joint 'sholder' \(did you mean"):
+    with pytest.warns(ModelWarning, match=r"line 23, .*<joint name=.elbow.>: .* there is no joint 'sholder': did you mean 'shoulder'\?"):
         assert load_urdf(lost).joints[1].mimic is None
     with pytest.warns(ModelWarning, match="'shoulder' is fixed and cannot be followed"):
         assert load_urdf(GOOD.replace('"revolute"', '"fixed"', 1)).joints[1].mimic is None
@@ -398,7 +398,7 @@ def test_huge_and_deep_files(tmp_path, monkeypatch):
     path = tmp_path / "huge.urdf"
     with open(path, "wb") as file:
         file.truncate(40 * 2**20)
-    with pytest.raises(ModelError, match=r"huge\.urdf is larger than 32 MiB"):
+    with pytest.raises(ModelError, match=r"huge\.urdf' is larger than 32 MiB"):
         load_urdf(path)
     monkeypatch.setattr(xml_elements, "MOST_BYTES", 100)
     with pytest.raises(ModelError, match="larger than"):

@@ -7,6 +7,7 @@ of Cayley itself.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
@@ -74,6 +75,8 @@ def cayley_command(
 
 def main() -> None:
     """Run the command line; errors are told in a sentence."""
+    if sys.stdout is sys.__stdout__ and hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `cayley robots | head -1` ends as other commands do
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without such letters shows ? instead

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from cayley.mechanism import Mechanism
 
-ENDINGS = (".urdf", ".xml", ".mjcf", ".toml")
-
-
 def completions(incomplete: str) -> list[str]:
     """Robots and files that begin so. The catalogue's folder is listed, not loaded: a shell does not wait."""
     from importlib.resources import files
@@ -29,6 +26,7 @@ def completions(incomplete: str) -> list[str]:
 
 
 def _files(incomplete: str) -> Iterator[str]:
+    from cayley.model.formats import ENDINGS
     folder = Path(incomplete if incomplete.endswith("/") else Path(incomplete).parent).expanduser()
     if folder.is_dir():
         for entry in sorted(folder.iterdir()):
@@ -47,21 +45,12 @@ def load(name: str) -> Mechanism:
     """The mechanism that an argument names. What was odd about the file is told as notes."""
     import cayley as cy
     from cayley.model.report import ModelWarning
-    check_is_a_kind_of_file(name)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         made = cy.load(name)
     for warning in caught:
         note(str(warning.message))
     return made
-
-
-def check_is_a_kind_of_file(name: str) -> None:
-    """Refuse files that no reader is for, before they are looked for in the catalogue."""
-    path = Path(name)
-    if path.suffix.lower() not in ENDINGS and (path.exists() or "/" in name or (path.suffix and not name.startswith("."))):
-        what = "is a folder" if path.is_dir() else f"ends in {path.suffix!r}" if path.suffix else "has no ending"
-        raise ModelError(f"{name} {what}: mechanisms are read from files that end in {', '.join(ENDINGS)}")
 
 
 def check_moves(arm: Mechanism) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
 from cayley.cli.terminal import literal, output, working, write_json
+from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
@@ -90,9 +90,8 @@ def export(robot: Robot,
 def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: str) -> Kernel:
     """The kernel that the options name."""
     if function not in FUNCTIONS:
-        close = get_close_matches(function.replace("-", "_"), FUNCTIONS, n=1, cutoff=0.5)
-        raise typer.BadParameter(f"there is no function {function!r}" + (f": did you mean {close[0]!r}?" if close else
-                                 f"; there are {', '.join(FUNCTIONS)}"), param_hint="--function")
+        advice = did_you_mean(function.replace("-", "_"), FUNCTIONS, otherwise=f"; there are {', '.join(FUNCTIONS)}")
+        raise typer.BadParameter(f"there is no function {function!r}{advice}", param_hint="--function")
     if method and not hasattr(getattr(arm, function), "using"):
         raise typer.BadParameter(f"{function} has one method only", param_hint="--method")
     if frame and function not in OF_A_FRAME:

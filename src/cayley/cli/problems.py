@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from cayley.cli.arguments import ENDINGS, check_is_a_kind_of_file
 from cayley.errors import CayleyError, ModelError
+from cayley.model.files import decoded, read_bytes
+from cayley.model.formats import ENDINGS, ending_of
 from cayley.model.report import ModelWarning
 from cayley.model.toml_format import load_toml
 from cayley.model.toml_section import document
@@ -45,9 +46,8 @@ def examine(path: Path) -> Problems:
     """Read a file as a mechanism, and list what is wrong and what is doubtful about it."""
     import cayley as cy
     try:
-        check_is_a_kind_of_file(str(path))
-        if not path.suffix:
-            raise ModelError(f"{path} is no file: give one that ends in .urdf, .xml, .mjcf or .toml")
+        if not ending_of(path):
+            raise ModelError(f"{path} is no file: give one that ends in {', '.join(ENDINGS)}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # the report has them too
             made = cy.load(path)
@@ -141,7 +141,7 @@ class Block(NamedTuple):
 def _toml_errors(path: Path) -> Iterator[str]:
     """Of what stands above the tables, of who names whom, and of the tables of bodies, joints and frames one by one. Joints that follow
     others, loops and tables [dh] are left to the reading of the whole."""
-    data, lines = document(path).data, path.read_text(encoding="utf-8").split("\n")
+    data, lines = document(path).data, decoded(str(path), read_bytes(path)).split("\n")
     blocks = list(_blocks(lines))
     parts = [block for block in blocks if block.kind in NEIGHBOURS and isinstance(data.get(block.kind), list)]
     if not parts or "dh" in data or blocks[0].first == 0:

@@ -36,7 +36,7 @@ def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small 
         table.add_column(heading, justify="right" if "mass" in heading else "left", no_wrap=heading != "source")
     for robot in found:
         mass = "unknown" if robot["mass"] is None else f"{robot['mass']:.4g}"
-        table.add_row(f"[bold]{robot['name']}[/]", robot["joints"], mass, robot["source"])
+        table.add_row(f"[bold]{literal(robot['name'])}[/]", robot["joints"], mass, literal(robot["source"]))
     output().print(table)
     output().print("\ncayley info NAME says more.", style="dim")
 

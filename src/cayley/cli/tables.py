@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cayley.cli.terminal import unstyled
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -21,18 +23,16 @@ def grid(title: str = "", **options: Any) -> RichTable:
     """An empty table in the house style: a rule under the headings, two blanks between columns, no box."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
-    return Table(title=Text(title) if title else None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, header_style="cyan",
-                 show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)
+    return Table(title=unstyled(title) if title else None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+                 header_style="cyan", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)
 
 
 def marked(mark: str, lines: Sequence[str]) -> RichTable:
     """Lines of plain text, each behind a mark, wrapped beside it."""
     from rich.table import Table
-    from rich.text import Text
     made = Table.grid(padding=(0, 1))
     for line in lines:
-        made.add_row(mark, Text(line))
+        made.add_row(mark, unstyled(line))
     return made
 
 
@@ -47,9 +47,9 @@ def print_table(console: Console, table: Table, *, keys: int = 1, brief: bool = 
     for part in _parts(columns, keys, console.width):
         made = grid(title)
         for column in part:
-            made.add_column(Text(column[0]), justify="right" if _numeric(column[1:]) else "left", overflow="fold")
+            made.add_column(unstyled(column[0]), justify="right" if _numeric(column[1:]) else "left", overflow="fold")
         for row in zip(*[column[1:] for column in part], strict=True):
-            made.add_row(*map(Text, row))
+            made.add_row(*map(unstyled, row))
         console.print(made)
         title = ""
         console.print()

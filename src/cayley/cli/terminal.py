@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cayley.wording import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
-WIDEST = 110  # columns: longer lines are not read
+NARROWEST, WIDEST = 40, 110  # columns: in fewer, words of tables are lost; longer lines are not read
 
 
 @cache
@@ -21,24 +24,31 @@ def output() -> Console:
     """The console of results."""
     from rich.console import Console
     console = Console(highlight=False)
-    return console if console.width <= WIDEST else Console(highlight=False, width=WIDEST)
+    return Console(highlight=False, width=min(max(console.width, NARROWEST), WIDEST))
 
 
 @cache
 def errors() -> Console:
     """The console of notes, progress and errors."""
     from rich.console import Console
-    return Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, width=max(console.width, NARROWEST))
 
 
 def literal(text: object) -> str:
-    """A name, path or message as it is: the consoles read [words in brackets] as styles.
+    """A name, path or message as it is: the consoles read [words in brackets] as styles, and terminals obey control characters.
 
     >>> literal("arm [red]")
     'arm \\\\[red]'
     """
     from rich.markup import escape
-    return escape(str(text))
+    return escape(printable(str(text)))
+
+
+def unstyled(text: str) -> Text:
+    """The same for tables: text in which nothing is a style or a control character."""
+    from rich.text import Text
+    return Text(printable(text))
 
 
 @contextmanager
@@ -76,7 +86,7 @@ def plain(data: Any) -> Any:
 def note(text: str) -> None:
     """A remark that is not part of the result."""
     from rich.text import Text
-    errors().print(Text.assemble(("Note: ", "yellow"), text), soft_wrap=True)
+    errors().print(Text.assemble(("Note: ", "yellow"), unstyled(text)), soft_wrap=True)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from inspect import signature
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.dynamics.links import Links, serial_chain
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
+from cayley.wording import did_you_mean
 
 
 class Method(NamedTuple):
@@ -51,9 +51,8 @@ class Alternatives(Kernel):
     def check_method(self, method: str) -> None:
         """That a method of this name exists."""
         if method not in self.methods:
-            close = get_close_matches(str(method), self.methods, n=3, cutoff=0.4)
-            raise ConventionError(f"{self.__name__} has no method {method!r}" + (f": did you mean {', '.join(close)}?" if close else ".")
-                                  + f" The methods are {', '.join(self.methods)}")
+            advice = did_you_mean(method, self.methods, otherwise=".")
+            raise ConventionError(f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
 
     def offering(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> None:
         """Give this kernel its other methods."""

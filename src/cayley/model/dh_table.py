@@ -21,7 +21,9 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
-from cayley.model.parts import Friction, Limits, Rotor, frozen_pose
+from cayley.model.joint_kinds import KINDS
+from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
+from cayley.wording import shown
 
 Convention = Literal["standard", "modified"]
 Kind = Literal["revolute", "prismatic"]
@@ -96,8 +98,10 @@ class DHRow:
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise ModelError(f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are not rows of a table")
-        if not all(isinstance(value, int | float | np.number) and np.isfinite(value) for value in self.numbers):
-            raise ModelError(f"theta, d, a, alpha must be finite numbers, not {self.numbers}")
+        if not all(isinstance(value, int | float | np.number) and -LARGEST <= value <= LARGEST for value in self.numbers):
+            raise ModelError(f"theta, d, a, alpha must be finite numbers that are not absurdly large, not {shown(self.numbers)}")
+        if self.joint in KINDS:
+            raise ModelError(f"the joint of a Denavit-Hartenberg row is its name, and {self.joint!r} is a kind: write kind={self.joint!r}")
 
     @property
     def numbers(self) -> tuple[float, float, float, float]:

@@ -19,6 +19,7 @@ from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_conjugate, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
 
+KINDS = ("revolute", "continuous", "prismatic", "helical", "universal", "spherical", "planar", "floating", "fixed")
 Z = (0.0, 0.0, 1.0)
 
 

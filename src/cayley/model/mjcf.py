@@ -24,10 +24,12 @@ from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
+from cayley.model.mjcf_gate import checked_mjcf
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.report import ModelWarning
 from cayley.model.tree import Tree
-from cayley.model.xml_elements import read_xml, source_of
+from cayley.model.xml_elements import source_of
+from cayley.wording import printable
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 CONNECT, WELD, JOINT = range(3)  # mjtEq
@@ -73,17 +75,11 @@ def _mujoco() -> Any:
 def _compiled(mujoco: Any, path_or_text: str | os.PathLike[str], said: list[str]) -> Any:
     """The model as MuJoCo compiles it; what MuJoCo warns of goes to `said`."""
     path = source_of(path_or_text)
-    root = read_xml(path_or_text)  # malformed, huge and tricky files are refused here, with their line
-    if root.tag != "mujoco":
-        raise root.error("this is URDF, not MJCF: load_urdf reads it" if root.tag == "robot" else "an MJCF file has <mujoco> as its root")
-    for element in root.walk():
-        for key, value in element.attributes.items():
-            if key != "name" and any(word.lower().strip("+-") in ("nan", "inf", "infinity") for word in value.split()):
-                raise element.error(f"{key} is {value[:60]!r}, which is not a finite number")
+    root = checked_mjcf(path_or_text)  # malformed, huge and tricky files are refused here, with their line
     with _warnings_kept(mujoco, said):
         try:
             return mujoco.MjModel.from_xml_string(path_or_text) if path is None else mujoco.MjModel.from_xml_path(os.fspath(path))
-        except (ValueError, mujoco.FatalError, mujoco.UnexpectedError) as error:
+        except (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError) as error:
             raise ModelError(f"{root.file}: MuJoCo refuses it: {' '.join(str(error).split())}") from error
 
 
@@ -91,7 +87,7 @@ def _compiled(mujoco: Any, path_or_text: str | os.PathLike[str], said: list[str]
 def _warnings_kept(mujoco: Any, said: list[str]) -> Iterator[None]:
     """MuJoCo's warnings go to `said`, not to the screen and to a log file in the current folder."""
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: said.append(" ".join(text.split())))
+    mujoco.set_mju_user_warning(lambda text: said.append(printable(" ".join(text.split()))))
     try:
         yield
     finally:
@@ -179,7 +175,7 @@ class _Reading:
         model, kind = self.model, self.model.jnt_type[joint]
         if kind not in (SLIDE, HINGE):
             if model.jnt_limited[joint]:
-                self.notes.append(f"the range of the ball joint {self.joint_names[joint]!r}")
+                self.notes.append(f"the range of the ball joint {self.joint_names[joint]!r} is left out")
             return Limits()
         lower, upper = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
         effort: tuple[float, ...] = ()
@@ -187,7 +183,7 @@ class _Reading:
             low, high = model.jnt_actfrcrange[joint]
             effort = (float(max(-low, high)),)
             if low != -high:
-                self.notes.append(f"the smaller side of actuatorfrcrange of joint {self.joint_names[joint]!r}")
+                self.notes.append(f"the smaller side of actuatorfrcrange of joint {self.joint_names[joint]!r} is left out")
         return Limits((float(lower),), (float(upper),), (), effort)
 
     # Equalities
@@ -201,7 +197,8 @@ class _Reading:
                 continue
             y, x, a = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k]
             if x < 0 or a[2:5].any() or y in mimics:
-                self.notes.append(f"the equality {self.equality_names[k]!r}, which is not the one straight line that a joint follows")
+                self.notes.append(f"the equality {self.equality_names[k]!r} is left out: it is not the one straight line that a joint "
+                                  "follows")
                 continue
             y0, x0 = model.qpos0[model.jnt_qposadr[y]], model.qpos0[model.jnt_qposadr[x]]
             mimics[y] = Mimic(self.joint_names[x], float(a[1]), float(a[0] + y0 - a[1] * x0))
@@ -228,20 +225,26 @@ class _Reading:
 def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
     springs = [name for name, stiffness in zip(joint_names, model.jnt_stiffness, strict=True) if stiffness]
     if springs:
-        yield f"the springs of joints {', '.join(map(repr, springs))}"
+        names = ", ".join(map(repr, springs))
+        yield f"the springs of joints {names} are left out" if springs[1:] else f"the spring of joint {names} is left out"
     active = model.eq_active0.astype(bool)
-    for count, what in (
-        (np.count_nonzero(~active), "equalities that are not active"),
-        (np.count_nonzero(model.eq_type[active] > JOINT), "equalities that are neither connect, weld nor joint"),
-        (model.nmocap, "mocap motions (the bodies are fixed here)"),
-        (model.ntendon, "tendons"),
-        (model.nflex, "flexible bodies"),
-        (np.count_nonzero(model.body_gravcomp), "gravity compensations"),
-        (sum(np.count_nonzero(getattr(model, key, 0)) for key in _CURVED), "coefficients of springs and dampers that are not linear"),
-        (np.count_nonzero([model.opt.density, model.opt.viscosity]), "properties of the fluid around it"),
+    for count, one, many in (
+        (model.nu, "actuator", "actuators"),
+        (model.nsensor, "sensor", "sensors"),
+        (model.ntendon, "tendon", "tendons"),
+        (np.count_nonzero(~active), "equality that is not active", "equalities that are not active"),
+        (np.count_nonzero(model.eq_type[active] > JOINT), "equality that is neither connect, weld nor joint",
+         "equalities that are neither connect, weld nor joint"),
+        (model.nmocap, "mocap motion, whose body is fixed here,", "mocap motions, whose bodies are fixed here,"),
+        (model.nflex, "flexible body", "flexible bodies"),
+        (np.count_nonzero(model.body_gravcomp), "gravity compensation", "gravity compensations"),
+        (sum(np.count_nonzero(getattr(model, key, 0)) for key in _CURVED), "coefficient of a spring or damper that is not linear",
+         "coefficients of springs and dampers that are not linear"),
+        (np.count_nonzero([model.opt.density, model.opt.viscosity]), "property of the fluid around it",
+         "properties of the fluid around it"),
     ):
         if count:
-            yield f"{count} {what}"
+            yield f"{count} {one} is left out" if count == 1 else f"{count} {many} are left out"
 
 
 def _names(model: Any, kind: str, count: int) -> list[str]:

@@ -11,6 +11,9 @@ import numpy as np
 from cayley.errors import ModelError
 from cayley.geometry.motions.homogeneous import pose_defect
 from cayley.model.joint_kinds import Motion
+from cayley.wording import shown
+
+LARGEST = 1e30  # nothing in a robot has this size in SI units
 
 _POSE_TOLERANCE = 1e-9
 _ROUNDING = 1e-15
@@ -20,10 +23,12 @@ def frozen(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     """A read-only array of finite floats of the given shape."""
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} must be numbers of shape {shape}, not {values!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what} must be numbers of shape {shape}, not {shown(values)}") from error
     if array.shape != shape or not np.isfinite(array).all():
-        raise ModelError(f"{what} must be finite numbers of shape {shape}, not {values!r}")
+        raise ModelError(f"{what} must be finite numbers of shape {shape}, not {shown(values)}")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ModelError(f"{what} has the entry {np.abs(array).max():g}, which is absurdly large; the units are SI")
     array.flags.writeable = False
     return array
 
@@ -40,8 +45,14 @@ class Immutable:
 
 def _check_finite(part: Any, what: str) -> None:
     for name, value in vars(part).items():
-        if isinstance(value, (int, float)) and not np.isfinite(value):
-            raise ModelError(f"the {name} of a {what} is {value}: it must be a finite number")
+        if isinstance(value, (int, float)) and not -LARGEST <= value <= LARGEST:
+            raise ModelError(f"the {name} of a {what} is {shown(value)}: it must be a finite number that is not absurdly large")
+
+
+def _check_motion(motion: object, whose: str) -> None:
+    if not isinstance(motion, Motion):
+        named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
+        raise ModelError(f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()")
 
 
 def frozen_pose(pose: Any, what: str) -> np.ndarray:
@@ -70,8 +81,9 @@ class Body(Immutable):
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # about the center, in the body's axes [kg m^2], (3, 3)
 
     def __post_init__(self) -> None:
-        if self.mass is not None and not (isinstance(self.mass, Real) and np.isfinite(self.mass) and self.mass >= 0.0):
-            raise ModelError(f"body {self.name!r} has the mass {self.mass!r}: a mass is a finite number that is not negative")
+        if self.mass is not None and not (isinstance(self.mass, Real) and 0.0 <= self.mass <= LARGEST):
+            raise ModelError(f"body {self.name!r} has the mass {shown(self.mass)}: a mass is a finite number that is not negative, and not "
+                             "absurdly large")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
         if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
@@ -145,6 +157,7 @@ class Joint(Immutable):
     mimic: Mimic | None = None
 
     def __post_init__(self) -> None:
+        _check_motion(self.motion, f"joint {self.name!r}")
         object.__setattr__(self, "placement", frozen_pose(self.placement, f"the placement of joint {self.name!r}"))
         object.__setattr__(self, "limits", self._full_limits())
 
@@ -184,3 +197,6 @@ class Loop:
     first: str
     second: str
     motion: Motion = field(default_factory=Motion)
+
+    def __post_init__(self) -> None:
+        _check_motion(self.motion, f"loop {self.name!r}")

@@ -19,11 +19,14 @@ from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
+from cayley.wording import printable
 
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
                 "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}  # that turn, that slide
 SMALLEST_MASS, LARGEST_MASS = 1e-4, 1e4  # [kg], of a part of a robot
 LARGEST_GYRATION = 10.0  # [m]
+
+_ROUNDED = 0.01  # [rad], of numbers with two or three figures
 
 
 class ModelWarning(UserWarning):
@@ -110,7 +113,7 @@ class Report:
 
 def report(tree: Tree, mobility: int | str | None = None) -> Report:
     """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses that are missing,
-    very small or very large, limits that are missing, mimic joints, frames that add nothing.
+    very small or very large, limits that are missing or seem to be degrees, mimic joints, frames that add nothing.
 
     The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none.
 
@@ -132,7 +135,7 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
       joint 'pivot' has no limits
     """
     mass = sum(body.mass or 0.0 for body in tree.bodies)
-    source = f" ({tree.source})" if tree.source else ""
+    source = f" ({printable(tree.source)})" if tree.source else ""
     sizes = f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, nv = {tree.nv}"
     if isinstance(mobility, int):
         sizes += f", mobility {mobility}"
@@ -237,6 +240,11 @@ def _findings(tree: Tree) -> Iterator[Finding]:
         yield from _body_findings(body)
     yield from _grouped("limits missing", [j.name for j in tree.joints if _unlimited(j)],
                         "joint {} has no limits", "joints {} have no limits")
+    for joint in tree.joints:
+        if _in_degrees(joint):
+            ends = " to ".join(f"{x:g}" for x in (*joint.limits.lower, *joint.limits.upper))
+            yield Finding("limits in degrees", (joint.name,), f"joint {joint.name!r} is revolute and turns from {ends} rad: if these are "
+                                                              "degrees, write radians")
     yield from _grouped("cannot move", [j.name for j in tree.joints if _motionless(j)],
                         "joint {} cannot move: its limits are equal", "joints {} cannot move: their limits are equal")
     yield from _grouped("limits doubtful", [j.name for j in tree.joints if min([*j.limits.velocity, *j.limits.effort, 1.0]) <= 0],
@@ -297,6 +305,12 @@ def _unlimited(joint: Joint) -> bool:
     """Joints with one coordinate ought to say how far they go, unless they turn without end or follow another."""
     one_way = joint.motion.nq == 1 and joint.motion.word != "continuous" and joint.mimic is None
     return one_way and not np.isfinite([*joint.limits.lower, *joint.limits.upper]).all()
+
+
+def _in_degrees(joint: Joint) -> bool:
+    """Limits beyond two turns, or beyond one and whole numbers: 90 and 180 are degrees, while 6.98 (400 degrees) is a wrist."""
+    ends = [abs(x) for x in (*joint.limits.lower, *joint.limits.upper) if np.isfinite(x)]
+    return joint.motion.word == "revolute" and any(x > 4 * np.pi + _ROUNDED or (x > 2 * np.pi + _ROUNDED and x == round(x)) for x in ends)
 
 
 def _motionless(joint: Joint) -> bool:

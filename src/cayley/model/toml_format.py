@@ -57,7 +57,7 @@ from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.denavit_hartenberg import About, tree_from_dh
 from cayley.model.dh_table import Convention, DHRow, Kind
-from cayley.model.joint_kinds import Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import KINDS, Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
 from cayley.model.toml_section import Section, document
 from cayley.model.toml_text import dump_toml
@@ -65,7 +65,6 @@ from cayley.model.tree import GRAVITY, Tree
 
 __all__ = ["KINDS", "dump_toml", "load_toml"]
 
-KINDS = ("revolute", "continuous", "prismatic", "helical", "universal", "spherical", "planar", "floating", "fixed")
 _UNIT = 1e-9
 
 
@@ -115,20 +114,11 @@ def _inertia(section: Section) -> np.ndarray:
     if value is None:
         return np.zeros((3, 3))
     if isinstance(value, list) and len(value) == 3 and all(isinstance(row, list) for row in value):
-        return _rows(section, "inertia")
+        return np.array(section.rows("inertia"))
     if not isinstance(value, list) or len(value) not in (3, 6):
         section.fail("inertia is 3 numbers (xx yy zz), 6 numbers (xx yy zz xy xz yz) or three rows", "inertia")
     xx, yy, zz, xy, xz, yz = [*section.numbers("inertia", len(value)), 0.0, 0.0, 0.0][:6]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _rows(section: Section, key: str) -> np.ndarray:
-    value = section.need(key)
-    if not isinstance(value, list) or len(value) != 3 or not all(isinstance(row, list) and len(row) == 3 for row in value):
-        section.fail(f"{key} must be three rows of three numbers", key)
-    if not all(isinstance(entry, int | float) and not isinstance(entry, bool) for row in value for entry in row):
-        section.fail(f"{key} must be three rows of three numbers, not {value!r}", key)
-    return np.array(value, dtype=np.float64)
 
 
 def _pose(section: Section) -> np.ndarray:
@@ -147,7 +137,7 @@ def _pose(section: Section) -> np.ndarray:
         except CayleyError as error:
             section.refuse(error, "quaternion")
     elif "rotation" in said:
-        pose[:3, :3] = _rows(section, "rotation")
+        pose[:3, :3] = section.rows("rotation")
     try:
         return frozen_pose(pose, "the placement")
     except CayleyError as error:
@@ -205,8 +195,8 @@ def _limits(section: Section, kind: str) -> Limits:
     if limits is None:
         return Limits()
     angle = kind != "prismatic"
-    made = Limits(limits.one_or_more("lower", angle=angle), limits.one_or_more("upper", angle=angle),
-                  limits.one_or_more("velocity", angle=angle), limits.one_or_more("effort"))
+    made = Limits(limits.limits("lower", angle=angle), limits.limits("upper", angle=angle),
+                  limits.limits("velocity", angle=angle), limits.limits("effort"))
     limits.finish()
     return made
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 Path = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'''
-    """(?:\\.|[^\\])*?"""  |  \'\'\'.*?\'\'\'          # texts of several lines
+    """(?:\\.|[^\\])*?"{3,5}  |  \'\'\'.*?\'{3,5}     # texts of several lines, which may end in two quotes of their own
     | "(?:\\.|[^"\\\n])*"  |  \'[^\'\n]*\'            # texts
     | \#[^\n]*                                       # comments
     | [\[\]{}=,.\n]
     | [^\s\[\]{}=,.\#"\'\n]+                        # bare keys, numbers
     ''', re.DOTALL | re.VERBOSE)
+_BETWEEN_KEYS = {"\n", "[", "]", "{", "}", "=", ","}
 
 
 class Places:
@@ -47,7 +48,7 @@ class Places:
                     here = self._header()
                 else:
                     self._assignment(here)
-        except IndexError:
+        except (IndexError, RecursionError):
             return  # an error message is better with the lines found so far than not at all
 
     def _peek(self) -> str:
@@ -124,11 +125,22 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
             yield match.group(), line
 
 
+def line_nested_deeper(text: str, deepest: int) -> int | None:
+    """The first line in which lists and inline tables are nested, or a dotted key is longer, than `deepest`; None if there is none."""
+    depth, dots = 0, 0
+    for token, line in _tokens(text):
+        depth += (token in ("[", "{")) - (token in ("]", "}"))
+        dots = dots + 1 if token == "." else 0 if token in _BETWEEN_KEYS else dots
+        if max(depth, dots) > deepest:
+            return line
+    return None
+
+
 def _plain(key: str) -> str:
     return key[1:-1] if key[:1] in ("'", '"') else key
 
 
-def shown(path: Path) -> str:
+def written(path: Path) -> str:
     """A path as it is written: joints[2].limits.lower"""
     text = ""
     for part in path:

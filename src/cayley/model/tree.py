@@ -6,17 +6,17 @@ coordinates of the joints together in that order, the velocity `v` their velocit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, frozen
+from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, frozen
+from cayley.wording import commands_terminal, did_you_mean, shown
 
 if TYPE_CHECKING:
     from typing import Self
@@ -69,6 +69,7 @@ class Tree(Immutable):
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
         bodies, joints, frames, loops = tuple(bodies), tuple(joints), tuple(frames), tuple(loops)
+        _check_name(name, "a mechanism has")
         _check_names(name, bodies, joints, frames, loops)
         by_name = {b.name: b for b in bodies}
         ordered = _sorted_joints(name, by_name, joints)
@@ -87,8 +88,7 @@ class Tree(Immutable):
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """For each joint the number of its parent body."""
-        numbers = {body.name: number for number, body in enumerate(self.bodies)}
-        return tuple(numbers[joint.parent] for joint in self.joints)
+        return tuple(self._body_numbers[joint.parent] for joint in self.joints)
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
@@ -101,16 +101,17 @@ class Tree(Immutable):
     @cached_property
     def followers(self) -> dict[int, Follower]:
         """By number, the joints that follow another, at the end of the chain of those that follow."""
-        numbers = {joint.name: number for number, joint in enumerate(self.joints)}
-        found = {}
-        for number, joint in enumerate(self.joints):
-            multiplier, offset, leader = 1.0, 0.0, joint
-            while leader.mimic is not None:
-                multiplier, offset = multiplier * leader.mimic.multiplier, offset + multiplier * leader.mimic.offset
-                leader = self.joints[numbers[leader.mimic.joint]]
-            if leader is not joint:
-                found[number] = Follower(numbers[leader.name], multiplier, offset)
-        return found
+        found: dict[int, Follower] = {}
+        for number in range(len(self.joints)):
+            chain: list[tuple[int, Mimic]] = []
+            while number not in found and (mimic := self.joints[number].mimic) is not None:
+                chain.append((number, mimic))
+                number = self._joint_numbers[mimic.joint]
+            leader, multiplier, offset = found.get(number, Follower(number, 1.0, 0.0))
+            for follower, mimic in reversed(chain):
+                multiplier, offset = mimic.multiplier * multiplier, mimic.multiplier * offset + mimic.offset
+                found[follower] = Follower(leader, multiplier, offset)
+        return dict(sorted(found.items()))
 
     @property
     def nq(self) -> int:
@@ -120,21 +121,51 @@ class Tree(Immutable):
     def nv(self) -> int:
         return sum(j.motion.nv for j in self.joints)
 
+    @cached_property
+    def _body_numbers(self) -> dict[str, int]:
+        return {body.name: number for number, body in enumerate(self.bodies)}
+
+    @cached_property
+    def _joint_numbers(self) -> dict[str, int]:
+        return {joint.name: number for number, joint in enumerate(self.joints)}
+
+    @cached_property
+    def _named_frames(self) -> dict[str, Frame]:
+        return {frame.name: frame for frame in self.frames}
+
     def body_number(self, name: str) -> int:
-        return _number(name, [b.name for b in self.bodies], "body", self.name)
+        return _number(name, self._body_numbers, "body", self.name)
 
     def joint_number(self, name: str) -> int:
-        return _number(name, [j.name for j in self.joints], "joint", self.name)
+        return _number(name, self._joint_numbers, "joint", self.name)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that move, in the order of their coordinates.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("planar2r").joint_names
+        ('joint1', 'joint2')
+        """
+        return tuple(joint.name for joint in self.joints if joint.motion.nv)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """All that can be named as a frame: the frames, and the bodies.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("planar2r").frame_names
+        ('frame0', 'frame1', 'frame2', 'tool', 'base', 'link1', 'link2')
+        """
+        return tuple(dict.fromkeys([*self._named_frames, *self._body_numbers]))
 
     def frame(self, name: str) -> Frame:
         """A frame by name; every body and every joint's child answers to the body's name as well."""
-        named = {f.name: f for f in self.frames}
-        if name in named:
-            return named[name]
-        if any(b.name == name for b in self.bodies):
+        if isinstance(name, str) and name in self._named_frames:
+            return self._named_frames[name]
+        if isinstance(name, str) and name in self._body_numbers:
             return Frame(name, name)
-        choices = [*named, *[b.name for b in self.bodies]]
-        raise ModelError(f"{self.name} has no frame or body {name!r}{_nearest(name, choices)}")
+        raise ModelError(f"{self.name} has no frame or body {shown(name)}{_nearest(name, self.frame_names)}")
 
     def path(self, body: int) -> tuple[int, ...]:
         """The joints from the root to a body, outwards."""
@@ -247,16 +278,19 @@ def slices(sizes: Sequence[int]) -> tuple[slice, ...]:
     return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
 
 
-def _number(name: str, names: Sequence[str], kind: str, mechanism: str) -> int:
-    try:
-        return names.index(name)
-    except ValueError:
-        raise ModelError(f"{mechanism} has no {kind} {name!r}{_nearest(name, names)}") from None
+def _number(name: str, numbers: Mapping[str, int], kind: str, mechanism: str) -> int:
+    if not isinstance(name, str) or name not in numbers:
+        raise ModelError(f"{mechanism} has no {kind} {shown(name)}{_nearest(name, numbers)}")
+    return numbers[name]
 
 
-def _nearest(name: str, names: Sequence[str]) -> str:
-    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
-    return f": did you mean {', '.join(map(repr, close))}?" if close else f"; it has {', '.join(names[:20])}"
+def _nearest(name: object, names: Iterable[str]) -> str:
+    return did_you_mean(name, names, otherwise=f"; it has {', '.join(islice(names, 20))}")
+
+
+def _check_name(name: object, whose: str) -> None:
+    if not isinstance(name, str) or not name or any(map(commands_terminal, name)):
+        raise ModelError(f"{whose} the name {shown(name)}: a name is a text without control characters, and not empty")
 
 
 def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame],
@@ -264,6 +298,7 @@ def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], fra
     for kind, parts in (("bodies", bodies), ("joints", joints), ("frames", frames), ("loops", loops)):
         seen: set[str] = set()
         for part in parts:
+            _check_name(part.name, f"among the {kind} of {name} is one with")
             if part.name in seen:
                 raise ModelError(f"{name} has two {kind} named {part.name!r}")
             seen.add(part.name)
@@ -273,17 +308,21 @@ def _check_followers(name: str, joints: dict[str, Joint]) -> None:
     """Raise if a joint follows what it cannot: one that does not exist, several coordinates, or, by way of others, itself."""
     follows = {joint.name: joint.mimic.joint for joint in joints.values() if joint.mimic is not None}
     for follower, followed in follows.items():
-        _number(followed, list(joints), "joint", name)
+        if followed not in joints:
+            raise ModelError(f"joint {follower!r} of {name} follows {shown(followed)}, which does not exist{_nearest(followed, joints)}")
         for one in (joints[follower], joints[followed]):
             if one.motion.nq != 1:
                 raise ModelError(f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is {one.motion.word}: only joints "
                                  "of one coordinate follow each other")
+    done: set[str] = set()
     for at in follows:
         seen: dict[str, None] = {}
-        while at in follows and at not in seen:
-            seen[at], at = None, follows[at]
+        while at in follows and at not in seen and at not in done:
+            seen[at] = None
+            at = follows[at]
         if at in seen:
             raise ModelError(f"the joints {', '.join(map(repr, seen))} of {name} follow each other in a ring")
+        done.update(seen)
 
 
 def _root(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) -> str:
@@ -303,7 +342,7 @@ def _sorted_joints(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) 
         for end in (joint.parent, joint.child):
             if end not in bodies:
                 raise ModelError(f"joint {joint.name!r} of {name} names the body {end!r}, which does not exist"
-                                 f"{_nearest(end, list(bodies))}")
+                                 f"{_nearest(end, bodies)}")
         if joint.child in owner:
             raise ModelError(f"body {joint.child!r} of {name} is the child of two joints, {owner[joint.child].name!r} and {joint.name!r}: "
                              "a tree has one; describe the second as a loop")

@@ -10,6 +10,9 @@ What the format leaves open is settled here:
   nothing and is not read.
 - Axes are made unit vectors. `<limit>` counts for joints of one coordinate; a `continuous` one has no lower and upper limit.
 - A number of +-1e300 or more in `<limit>` is no limit.
+- Some files that other readers take are refused, since what they mean is a guess: crossed limits (Bullet reads lower > upper as no
+  limit), two elements where the format has one (others take the first, or the last), and whatever is not XML, such as a comment before
+  the XML declaration. The message says what to write instead.
 - Meshes, materials, sensors, transmissions and elements unknown to the format are not read.
 """
 
@@ -19,7 +22,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -34,10 +37,12 @@ from cayley.model.report import ModelWarning
 from cayley.model.tree import Tree
 from cayley.model.urdf_text import dump_urdf
 from cayley.model.xml_elements import Element, located, read_xml, source_of
+from cayley.wording import did_you_mean
 
 __all__ = ["dump_urdf", "load_urdf"]
 
 _NO_LIMIT = 1e300
+_MOST_ADVICE = 10  # names offered for joints to follow that do not exist: looking for them takes time
 _LONGEST, _HEAVIEST = 1e3, 1e6  # [m], [kg]
 _ROBOT = ("link", "joint", "material", "transmission", "gazebo", "sensor")
 _LINK = ("inertial", "visual", "collision")
@@ -167,9 +172,7 @@ def _motion(joint: Element, notes: list[str]) -> Motion:
         return _WITHOUT_AXIS[kind]()
     if kind not in _WITH_AXIS:
         known = [*_WITH_AXIS, *_WITHOUT_AXIS]
-        meant = get_close_matches(kind, known, n=1)
-        hint = f"did you mean {meant[0]!r}?" if meant else f"URDF has {', '.join(known)}"
-        raise joint.error(f"the joint type {kind!r} is unknown: {hint}")
+        raise joint.error(f"the joint type {kind!r} is unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}")
     return _WITH_AXIS[kind](_axis(joint, notes))
 
 
@@ -196,7 +199,8 @@ def _limits(joint: Element, kind: str) -> Limits:
     if kind == "continuous":
         return Limits(velocity=velocity, effort=effort)
     if lower > upper:
-        raise limit.error(f"the limits are crossed: lower {lower:g}, upper {upper:g}")
+        raise limit.error(f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> out, or make "
+                          "the joint continuous")
     return Limits((lower,), (upper,), velocity, effort)
 
 
@@ -237,7 +241,7 @@ def _checked_root(robot: Element, links: Sequence[Element], elements: Sequence[E
     for element, joint in zip(elements, joints, strict=True):
         for tag, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in by_name:
-                raise element.required(tag).error(f"there is no link {name!r}{_nearest(name, by_name)}")
+                raise element.required(tag).error(f"there is no link {name!r}{did_you_mean(name, by_name)}")
         first = owner.setdefault(joint.child, element)
         if first is not element:
             raise element.error(f"the link {joint.child!r} is already the child of {first} in line {first.line}; URDF has no closed loops")
@@ -266,11 +270,13 @@ def _check_no_ring(robot: Element, roots: Sequence[str], elements: Sequence[Elem
 def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], notes: list[str]) -> list[Joint]:
     """The joints, without what they cannot follow; a ring of joints that follow each other is an error."""
     by_name = {joint.name: joint for joint in joints}
-    sound = []
+    sound: list[Joint] = []
+    faults = 0
     for element, joint in zip(elements, joints, strict=True):
-        fault = _mimic_fault(joint, by_name)
+        fault = _mimic_fault(joint, by_name, advise=faults < _MOST_ADVICE)
         if fault:
-            notes.append(str(element.required("mimic").error(f"{fault}; the joint is treated as if it followed none")))
+            faults += 1
+            notes.append(str(element.required("mimic").error(f"the joint is treated as if it followed none: {fault}")))
         sound.append(replace(joint, mimic=None) if fault else joint)
     _check_no_mimic_ring(elements, sound)
     followers = {joint.name for joint in sound if joint.mimic is not None}
@@ -280,14 +286,14 @@ def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], not
     return sound
 
 
-def _mimic_fault(joint: Joint, by_name: dict[str, Joint]) -> str:
+def _mimic_fault(joint: Joint, by_name: dict[str, Joint], *, advise: bool) -> str:
     if joint.mimic is None:
         return ""
     if joint.motion.nq != 1:
         return f"a {joint.motion.word} joint cannot follow another"
     followed = by_name.get(joint.mimic.joint)
     if followed is None:
-        return f"there is no joint {joint.mimic.joint!r}{_nearest(joint.mimic.joint, by_name)}"
+        return f"there is no joint {joint.mimic.joint!r}{did_you_mean(joint.mimic.joint, by_name if advise else ())}"
     return "" if followed.motion.nq == 1 else f"the joint {followed.name!r} is {followed.motion.word} and cannot be followed"
 
 
@@ -305,13 +311,13 @@ def _check_no_mimic_ring(elements: Sequence[Element], joints: Sequence[Joint]) -
             raise element.required("mimic").error(f"the joints {', '.join(map(repr, seen))} follow each other in a ring")
 
 
-def _nearest(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, names, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
 def _freed(root: str, bodies: list[Body], joints: list[Joint]) -> tuple[list[Body], list[Joint]]:
     """The root moves freely in a new one, `world`, or `universe` if the file has a link of that name already."""
-    world = next(name for name in ("world", "universe", "ground beneath") if name not in [b.name for b in bodies])
-    free = next(name for name in ("root_joint", "floating_base", "free_joint") if name not in [j.name for j in joints])
+    world = _untaken(("world", "universe", "ground beneath"), {body.name for body in bodies})
+    free = _untaken(("root_joint", "floating_base", "free_joint"), {joint.name for joint in joints})
     return [Body(world, 0.0), *bodies], [Joint(free, world, root, Floating()), *joints]
+
+
+def _untaken(names: Sequence[str], taken: set[str]) -> str:
+    """The first of the names that is not taken, or the first of them with a number."""
+    return next(name for name in chain(names, (f"{names[0]}_{k}" for k in count(2))) if name not in taken)

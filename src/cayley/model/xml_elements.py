@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -19,13 +18,15 @@ from xml.parsers import expat
 import numpy as np
 
 from cayley.errors import ModelError
+from cayley.model.files import MOST_BYTES, read_bytes
+from cayley.model.parts import LARGEST
+from cayley.wording import misspelt, shortened
 
-MOST_BYTES = 32 * 2**20
 MOST_ELEMENTS = 200_000
-LARGEST = 1e30  # nothing in a robot has this size in SI units
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _REQUIRED: Any = object()
+_LATE_DECLARATION = expat.errors.codes[expat.errors.XML_ERROR_MISPLACED_XML_PI]
 
 
 @dataclass(eq=False, slots=True)
@@ -82,8 +83,8 @@ class Element:
         """Refuse misspelt children, which would be lost in silence; children that resemble nothing known are extensions."""
         known = tuple(known)
         for child in self.children:
-            if child.tag not in known and (meant := get_close_matches(child.tag.lower(), known, n=1, cutoff=0.8)):
-                raise child.error(f"there is no element of this name in {self}: did you mean <{meant[0]}>?")
+            if child.tag not in known and (meant := misspelt(child.tag, known)):
+                raise child.error(f"there is no element of this name in {self}: did you mean <{meant}>?")
 
     # Attributes
 
@@ -94,9 +95,9 @@ class Element:
             return value
         if key in self.attributes:
             raise self.error(f"the attribute {key} is empty")
-        meant = get_close_matches(key, [other.lower() for other in self.attributes], n=1, cutoff=0.8)
+        meant = misspelt(key, self.attributes)
         if default is _REQUIRED or meant:
-            raise self.error(f"the attribute {key} is missing" + (f"; is it the one written {meant[0]!r}?" if meant else ""))
+            raise self.error(f"the attribute {key} is missing" + (f"; is it the one written {meant!r}?" if meant else ""))
         return default
 
     def number(self, key: str, default: Any = _REQUIRED, *, largest: float = LARGEST) -> Any:
@@ -111,16 +112,16 @@ class Element:
             return np.array(default, dtype=float)
         words = text.split()
         if len(words) != count:
-            raise self.error(f'{key}="{_short(text)}" has {len(words)} entries; it needs {count} numbers, with spaces between them'
+            raise self.error(f'{key}="{shortened(text)}" has {len(words)} entries; it needs {count} numbers, with spaces between them'
                              f"{_xacro_hint(text)}")
         return np.array([self._one(key, word, LARGEST) for word in words])
 
     def _one(self, key: str, text: str, largest: float) -> float:
         if not _NUMBER.fullmatch(text):
-            raise self.error(f"{key} is {_short(text)!r}, which is not a finite number{_xacro_hint(text)}")
+            raise self.error(f"{key} is {shortened(text)!r}, which is not a finite number{_xacro_hint(text)}")
         value = float(text)
         if not abs(value) <= largest:
-            raise self.error(f"{key} is {_short(text)}, which is absurdly large; the units are SI")
+            raise self.error(f"{key} is {shortened(text)}, which is absurdly large; the units are SI")
         return value
 
 
@@ -154,13 +155,7 @@ def read_xml(path_or_text: str | os.PathLike[str]) -> Element:
     path = source_of(path_or_text)
     if path is None:
         return _parsed("text", _encoded(str(path_or_text)), "utf-8")
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"{str(path)!r} cannot be read: {reason}") from error
-    return _parsed(path.name, data, None)
+    return _parsed(path.name, read_bytes(path), None)
 
 
 def _encoded(text: str) -> bytes:
@@ -178,8 +173,9 @@ def _parsed(file: str, data: bytes, encoding: str | None) -> Element:
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
+        late = "; nothing may stand before <?xml, no comment and no blank" if error.code == _LATE_DECLARATION else ""
         raise ModelError(f"{file}, line {error.lineno}, column {error.offset + 1}: this is not XML: "
-                         f"{expat.ErrorString(error.code)}{builder.open_element()}") from error
+                         f"{expat.ErrorString(error.code)}{builder.open_element()}{late}") from error
     except (LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
@@ -220,10 +216,6 @@ class _Builder:
 
     def open_element(self) -> str:
         return f", in {self.open[-1]} of line {self.open[-1].line}" if self.open else ""
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _xacro_hint(text: str) -> str:

@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from cayley.errors import ConventionError
 from cayley.simulation.lie_midpoint import lie_midpoint
 from cayley.simulation.runge_kutta import RK4
 from cayley.simulation.semi_implicit_euler import SEMI_IMPLICIT_EULER
 from cayley.simulation.stages import FixedStep
 from cayley.simulation.variational import variational
+from cayley.wording import did_you_mean
 
 EXPLICIT = {"rk4": RK4, "semi-implicit-euler": SEMI_IMPLICIT_EULER}
 IMPLICIT = {"lie-midpoint": lie_midpoint, "variational": variational}
@@ -30,9 +29,8 @@ def fixed_step(name: str, iterations: int | None = None) -> FixedStep:
     4
     """
     if name not in METHODS:
-        close = get_close_matches(name, METHODS, n=1, cutoff=0.3)
-        meant = f": did you mean {close[0]!r}?" if close else "."
-        raise ConventionError(f"there is no method {name!r}{meant} The methods are {', '.join(METHODS)}")
+        advice = did_you_mean(name, METHODS, otherwise=".")
+        raise ConventionError(f"there is no method {name!r}{advice} The methods are {', '.join(METHODS)}")
     if iterations is not None and (name in EXPLICIT or iterations < 1):
         raise ConventionError(f"iterations, at least one, are an option of the methods {', '.join(IMPLICIT)}, not of {name!r}")
     return EXPLICIT[name] if name in EXPLICIT else IMPLICIT[name](iterations or ITERATIONS)

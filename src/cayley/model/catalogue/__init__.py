@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib.resources import as_file, files
 from typing import Any
 
 from cayley.errors import ModelError
 from cayley.model.toml_format import load_toml
 from cayley.model.tree import Tree
+from cayley.wording import did_you_mean, shown
 
 _FOLDERS = {False: files(__name__), True: files(__name__) / "fixtures"}
 
@@ -34,8 +34,7 @@ def load_robot(name: str, *, make: Callable[..., Any] = Tree.of) -> Any:
     """
     robots, fixtures = catalogue_names(), catalogue_names(fixtures=True)
     if name not in (*robots, *fixtures):
-        close = get_close_matches(name.lower(), (*robots, *fixtures), n=3, cutoff=0.5)
-        advice = f": did you mean {', '.join(map(repr, close))}?" if close else f"; it has {', '.join(robots)}"
-        raise ModelError(f"the catalogue has no robot {name!r}{advice}")
+        advice = did_you_mean(name, (*robots, *fixtures), otherwise=f"; it has {', '.join(robots)}")
+        raise ModelError(f"the catalogue has no robot {shown(name)}{advice}")
     with as_file(_FOLDERS[name not in robots] / f"{name}.toml") as path:
         return load_toml(path, make=make)
