@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 
@@ -23,13 +24,35 @@ def drive_forces(tree: Tree, qd: Any, qdd: Any) -> Any:
     """
     coulomb = coulomb_frictions(tree)
     beginning = where(coulomb > 0, coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
-    return rotor_inertias(tree) * qdd + friction_forces(tree, qd) + beginning
+    return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd) + beginning
 
 
 def rotor_inertias(tree: Tree) -> np.ndarray:
     """The inertia (nv) that each velocity feels of its rotor, zero if rotors are not included."""
-    included = "rotors" in tree.included
-    return _by_velocity(tree, [joint.rotor.reflected if included else 0.0 for joint in tree.joints])
+    return _by_velocity(tree, _reflected(tree))
+
+
+def rotor_coriolis_matrix(tree: Tree, qd: Any) -> Any:
+    """C (nv, nv), skew, of the rotors: an armature on a floating joint is a mass that flies straight, though its velocity is given in
+    axes that turn, as in MuJoCo. On every other joint it is zero."""
+    found: list[list[Any]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for own, inertia, motion in _turning_rotors(tree):
+        for (i, k), entry in np.ndenumerate(motion.turning(qd[own])):
+            found[own.start + i][own.start + k] = inertia * entry
+    return np.array(found).reshape(tree.nv, tree.nv)
+
+
+def rotor_velocity_forces(tree: Tree, qd: Any) -> Any:
+    """The forces (nv) that the rotors need at the velocity `qd` without acceleration: C qd."""
+    return rotor_coriolis_matrix(tree, qd) @ qd if _turning_rotors(tree) else np.zeros(tree.nv)
+
+
+def rotor_velocity_slopes(tree: Tree, qd: Any) -> Any:
+    """Their derivative (nv, nv) by `qd`, in which C is linear."""
+    C = rotor_coriolis_matrix(tree, qd)
+    if not _turning_rotors(tree):
+        return C
+    return C + np.stack([rotor_coriolis_matrix(tree, unit) @ qd for unit in np.eye(tree.nv)], axis=1)
 
 
 def friction_forces(tree: Tree, qd: Any) -> Any:
@@ -58,6 +81,17 @@ def without_dry_friction(tree: Tree) -> Tree:
         return tree
     joints = tuple(replace(joint, friction=replace(joint.friction, coulomb=0.0)) for joint in tree.joints)
     return replace(tree, joints=joints)
+
+
+def _reflected(tree: Tree) -> list[float]:
+    """Of each joint the inertia that it feels of its rotor, zero if rotors are not included."""
+    return [joint.rotor.reflected if "rotors" in tree.included else 0.0 for joint in tree.joints]
+
+
+def _turning_rotors(tree: Tree) -> list[tuple[slice, float, Motion]]:
+    """The places, inertias and kinds of joints with rotors whose velocities are given in axes that turn."""
+    every = zip(tree.v_slices, _reflected(tree), [joint.motion for joint in tree.joints], strict=True)
+    return [(own, inertia, motion) for own, inertia, motion in every if inertia and motion.turning(np.ones(motion.nv)).any()]
 
 
 def _by_velocity(tree: Tree, values: list[float]) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics import closed_form, energies
 from cayley.dynamics.alternatives import Alternatives
-from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.drives import friction_forces, rotor_coriolis_matrix, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
@@ -112,7 +112,7 @@ class DynamicTree(Tree):
         """
         links = lean_links(self)
         return self._state_kernel("(q),(v)->(v)", lambda q, qd: inverse_dynamics(links, q, qd, np.zeros(self.nv))
-                                  + friction_forces(self, qd), "bias_forces",
+                                  + rotor_velocity_forces(self, qd) + friction_forces(self, qd), "bias_forces",
                                   "Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.", "tau")
 
     @cached_property
@@ -124,7 +124,8 @@ class DynamicTree(Tree):
                [-0.1063,  0.    ]])
         """
         links = links_of(self)
-        return self._state_kernel("(q),(v)->(v,v)", lambda q, qd: closed_form.coriolis_matrix(links, q, qd), "coriolis_matrix",
+        return self._state_kernel("(q),(v)->(v,v)", lambda q, qd: closed_form.coriolis_matrix(links, q, qd)
+                                  + rotor_coriolis_matrix(self, qd), "coriolis_matrix",
                                   "The Coriolis matrix C(q, qd), with Christoffel's coefficients.")
 
     @cached_property

@@ -74,6 +74,10 @@ class Motion:
         """The acceleration (6) that is left when vd is zero."""
         return np.zeros(6)
 
+    def turning(self, v: Any) -> Any:
+        """N (nv, nv), skew: vd + N v is how fast a velocity really changes that is given in axes which turn with it; zero for rates."""
+        return np.zeros((self.nv, self.nv))
+
     def rate(self, q: Any, v: Any) -> Any:
         """dq/dt (nq)."""
         return v
@@ -240,6 +244,11 @@ class Floating(Motion):
 
     def subspace(self, q: Any) -> Any:
         return np.eye(6)
+
+    def turning(self, v: Any) -> Any:
+        x, y, z = v[3:]
+        across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.concatenate([np.concatenate([across, np.zeros((3, 3))], axis=1), np.zeros((3, 6))])
 
     def rate(self, q: Any, v: Any) -> Any:
         return np.concatenate([matrix_from_quaternion.unchecked(q[3:]) @ v[:3], self._turning.rate(q[3:], v[3:])])

@@ -9,7 +9,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.drives import rotor_inertias
-from cayley.dynamics.energies import centroidal_momentum, kinetic_energy, potential_energy, total_mass
+from cayley.dynamics.energies import center_of_mass, centroidal_momentum, kinetic_energy, momentum, potential_energy, total_mass
 from cayley.dynamics.links import links_of
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.joint_kinds import Floating
@@ -31,8 +31,9 @@ def balance_kernel(tree: Tree) -> Kernel:
     links, rotors = links_of(tree), rotor_inertias(tree)
 
     def text(q: Any, qd: Any) -> tuple[Any, Any, Any]:
-        momentum = centroidal_momentum(links, q, qd) if total_mass(links) else np.zeros(6)
-        return kinetic_energy(links, q, qd) + (rotors * qd) @ qd / 2, potential_energy(links, q) + 0.0 * q.sum(), momentum + 0.0 * q.sum()
+        about_center = centroidal_momentum(links, q, qd) if total_mass(links) else np.zeros(6)
+        kinetic = kinetic_energy(links, q, qd) + (rotors * qd) @ qd / 2
+        return kinetic, potential_energy(links, q) + 0.0 * q.sum(), about_center + 0.0 * q.sum()
 
     return sized_kernel(tree, "(q),(v)->(),(),(6)", text, "balance")
 
@@ -49,9 +50,20 @@ def floats(tree: Tree) -> bool:
     return len(at_root) == 1 and isinstance(at_root[0].motion, Floating)
 
 
-def momentum_drift(tree: Tree, t: np.ndarray, momentum: np.ndarray) -> np.ndarray:
-    """Momentum less the impulse of gravity, less what it was at the start (..., samples, 6)."""
-    impulse = np.zeros((len(t), 6))
-    impulse[:, :3] = total_mass(links_of(tree)) * np.outer(t - t[0], tree.gravity)
-    free = momentum - impulse
-    return free - free[..., :1, :]
+def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Momentum about the root's origin, a fixed point, less the impulse of gravity, less what it was at the start (..., samples, 6).
+
+    The centre of mass falls freely, c + v t + g t^2 / 2, so the moment of gravity about the origin has the impulse m (c t + v t^2 / 2) x g.
+    """
+    found, center = _momentum_kernel(tree)(q, qd)
+    mass, g, since = total_mass(links_of(tree)), tree.gravity, (t - t[0])[:, None]
+    c, v = center[..., :1, :], found[..., :1, :3] / mass
+    impulse = np.concatenate([mass * since * g + 0.0 * c, mass * np.cross(c * since + v * since**2 / 2, g)], axis=-1)
+    return found - impulse - found[..., :1, :]
+
+
+@lru_cache(maxsize=16)
+def _momentum_kernel(tree: Tree) -> Kernel:
+    """`momentum(q, qd)`: momentum (6) about the root's origin, and the centre of mass (3), in the root's axes."""
+    links = links_of(tree)
+    return sized_kernel(tree, "(q),(v)->(6),(3)", lambda q, qd: (momentum(links, q, qd), center_of_mass(links, q)), "momentum")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.energies import lagrangian
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.solve import solve
@@ -86,7 +86,7 @@ class StateEquation:
         """The inertia matrix (nv, nv) and the forces (nv) of M dv/dt = f."""
         tree, links = self.tree, self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
         acting = Outside(self.wrenches, self.axes).acting(links, tree, q, more[:len(self.wrenches)])
-        bias = inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting)
+        bias = inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, v)
         return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, v) - bias
 
     def power(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:

@@ -108,10 +108,11 @@ class Trajectory:
 
     @property
     def momentum_drift(self) -> np.ndarray | None:
-        """Momentum less the impulse of gravity less the momentum at the start (..., samples, 6), where nothing but joints inside and
-        gravity acts; None for a mechanism that does not float. Wrenches and forces on the floating joint itself are not accounted for."""
+        """Momentum and angular momentum about the root's origin, which does not move, less the impulses of gravity, less what they were at
+        the start (..., samples, 6), where nothing but joints inside and gravity acts; None for a mechanism that does not float. Wrenches,
+        and forces and armature on the floating joint itself, are not accounted for."""
         tree = self._mechanism("the drift of momentum")
-        return momentum_drift(tree, self.t, self.momentum) if floats(tree) else None
+        return momentum_drift(tree, self.t, self.q, self.qd) if floats(tree) else None
 
     # Parts
 

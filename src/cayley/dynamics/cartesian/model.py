@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.forward.solve import solve
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.lean_links import lean_links
@@ -171,8 +171,9 @@ def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
     links, rotors = lean_links(tree), np.diag(rotor_inertias(tree))
 
     def text(q: Any, qd: Any) -> JointModel:
-        return JointModel(inertia_matrix(links, q) + rotors, velocity_forces(links, q, qd) + friction_forces(tree, qd),
-                          gravity_forces(links, q), coordinates.jacobian(q), coordinates.jacobian_rate(q, qd) @ qd)
+        C = velocity_forces(links, q, qd) + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd)
+        return JointModel(inertia_matrix(links, q) + rotors, C, gravity_forces(links, q), coordinates.jacobian(q),
+                          coordinates.jacobian_rate(q, qd) @ qd)
 
     return text
 

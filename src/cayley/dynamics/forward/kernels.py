@@ -7,7 +7,7 @@ from typing import Any
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.alternatives import Alternatives, Method
-from cayley.dynamics.drives import rotor_inertias
+from cayley.dynamics.drives import rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.lean_links import lean_links
@@ -35,7 +35,7 @@ class ForwardDynamics(Alternatives):
 
         def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
             acting = outside.acting(links, tree, q, more)
-            return compute(q, qd, tau, rotors=rotors, **acting)
+            return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
 
         described(tree, text, _SENTENCE, outside.words)
         return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
@@ -57,7 +57,7 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     compute = with_friction(tree, lean_links(tree), text, rotors)
 
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
-        return compute(q, qd, tau, **options)
+        return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options)
 
     described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")
     return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), inputs=("q", "qd", "tau"),

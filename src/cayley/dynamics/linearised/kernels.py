@@ -10,7 +10,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.alternatives import Alternatives
 from cayley.dynamics.closed_form import gravity_forces
-from cayley.dynamics.drives import friction_forces, rotor_inertias
+from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_slopes
 from cayley.dynamics.forward.solve import solve
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
@@ -107,7 +107,7 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
 
     def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
         D, V, P = links_alone(q, qd, qdd)
-        return Sensitivities(D + rotors, V + viscous, P)
+        return Sensitivities(D + rotors, V + rotor_velocity_slopes(tree, qd) + viscous, P)
 
     return text
 
@@ -143,7 +143,7 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
 
     def text(q: Any, qd: Any, tau: Any) -> ForwardDerivatives:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv))
-        M = D + rotors
+        M, V = D + rotors, V + rotor_velocity_slopes(tree, qd)
         inverse = symmetric_inverse(M)
         qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - friction_forces(tree, qd))
         P = links_alone(q, qd, qdd).P
