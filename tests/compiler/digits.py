@@ -14,6 +14,7 @@ DIGITS = {
     "arctan2": MP.atan2, "exp": MP.exp, "log": MP.log, "hypot": MP.hypot, "absolute": abs, "sign": MP.sign, "floor": MP.floor,
     "minimum": min, "maximum": max, "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
     "and": lambda a, b: bool(a) and bool(b), "not": operator.not_, "where": lambda c, a, b: a if c else b, "independent": lambda a: a,
+    "remainder": lambda a, b: a - b * MP.floor(a / b), "floor_divide": lambda a, b: MP.floor(a / b),
 }
 """What each operation of a graph means."""
 

@@ -17,12 +17,12 @@ from cayley.compiler.lanes import Assembly, Lanes
 NUMBER = {"double": np.float64, "float": np.float32}
 WORD = {"double": np.uint64, "float": np.uint32}
 PRECISIONS = ("double", "float")
-TWO_ARGUMENTS = ("arctan2", "hypot")
+TWO_ARGUMENTS = ("arctan2", "hypot", "remainder", "floor_divide")
 PERIODIC = ("sin", "cos", "tan")
 WIDTHS = (1, 2, 4, 8, 16)
 EXPONENTS = {"double": (-746.0, 709.7), "float": (-105.0, 88.7)}
 """Where the exponential is neither zero nor infinite."""
-LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0}
+LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "remainder": 0.5, "floor_divide": 2.0}
 """In units in the last place; 1 where nothing is said."""
 
 
@@ -160,12 +160,13 @@ def samples(name: str, precision: str) -> tuple[np.ndarray, ...]:
 
 
 EXACT = {"arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot,
+         "remainder": lambda a, b: a - b * mpmath.floor(a / b), "floor_divide": lambda a, b: mpmath.floor(a / b),
          **{name: getattr(mpmath, name) for name in ("sin", "cos", "tan", "exp", "log", "sign")}}
 
 
 def exact(name: str, arguments: tuple[float, ...]) -> mpmath.mpf:
     size = max(abs(a) for a in arguments)
-    more = max(0, int(np.log2(size))) if name in PERIODIC and size > 0 else 0
+    more = max(0, int(np.log2(size))) if name in PERIODIC and size > 0 else 2200 if name in ("remainder", "floor_divide") else 0
     with mpmath.workprec(200 + more):
         return EXACT[name](*map(mpmath.mpf, arguments))
 

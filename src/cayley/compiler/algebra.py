@@ -21,6 +21,9 @@ Shape = tuple[int, ...]
 _SPELLINGS = {"absolute": ("fabs", "abs"), "arcsin": ("asin",), "arccos": ("acos",), "arctan": ("atan",), "arctan2": ("atan2",),
               "minimum": ("min", "fmin"), "maximum": ("max", "fmax"), "log": ("ln",)}
 
+_FALSE_FRIENDS = ("remainder",)
+"""What modules after C call so is another function: the remainder of C goes to the nearest multiple."""
+
 
 def _lesser(a: Any, b: Any) -> Any:
     return a if a < b or a != a else b
@@ -34,7 +37,7 @@ _OPERATORS: dict[str, Callable] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "negative": operator.neg,
     "absolute": operator.abs, "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
     "and": lambda a, b: a and b, "not": operator.not_, "where": lambda condition, a, b: a if condition else b,
-    "minimum": _lesser, "maximum": _greater,
+    "minimum": _lesser, "maximum": _greater, "remainder": operator.mod, "floor_divide": operator.floordiv,
 }
 
 
@@ -149,7 +152,7 @@ class _Found(LazyTable):
     def __getitem__(self, op: str) -> Callable:
         if op in self.table:
             return self.table[op]
-        spellings = (op, *_SPELLINGS.get(op, ()))
+        spellings = _SPELLINGS.get(op, ()) if op in _FALSE_FRIENDS else (op, *_SPELLINGS.get(op, ()))
         found = next((getattr(self.home, s) for s in spellings if hasattr(self.home, s)), None)
         if found is None and op in _OPERATORS:
             raise KeyError(op)

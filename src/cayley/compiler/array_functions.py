@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.graph import BOOLEAN, Node
+from cayley.compiler.graph import Node
+from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.symbols import check_type, into, plain_array, symbols, where, wrapped
 from cayley.errors import TraceError, UnsupportedError
 

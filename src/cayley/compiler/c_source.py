@@ -21,6 +21,17 @@ from cayley.errors import UnsupportedError
 
 _INDENT = "    "
 _LONGEST_LINE = 110
+_DIALECTS = {"double": Dialect("double", "(double)INFINITY", "(double)NAN"), "float": Dialect("float")}  # math.h has them as floats
+_AS_WRITTEN = """/* No product is fused into a sum. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize ("fp-contract=off")
+#elif defined(_MSC_VER)
+#pragma fp_contract (off)
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,15 +71,16 @@ def c_source(program: Program, *, name: str | None = None, precision: str = "dou
         *out = 0.5*m*(v*v);
     }
     """
-    if precision not in ("double", "float"):
+    if precision not in _DIALECTS:
         raise UnsupportedError(f"C is written in 'double' or 'float', not {precision!r}")
     program = in_precision(program, precision)
     called = identifier(name or program.name, FOR_FUNCTIONS)
     parameters = parameter_names(program, taken=helper_names(called))
     prototype = _prototype(program, called, parameters, precision)
     comment = comment_of(program, called, parameters)
-    body = _body(program, called, parameters, Dialect(precision))
-    return CSource(called, _source(called, prototype, comment, body), _header(called, prototype, comment))
+    body = _body(program, called, parameters, _DIALECTS[precision])
+    source = _source(called, prototype, comment, body, _AS_WRITTEN if program.is_strict else "")
+    return CSource(called, source, _header(called, prototype, comment))
 
 
 @dataclass(frozen=True)
@@ -169,10 +181,10 @@ def _harmless(line: str) -> str:
     return line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
 
 
-def _source(called: str, prototype: str, comment: str, code: _Code) -> str:
+def _source(called: str, prototype: str, comment: str, code: _Code, pragmas: str) -> str:
     helpers = "".join(f"{line}\n" for line in code.helpers) + ("\n" if code.helpers else "")
     statements = "".join(f"{_INDENT}{line}\n" for line in code.statements)
-    return f'{comment}\n\n#include "{called}.h"\n\n#include <math.h>\n\n{helpers}{prototype}\n{{\n{statements}}}\n'
+    return f'{comment}\n\n#include "{called}.h"\n\n#include <math.h>\n\n{pragmas}{helpers}{prototype}\n{{\n{statements}}}\n'
 
 
 def _header(called: str, prototype: str, comment: str) -> str:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.graph import BOOLEAN, Node
+from cayley.compiler.graph import Node
+from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import schedule
 
@@ -31,11 +32,27 @@ _CHOICE, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _SIGN, WHOLE = range(8)  # weakes
 _INFIX = {"add": (" + ", _SUM), "subtract": (" - ", _SUM), "multiply": ("*", _PRODUCT), "divide": ("/", _PRODUCT),
           "less": (" < ", _ORDER), "less_equal": (" <= ", _ORDER), "equal": (" == ", _EQUAL), "and": (" && ", _AND)}
 _CALLED = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-           "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "floor": "floor", "absolute": "fabs"}
+           "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "floor": "floor", "absolute": "fabs",
+           "fmod": "fmod", "copysign": "copysign"}
 _HELPERS = {
     "minimum": "{real} {name}({real} a, {real} b) {{ return a < b || a != a ? a : b; }}",
     "maximum": "{real} {name}({real} a, {real} b) {{ return a > b || a != a ? a : b; }}",
     "sign": "{real} {name}({real} a) {{ return a > {zero} ? {one} : a < {zero} ? -{one} : a == {zero} ? {zero} : a; }}",
+    "remainder": """{real} {name}({real} a, {real} b)
+{{
+    const {real} rest = {fmod}(a, b);
+    const {real} moved = (b < {zero}) != (rest < {zero}) ? rest + b : rest;
+    return rest == {zero} ? {copysign}({zero}, b) : moved;
+}}""",
+    "floor_divide": """{real} {name}({real} a, {real} b)
+{{
+    const {real} rest = {fmod}(a, b);
+    const int across = rest != {zero} && (b < {zero}) != (rest < {zero});
+    const {real} steps = across ? (a - rest)/b - {one} : (a - rest)/b;
+    const {real} below = {floor}(steps);
+    const {real} whole = steps - below > {half} ? below + {one} : below;
+    return b == {zero} ? a/b : steps == {zero} ? {copysign}({zero}, a/b) : whole;
+}}""",
 }
 _PARTNER = {"sin": "cos", "cos": "sin"}
 
@@ -70,9 +87,10 @@ class Dialect:
         return _CALLED[op] + ("f" if self.real == "float" else "")
 
     def helpers(self, ops: set[str], prefix: str) -> list[str]:
-        """Definitions of what the language lacks: extrema in which a NaN prevails, and the sign."""
-        return [f"{self.helper} " + text.format(real=self.real, name=f"{prefix}_{op}", zero=self.number(0.0), one=self.number(1.0))
-                for op, text in _HELPERS.items() if op in ops]
+        """Definitions of what the language lacks: extrema in which a NaN prevails, the sign, and division with a rest."""
+        words = {"real": self.real, "zero": self.number(0.0), "half": self.number(0.5), "one": self.number(1.0),
+                 **{op: self.function(op) for op in ("fmod", "copysign", "floor")}}
+        return [f"{self.helper} " + text.format(name=f"{prefix}_{op}", **words) for op, text in _HELPERS.items() if op in ops]
 
 
 def joined(op: str, a: Text, b: Text) -> Text:

@@ -18,9 +18,9 @@ linux unix i386 NULL EOF I std
 _CUDA = """
 threadIdx blockIdx blockDim gridDim warpSize half float2 float3 float4 double2 double3 double4 int2 int3 int4 dim3
 """
-_CALLED = "sqrt sin cos tan asin acos atan atan2 hypot exp log floor fabs sincos"
+_CALLED = "sqrt sin cos tan asin acos atan atan2 hypot exp log floor fabs fmod copysign sincos"
 _MATHEMATICS = """
-acosh asinh atanh cbrt ceil copysign cosh drem erf erfc exp10 exp2 expm1 fdim fma fmax fmin fmod frexp gamma ilogb j0 j1 jn ldexp
+acosh asinh atanh cbrt ceil cosh drem erf erfc exp10 exp2 expm1 fdim fma fmax fmin frexp gamma ilogb j0 j1 jn ldexp
 lgamma llrint llround log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint
 round scalb scalbln scalbn significand sinh tanh tgamma trunc y0 y1 yn
 """

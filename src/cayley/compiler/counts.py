@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from cayley.compiler.graph import BOOLEAN
+from cayley.compiler.operations import FREE, OPERATIONS
 from cayley.compiler.program import Program
-
-_KIND = {
-    "multiply": "multiplications", "add": "additions", "subtract": "additions", "divide": "divisions", "sqrt": "square_roots",
-    **dict.fromkeys(("arcsin", "arccos", "arctan", "arctan2", "exp", "log", "hypot"), "other_functions"),
-    **dict.fromkeys(("absolute", "sign", "floor", "minimum", "maximum", "where"), "selections"),
-    **dict.fromkeys(BOOLEAN, "selections"),
-}
 
 
 @dataclass(frozen=True)
@@ -45,8 +38,9 @@ def count(program: Program) -> Operations:
     found = dict.fromkeys((f.name for f in fields(Operations)), 0)
     angles = set()
     for node in program.nodes:
-        if node.op in ("sin", "cos", "tan"):
+        price = OPERATIONS[node.op].price
+        if price == "trigonometric":
             angles.add(node.args[0].index)
-        elif node.op in _KIND:
-            found[_KIND[node.op]] += 1
+        elif price != FREE:
+            found[price] += 1
     return Operations(**{**found, "trigonometric": len(angles)})

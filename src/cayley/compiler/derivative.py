@@ -43,6 +43,7 @@ _PARTIALS: dict[str, tuple[Callable[..., Any], ...]] = {
     "exp": (lambda n, a: n,),
     "log": (lambda n, a: 1.0 / a,),
     "absolute": (lambda n, a: RULES["sign"](a),),
+    "remainder": (lambda n, a, b: 1.0, lambda n, a, b: -RULES["floor_divide"](a, b)),
 }
 """For each operation the derivative of its result n by each operand."""
 
@@ -51,7 +52,7 @@ _BRANCHES: dict[str, Callable[..., tuple[Node, Node, Node]]] = {
 }
 """The operations that pass one of two operands on, as (condition, taken if it holds, taken if not)."""
 
-_FLAT = frozenset({"constant", "input", "sign", "floor", "less", "less_equal", "equal", "and", "not"})
+_FLAT = frozenset({"constant", "input", "sign", "floor", "floor_divide", "less", "less_equal", "equal", "and", "not"})
 _WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15, selections=1)
 _MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
 

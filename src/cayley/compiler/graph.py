@@ -2,7 +2,8 @@
 
 A `Graph` owns its nodes. Asking twice for the same operation on the same operands gives the same node, so common
 sub-expressions exist once. Nodes are numbered in the order of their making, which is a topological order: no algorithm
-on a graph needs recursion. The simplification rules are in `rules.py`, what NumPy sees of a node in `symbols.py`.
+on a graph needs recursion. What can be a node is listed in `operations.py`; the simplification rules are in `rules/`, what NumPy
+sees of a node in `symbols.py`.
 """
 
 from __future__ import annotations
@@ -12,29 +13,35 @@ import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from cayley.compiler.operations import OPERATIONS
 from cayley.errors import TraceError, UnsupportedError
-
-BOOLEAN = frozenset({"less", "less_equal", "equal", "and", "not"})
-"""Operations whose value is true or false."""
 
 _LOOKED_UP = ("a dictionary, a set or a cache looks up a symbolic value, which has no number yet: "
               "use cy.where(condition, a, b)")
 _NOT_OF_TRUTHS = frozenset({"add", "subtract", "multiply", "remainder", "floor_divide", "power"})
 
 RULES: dict[str, Callable[..., Node]] = {}
-"""For each operation, the function that builds it in its simplest form. Filled by `rules.py`."""
+"""For each operation, the function that builds it in its simplest form. Filled by `rules/`."""
 
 
 class Graph:
-    """A table of nodes, in which equal expressions are one node."""
+    """A table of nodes, in which equal expressions are one node.
 
-    def __init__(self) -> None:
+    In a `strict` graph every operation stays as it was written, and only rewrites that change no bit of any result are made.
+    Otherwise the rules follow real algebra; `regroups` says whether they may also round in another way than as written. That is
+    off while a function is traced, because it is not yet known what will be made of a value; `simplify` turns it on where it is safe.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.strict = strict
+        self.regroups = False
         self.size = 0
         self._table: dict[tuple, Node] = {}
 
     def constant(self, value: float) -> Node:
-        value = float(value) + 0.0  # -0.0 and 0.0 are one constant
-        key = ("constant", value) if value == value else ("constant", "nan")
+        value = float(value) if self.strict else float(value) + 0.0  # -0.0 and 0.0 are one constant, unless bits count
+        key: tuple = ("constant", value) if value else ("constant", value, math.copysign(1.0, value))
+        key = key if value == value else ("constant", "nan")
         found = self._table.get(key)
         return self._new(key, "constant", (), value) if found is None else found
 
@@ -54,6 +61,8 @@ class Graph:
         return self._table.get((op, *[a.index for a in args]))
 
     def _new(self, key: tuple, op: str, args: tuple[Node, ...], value: Any) -> Node:
+        if op not in OPERATIONS:
+            raise UnsupportedError(f"there is no operation {op!r}: list it in compiler/operations.py")
         made = Node(self, self.size, op, args, value)
         self._table[key] = made
         self.size += 1
@@ -224,3 +233,8 @@ def is_constant(node: Node, value: float | None = None) -> bool:
 
 def is_power_of_two(value: float) -> bool:
     return math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5
+
+
+def is_moderate(value: float) -> bool:
+    """Far from overflow and underflow, in single precision too: a constant that may take the place of two others."""
+    return 2.0**-60 <= abs(value) <= 2.0**60

@@ -192,7 +192,7 @@ class Kernel:
 
     def _inlined(self, operands: Sequence[Any]) -> Any:
         bound = self._bind([np.shape(a) for a in operands])
-        program = self.program(**bound)
+        program = self._trace(self._sizes(bound))  # as written: what may be rounded in another way is for the whole to decide
         results = inline(program, operands, [len(core) for core in self.signature.inputs])
         return results[0] if len(results) == 1 else self._pack(program, results)
 
@@ -285,15 +285,17 @@ class Kernel:
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
            name: str | None = None, check: Callable[..., None] | None = None, explain: Callable[..., None] | None = None,
-           inputs: Sequence[str] | None = None, kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
+           inputs: Sequence[str] | None = None, strict: bool = False,
+           kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use. Several outputs
     are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code. `check` is called
     with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out. `explain`
     is called with the arguments of a call for one state, all finite, whose answer is not a number, and raises if it knows why. `inputs`
-    are the names of the arguments, if the function's own will not do; `kind` is the class of the result, if it is to be a kernel with
-    more to it.
+    are the names of the arguments, if the function's own will not do. With `strict` every operation is rounded as it is
+    written, and NaN, infinities and signed zeros come out as NumPy gives them; otherwise expressions follow real algebra,
+    and cost less. `kind` is the class of the result, if it is to be a kernel with more to it.
 
     >>> @cy.kernel("(n),(n)->(n)")
     ... def pendulum_torque(q, qdd):
@@ -316,7 +318,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
 
         def make_program(bound: Mapping[str, int]) -> Program:
             return trace(function, parsed, bound, name=label, inputs=names, outputs=outputs, units=units,
-                         description=inspect.getdoc(function) or "")
+                         description=inspect.getdoc(function) or "", strict=strict)
 
         return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function, doc=function.__doc__,
                     module=getattr(function, "__module__", None), check=check, explain=explain)

@@ -26,7 +26,7 @@ class _Package(LazyTable):
 
 _NUMPY_NAMES = {op: op for op in ("add", "subtract", "multiply", "divide", "negative", "sqrt", "sin", "cos", "tan", "arcsin", "arccos",
                                   "arctan", "arctan2", "hypot", "exp", "log", "floor", "absolute", "sign", "minimum", "maximum",
-                                  "less", "less_equal", "equal", "where")} | {"and": "logical_and", "not": "logical_not"}
+                                  "less", "less_equal", "equal", "where", "remainder", "floor_divide")} | {"and": "logical_and", "not": "logical_not"}
 _SHORT_NAMES = {**{op: op for op in ("sqrt", "sin", "cos", "tan", "exp", "log", "floor", "sign")},
                 "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2"}
 
@@ -137,9 +137,17 @@ def _write_casadi(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
     return casadi.reshape(casadi.vertcat(*scalars), columns, rows).T
 
 
+def _casadi_remainder(casadi: Any, a: Any, b: Any) -> Any:
+    """C's remainder, moved to the side of b."""
+    rest = casadi.fmod(a, b)
+    return rest + casadi.if_else(rest * b < 0, b, 0)
+
+
 CASADI = Algebra("CasADi", _Package("casadi", {
     **_SHORT_NAMES, "hypot": "hypot", "absolute": "fabs", "minimum": "fmin", "maximum": "fmax", "less": "lt", "less_equal": "le",
     "equal": "eq", "and": "logic_and", "not": "logic_not", "where": "if_else",
+    "remainder": lambda casadi, a, b: _casadi_remainder(casadi, a, b),
+    "floor_divide": lambda casadi, a, b: casadi.floor((a - _casadi_remainder(casadi, a, b)) / b + 0.5),
 }), lambda value: package("casadi").DM(value), _read_casadi, _write_casadi)
 """CasADi's SX or MX (DM where nothing is symbolic). A vector is a column, an array of more than two axes an object array of scalars.
 CasADi's minimum and maximum are C's: of a number and a NaN they give the number."""
@@ -176,5 +184,7 @@ def _read_mpmath(argument: Any, shape: Shape) -> list:
 MPMATH = Algebra("mpmath", _Package("mpmath", {
     **_SHORT_NAMES, **{op: _real(_SHORT_NAMES[op]) for op in ("sqrt", "arcsin", "arccos", "log")},
     "divide": _divide_mpmath, "hypot": "hypot", "absolute": "fabs",
+    "remainder": lambda mpmath, a, b: a % b if b else mpmath.nan,
+    "floor_divide": lambda mpmath, a, b: mpmath.floor(a / b) if b else _divide_mpmath(mpmath, a, b),
 }), _number_mpmath, _read_mpmath)
 """mpmath's real numbers in the working precision (`with mpmath.workdps(50): ...`); results are object arrays."""

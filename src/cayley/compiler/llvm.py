@@ -7,21 +7,26 @@ back end grows faster than the length of a function; values that cross a cut tra
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cayley.compiler.elementary import FUNCTIONS, sincos
-from cayley.compiler.graph import BOOLEAN, Node
+from cayley.compiler.graph import Node
 from cayley.compiler.lanes import Assembly, Lanes, Value
+from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import fused_products, schedule
+from cayley.compiler.single_precision import in_precision
 
 LONGEST_FUNCTION = 4000
+MOST_INLINED = 100
+"""Elementary functions up to which each is written out where it is used; if there are more, each kind is a function that is called."""
 
 
 class Core:
     """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements."""
 
     def __init__(self, program: Program, width: int, precision: str, *, fused: bool):
+        program = in_precision(program, precision)
         self.program, self.width, self.precision, self.fused = program, width, precision, fused
         order = schedule(program)
         self.parts = [order[k:k + LONGEST_FUNCTION] for k in range(0, len(order), LONGEST_FUNCTION)] or [[]]
@@ -32,6 +37,8 @@ class Core:
         for k, node in enumerate(program.results):
             self.outputs.setdefault(node.index, []).append(k)
         self.crossing = _crossing(self.parts, set(self.products.values()))
+        elementary = {node.index for node in order if node.op in FUNCTIONS and node.op not in ("sin", "cos", "sign")}
+        self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
 
     @property
     def names(self) -> list[str]:
@@ -98,8 +105,22 @@ class _Body:
             return self._fused(node)
         operands = [self.value(a) for a in node.args]
         if node.op in FUNCTIONS:
-            return FUNCTIONS[node.op](self.lanes, *operands)
-        return _OPERATIONS[node.op](self.lanes, *operands)
+            return self._elementary(node.op, operands)
+        return (_AS_WRITTEN if self.core.program.is_strict else _OPERATIONS)[node.op](self.lanes, *operands)
+
+    def _elementary(self, op: str, operands: list[Value]) -> Value:
+        return self._written_or_called(op, lambda lanes, *a: (FUNCTIONS[op](lanes, *a),), operands)[0]
+
+    def _written_or_called(self, name: str, function: Callable[..., Sequence[Value]], operands: list[Value]) -> Sequence[Value]:
+        """The function written out here, or a call of it where there would be too many copies."""
+        if not self.core.calls:
+            return function(self.lanes, *operands)
+        symbol, kinds = f"@cayley.{name}.{self.core.width}", [self.core.precision] * (2 if name == "sincos" else 1)
+        if symbol not in self.lanes.assembly.functions:
+            body = Lanes(self.lanes.assembly, self.core.width, self.core.precision, fused=self.core.fused)
+            arguments = [body.argument(f"a{k}", operand.kind) for k, operand in enumerate(operands)]
+            body.define(symbol, arguments, function(body, *arguments), "noinline nounwind")
+        return self.lanes.call(symbol, operands, kinds)
 
     def _fused(self, node: Node) -> Value:
         """x y + b, x y - b or a - x y."""
@@ -117,9 +138,9 @@ class _Body:
         places = [(op, angle.index) for op in ("sin", "cos")]
         pair = [self.core.trigonometric[place] for place in places if place in self.core.trigonometric]
         if len(pair) == 1:
-            self._keep(node, FUNCTIONS[node.op](self.lanes, self.value(angle)))
+            self._keep(node, self._elementary(node.op, [self.value(angle)]))
             return
-        for member, value in zip(pair, sincos(self.lanes, self.value(angle)), strict=True):
+        for member, value in zip(pair, self._written_or_called("sincos", sincos, [self.value(angle)]), strict=True):
             self._keep(member, value)
 
     def _keep(self, node: Node, value: Value) -> None:
@@ -159,6 +180,11 @@ def element_size(precision: str) -> int:
     return 8 if precision == "double" else 4
 
 
+def _first_unless(lanes: Lanes, beyond: Value, a: Value, b: Value) -> Value:
+    """The extremum as NumPy takes it: of 0.0 and -0.0 the second, of NaN and a number the NaN."""
+    return lanes.select(beyond | ~a.equals(a), a, b)
+
+
 _OPERATIONS: dict[str, Callable[..., Value]] = {
     "add": lambda lanes, a, b: a + b,
     "subtract": lambda lanes, a, b: a - b,
@@ -176,4 +202,9 @@ _OPERATIONS: dict[str, Callable[..., Value]] = {
     "and": lambda lanes, a, b: a & b,
     "not": lambda lanes, a: ~a,
     "where": Lanes.select,
+}
+_AS_WRITTEN: dict[str, Callable[..., Value]] = {
+    **_OPERATIONS,
+    "minimum": lambda lanes, a, b: _first_unless(lanes, a < b, a, b),
+    "maximum": lambda lanes, a, b: _first_unless(lanes, a > b, a, b),
 }

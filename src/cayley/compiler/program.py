@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
-from cayley.compiler.graph import BOOLEAN, RULES, Graph, Node, ancestors
+from cayley.compiler.graph import RULES, Graph, Node, ancestors
+from cayley.compiler.operations import BOOLEAN
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class Program:
     def graph(self) -> Graph:
         return next(node.graph for variable in self.inputs + self.outputs for node in variable.nodes)
 
+    @property
+    def is_strict(self) -> bool:
+        """Whether every operation is to be rounded as it was written."""
+        return any(node.graph.strict for variable in self.inputs + self.outputs for node in variable.nodes[:1])
+
     def input(self, name: str) -> Variable:
         return next(variable for variable in self.inputs if variable.name == name)
 
@@ -73,24 +79,24 @@ class Program:
     @cached_property
     def key(self) -> str:
         """A fingerprint of what is computed; names and descriptions do not enter it."""
-        operations, shapes, _ = self._flat()
-        return hashlib.sha256(json.dumps([operations, shapes]).encode()).hexdigest()
+        strict, operations, shapes, _ = self._flat()
+        return hashlib.sha256(json.dumps([strict, operations, shapes]).encode()).hexdigest()
 
-    def _flat(self) -> tuple[list, list, list]:
+    def _flat(self) -> tuple[bool, list, list, list]:
         position = {node.index: k for k, node in enumerate(self.nodes)}
         operations = [[node.op, node.value.hex()] if node.op == "constant" else
                       [node.op] if node.op == "input" else
                       [node.op, *[position[a.index] for a in node.args]] for node in self.nodes]
         shapes = [[[v.shape, [position[n.index] for n in v.nodes]] for v in side] for side in (self.inputs, self.outputs)]
         names = [self.name, self.description, *[[[v.name, v.unit] for v in side] for side in (self.inputs, self.outputs)]]
-        return operations, shapes, names
+        return self.is_strict, operations, shapes, names
 
     def __reduce__(self):
         return _restore, self._flat()
 
 
-def _restore(operations: list, shapes: list, names: list) -> Program:
-    graph, nodes = Graph(), []
+def _restore(strict: bool, operations: list, shapes: list, names: list) -> Program:
+    graph, nodes = Graph(strict=strict), []
     for k, (op, *operands) in enumerate(operations):
         if op == "constant":
             nodes.append(graph.constant(float.fromhex(operands[0])))
@@ -113,10 +119,10 @@ def build_again(node: Node, operands: list[Node]) -> Node:
     return RULES[node.op](*operands)
 
 
-def rebuild(program: Program, build: Build = build_again) -> Program:
+def rebuild(program: Program, build: Build = build_again, *, graph: Graph | None = None) -> Program:
     """The program made anew in a fresh graph, each operation by `build`."""
     with without_collection():
-        return _rebuilt(program, build)
+        return _rebuilt(program, build, graph or Graph(strict=program.is_strict))
 
 
 @contextmanager
@@ -131,8 +137,7 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _rebuilt(program: Program, build: Build) -> Program:
-    graph = Graph()
+def _rebuilt(program: Program, build: Build, graph: Graph) -> Program:
     made: dict[int, Node] = {}
     names = iter([f"{v.name}{list(i) if v.shape else ''}" for v in program.inputs for i in np.ndindex(v.shape)])
     for node in program.nodes:

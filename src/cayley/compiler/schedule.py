@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cayley.compiler.graph import Node
 from cayley.compiler.program import Program
+from cayley.compiler.visible import visible
 
 _PAIRED = {"sin": "cos", "cos": "sin"}
 
@@ -67,8 +68,12 @@ def _pressure(order: list[Node], uses: dict[int, int]) -> int:
 def fused_products(program: Program) -> dict[int, int]:
     """For each sum that is computed as a fused multiply-add, the index of the product in it.
 
-    A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself.
+    A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself, and only into sums
+    whose last bit is not seen.
     """
+    if program.is_strict:
+        return {}
+    seen = visible(program)
     users: dict[int, list[Node]] = {}
     for node in program.nodes:
         for operand in node.args:
@@ -77,6 +82,7 @@ def fused_products(program: Program) -> dict[int, int]:
     results = {node.index for node in program.results}
     absorbed: dict[int, int] = {}
     for product, sums in users.items():
-        if product not in results and all(s.op in ("add", "subtract") and s.index not in absorbed for s in sums) and len(sums) <= 2:
+        free = all(s.op in ("add", "subtract") and s.index not in absorbed and s.index not in seen for s in sums)
+        if free and product not in results and len(sums) <= 2:
             absorbed.update((s.index, product) for s in sums)
     return absorbed

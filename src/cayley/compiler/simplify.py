@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cayley.compiler.graph import RULES, Node
-from cayley.compiler.program import Program, build_again, rebuild
+from cayley.compiler.graph import RULES, Graph, Node, is_moderate
+from cayley.compiler.program import Build, Program, build_again, rebuild
+from cayley.compiler.visible import visible
 
 _SUM = ("add", "subtract", "negative")
 _MOST_TERMS = 64
@@ -16,8 +17,28 @@ _MOST_FACTORS = 16
 
 
 def simplify(program: Program) -> Program:
-    """The program with common factors taken out and repeated divisors inverted once."""
-    return _shared_reciprocals(factored(program))
+    """The program with constants gathered, common factors taken out and repeated divisors inverted once; a strict one as it is.
+
+    All of this rounds in another way than as written, so it stops at values that are seen to the last bit.
+    """
+    if program.is_strict:
+        return program
+    return _shared_reciprocals(factored(_regrouped(program)))
+
+
+def _regrouped(program: Program) -> Program:
+    return _rebuilt_but_visible(program, build_again)
+
+
+def _rebuilt_but_visible(program: Program, build: Build) -> Program:
+    """The program made anew by `build`, what is visible as it was."""
+    graph, seen = Graph(), visible(program)
+
+    def build_one(node: Node, operands: list[Node]) -> Node:
+        graph.regroups = node.index not in seen
+        return build(node, operands) if graph.regroups else build_again(node, operands)
+
+    return rebuild(program, build_one, graph=graph)
 
 
 def factored(program: Program) -> Program:
@@ -48,7 +69,7 @@ def factored(program: Program) -> Program:
         terms[node.index] = collected
         return made if node.index in inner else _factored_sum(collected, leaves, made)
 
-    return rebuild(program, build)
+    return _rebuilt_but_visible(program, build)
 
 
 def _inner_sums(program: Program, uses: dict[int, int]) -> set[int]:
@@ -58,7 +79,7 @@ def _inner_sums(program: Program, uses: dict[int, int]) -> set[int]:
 
 def _factored_sum(terms: list[tuple[float, Node]], leaves: dict[int, list[Node]], otherwise: Node) -> Node:
     left = _without_opposites(terms)
-    products = [(sign, leaves.get(node.index, [node])) for sign, node in left]
+    products = [(sign, _moderate(leaves.get(node.index, [node])) or [node]) for sign, node in left]
     if len(left) < len(terms):
         return _factor_out(products) if left else otherwise.graph.constant(0.0)
     seen: set[int] = set()
@@ -69,6 +90,11 @@ def _factored_sum(terms: list[tuple[float, Node]], leaves: dict[int, list[Node]]
                 return _factor_out(products)
             seen |= own
     return otherwise
+
+
+def _moderate(factors: list[Node]) -> list[Node]:
+    """The factors, if no constant among them is so large or small that a sum or product of two could overflow or underflow."""
+    return factors if all(f.op != "constant" or is_moderate(f.value) for f in factors) else []
 
 
 def _without_opposites(terms: list[tuple[float, Node]]) -> list[tuple[float, Node]]:
@@ -117,8 +143,9 @@ def _added(terms: list[tuple[float, Node]]) -> Node:
 
 
 def _shared_reciprocals(program: Program) -> Program:
-    """a / x and b / x become a y and b y with y = 1 / x."""
-    divisors = Counter(node.args[1].index for node in program.nodes if node.op == "divide")
+    """a / x and b / x become a y and b y with y = 1 / x. The inverse of a normal number is finite; x is taken to be one."""
+    seen = visible(program)
+    divisors = Counter(node.args[1].index for node in program.nodes if node.op == "divide" and node.index not in seen)
     if all(often == 1 for often in divisors.values()):
         return program
 
@@ -127,7 +154,7 @@ def _shared_reciprocals(program: Program) -> Program:
             return _by_reciprocal(*operands)
         return build_again(node, operands)
 
-    return rebuild(program, build)
+    return _rebuilt_but_visible(program, build)
 
 
 def _by_reciprocal(a: Node, b: Node) -> Node:

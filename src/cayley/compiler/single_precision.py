@@ -1,10 +1,11 @@
-"""A program whose constants are those of single precision: what rounds to one or to zero there costs nothing in C and CUDA of floats."""
+"""A program whose constants are those of single precision: what rounds to one or to zero there costs nothing."""
 
 from __future__ import annotations
 
-import numpy as np
+import ctypes
+import math
 
-from cayley.compiler.graph import Node
+from cayley.compiler.graph import Graph, Node
 from cayley.compiler.program import Program, build_again, rebuild
 
 
@@ -17,17 +18,24 @@ def in_precision(program: Program, precision: str) -> Program:
     >>> [len(in_precision(program, precision).nodes) - 2 for precision in ("double", "float")]
     [5, 0]
     """
-    return rebuild(program, _rounded) if precision == "float" else program
+    if precision == "double":
+        return program
+    graph = Graph(strict=program.is_strict)
+
+    def build(node: Node, operands: list[Node]) -> Node:
+        operands = [graph.constant(_single(new.value)) if new.op == "constant" else new for new in operands]
+        same = all(_kind(old) == _kind(new) for old, new in zip(node.args, operands, strict=True))
+        return graph.node(node.op, *operands) if same else build_again(node, operands)
+
+    return rebuild(program, build, graph=graph)
 
 
-def _rounded(node: Node, operands: list[Node]) -> Node:
-    return build_again(node, [_single(operand) for operand in operands])
-
-
-def _single(node: Node) -> Node:
+def _single(value: float) -> float:
     """A constant too large for a float stays, to be written as infinite."""
-    if node.op != "constant":
-        return node
-    with np.errstate(all="ignore"):
-        value = float(np.float32(node.value))
-    return node.graph.constant(value) if np.isfinite(value) else node
+    rounded = ctypes.c_float(value).value
+    return rounded if math.isfinite(rounded) else value
+
+
+def _kind(node: Node) -> object:
+    """What a rule can see of an operand: which operation it is, and which of the constants that rules know."""
+    return (node.value if node.value in (0.0, 1.0, -1.0) else "constant") if node.op == "constant" else node.op

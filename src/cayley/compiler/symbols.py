@@ -14,7 +14,8 @@ import numpy as np
 from numpy._core import _multiarray_umath as _umath  # type: ignore[attr-defined]
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
-from cayley.compiler.graph import BOOLEAN, Graph, Node, apply
+from cayley.compiler.graph import Graph, Node, apply
+from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.numpy_api import without_buffer
 from cayley.errors import UnsupportedError
 
@@ -95,8 +96,7 @@ def _ceil(x):
 
 
 def _trunc(x):
-    floor, sign, absolute = _ELEMENTWISE["floor"], _ELEMENTWISE["sign"], _ELEMENTWISE["absolute"]
-    return sign(x) * floor(absolute(x))
+    return where(x < 0, _ceil(x), _ELEMENTWISE["floor"](x)) if isinstance(x, Node) else np.trunc(x)
 
 
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
@@ -150,7 +150,8 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: di
         if method in ("reduce", "accumulate", "reduceat"):
             plain = [_folded(name, plain[0]), *plain[1:]]
             options.update((key, _folded(name, value).item()) for key, value in options.items() if key == "initial")
-        result = getattr(function, method)(*plain, **options)
+        with np.errstate(all="ignore"):  # folding log(0) says nothing about the values to come
+            result = getattr(function, method)(*plain, **options)
     if method == "at":
         return None
     return into(target, result, exactly=method != "__call__" or name in _CONTRACTIONS)
@@ -218,7 +219,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     if not any(isinstance(x, (Node, Symbols)) or getattr(x, "dtype", None) == np.dtype(object) for x in (condition, a, b)):
         return np.where(condition, a, b)
     choose = np.frompyfunc(lambda c, x, y: apply("where", c, x, y) if isinstance(c, Node) else (x if c else y), 3, 1)
-    return wrapped(np.asarray(choose(plain_array(condition), plain_array(a), plain_array(b)), dtype=object))
+    with np.errstate(all="ignore"):  # folding log(0) says nothing about the values to come
+        return wrapped(np.asarray(choose(plain_array(condition), plain_array(a), plain_array(b)), dtype=object))
 
 
 def input_symbols(graph: Graph, name: str, shape: tuple[int, ...]) -> Any:

@@ -21,9 +21,10 @@ _LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
 
 
 def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *, name: str, inputs: Sequence[str],
-          outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None, description: str = "") -> Program:
+          outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None, description: str = "",
+          strict: bool = False) -> Program:
     """The program of `function` for the dimensions `bound`. `inputs` and `outputs` name its arguments and results."""
-    graph, units = Graph(), units or {}
+    graph, units = Graph(strict=strict), units or {}
     arguments = [input_symbols(graph, label, shape) for label, shape in zip(inputs, signature.input_shapes(bound), strict=True)]
     own = [a.copy() if isinstance(a, Symbols) else a for a in arguments]  # the function may write into its arguments
     try:

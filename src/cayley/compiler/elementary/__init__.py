@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cayley.compiler.elementary.division import floor_divide, remainder
 from cayley.compiler.elementary.exponential import exp, log
 from cayley.compiler.elementary.inverse import arccos, arcsin, arctan, arctan2
 from cayley.compiler.elementary.plane import hypot, sign
@@ -18,7 +19,8 @@ from cayley.compiler.lanes import Value
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sin": sin, "cos": cos, "tan": tan, "arcsin": arcsin, "arccos": arccos, "arctan": arctan, "arctan2": arctan2,
     "exp": exp, "log": log, "hypot": hypot, "sign": sign,
+    "remainder": remainder, "floor_divide": floor_divide,
 }
 """By the names of NumPy."""
 
-__all__ = ["FUNCTIONS", "arccos", "arcsin", "arctan", "arctan2", "cos", "exp", "hypot", "log", "sign", "sin", "sincos", "tan"]
+__all__ = ["FUNCTIONS", "arccos", "arcsin", "arctan", "arctan2", "cos", "exp", "floor_divide", "hypot", "log", "remainder", "sign", "sin", "sincos", "tan"]

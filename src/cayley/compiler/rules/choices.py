@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from cayley.compiler.graph import BOOLEAN, Node
+from cayley.compiler.graph import Node
+from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.rules.common import fold, in_order, number, rule
 
 
@@ -23,6 +24,8 @@ def _extremum(op: str, function: Callable[..., float], a: Node, b: Node) -> Node
     a, b = number(a), number(b)
     if a is b:
         return a
+    if a.graph.strict:
+        return a.graph.node(op, a, b)  # of 0.0 and -0.0 the second is taken
     if a.op == b.op == "constant" and (a.value != a.value or b.value != b.value):
         return a.graph.constant(math.nan)
     return known if (known := fold(function, a, b)) is not None else a.graph.node(op, *in_order(a, b))

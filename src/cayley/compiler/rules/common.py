@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cayley.compiler.graph import BOOLEAN, RULES, Node
+from cayley.compiler.graph import RULES, Node
+from cayley.compiler.operations import BOOLEAN
 
 
 def rule(op: str):
@@ -22,8 +23,9 @@ def number(node: Node) -> Node:
 
 
 def fold(function: Callable[..., float], *args: Node) -> Node | None:
+    """The constant that a function of constants is; not in a strict graph, whose constants are first rounded to the precision."""
     for a in args:
-        if a.op != "constant":
+        if a.op != "constant" or a.graph.strict:
             return None
     try:
         value = function(*[a.value for a in args])

@@ -33,7 +33,13 @@ for _name, _function in (("sin", math.sin), ("tan", math.tan), ("arcsin", math.a
     _odd(_name, _function)
 _even("cos", math.cos)
 _even("absolute", abs)
-_odd("sign", lambda x: x if x != x else float((x > 0) - (x < 0)))
+
+
+@rule("sign")
+def sign(a: Node) -> Node:
+    if a.op == "negative" and not a.graph.strict:  # the sign of both zeros is 0.0
+        return negative(sign(a.args[0]))
+    return unary("sign", lambda x: x if x != x else float((x > 0) - (x < 0)), a)
 
 
 @rule("arccos")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from cayley.compiler.graph import RULES, Node, is_constant
+from cayley.compiler.graph import RULES, Node, is_constant, is_moderate
+from cayley.compiler.rules import as_written
 from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
 
 
 @rule("add")
 def add(a: Node, b: Node) -> Node:
     a, b = number(a), number(b)
+    if a.graph.strict:
+        return as_written.add(a, b)
     if (known := fold(lambda x, y: x + y, a, b)) is not None:
         return known
     if is_constant(a, 0.0):
@@ -32,6 +35,8 @@ def add(a: Node, b: Node) -> Node:
 @rule("subtract")
 def subtract(a: Node, b: Node) -> Node:
     a, b = number(a), number(b)
+    if a.graph.strict:
+        return as_written.subtract(a, b)
     if a is b:
         return a.graph.constant(0.0)
     if (known := fold(lambda x, y: x - y, a, b)) is not None:
@@ -78,23 +83,26 @@ def _offset(node: Node) -> tuple[float, int, Node] | None:
 def _gathered_sum(a: Node, b: Node) -> Node | None:
     """k1 + (k2 + x) = (k1 + k2) + x."""
     constant, other = (a, b) if a.op == "constant" else (b, a)
-    if constant.op != "constant" or (parts := _offset(other)) is None:
-        return None
-    value, sign, x = parts
-    total = a.graph.constant(constant.value + value)
-    return add(total, x) if sign > 0 else subtract(total, x)
+    return _gathered(constant, 1, other) if constant.op == "constant" else None
 
 
 def _gathered_difference(a: Node, b: Node) -> Node | None:
-    if a.op == "constant" and (parts := _offset(b)) is not None:
-        value, sign, x = parts
-        total = a.graph.constant(a.value - value)
-        return subtract(total, x) if sign > 0 else add(total, x)
-    if b.op == "constant" and (parts := _offset(a)) is not None:
-        value, sign, x = parts
-        total = a.graph.constant(value - b.value)
-        return add(total, x) if sign > 0 else subtract(total, x)
-    return None
+    """k1 - (k2 + x) = (k1 - k2) - x, and (k1 + x) - k2 = (k1 - k2) + x."""
+    if a.op == "constant":
+        return _gathered(a, -1, b)
+    return _gathered(a.graph.constant(-b.value), 1, a) if b.op == "constant" else None
+
+
+def _gathered(constant: Node, sign: int, other: Node) -> Node | None:
+    """constant + sign other, if the other is a sum with a constant in it too."""
+    if not constant.graph.regroups or (parts := _offset(other)) is None:
+        return None
+    value, inner_sign, x = parts
+    total = constant.value + sign * value
+    if total != 0.0 and not is_moderate(total):
+        return None
+    together = constant.graph.constant(total)
+    return add(together, x) if sign * inner_sign > 0 else subtract(together, x)
 
 
 def _cancelled(a: Node, b: Node) -> Node | None:
@@ -161,9 +169,11 @@ def _like_difference(a: Node, b: Node) -> Node | None:
 def _like_terms(a: Node, b: Node, sign: float) -> Node | None:
     """c1 x + c2 x = (c1 + c2) x."""
     (c, x), (d, y) = coefficient(a), coefficient(b)
-    if x is not y or x.op == "constant":
+    total = c + sign * d
+    is_exact = c == d
+    if x is not y or x.op == "constant" or not (is_exact or a.graph.regroups) or not (total == 0.0 or is_moderate(total)):
         return None
-    return RULES["multiply"](a.graph.constant(c + sign * d), x)
+    return RULES["multiply"](a.graph.constant(total), x)
 
 
 def _pythagoras(a: Node, b: Node) -> Node | None:

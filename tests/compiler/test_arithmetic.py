@@ -1,0 +1,310 @@
+"""Which arithmetic a kernel does: what is exact, what follows real algebra, and what `strict` leaves as it was written."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.compiler import derivative, known_algebras, llvm
+from cayley.compiler.c_source import c_source
+from cayley.compiler.c_text import _CALLED, _HELPERS, _INFIX, _SPELLED
+from cayley.compiler.counts import Operations, count
+from cayley.compiler.cuda_source import cuda_source
+from cayley.compiler.elementary import FUNCTIONS
+from cayley.compiler.graph import RULES, Graph
+from cayley.compiler.interpret import NUMPY, interpret
+from cayley.compiler.operations import FREE, OPERATIONS
+from cayley.errors import UnsupportedError
+from compiler.mechanisms import program_of
+from compiler.parity import COMPILER, STRICT, call_c, compiled_c
+from fuzz.random_functions import ELEMENTARY, SPECIAL, check, same_bits
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+PAIRS = [np.array(side) for side in zip(*itertools.product(
+    (*SPECIAL, 0.3, 2.5, -2.5, 98 * np.pi, 2 * np.pi, 1e17, -1e300, 7.0, 4.9e-323), repeat=2), strict=True)]
+
+
+def in_c(program, arguments, precision="double"):
+    code = compiled_c(c_source(program, precision=precision), (*STRICT, "-Wno-unknown-pragmas"))
+    return [np.stack(column) for column in zip(*[call_c(code, program, state, precision) for state in zip(*arguments, strict=True)], strict=True)]
+
+
+def assert_same(found, expected):
+    agree = same_bits(np.asarray(found), np.asarray(expected))
+    assert agree.all(), [(f, e) for f, e, ok in zip(np.ravel(found), np.ravel(expected), np.ravel(agree), strict=True) if not ok][:5]
+
+
+# Floors, remainders and other jumps
+
+JUMPING = {
+    "floor(x / 49)": (lambda x: np.floor(x / 49.0), 49.0), "x // 49": (lambda x: x // 49.0, 49.0), "x % 49": (lambda x: x % 49.0, 49.0),
+    "x % 0.1": (lambda x: x % 0.1, 0.3), "x % 2 pi": (lambda x: x % (2 * np.pi), 98 * np.pi), "ceil(x / 49)": (lambda x: np.ceil(x / 49.0), 49.0),
+    "trunc(x / -49)": (lambda x: np.trunc(x / -49.0), 49.0), "x / 49 < 1": (lambda x: cy.where(x / 49.0 < 1.0, 1.0, 2.0), 49.0),
+    "sign(x / 49 - 1)": (lambda x: np.sign(x / 49.0 - 1.0), 49.0), "x / 49 == 1": (lambda x: cy.where(x / 49.0 == 1.0, 1.0, 2.0), 49.0),
+    "floor(10 x + 0.5)": (lambda x: np.floor(10.0 * x + 0.5), 0.35), "floor((x + 0.1) + 0.2)": (lambda x: np.floor((x + 0.1) + 0.2), 0.7),
+    "floor(3 (0.1 x))": (lambda x: np.floor(3.0 * (0.1 * x)), 10.0), "floor(x + 0.9 x)": (lambda x: np.floor(0.3 * x + 0.9 * x), 2.5),
+    "floor(0.1 (3 / x))": (lambda x: np.floor(0.1 * (3.0 / x)), 0.3), "0.3 // x": (lambda x: 0.3 // x, 0.1),
+}
+
+
+@pytest.mark.parametrize("function, at", JUMPING.values(), ids=JUMPING.keys())
+def test_what_jumps_sees_the_last_bit_as_numpy_does(function, at):
+    kernel = cy.kernel("()->()", name="jumping", inputs=["x"])(function)
+    for dtype in (np.float64, np.float32):
+        steps = (np.arange(-400, 400) * at).astype(dtype)
+        x = np.concatenate([steps, np.nextafter(steps, np.inf), np.nextafter(steps, -np.inf), steps / dtype(10)]).astype(dtype)
+        with np.errstate(all="ignore"):
+            expected = function(x).astype(dtype)
+        assert_same(kernel(x), expected)
+        assert_same([kernel(state) for state in x[::40]], expected[::40])
+    x = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        assert_same(kernel.evaluate(NUMPY, x), function(x))
+
+
+def test_a_shared_reciprocal_is_not_seen_by_a_floor():
+    kernel = cy.kernel("()->(2)", name="shared")(lambda x: np.stack([np.floor(x / x), 1.0 / x]))
+    x = np.random.default_rng(0).random(1000)
+    assert (kernel(x)[:, 0] == 1.0).all() and kernel(0.9587405969335856)[0] == 1.0
+
+
+def test_a_kernel_called_inside_a_floor_divides_as_written():
+    inner = cy.kernel("()->()", name="inner")(lambda x: x / 49.0)
+    outer = cy.kernel("()->()", name="outer")(lambda x: np.floor(inner(x)))
+    assert outer(49.0) == 1.0 and inner.operations() == Operations(multiplications=1)
+
+
+def test_what_nothing_sees_keeps_its_few_operations():
+    kernel = cy.kernel("()->(4)", name="smooth")(lambda x: np.stack([x / 49.0, 3.0 * (0.1 * x), (x + 0.1) + 0.2, 2.0 * x + 0.3 * x]))
+    assert kernel.operations() == Operations(multiplications=3, additions=1)
+
+
+@pytest.mark.parametrize("dtype, precision", [(np.float64, "double"), (np.float32, "float")])
+def test_division_with_a_rest_is_numpys_for_every_pair(dtype, precision):
+    kernel = cy.kernel("(),()->(),()", name="rest")(lambda a, b: (a % b, a // b))
+    with np.errstate(all="ignore"):
+        a, b = (side.astype(dtype) for side in PAIRS)
+        expected = np.remainder(a, b), np.floor_divide(a, b)
+    for found in (kernel(a, b), zip(*[kernel(x, y) for x, y in zip(a, b, strict=True)], strict=True),
+                  interpret(kernel.program(), NUMPY, a, b), in_c(kernel.program(), (a, b), precision) if COMPILER else expected):
+        for got, right in zip(found, expected, strict=True):
+            assert_same(np.array(got, dtype), right)
+
+
+def test_division_with_a_rest_in_cuda_and_other_algebras():
+    program = program_of(lambda a, b: (a % b, a // b), "(),()->(),()", name="rest")
+    text = cuda_source(program)
+    assert "static __device__ double rest_remainder(double a, double b)" in text and "fmod(a, b)" in text
+    assert "fmodf(a, b)" in cuda_source(program, "float") and "rest_floor_divide(a_0, b_0)" in text
+    for algebra in (known_algebras.SYMPY, known_algebras.CASADI, known_algebras.MPMATH, known_algebras.JAX):
+        for a, b in ((7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (6.0, 2.0), (0.5, 2.0)):
+            rest, whole = interpret(program, algebra, algebra.constant(a), algebra.constant(b))
+            assert (float(rest), float(whole)) == (a % b, a // b), (algebra.name, a, b)
+
+
+# Constants and powers
+
+@pytest.mark.parametrize("function, at, expected", [
+    (lambda x: (x + 1e308) + 1e308, -1e308, 1e308), (lambda x: 1e-160 * (1e-160 * x), 1e300, 1e-20),
+    (lambda x: (2.0**-600 * x) * (x * x), 1e120, (2.0**-600 * 1e120) * 1e240),
+    (lambda x: 1e308 * x + 1.5e308 * x, 0.5, 1.25e308), (lambda x: x / 1e-310, 1e-310, 1.0), (lambda x: (1e30 * x) * 1e30, 1e-40, 1e20),
+])
+def test_constants_do_not_overflow_when_they_are_gathered(function, at, expected):
+    kernel = cy.kernel("()->()", name="extreme", inputs=["x"])(function)
+    assert kernel(at) == pytest.approx(expected, rel=1e-14)
+
+
+def test_gathered_constants_stay_within_single_precision():
+    kernel = cy.kernel("()->()", name="single")(lambda x: (1e30 * x) * 1e30)
+    assert kernel(np.float32(1e-40)) == pytest.approx(1e20, rel=1e-4)
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 5, -1, -2, -3, 0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5])
+@pytest.mark.parametrize("strict", [False, True])
+def test_powers_of_special_values_are_numpys(exponent, strict):
+    kernel = cy.kernel("()->()", name="power", inputs=["x"], strict=strict)(lambda x: x**exponent)
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, -3.0, 0.7, 1e-310, 1e30, -1e30])
+    with np.errstate(all="ignore"):
+        expected = x**exponent
+    found = kernel(x)
+    special = ~np.isfinite(expected) | (expected == 0)
+    assert_same(found[special], expected[special])
+    np.testing.assert_allclose(found[~special], expected[~special], rtol=1e-15)
+
+
+def test_a_half_power_of_a_square_needs_no_choice():
+    assert cy.kernel("()->()", name="cube")(lambda x: (x * x)**1.5).operations().selections == 0
+
+
+# Strict kernels
+
+def strict_of(function, signature="()->()", inputs=("x",)):
+    return cy.kernel(signature, name="strict", inputs=list(inputs), strict=True)(function)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x - x, lambda x: 0.0 * x, lambda x: (x + 1.0) - 1.0, lambda x: (x + 1e308) + 1e308,
+    lambda x: 0.0 / x, lambda x: x + 0.0, lambda x: 0.0 - x, lambda x: -(x - 1.0), lambda x: 3.0 * (0.1 * x), lambda x: x / 49.0,
+    lambda x: 2.0 * x + 0.3 * x, lambda x: np.sign(-x), lambda x: np.minimum(x, 0.0), lambda x: np.maximum(-0.0, x), lambda x: x * -0.0,
+    lambda x: x * x - x * x, lambda x: np.trunc(x), lambda x: np.ceil(x), lambda x: (-x) + (-1.0), lambda x: x - (x - 1.0), lambda x: x + -0.0,
+])
+def test_strict_kernels_follow_numpy_bit_for_bit(function):
+    kernel = strict_of(function)
+    for dtype, precision in ((np.float64, "double"), (np.float32, "float")):
+        with np.errstate(all="ignore"):
+            x = np.array([*SPECIAL, 0.7, -0.7, 2.5], dtype)
+            expected = np.broadcast_to(function(x), x.shape)
+        assert_same(kernel(x), expected)
+        assert_same([kernel(state) for state in x], expected)
+        if COMPILER:
+            assert_same(in_c(kernel.program(), (x,), precision)[0], expected)
+
+
+def test_strict_quotients_by_a_subnormal_number():
+    kernel = strict_of(lambda a, b, x: np.stack([a / x, b / x]), "(),(),()->(2)", "abx")
+    assert kernel(1e-310, 2e-310, 1e-310).tolist() == [1.0, 2.0]
+
+
+def test_strict_kernels_do_not_contract():
+    kernel = strict_of(lambda a, b: a * b - b * a, "(),()->()", "ab")
+    a, b = np.random.default_rng(0).normal(size=(2, 1000))
+    assert (kernel(a, b) == 0.0).all()
+    products = strict_of(lambda a, b, c: a * b + c, "(),(),()->()", "abc")
+    c = -a * b * (1 + 1e-15)
+    assert_same(products(a, b, c), a * b + c)
+    assert "fp-contract=off" in products.c_source("f").source and "contract" not in cy.kernel("()->()")(lambda x: x * x).c_source("f").source
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_elementary_functions_of_strict_kernels(op):
+    two = ELEMENTARY[op] == 2
+    kernel = strict_of(lambda *x: getattr(np, op)(*x), "(),()->()" if two else "()->()", "xy" if two else "x")
+    x = PAIRS if two else [np.array([*SPECIAL, 0.3, -0.99, 12.5, 1e17])]
+    with np.errstate(all="ignore"):
+        expected, found = getattr(np, op)(*x), kernel(*x)
+    special = ~np.isfinite(expected) | (expected == 0)
+    assert_same(found[special], expected[special])
+    np.testing.assert_array_max_ulp(found[~special], expected[~special], 3)
+
+
+def test_strict_survives_pickling_jacobians_and_calls():
+    import pickle
+    kernel = strict_of(lambda x: 0.0 * x)
+    assert np.isnan(strict_of(lambda x: np.sin(x)**2 + np.cos(x)**2)([np.nan, np.inf])).all()
+    assert np.isnan(pickle.loads(pickle.dumps(kernel))(np.nan))
+    assert np.isnan(strict_of(lambda x: x * x * 0.0).jacobian("x")(np.inf))
+    assert np.isnan(strict_of(lambda x: kernel(x) + 1.0)(np.inf))
+    assert kernel.program().key != cy.kernel("()->()")(lambda x: 0.0 * x).program().key
+
+
+# What real algebra assumes otherwise
+
+def test_what_the_manual_says_of_real_algebra():
+    kernel = cy.kernel("()->(4)", name="algebra")(lambda x: np.stack([x - x, 0.0 * x, np.sin(x)**2 + np.cos(x)**2, (x + 1e20) - 1e20]))
+    assert kernel(np.nan)[:3].tolist() == [0.0, 0.0, 1.0] and kernel(3.0)[3] == 3.0
+    quotients = cy.kernel("(),(),()->(2)", name="quotients")(lambda a, b, x: np.stack([a / x, b / x]))
+    assert quotients.operations() == Operations(multiplications=2, divisions=1)
+    assert quotients(3.0, 5.0, 2.3e-308).tolist() == [3.0 * (1 / 2.3e-308), 5.0 * (1 / 2.3e-308)]
+    assert quotients(1e-310, 2e-310, 1e-310).tolist() == [np.inf, np.inf]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_functions(seed):
+    check(seed)
+
+
+# Derivatives at corners and at the ends of domains
+
+CORNERS = {
+    "abs at 0": (lambda x: np.abs(x), 0.0, 0.0), "sign at 0": (lambda x: np.sign(x), 0.0, 0.0), "floor at 1": (lambda x: np.floor(x), 1.0, 0.0),
+    "maximum with a number": (lambda x: np.maximum(x, 0.0), 0.0, 0.0), "minimum with a number": (lambda x: np.minimum(1.0, x), 1.0, 0.0),
+    "clip at its end": (lambda x: np.clip(x, 0.0, 1.0), 1.0, 0.0), "where, holds": (lambda x: cy.where(x <= 0.0, 2.0 * x, 3.0 * x), 0.0, 2.0),
+    "where, fails": (lambda x: cy.where(x < 0.0, 2.0 * x, 3.0 * x), 0.0, 3.0), "sqrt at 0": (lambda x: np.sqrt(x), 0.0, np.inf),
+    "sqrt(x x) at 0": (lambda x: np.sqrt(x * x), 0.0, np.nan), "hypot at 0": (lambda x: np.hypot(x, 0.5 * x), 0.0, np.nan),
+    "arctan2 at 0": (lambda x: np.arctan2(x, 2.0 * x), 0.0, np.nan), "arccos at 1": (lambda x: np.arccos(x), 1.0, -np.inf),
+    "arcsin at 1": (lambda x: np.arcsin(x), 1.0, np.inf), "log at 0": (lambda x: np.log(x), 0.0, np.inf),
+    "remainder at 2": (lambda x: x % 2.0, 2.0, 1.0), "x |x| at 0": (lambda x: x * np.abs(x), 0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("function, at, expected", CORNERS.values(), ids=CORNERS.keys())
+def test_derivative_at_a_corner(function, at, expected):
+    kernel = cy.kernel("()->()", name="corner", inputs=["x"])(function)
+    np.testing.assert_equal(kernel.jacobian("x")(at), np.float64(expected))
+    np.testing.assert_equal(interpret(kernel.jacobian("x").program(), NUMPY, at)[0], np.float64(expected))
+
+
+def test_derivative_of_an_extremum_at_a_tie_is_that_of_the_older_value():
+    kernel = cy.kernel("(2)->()", name="tie")(lambda x: np.maximum(x[1], x[0]) + np.minimum(3.0 * x[1], 3.0 * x[0]))
+    assert kernel.jacobian("x")([1.0, 1.0]).tolist() == [1.0, 3.0]  # 3 x[1] was made before 3 x[0]
+    assert cy.kernel("(2)->()", name="distance")(lambda x: np.linalg.norm(x)).jacobian("x")([0.0, 0.0]).tolist() != [0.0, 0.0]
+
+
+# One list of operations
+
+def test_every_operation_has_a_price_and_is_known_to_every_back_end():
+    columns = {f for f in Operations.__dataclass_fields__} | {FREE}
+    assert all(operation.price in columns for operation in OPERATIONS.values())
+    computed = set(OPERATIONS) - {"input", "constant", "independent"}
+    assert set(RULES) - {"power", "or", "not_equal"} == computed | {"independent"}
+    assert set(llvm._OPERATIONS) | set(FUNCTIONS) == computed
+    assert set(_INFIX) | set(_CALLED) - {"fmod", "copysign"} | set(_HELPERS) | set(_SPELLED) == computed
+    assert set(derivative._PARTIALS) | set(derivative._BRANCHES) | derivative._FLAT == set(OPERATIONS)
+    for algebra in (known_algebras.NUMPY, known_algebras.SYMPY, known_algebras.CASADI, known_algebras.JAX, known_algebras.MPMATH):
+        for op in computed:
+            assert callable(algebra.function(op))
+
+
+def test_an_operation_that_is_not_listed_is_refused():
+    graph = Graph()
+    with pytest.raises(UnsupportedError, match="no operation 'tanh': list it"):
+        graph.node("tanh", graph.input("x"))
+
+
+@pytest.mark.parametrize("op", sorted(set(OPERATIONS) - {"input", "constant", "independent", "negative"}))
+def test_every_operation_is_counted(op):
+    graph = Graph()
+    node = graph.node(op, *[graph.input(name) for name in "abc"[:OPERATIONS[op].arity]])
+    assert count(program_like(graph, node)).total == 1
+
+
+def program_like(graph, node):
+    from cayley.compiler.program import Program, Variable
+    return Program("f", tuple(Variable(a.value, (), (a,)) for a in node.args), (Variable("out", (), (node,)),))
+
+
+# C in single precision
+
+def test_constants_that_single_precision_rounds_to_one_or_zero_vanish():
+    program = program_of(lambda x, y: (1.0 + 1e-9) * x + 1e-60 * y + (1.0 - 1e-12) * (x * y), "(),()->()", name="almost")
+    double, single = c_source(program), c_source(program, precision="float")
+    assert "Operations: 3 multiplications, 2 additions." in double.source
+    assert "Operations: 1 multiplication, 1 addition." in single.source and "*out = x*(1.0f + y);" in single.source
+    assert "1.0f*" not in cuda_source(program, "float")
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_infinity_and_nan_in_c_are_of_the_precision(precision):
+    program = program_of(lambda x: np.stack([np.minimum(x, np.inf), np.maximum(x, -np.inf), cy.where(x < 0, np.nan, x)]), "()->(3)", name="ends")
+    assert "-Wdouble-promotion" in STRICT
+    found = in_c(program, (np.array([2.0, -3.0]),), precision)[0]
+    np.testing.assert_equal(found, [[2.0, 2.0, 2.0], [-3.0, -3.0, np.nan]])
+
+
+# Long programs of elementary functions
+
+def test_a_thousand_sines_are_calls_of_one_function():
+    def text(x):
+        for _ in range(500):
+            x = np.sin(x) + np.arctan2(x, np.cos(x))
+        return x
+    kernel = cy.kernel("()->()", name="deep")(text)
+    core = llvm.Core(kernel.program(), 4, "double", fused=True)
+    part = core.part(0)
+    assert core.calls and sum("sincos" in name for name in part.functions) == 1 and len(part.text()) < 400_000
+    x = np.linspace(-1.0, 1.0, 9)
+    np.testing.assert_allclose(kernel(x), text(x), rtol=1e-9)
+    assert_same([kernel(state) for state in x], kernel(x))
+    assert not llvm.Core(cy.kernel("()->()", name="few")(lambda x: np.sin(x)).program(), 4, "double", fused=True).calls
