@@ -1,4 +1,4 @@
-"""Which arithmetic a kernel does: what is exact, what follows real algebra, and what `strict` leaves as it was written."""
+"""Which arithmetic a kernel does: what is exact, what follows real algebra, what `strict` leaves as it was written."""
 
 import itertools
 
@@ -27,24 +27,34 @@ PAIRS = [np.array(side) for side in zip(*itertools.product(
 
 def in_c(program, arguments, precision="double"):
     code = compiled_c(c_source(program, precision=precision), (*STRICT, "-Wno-unknown-pragmas"))
-    return [np.stack(column) for column in zip(*[call_c(code, program, state, precision) for state in zip(*arguments, strict=True)], strict=True)]
+    states = [call_c(code, program, state, precision) for state in zip(*arguments, strict=True)]
+    return [np.stack(column) for column in zip(*states, strict=True)]
 
 
 def assert_same(found, expected):
     agree = same_bits(np.asarray(found), np.asarray(expected))
-    assert agree.all(), [(f, e) for f, e, ok in zip(np.ravel(found), np.ravel(expected), np.ravel(agree), strict=True) if not ok][:5]
+    assert agree.all(), (np.asarray(found)[~agree][:5], np.asarray(expected)[~agree][:5])
 
 
 # Floors, remainders and other jumps
 
 JUMPING = {
-    "floor(x / 49)": (lambda x: np.floor(x / 49.0), 49.0), "x // 49": (lambda x: x // 49.0, 49.0), "x % 49": (lambda x: x % 49.0, 49.0),
-    "x % 0.1": (lambda x: x % 0.1, 0.3), "x % 2 pi": (lambda x: x % (2 * np.pi), 98 * np.pi), "ceil(x / 49)": (lambda x: np.ceil(x / 49.0), 49.0),
-    "trunc(x / -49)": (lambda x: np.trunc(x / -49.0), 49.0), "x / 49 < 1": (lambda x: cy.where(x / 49.0 < 1.0, 1.0, 2.0), 49.0),
-    "sign(x / 49 - 1)": (lambda x: np.sign(x / 49.0 - 1.0), 49.0), "x / 49 == 1": (lambda x: cy.where(x / 49.0 == 1.0, 1.0, 2.0), 49.0),
-    "floor(10 x + 0.5)": (lambda x: np.floor(10.0 * x + 0.5), 0.35), "floor((x + 0.1) + 0.2)": (lambda x: np.floor((x + 0.1) + 0.2), 0.7),
-    "floor(3 (0.1 x))": (lambda x: np.floor(3.0 * (0.1 * x)), 10.0), "floor(x + 0.9 x)": (lambda x: np.floor(0.3 * x + 0.9 * x), 2.5),
-    "floor(0.1 (3 / x))": (lambda x: np.floor(0.1 * (3.0 / x)), 0.3), "0.3 // x": (lambda x: 0.3 // x, 0.1),
+    "floor(x / 49)": (lambda x: np.floor(x / 49.0), 49.0),
+    "x // 49": (lambda x: x // 49.0, 49.0),
+    "x % 49": (lambda x: x % 49.0, 49.0),
+    "x % 0.1": (lambda x: x % 0.1, 0.3),
+    "x % 2 pi": (lambda x: x % (2 * np.pi), 98 * np.pi),
+    "ceil(x / 49)": (lambda x: np.ceil(x / 49.0), 49.0),
+    "trunc(x / -49)": (lambda x: np.trunc(x / -49.0), 49.0),
+    "x / 49 < 1": (lambda x: cy.where(x / 49.0 < 1.0, 1.0, 2.0), 49.0),
+    "sign(x / 49 - 1)": (lambda x: np.sign(x / 49.0 - 1.0), 49.0),
+    "x / 49 == 1": (lambda x: cy.where(x / 49.0 == 1.0, 1.0, 2.0), 49.0),
+    "floor(10 x + 0.5)": (lambda x: np.floor(10.0 * x + 0.5), 0.35),
+    "floor((x + 0.1) + 0.2)": (lambda x: np.floor((x + 0.1) + 0.2), 0.7),
+    "floor(3 (0.1 x))": (lambda x: np.floor(3.0 * (0.1 * x)), 10.0),
+    "floor(x + 0.9 x)": (lambda x: np.floor(0.3 * x + 0.9 * x), 2.5),
+    "floor(0.1 (3 / x))": (lambda x: np.floor(0.1 * (3.0 / x)), 0.3),
+    "0.3 // x": (lambda x: 0.3 // x, 0.1),
 }
 
 
@@ -53,7 +63,8 @@ def test_what_jumps_sees_the_last_bit_as_numpy_does(function, at):
     kernel = cy.kernel("()->()", name="jumping", inputs=["x"])(function)
     for dtype in (np.float64, np.float32):
         steps = (np.arange(-400, 400) * at).astype(dtype)
-        x = np.concatenate([steps, np.nextafter(steps, np.inf), np.nextafter(steps, -np.inf), steps / dtype(10)]).astype(dtype)
+        beside = [np.nextafter(steps, dtype(end)) for end in (np.inf, -np.inf)]
+        x = np.concatenate([steps, *beside, steps / dtype(10)])
         with np.errstate(all="ignore"):
             expected = function(x).astype(dtype)
         assert_same(kernel(x), expected)
@@ -76,7 +87,8 @@ def test_a_kernel_called_inside_a_floor_divides_as_written():
 
 
 def test_what_nothing_sees_keeps_its_few_operations():
-    kernel = cy.kernel("()->(4)", name="smooth")(lambda x: np.stack([x / 49.0, 3.0 * (0.1 * x), (x + 0.1) + 0.2, 2.0 * x + 0.3 * x]))
+    kernel = cy.kernel("()->(4)", name="smooth")(
+        lambda x: np.stack([x / 49.0, 3.0 * (0.1 * x), (x + 0.1) + 0.2, 2.0 * x + 0.3 * x]))
     assert kernel.operations() == Operations(multiplications=3, additions=1)
 
 
@@ -86,8 +98,9 @@ def test_division_with_a_rest_is_numpys_for_every_pair(dtype, precision):
     with np.errstate(all="ignore"):
         a, b = (side.astype(dtype) for side in PAIRS)
         expected = np.remainder(a, b), np.floor_divide(a, b)
-    for found in (kernel(a, b), zip(*[kernel(x, y) for x, y in zip(a, b, strict=True)], strict=True),
-                  interpret(kernel.program(), NUMPY, a, b), in_c(kernel.program(), (a, b), precision) if COMPILER else expected):
+    alone = zip(*[kernel(x, y) for x, y in zip(a, b, strict=True)], strict=True)
+    written = in_c(kernel.program(), (a, b), precision) if COMPILER else expected
+    for found in (kernel(a, b), alone, written, interpret(kernel.program(), NUMPY, a, b)):
         for got, right in zip(found, expected, strict=True):
             assert_same(np.array(got, dtype), right)
 
@@ -106,9 +119,12 @@ def test_division_with_a_rest_in_cuda_and_other_algebras():
 # Constants and powers
 
 @pytest.mark.parametrize("function, at, expected", [
-    (lambda x: (x + 1e308) + 1e308, -1e308, 1e308), (lambda x: 1e-160 * (1e-160 * x), 1e300, 1e-20),
+    (lambda x: (x + 1e308) + 1e308, -1e308, 1e308),
+    (lambda x: 1e-160 * (1e-160 * x), 1e300, 1e-20),
     (lambda x: (2.0**-600 * x) * (x * x), 1e120, (2.0**-600 * 1e120) * 1e240),
-    (lambda x: 1e308 * x + 1.5e308 * x, 0.5, 1.25e308), (lambda x: x / 1e-310, 1e-310, 1.0), (lambda x: (1e30 * x) * 1e30, 1e-40, 1e20),
+    (lambda x: 1e308 * x + 1.5e308 * x, 0.5, 1.25e308),
+    (lambda x: x / 1e-310, 1e-310, 1.0),
+    (lambda x: (1e30 * x) * 1e30, 1e-40, 1e20),
 ])
 def test_constants_do_not_overflow_when_they_are_gathered(function, at, expected):
     kernel = cy.kernel("()->()", name="extreme", inputs=["x"])(function)
@@ -144,10 +160,27 @@ def strict_of(function, signature="()->()", inputs=("x",)):
 
 
 @pytest.mark.parametrize("function", [
-    lambda x: x - x, lambda x: 0.0 * x, lambda x: (x + 1.0) - 1.0, lambda x: (x + 1e308) + 1e308,
-    lambda x: 0.0 / x, lambda x: x + 0.0, lambda x: 0.0 - x, lambda x: -(x - 1.0), lambda x: 3.0 * (0.1 * x), lambda x: x / 49.0,
-    lambda x: 2.0 * x + 0.3 * x, lambda x: np.sign(-x), lambda x: np.minimum(x, 0.0), lambda x: np.maximum(-0.0, x), lambda x: x * -0.0,
-    lambda x: x * x - x * x, lambda x: np.trunc(x), lambda x: np.ceil(x), lambda x: (-x) + (-1.0), lambda x: x - (x - 1.0), lambda x: x + -0.0,
+    lambda x: x - x,
+    lambda x: 0.0 * x,
+    lambda x: (x + 1.0) - 1.0,
+    lambda x: (x + 1e308) + 1e308,
+    lambda x: 0.0 / x,
+    lambda x: x + 0.0,
+    lambda x: 0.0 - x,
+    lambda x: -(x - 1.0),
+    lambda x: 3.0 * (0.1 * x),
+    lambda x: x / 49.0,
+    lambda x: 2.0 * x + 0.3 * x,
+    lambda x: np.sign(-x),
+    lambda x: np.minimum(x, 0.0),
+    lambda x: np.maximum(-0.0, x),
+    lambda x: x * -0.0,
+    lambda x: x * x - x * x,
+    lambda x: np.trunc(x),
+    lambda x: np.ceil(x),
+    lambda x: (-x) + (-1.0),
+    lambda x: x - (x - 1.0),
+    lambda x: x + -0.0,
 ])
 def test_strict_kernels_follow_numpy_bit_for_bit(function):
     kernel = strict_of(function)
@@ -173,7 +206,8 @@ def test_strict_kernels_do_not_contract():
     products = strict_of(lambda a, b, c: a * b + c, "(),(),()->()", "abc")
     c = -a * b * (1 + 1e-15)
     assert_same(products(a, b, c), a * b + c)
-    assert "fp-contract=off" in products.c_source("f").source and "contract" not in cy.kernel("()->()")(lambda x: x * x).c_source("f").source
+    assert "fp-contract=off" in products.c_source("f").source
+    assert "contract" not in cy.kernel("()->()", name="square")(lambda x: x * x).c_source("f").source
 
 
 @pytest.mark.parametrize("op", ELEMENTARY)
@@ -201,7 +235,8 @@ def test_strict_survives_pickling_jacobians_and_calls():
 # What real algebra assumes otherwise
 
 def test_what_the_manual_says_of_real_algebra():
-    kernel = cy.kernel("()->(4)", name="algebra")(lambda x: np.stack([x - x, 0.0 * x, np.sin(x)**2 + np.cos(x)**2, (x + 1e20) - 1e20]))
+    kernel = cy.kernel("()->(4)", name="algebra")(
+        lambda x: np.stack([x - x, 0.0 * x, np.sin(x)**2 + np.cos(x)**2, (x + 1e20) - 1e20]))
     assert kernel(np.nan)[:3].tolist() == [0.0, 0.0, 1.0] and kernel(3.0)[3] == 3.0
     quotients = cy.kernel("(),(),()->(2)", name="quotients")(lambda a, b, x: np.stack([a / x, b / x]))
     assert quotients.operations() == Operations(multiplications=2, divisions=1)
@@ -217,14 +252,23 @@ def test_random_functions(seed):
 # Derivatives at corners and at the ends of domains
 
 CORNERS = {
-    "abs at 0": (lambda x: np.abs(x), 0.0, 0.0), "sign at 0": (lambda x: np.sign(x), 0.0, 0.0), "floor at 1": (lambda x: np.floor(x), 1.0, 0.0),
-    "maximum with a number": (lambda x: np.maximum(x, 0.0), 0.0, 0.0), "minimum with a number": (lambda x: np.minimum(1.0, x), 1.0, 0.0),
-    "clip at its end": (lambda x: np.clip(x, 0.0, 1.0), 1.0, 0.0), "where, holds": (lambda x: cy.where(x <= 0.0, 2.0 * x, 3.0 * x), 0.0, 2.0),
-    "where, fails": (lambda x: cy.where(x < 0.0, 2.0 * x, 3.0 * x), 0.0, 3.0), "sqrt at 0": (lambda x: np.sqrt(x), 0.0, np.inf),
-    "sqrt(x x) at 0": (lambda x: np.sqrt(x * x), 0.0, np.nan), "hypot at 0": (lambda x: np.hypot(x, 0.5 * x), 0.0, np.nan),
-    "arctan2 at 0": (lambda x: np.arctan2(x, 2.0 * x), 0.0, np.nan), "arccos at 1": (lambda x: np.arccos(x), 1.0, -np.inf),
-    "arcsin at 1": (lambda x: np.arcsin(x), 1.0, np.inf), "log at 0": (lambda x: np.log(x), 0.0, np.inf),
-    "remainder at 2": (lambda x: x % 2.0, 2.0, 1.0), "x |x| at 0": (lambda x: x * np.abs(x), 0.0, 0.0),
+    "abs at 0": (lambda x: np.abs(x), 0.0, 0.0),
+    "sign at 0": (lambda x: np.sign(x), 0.0, 0.0),
+    "floor at 1": (lambda x: np.floor(x), 1.0, 0.0),
+    "maximum with a number": (lambda x: np.maximum(x, 0.0), 0.0, 0.0),
+    "minimum with a number": (lambda x: np.minimum(1.0, x), 1.0, 0.0),
+    "clip at its end": (lambda x: np.clip(x, 0.0, 1.0), 1.0, 0.0),
+    "where, holds": (lambda x: cy.where(x <= 0.0, 2.0 * x, 3.0 * x), 0.0, 2.0),
+    "where, fails": (lambda x: cy.where(x < 0.0, 2.0 * x, 3.0 * x), 0.0, 3.0),
+    "sqrt at 0": (lambda x: np.sqrt(x), 0.0, np.inf),
+    "sqrt(x x) at 0": (lambda x: np.sqrt(x * x), 0.0, np.nan),
+    "hypot at 0": (lambda x: np.hypot(x, 0.5 * x), 0.0, np.nan),
+    "arctan2 at 0": (lambda x: np.arctan2(x, 2.0 * x), 0.0, np.nan),
+    "arccos at 1": (lambda x: np.arccos(x), 1.0, -np.inf),
+    "arcsin at 1": (lambda x: np.arcsin(x), 1.0, np.inf),
+    "log at 0": (lambda x: np.log(x), 0.0, np.inf),
+    "remainder at 2": (lambda x: x % 2.0, 2.0, 1.0),
+    "x |x| at 0": (lambda x: x * np.abs(x), 0.0, 0.0),
 }
 
 
@@ -238,7 +282,8 @@ def test_derivative_at_a_corner(function, at, expected):
 def test_derivative_of_an_extremum_at_a_tie_is_that_of_the_older_value():
     kernel = cy.kernel("(2)->()", name="tie")(lambda x: np.maximum(x[1], x[0]) + np.minimum(3.0 * x[1], 3.0 * x[0]))
     assert kernel.jacobian("x")([1.0, 1.0]).tolist() == [1.0, 3.0]  # 3 x[1] was made before 3 x[0]
-    assert cy.kernel("(2)->()", name="distance")(lambda x: np.linalg.norm(x)).jacobian("x")([0.0, 0.0]).tolist() != [0.0, 0.0]
+    distance = cy.kernel("(2)->()", name="distance")(lambda x: np.linalg.norm(x))
+    assert np.isnan(distance.jacobian("x")([0.0, 0.0])).all()
 
 
 # One list of operations
@@ -251,9 +296,8 @@ def test_every_operation_has_a_price_and_is_known_to_every_back_end():
     assert set(llvm._OPERATIONS) | set(FUNCTIONS) == computed
     assert set(_INFIX) | set(_CALLED) - {"fmod", "copysign"} | set(_HELPERS) | set(_SPELLED) == computed
     assert set(derivative._PARTIALS) | set(derivative._BRANCHES) | derivative._FLAT == set(OPERATIONS)
-    for algebra in (known_algebras.NUMPY, known_algebras.SYMPY, known_algebras.CASADI, known_algebras.JAX, known_algebras.MPMATH):
-        for op in computed:
-            assert callable(algebra.function(op))
+    for name in ("NUMPY", "SYMPY", "CASADI", "JAX", "MPMATH"):
+        assert all(callable(getattr(known_algebras, name).function(op)) for op in computed)
 
 
 def test_an_operation_that_is_not_listed_is_refused():
@@ -287,7 +331,8 @@ def test_constants_that_single_precision_rounds_to_one_or_zero_vanish():
 @needs_compiler
 @pytest.mark.parametrize("precision", ["double", "float"])
 def test_infinity_and_nan_in_c_are_of_the_precision(precision):
-    program = program_of(lambda x: np.stack([np.minimum(x, np.inf), np.maximum(x, -np.inf), cy.where(x < 0, np.nan, x)]), "()->(3)", name="ends")
+    program = program_of(lambda x: np.stack([np.minimum(x, np.inf), np.maximum(x, -np.inf), cy.where(x < 0, np.nan, x)]),
+                         "()->(3)", name="ends")
     assert "-Wdouble-promotion" in STRICT
     found = in_c(program, (np.array([2.0, -3.0]),), precision)[0]
     np.testing.assert_equal(found, [[2.0, 2.0, 2.0], [-3.0, -3.0, np.nan]])

@@ -166,7 +166,8 @@ EXACT = {"arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan, "a
 
 def exact(name: str, arguments: tuple[float, ...]) -> mpmath.mpf:
     size = max(abs(a) for a in arguments)
-    more = max(0, int(np.log2(size))) if name in PERIODIC and size > 0 else 2200 if name in ("remainder", "floor_divide") else 0
+    more = max(0, int(np.log2(size))) if name in PERIODIC and size > 0 else 0
+    more = 2200 if name in ("remainder", "floor_divide") else more
     with mpmath.workprec(200 + more):
         return EXACT[name](*map(mpmath.mpf, arguments))
 

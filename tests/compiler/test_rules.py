@@ -230,7 +230,8 @@ def test_what_only_resembles_a_rule_keeps_its_value(written):
 @pytest.mark.parametrize("written", [
     lambda x: 1e200 * (1e200 * x),
     lambda x: 1e-200 * (1e-200 * x), lambda x: 1e200 * (1e200 / x), lambda x: x / 1e-310, lambda x: x / 1e305,
-    lambda x: 1e-160 * (1e-160 * x), lambda x: (x + 1e308) + 1e308, lambda x: 1e308 * x + 1.5e308 * x, lambda x: (2.0**-600 * x) * x * x,
+    lambda x: 1e-160 * (1e-160 * x), lambda x: (x + 1e308) + 1e308, lambda x: 1e308 * x + 1.5e308 * x,
+    lambda x: (2.0**-600 * x) * x * x,
 ])
 def test_constants_do_not_overflow_when_they_gather(written):
     graph = Graph()

@@ -1,7 +1,8 @@
 """Random functions of three numbers, to be compiled and compared with NumPy, with C and with 50 digits.
 
-A function is a list of steps, each an operation on earlier values; it runs on floats, on arrays, on symbols and on mpmath numbers.
-`check(seed)` makes the functions of one seed and compares everything; `python -m fuzz.random_functions 1000 2000` tries many seeds.
+A function is a list of steps, each an operation on earlier values; it runs on floats, on arrays, on symbols and on mpmath
+numbers. `check(seed)` makes the functions of one seed and compares everything; `python -m fuzz.random_functions 1000 2000`,
+in the folder of the tests, tries many seeds.
 """
 
 import sys
@@ -18,12 +19,15 @@ from compiler.parity import COMPILER, STRICT, call_c, compiled_c
 MP = mpmath.MPContext()
 MP.dps = 50
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 0.1, 49.0, -7.0, 1e-3, 2.0 * np.pi, -0.25)
-SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 49.0, 0.1, 5e-324, -1e-310, 2.3e-308, 1.7e308, -1.7e308, 1e-30, 3e38)
+SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 49.0, 0.1, 5e-324, -1e-310, 2.3e-308, 1.7e308, -1.7e308, 1e-30,
+           3e38)
 
-EXACT = {"add": 2, "subtract": 2, "multiply": 2, "divide": 2, "negative": 1, "absolute": 1, "square": 1, "sqrt": 1, "reciprocal": 1,
-         "minimum": 2, "maximum": 2, "floor": 1, "ceil": 1, "trunc": 1, "sign": 1, "remainder": 2, "floor_divide": 2, "chosen": 4}
+EXACT = {"add": 2, "subtract": 2, "multiply": 2, "divide": 2, "negative": 1, "absolute": 1, "square": 1, "sqrt": 1,
+         "reciprocal": 1, "minimum": 2, "maximum": 2, "floor": 1, "ceil": 1, "trunc": 1, "sign": 1, "remainder": 2,
+         "floor_divide": 2, "chosen": 4}
 """Operations on whose every bit the machine, C and NumPy agree, by the number of their operands."""
-ELEMENTARY = {"sin": 1, "cos": 1, "tan": 1, "exp": 1, "log": 1, "arctan": 1, "arcsin": 1, "arccos": 1, "arctan2": 2, "hypot": 2}
+ELEMENTARY = {"sin": 1, "cos": 1, "tan": 1, "exp": 1, "log": 1, "arctan": 1, "arcsin": 1, "arccos": 1, "arctan2": 2,
+              "hypot": 2}
 SMOOTH = {**{op: EXACT[op] for op in ("add", "subtract", "multiply", "divide", "negative", "square", "reciprocal")},
           **{op: ELEMENTARY[op] for op in ("sin", "cos", "arctan", "exp", "hypot", "arctan2")}}
 ROUNDING = {"add": 2, "subtract": 2, "multiply": 2, "divide": 2, "negative": 1, "sqrt": 1, "absolute": 1}
@@ -77,8 +81,8 @@ def _numpy(op):
 
 
 def _digits(op):
-    special = {"add": MP.fadd, "subtract": MP.fsub, "multiply": MP.fmul, "divide": MP.fdiv, "negative": lambda a: -a, "square": lambda a: a * a,
-               "reciprocal": lambda a: 1 / a, "arctan": MP.atan, "arctan2": MP.atan2}
+    special = {"add": MP.fadd, "subtract": MP.fsub, "multiply": MP.fmul, "divide": MP.fdiv, "negative": lambda a: -a,
+               "square": lambda a: a * a, "reciprocal": lambda a: 1 / a, "arctan": MP.atan, "arctan2": MP.atan2}
     return special.get(op) or getattr(MP, op)
 
 
@@ -121,7 +125,7 @@ def check_strict(function: RandomFunction, seed: int, *, in_c: bool) -> None:
 
 
 def check_real_algebra(function: RandomFunction, seed: int, *, in_c: bool) -> None:
-    """By default results are NumPy's but for rounding, wherever rounding decides nothing; a batch is computed like its states."""
+    """By default results are NumPy's but for rounding, wherever rounding decides nothing; batches are computed like states."""
     kernel = function.kernel()
     for dtype in (np.float64, np.float32):
         x = points(seed, dtype)
@@ -137,7 +141,7 @@ def check_real_algebra(function: RandomFunction, seed: int, *, in_c: bool) -> No
 
 
 def check_last_bit(random: Random, seed: int) -> None:
-    """Without strict too: where nothing cancels, a floor, a quotient rounded down and a remainder are NumPy's to the last bit."""
+    """Without strict too: where nothing cancels, floors, quotients rounded down and remainders are NumPy's to the last bit."""
     function = _Tree(random)
     for dtype in (np.float64, np.float32):
         x = points(seed, dtype)
@@ -161,11 +165,12 @@ def check_derivative(function: RandomFunction, random: Random) -> None:
         found = interpret(jacobian, MPMATH, [mpmath.mpf(v) for v in x])[0]
     for row, expected in zip(found, limits, strict=True):
         for f, e in zip(row, expected, strict=True):
-            assert abs(MP.mpf(f) - e) <= MP.mpf(10) ** -12 * (1 + abs(e)) or abs(e) > 1e30, f"derivative {f} is not {e} at {x}\n{function}"
+            agrees = abs(MP.mpf(f) - e) <= MP.mpf(10) ** -12 * (1 + abs(e)) or abs(e) > 1e30
+            assert agrees, f"derivative {f} is not {e} at {x}\n{function}"
 
 
 class _Tree:
-    """An expression in which every value is used once, so that nothing can cancel, below a floor, a quotient and a remainder."""
+    """Expressions in which every value is used once, so that nothing can cancel, below floors, quotients and remainders."""
 
     def __init__(self, random: Random):
         constants = random.sample([1.0, 2.0, 0.5, 3.0, 0.1, 49.0, -7.0, 1e-3, 2.0 * np.pi, -0.25], 10)
@@ -189,7 +194,8 @@ class _Tree:
 
     def __call__(self, x):
         a, b = (self._value(text[-1], x) for text in self.text)
-        return np.stack([np.floor(a), np.floor(a / self.step), b // self.step, b % self.step, np.ceil(b), np.trunc(a), a % b], axis=-1)
+        return np.stack([np.floor(a), np.floor(a / self.step), b // self.step, b % self.step, np.ceil(b), np.trunc(a), a % b],
+                        axis=-1)
 
     def kernel(self):
         return cy.kernel("(3)->(7)", name="random_tree", inputs=["x"])(self)
@@ -204,12 +210,13 @@ def bounded(function: RandomFunction, x: np.ndarray) -> tuple[np.ndarray, np.nda
     known = [(x[:, k].astype(x.dtype), np.zeros(len(x))) for k in range(3)]
     with np.errstate(all="ignore"):
         for op, operands in function.steps:
-            pairs = [(np.full(len(x), o, x.dtype), np.zeros(len(x))) if isinstance(o, float) else known[o] for o in operands]
+            exact = np.zeros(len(x))
+            pairs = [(np.full(len(x), o, x.dtype), exact) if isinstance(o, float) else known[o] for o in operands]
             numbers, errors = [v for v, _ in pairs], [e for _, e in pairs]
             value = _numpy(op)(*[o if isinstance(o, float) else known[o][0] for o in operands])
-            error = np.where(np.isfinite(value), _spread(op, value, numbers, errors) + 4.0 * unit * np.abs(value), np.inf)
-            tiny = float(np.finfo(x.dtype).tiny)
-            known.append((value, np.where(np.isnan(error) | (np.abs(value) < 1e3 * tiny) & (value != 0), np.inf, error)))
+            error = _spread(op, value, numbers, errors) + 4.0 * unit * np.abs(value)
+            is_small = (np.abs(value) < 1e3 * float(np.finfo(x.dtype).tiny)) & (value != 0)
+            known.append((value, np.where(~np.isfinite(value) | np.isnan(error) | is_small, np.inf, error)))
     return (np.stack([part[k] for k in function.results], axis=-1) for part in zip(*known, strict=True))
 
 
@@ -234,7 +241,8 @@ def _spread(op, value, v, e):
         top = e[0] if op == "divide" else 0.0
         return np.where(b > 16 * e[-1], (top + np.abs(value) * e[-1]) / b, np.inf)
     if op in ("sqrt", "log"):
-        return np.where((a > 16 * e[0]) | (e[0] == 0), e[0] / (a if op == "log" else np.where(e[0] == 0, 1.0, 2 * np.abs(value))), np.inf)
+        slope = 1 / np.where(a == 0, 1.0, a) if op == "log" else 0.5 / np.where(value == 0, 1.0, np.abs(value))
+        return np.where((a > 16 * e[0]) | (e[0] == 0), slope * e[0], np.inf)
     if op in ("arcsin", "arccos"):
         leg = np.sqrt(np.maximum(1 - a * a, 0.0))
         return np.where((1 - a > 16 * e[0]) | (e[0] == 0), e[0] / np.where(leg > 0, leg, 1.0), np.inf)
@@ -263,8 +271,8 @@ def _in_c(program, x, precision):
 def _agree(what, function, x, found, agrees, expected):
     if not agrees.all():
         row, column = np.argwhere(~agrees)[0]
-        raise AssertionError(f"{what}: output {column} is {found[row, column]!r}, not {expected[row, column]!r}, at {x[row].tolist()} "
-                             f"({x.dtype})\n{function}")
+        raise AssertionError(f"{what}: output {column} is {found[row, column]!r}, not {expected[row, column]!r}, at "
+                             f"{x[row].tolist()} ({x.dtype})\n{function}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from cayley.errors import UnsupportedError
 
 _INDENT = "    "
 _LONGEST_LINE = 110
-_DIALECTS = {"double": Dialect("double", "(double)INFINITY", "(double)NAN"), "float": Dialect("float")}  # math.h has them as floats
+_DIALECTS = {"double": Dialect("double", "(double)INFINITY", "(double)NAN"), "float": Dialect("float")}
 _AS_WRITTEN = """/* No product is fused into a sum. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize ("fp-contract=off")
@@ -184,7 +184,8 @@ def _harmless(line: str) -> str:
 def _source(called: str, prototype: str, comment: str, code: _Code, pragmas: str) -> str:
     helpers = "".join(f"{line}\n" for line in code.helpers) + ("\n" if code.helpers else "")
     statements = "".join(f"{_INDENT}{line}\n" for line in code.statements)
-    return f'{comment}\n\n#include "{called}.h"\n\n#include <math.h>\n\n{pragmas}{helpers}{prototype}\n{{\n{statements}}}\n'
+    head = f'{comment}\n\n#include "{called}.h"\n\n#include <math.h>\n\n'
+    return f"{head}{pragmas}{helpers}{prototype}\n{{\n{statements}}}\n"
 
 
 def _header(called: str, prototype: str, comment: str) -> str:

@@ -87,10 +87,11 @@ class Dialect:
         return _CALLED[op] + ("f" if self.real == "float" else "")
 
     def helpers(self, ops: set[str], prefix: str) -> list[str]:
-        """Definitions of what the language lacks: extrema in which a NaN prevails, the sign, and division with a rest."""
+        """What the language lacks: extrema in which a NaN prevails, the sign, and division with a rest."""
         words = {"real": self.real, "zero": self.number(0.0), "half": self.number(0.5), "one": self.number(1.0),
                  **{op: self.function(op) for op in ("fmod", "copysign", "floor")}}
-        return [f"{self.helper} " + text.format(name=f"{prefix}_{op}", **words) for op, text in _HELPERS.items() if op in ops]
+        return [f"{self.helper} " + text.format(name=f"{prefix}_{op}", **words)
+                for op, text in _HELPERS.items() if op in ops]
 
 
 def joined(op: str, a: Text, b: Text) -> Text:

@@ -192,7 +192,7 @@ class Kernel:
 
     def _inlined(self, operands: Sequence[Any]) -> Any:
         bound = self._bind([np.shape(a) for a in operands])
-        program = self._trace(self._sizes(bound))  # as written: what may be rounded in another way is for the whole to decide
+        program = self._trace(self._sizes(bound))  # what may be rounded in another way is for the whole to decide
         results = inline(program, operands, [len(core) for core in self.signature.inputs])
         return results[0] if len(results) == 1 else self._pack(program, results)
 

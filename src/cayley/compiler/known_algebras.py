@@ -26,7 +26,8 @@ class _Package(LazyTable):
 
 _NUMPY_NAMES = {op: op for op in ("add", "subtract", "multiply", "divide", "negative", "sqrt", "sin", "cos", "tan", "arcsin", "arccos",
                                   "arctan", "arctan2", "hypot", "exp", "log", "floor", "absolute", "sign", "minimum", "maximum",
-                                  "less", "less_equal", "equal", "where", "remainder", "floor_divide")} | {"and": "logical_and", "not": "logical_not"}
+                                  "less", "less_equal", "equal", "where", "remainder", "floor_divide")}
+_NUMPY_NAMES |= {"and": "logical_and", "not": "logical_not"}
 _SHORT_NAMES = {**{op: op for op in ("sqrt", "sin", "cos", "tan", "exp", "log", "floor", "sign")},
                 "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2"}
 

@@ -19,7 +19,7 @@ from cayley.compiler.single_precision import in_precision
 
 LONGEST_FUNCTION = 4000
 MOST_INLINED = 100
-"""Elementary functions up to which each is written out where it is used; if there are more, each kind is a function that is called."""
+"""Elementary functions up to which each is written out where it is used; of more, each kind is a function that is called."""
 
 
 class Core:
@@ -111,7 +111,8 @@ class _Body:
     def _elementary(self, op: str, operands: list[Value]) -> Value:
         return self._written_or_called(op, lambda lanes, *a: (FUNCTIONS[op](lanes, *a),), operands)[0]
 
-    def _written_or_called(self, name: str, function: Callable[..., Sequence[Value]], operands: list[Value]) -> Sequence[Value]:
+    def _written_or_called(self, name: str, function: Callable[..., Sequence[Value]],
+                           operands: list[Value]) -> Sequence[Value]:
         """The function written out here, or a call of it where there would be too many copies."""
         if not self.core.calls:
             return function(self.lanes, *operands)

@@ -12,8 +12,8 @@ FREE = ""
 
 @dataclass(frozen=True)
 class Operation:
-    """`price` is the column of the operation counts it falls under. `is_truth`: its value is true or false. `jumps`: its value is not
-    continuous, so that the last bit of an operand can change all of it."""
+    """`price` is the column of the operation counts it falls under. `is_truth`: its value is true or false. `jumps`: its
+    value is not continuous, so that the last bit of an operand can change all of it."""
 
     arity: int
     price: str = FREE
@@ -21,20 +21,21 @@ class Operation:
     jumps: bool = False
 
 
+_ADDITION, _MULTIPLICATION, _DIVISION = (Operation(2, price) for price in ("additions", "multiplications", "divisions"))
+_ANGLE, _FUNCTION, _SELECTION = (Operation(1, price) for price in ("trigonometric", "other_functions", "selections"))
+_FUNCTION_OF_TWO, _SELECTION_OF_TWO = Operation(2, "other_functions"), Operation(2, "selections")
+_COMPARISON = Operation(2, "selections", is_truth=True, jumps=True)
+_REST = Operation(2, "other_functions", jumps=True)
+
 OPERATIONS = {
     "input": Operation(0), "constant": Operation(0), "independent": Operation(1), "negative": Operation(1),
-    "add": Operation(2, "additions"), "subtract": Operation(2, "additions"),
-    "multiply": Operation(2, "multiplications"), "divide": Operation(2, "divisions"), "sqrt": Operation(1, "square_roots"),
-    "sin": Operation(1, "trigonometric"), "cos": Operation(1, "trigonometric"), "tan": Operation(1, "trigonometric"),
-    "arcsin": Operation(1, "other_functions"), "arccos": Operation(1, "other_functions"), "arctan": Operation(1, "other_functions"),
-    "arctan2": Operation(2, "other_functions"), "hypot": Operation(2, "other_functions"),
-    "exp": Operation(1, "other_functions"), "log": Operation(1, "other_functions"),
-    "remainder": Operation(2, "other_functions", jumps=True), "floor_divide": Operation(2, "other_functions", jumps=True),
+    "add": _ADDITION, "subtract": _ADDITION, "multiply": _MULTIPLICATION, "divide": _DIVISION,
+    "sqrt": Operation(1, "square_roots"), "sin": _ANGLE, "cos": _ANGLE, "tan": _ANGLE,
+    "arcsin": _FUNCTION, "arccos": _FUNCTION, "arctan": _FUNCTION, "exp": _FUNCTION, "log": _FUNCTION,
+    "arctan2": _FUNCTION_OF_TWO, "hypot": _FUNCTION_OF_TWO, "remainder": _REST, "floor_divide": _REST,
     "floor": Operation(1, "selections", jumps=True), "sign": Operation(1, "selections", jumps=True),
-    "absolute": Operation(1, "selections"), "minimum": Operation(2, "selections"), "maximum": Operation(2, "selections"),
-    "where": Operation(3, "selections"),
-    "less": Operation(2, "selections", is_truth=True, jumps=True), "less_equal": Operation(2, "selections", is_truth=True, jumps=True),
-    "equal": Operation(2, "selections", is_truth=True, jumps=True),
+    "absolute": _SELECTION, "minimum": _SELECTION_OF_TWO, "maximum": _SELECTION_OF_TWO, "where": Operation(3, "selections"),
+    "less": _COMPARISON, "less_equal": _COMPARISON, "equal": _COMPARISON,
     "and": Operation(2, "selections", is_truth=True), "not": Operation(1, "selections", is_truth=True),
 }
 """By name; those of NumPy where it has one."""

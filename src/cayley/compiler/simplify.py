@@ -17,9 +17,9 @@ _MOST_FACTORS = 16
 
 
 def simplify(program: Program) -> Program:
-    """The program with constants gathered, common factors taken out and repeated divisors inverted once; a strict one as it is.
+    """The program with constants gathered, common factors taken out and repeated divisors inverted once.
 
-    All of this rounds in another way than as written, so it stops at values that are seen to the last bit.
+    A strict program stays as it is. All of this rounds in another way than as written, so it stops at values that are seen to the last bit.
     """
     if program.is_strict:
         return program
@@ -93,7 +93,7 @@ def _factored_sum(terms: list[tuple[float, Node]], leaves: dict[int, list[Node]]
 
 
 def _moderate(factors: list[Node]) -> list[Node]:
-    """The factors, if no constant among them is so large or small that a sum or product of two could overflow or underflow."""
+    """The factors, unless there is a constant among them so large or small that two of them could overflow together."""
     return factors if all(f.op != "constant" or is_moderate(f.value) for f in factors) else []
 
 
@@ -143,7 +143,7 @@ def _added(terms: list[tuple[float, Node]]) -> Node:
 
 
 def _shared_reciprocals(program: Program) -> Program:
-    """a / x and b / x become a y and b y with y = 1 / x. The inverse of a normal number is finite; x is taken to be one."""
+    """a / x and b / x become a y and b y with y = 1 / x; x is taken to be a normal number, whose inverse is finite."""
     seen = visible(program)
     divisors = Counter(node.args[1].index for node in program.nodes if node.op == "divide" and node.index not in seen)
     if all(often == 1 for often in divisors.values()):

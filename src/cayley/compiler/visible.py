@@ -1,8 +1,9 @@
 """Which values are seen to the last bit: those from which a floor, a remainder, a sign or a comparison is computed.
 
-Everywhere else a result that is rounded in another way is as good as the one that was written. The search goes back to where the
-last bit is not NumPy's anyway: to elementary functions, and, from a sign or a comparison, to sums with products in them, which
-are rounded once where the machine can. Those that lead to a floor or a remainder are rounded twice, as written.
+Everywhere else a result that is rounded in another way is as good as the one that was written. The search goes back to
+where the last bit is not NumPy's anyway: to elementary functions, and, from a sign or a comparison, to sums with products
+in them, which are rounded once where the machine can. Those that lead to a floor or a remainder are rounded twice, as
+written.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from cayley.compiler.operations import JUMPS, OPERATIONS
 from cayley.compiler.program import Program
 
 _WHOLE = frozenset({"floor", "floor_divide", "remainder"})
-_INEXACT = frozenset(name for name, operation in OPERATIONS.items() if operation.price in ("trigonometric", "other_functions")) - _WHOLE
+_INEXACT = frozenset(name for name, operation in OPERATIONS.items()
+                     if operation.price in ("trigonometric", "other_functions")) - _WHOLE
 
 
 def visible(program: Program) -> set[int]:
     """The indices of the nodes whose rounding an operation that is not continuous can see."""
-    return _seen_by(program, _WHOLE, _is_inexact) | _seen_by(program, JUMPS - _WHOLE, lambda node: _is_inexact(node) or _is_fused(node))
+    by_sides = _seen_by(program, JUMPS - _WHOLE, lambda node: _is_inexact(node) or _is_fused(node))
+    return by_sides | _seen_by(program, _WHOLE, _is_inexact)
 
 
 def _seen_by(program: Program, jumps: frozenset[str], stops: Callable[[Node], bool]) -> set[int]:

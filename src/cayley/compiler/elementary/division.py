@@ -28,7 +28,7 @@ def floor_divide(lanes: Lanes, a: Value, b: Value) -> Value:
 
 @in_double
 def _truncated_remainder(lanes: Lanes, a: Value, b: Value) -> Value:
-    """C's fmod. The quotient rounded down is right or one too large, and a - q b is a number of the machine in both cases."""
+    """C's fmod. The quotient rounded down is right or one too large; a - q b is a number of the machine in both cases."""
     x, y = lanes.absolute(a), lanes.absolute(b)
     ratio = x / y
     rest = lanes.fma(-lanes.floor(ratio), y, x)

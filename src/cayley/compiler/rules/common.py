@@ -23,7 +23,7 @@ def number(node: Node) -> Node:
 
 
 def fold(function: Callable[..., float], *args: Node) -> Node | None:
-    """The constant that a function of constants is; not in a strict graph, whose constants are first rounded to the precision."""
+    """A function of constants as a constant; not in a strict graph, whose constants are first rounded to the precision."""
     for a in args:
         if a.op != "constant" or a.graph.strict:
             return None

@@ -46,8 +46,8 @@ def _into_numerator(a: Node, b: Node) -> Node | None:
 
 
 def _is_small_power(*constants: float) -> bool:
-    """Whether one of them is a power of two so near to one that it may change its place: nothing is rounded by that, and only what
-    is at the very ends of the range can overflow or underflow."""
+    """Whether one of them is a power of two so near to one that it may change its place: nothing is rounded by that, and
+    only what is at the very ends of the range can overflow or underflow."""
     return any(is_power_of_two(c) and 2.0**-10 <= abs(c) <= 2.0**10 for c in constants)
 
 

@@ -170,8 +170,8 @@ def _like_terms(a: Node, b: Node, sign: float) -> Node | None:
     """c1 x + c2 x = (c1 + c2) x."""
     (c, x), (d, y) = coefficient(a), coefficient(b)
     total = c + sign * d
-    is_exact = c == d
-    if x is not y or x.op == "constant" or not (is_exact or a.graph.regroups) or not (total == 0.0 or is_moderate(total)):
+    may_join = (c == d or a.graph.regroups) and (total == 0.0 or is_moderate(total))
+    if x is not y or x.op == "constant" or not may_join:
         return None
     return RULES["multiply"](a.graph.constant(total), x)
 
