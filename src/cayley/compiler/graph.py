@@ -13,7 +13,7 @@ import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.operations import BOOLEAN, OPERATIONS
 from cayley.errors import TraceError, UnsupportedError
 
 _LOOKED_UP = ("a dictionary, a set or a cache looks up a symbolic value, which has no number yet: "

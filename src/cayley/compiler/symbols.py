@@ -15,8 +15,8 @@ from numpy._core import _multiarray_umath as _umath  # type: ignore[attr-defined
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import Graph, Node, apply
-from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.numpy_api import without_buffer
+from cayley.compiler.operations import BOOLEAN
 from cayley.errors import UnsupportedError
 
 
