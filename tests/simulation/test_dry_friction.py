@@ -1,4 +1,4 @@
-"""Dry friction: joints that come to rest, stay, and break away, against closed forms and against an enumeration of all modes."""
+"""Dry friction: joints that come to rest, stay, and break away, against closed forms and an enumeration of all modes."""
 
 from dataclasses import replace
 from itertools import product
@@ -76,15 +76,16 @@ def test_a_force_that_grows_breaks_the_block_away_when_it_is_the_friction():
 
 
 def test_no_break_away_is_missed_though_nothing_moves_before():
-    """The force passes the friction for 94 ms of every 2.1 s: nothing moves before the first time, but the steps are short enough."""
-    found = simulate(block(), [0.0], [0.0], controller=lambda t, q, qd: np.array([1.0 + 1.01 * np.sin(3 * t)]), until=20.0)
+    """The force passes the friction for 94 ms of every 2.1 s: nothing moves before, but the steps are short enough."""
+    found = simulate(block(), [0.0], [0.0], controller=lambda t, q, qd: np.array([1.0 + 1.01 * np.sin(3 * t)]),
+                     until=20.0)
     slips = np.array([o.t for o in found.happened if o.action == "slip"])
     assert len(slips) == 10 and [o.action for o in found.happened] == ["slip", "stick"] * 10
     assert np.abs(slips - (np.arcsin(1 / 1.01) + 2 * np.pi * np.arange(10)) / 3).max() < 1e-10
 
 
 def oscillation(start, stiffness):
-    """Where a spring with dry friction comes to rest: each half cycle takes 2 coulomb / stiffness off; and how many there are."""
+    """Where a spring with dry friction rests, as each half cycle takes 2 coulomb / stiffness off; and their number."""
     x, halves = start, 0
     while abs(x) * stiffness > COULOMB:
         x, halves = -np.sign(x) * (abs(x) - 2 * COULOMB / stiffness), halves + 1
@@ -167,7 +168,8 @@ def consistent(M, forces, coulomb, v):
         a = np.zeros(len(v))
         a[free] = np.linalg.solve(M[np.ix_(free, free)], (forces - coulomb * going)[free])
         reaction = forces - M @ a
-        if all(abs(reaction[k]) <= coulomb[k] * (1 + 1e-12) if not g else g * a[k] > 0 for k, g in zip(still, modes, strict=True)):
+        if all(abs(reaction[k]) <= coulomb[k] * (1 + 1e-12) if not g else g * a[k] > 0
+               for k, g in zip(still, modes, strict=True)):
             found.append((a, going))
     assert len(found) == 1
     return found[0]
@@ -193,7 +195,7 @@ def test_forward_dynamics_at_rest_is_the_only_consistent_mode(name):
     assert held > 20
     for method in ("articulated-bodies", "composite-bodies"):
         assert np.abs(forward_dynamics_kernel(tree).using(method)(q, v, tau) - found).max() < 1e-8
-    back = inverse_dynamics_kernel(tree)(q, v, found)  # a joint that begins to move needs what it was given; one that rests, anything
+    back = inverse_dynamics_kernel(tree)(q, v, found)  # what begins to move needs what it was given
     moving = (v != 0) | (found != 0) | (coulomb == 0)
     assert np.abs(back - tau)[moving].max() < 1e-9
     assert (np.abs(back - tau) <= coulomb + 1e-9)[~moving].all()
@@ -206,7 +208,8 @@ def test_static_friction_of_forward_dynamics_in_numbers():
     assert dynamics([0.0], [[1.0], [-1.0]], [1.0]).tolist() == [[-1.0], [3.0]]
     pushed = dynamics.taking(wrenches=["block"], axes="world")
     assert pushed([0.0], [0.0], [0.0], [[1.0, 0, 0, 0, 0, 0], [3.0, 0, 0, 0, 0, 0]]).tolist() == [[0.0], [1.0]]
-    driven = replace(block(), joints=(replace(block().joints[0], rotor=Rotor(1.0, 1.0)),)).including("rotors", "friction")
+    driven = replace(block(), joints=(replace(block().joints[0], rotor=Rotor(1.0, 1.0)),))
+    driven = driven.including("rotors", "friction")
     assert forward_dynamics_kernel(driven)([0.0], [0.0], [[1.0], [3.0]]).tolist() == [[0.0], [0.5]]
 
 
@@ -227,11 +230,12 @@ def reference(arm, coulomb, tau, q, v, end):
             a[free] = np.linalg.solve(M[np.ix_(free, free)], (forces - coulomb * going)[free])
             return a, forces - M @ a
 
-        watch = [lambda t, y, k=k, g=going[k], f=solved: g * y[2 + k] if g else coulomb[k] - abs(f(t, y)[1][k]) for k in range(2)]
+        watch = [lambda t, y, k=k, g=going[k], f=solved: g * y[2 + k] if g else coulomb[k] - abs(f(t, y)[1][k])
+                 for k in range(2)]
         for function in watch:
             function.terminal, function.direction = True, -1
-        went = solve_ivp(lambda t, y, f=solved: np.concatenate([y[2:], f(t, y)[0]]), (t, end), y, method="DOP853", rtol=1e-11,
-                         atol=1e-12, events=watch, max_step=0.02)
+        went = solve_ivp(lambda t, y, f=solved: np.concatenate([y[2:], f(t, y)[0]]), (t, end), y, method="DOP853",
+                         rtol=1e-11, atol=1e-12, events=watch, max_step=0.02)
         t, y = went.t[-1], went.y[:, -1].copy()
         for k in range(2):
             if going[k] and len(went.t_events[k]):

@@ -10,6 +10,7 @@ import pytest
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.catalogue import load_robot
 from cayley.simulation import Event, Trajectory, rollout, simulate
+from cayley.simulation.fixed_steps import METHODS
 from simulation.mechanisms import floating_arm, random_state, slider
 
 matplotlib.use("Agg")
@@ -159,3 +160,67 @@ def test_a_figure_of_a_joint_that_is_none_is_refused():
         some().plot(joints=["elbow"])
     assert len(some().plot(joints="joint1").axes[0].get_lines()) == 1 + len(some().happened)
     matplotlib.pyplot.close("all")
+
+
+def test_a_damaged_file_is_refused_or_tells_the_same(tmp_path):
+    """Whatever byte is damaged: bytes changed, bytes missing."""
+    made = simulate(load_robot("planar2r"), [0.3, 0.7], [0.6, -0.8], tau=[0.5, 0.1], until=0.2)
+    path = made.save(tmp_path / "run.npz")
+    whole, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    for k in range(600):
+        damaged = bytearray(whole[:rng.integers(len(whole))] if k % 3 == 0 else whole)
+        for place in rng.integers(len(damaged), size=k % 3 * 2 - 1) if k % 3 else ():
+            damaged[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            read = Trajectory.load(path)
+        except ModelError as error:
+            refused += 1
+            assert "run.npz" in str(error) and "damaged" in str(error)
+        else:
+            assert all((getattr(read, name) == getattr(made, name)).all() for name in ("t", "q", "qd", "tau", "work", "momentum"))
+            assert (read.status, read.happened, read.coordinates) == (made.status, made.happened, made.coordinates)
+    assert refused > 500
+
+
+def test_arrays_that_do_not_go_together_are_refused(tmp_path):
+    path = some().save(tmp_path / "run.npz")
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    for name, wrong in (("q", arrays["q"][:-1]), ("t", arrays["t"][:, None]), ("tau", arrays["tau"][:, :1]),
+                        ("qd", arrays["qd"].astype(int)), ("momentum", arrays["momentum"][..., :3])):
+        np.savez(path, **{**arrays, name: wrong})
+        with pytest.raises(ModelError, match=f"damaged: its array {name} is"):
+            Trajectory.load(path)
+    np.savez(path, **{name: array for name, array in arrays.items() if name != "tau"})
+    with pytest.raises(ModelError, match="names the arrays"):
+        Trajectory.load(path)
+
+
+def test_a_digital_controller_leaves_regular_samples_and_the_forces_it_held():
+    looks = []
+
+    def law(t, q, qd):
+        looks.append(np.array([3.0 - t, -q[1]]))
+        return looks[-1]
+
+    found = simulate(load_robot("planar2r"), [0.1, 0.4], [0.0, 0.0], controller=law, control_period=0.01, until=0.305)
+    assert np.abs(found.t - np.append(0.01 * np.arange(31), 0.305)).max() < 1e-12
+    assert found.tau.shape == found.qd.shape and (found.tau == np.array([*looks, looks[-1]])).all()
+    figure = found.plot()
+    assert "joint forces [N m]" in [ax.get_title(loc="left") for ax in figure.axes]
+    matplotlib.pyplot.close("all")
+    times = np.array([0.0, 0.004, 0.02, 0.0299, 0.05])
+    asked = simulate(load_robot("planar2r"), [0.1, 0.4], [0.0, 0.0], controller=law, control_period=0.01, times=times)
+    assert np.abs(asked.tau[:, 0] - (3.0 - np.array([0.0, 0.0, 0.02, 0.02, 0.04]))).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rollouts_travel_between_processes(method):
+    tree = load_robot("planar2r").with_friction("joint1", coulomb=1.0).including("friction", "armature")
+    for made in (rollout(tree, method=method), rollout(slider(), method=method, wrenches=["mass"], changing=["tau"])):
+        copy = pickle.loads(pickle.dumps(made))
+        inputs = {name: np.zeros((20, *shape)) if name == "tau" else np.zeros(shape) for name, shape in made.inputs.items()}
+        inputs = {**inputs, "tau": np.zeros(2)} if made.tree is tree else inputs
+        one, other = (roll(np.full(roll.tree.nq, 0.2), np.ones(roll.tree.nv), step=1e-3, steps=20, **inputs) for roll in (made, copy))
+        assert (one.q == other.q).all() and repr(copy) == repr(made)

@@ -192,7 +192,7 @@ def test_the_fall_obeys_the_equations_of_motion(name):
     arm = cy.load(name)
     motion = fall(arm).trajectory
     assert motion.finished and abs(motion.energy_drift).max() < 1e-5 * np.ptp(motion.kinetic)
-    first = min((event.t for event in motion.happened), default=0.8)  # when a slide meets its end
+    first = min((event.t for event in motion.happened), default=0.8)  # when a joint meets its stop
     before = min(40, int(np.searchsorted(motion.t, first)) - 1)
     assert before >= 3
 
@@ -200,6 +200,14 @@ def test_the_fall_obeys_the_equations_of_motion(name):
         return np.concatenate([y[arm.nq:], arm.forward_dynamics(y[:arm.nq], y[arm.nq:], np.zeros(arm.nv))])
     other = solve_ivp(rate, (0, motion.t[before]), np.concatenate([motion.q[0], motion.qd[0]]), rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(motion.q[before], other.y[:arm.nq, -1], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["panda", "puma560", "stanford"])
+def test_the_fall_stays_within_the_limits(name):
+    arm = cy.load(name)
+    motion = fall(arm)
+    assert motion.trajectory.finished and len(motion.trajectory.happened) > 0
+    assert (motion.configurations >= arm.lower - 1e-6).all() and (motion.configurations <= arm.upper + 1e-6).all()
 
 
 def test_where_gravity_moves_nothing_a_push_starts_the_motion(robots):

@@ -21,9 +21,10 @@ def simulate(
     q: Annotated[str, typer.Option("--q", metavar="Q", show_default=False, help="Where it starts; zero, or mid-range, if not said.")] = "",
     qd: Annotated[str, typer.Option("--qd", metavar="QD", show_default=False, help="How fast it starts; at rest if not said.")] = "",
     tau: Annotated[str, typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces; none if not said.")] = "",
-    limits: Annotated[str, typer.Option("--limits", help="ignore, end, inelastic, elastic, or a coefficient of restitution.")] = "ignore",
+    limits: Annotated[str, typer.Option("--limits", help="Stops: inelastic, elastic, or a coefficient of restitution; or end there, or "
+                                          "ignore them.")] = "inelastic",
     include: Annotated[str, typer.Option("--include", metavar="PARTS", show_default=False,
-                                         help='Of the drives: "rotors", "friction", or "rotors,friction".')] = "",
+                                         help='Of the drives: "armature", "friction", or "armature,friction".')] = "",
     samples: Annotated[int, typer.Option("--samples", min=2, help="How many states are kept, evenly in time.")] = 201,
     method: Annotated[str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", show_default=False,
@@ -41,7 +42,7 @@ def simulate(
     ```
     cayley simulate puma560 --time 2 --plot fall.png
     cayley simulate planar2r --q "90deg 0" --qd "0 1" --save swing.npz
-    cayley simulate panda --limits inelastic --include friction --json
+    cayley simulate panda --limits 0.3 --include friction --json
     ```
     """
     import numpy as np

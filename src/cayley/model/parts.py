@@ -103,7 +103,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Friction:
-    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]."""
+    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]; at rest any force up to coulomb, against the
+    motion that would begin."""
 
     viscous: float = 0.0
     coulomb: float = 0.0

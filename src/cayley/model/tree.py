@@ -254,14 +254,14 @@ class Tree(Immutable):
         return replace(self, loops=(), joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Any:
-        """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" (the armature, their inertia behind
-        the gears) and "friction".
+        """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their
+        inertia behind the gears) and "friction".
         """
-        unknown = set(terms) - {"rotors", "friction"}
+        unknown = set(terms) - {"rotors", "armature", "friction"}
         if unknown:
-            armature = ": the armature, the inertia of the motors behind their gears, is 'rotors' here" if "armature" in unknown else ""
-            raise ModelError(f"dynamics can include 'rotors' and 'friction', not {', '.join(map(repr, sorted(unknown)))}{armature}")
-        return replace(self, included=frozenset(terms))
+            raise ModelError("dynamics can include 'rotors' (or 'armature', the same) and 'friction', not "
+                             f"{', '.join(map(repr, sorted(unknown)))}")
+        return replace(self, included=frozenset("rotors" if term == "armature" else term for term in terms))
 
     def __repr__(self) -> str:
         sizes = f"{_counted(self.bodies, 'body', 'bodies')}, {_counted(self.joints, 'joint', 'joints')}"

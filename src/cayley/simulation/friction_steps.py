@@ -1,15 +1,16 @@
 """Dry friction in steps of fixed length: any method, and after it a stage that settles which joints stand still.
 
-During a step the friction of a joint has the direction of its velocity at the start, and a joint that was at rest there is held, so that
-the method sees smooth forces and keeps its order. At the end friction gets what is its due, an impulse r (nv):
+During a step the friction of a joint has the direction of its velocity at the start, and a joint that was at rest there
+is held, so that the method sees smooth forces and keeps its order. At the end friction gets its due, an impulse r (nv):
 
-    M v' = M v + r          v the velocity that the method gave, v' the one that is kept; M at the end of the step
-    held                    r in h [-coulomb, coulomb] less h times the reaction that held it: none, unless the reaction was too large
-    turned round            r in [0, 2 s h coulomb] against it, with the share s of the step since it turned: friction turned with it
-    all others              r = 0
-and a joint that has r between its bounds stands still, exactly. That is the problem of `dynamics.dry_friction` for velocities, solved in
-`ROUNDS` rounds from the guess that all of them stand still; what is not decided then is in the next step. Each standstill, turn or slip
-costs an error of h^2: the order of a motion that has some is 2, or that of the method if it is less. A joint at rest does not creep.
+    M v' = M v + r    v the velocity that the method gave, v' the one that is kept; M at the end of the step
+    held              r in h [-coulomb, coulomb] less h times the reaction that held it: none, unless that was too large
+    turned round      r in [0, 2 s h coulomb] against it, s the share of the step since it turned: so did the friction
+    all others        r = 0
+and a joint that has r between its bounds stands still, exactly. That is the problem of `dynamics.dry_friction` for
+velocities, solved in `ROUNDS` rounds from the guess that all of them stand still; what is not decided then is in the next
+step. Each standstill, turn or slip costs an error of h^2: the order of a motion that has some is 2, or that of the method
+if it is less. A joint at rest does not creep.
 Source: Moreau 1988 and Jean 1999 for impulses in steps; the share s is new here.
 """
 
@@ -81,8 +82,8 @@ def _settled(stage: Stage, state: State, coulomb: np.ndarray, going: Any, starte
     most = stage.h * coulomb
     turned = going * v < 0
     since = 2 * most * where(turned, v / where(turned, v - started, 1.0), 0.0)
-    lower, upper = (where(coulomb > 0, where(going == 0, side * most - reaction, side * where(side * going > 0, since, 0.0)), 0.0)
-                    for side in (-1.0, 1.0))
+    lower, upper = (where(coulomb > 0, where(going == 0, side * most - reaction,
+                                             where(side * going > 0, side * since, 0.0)), 0.0) for side in (-1.0, 1.0))
     guess = where(coulomb > 0, where(going == 0, 0.0, where(turned, 0.0, 1.0)), 1.0)
     momentum, after = M @ v, v
     for _ in range(ROUNDS):

@@ -31,8 +31,8 @@ def checked_coulomb(tree: Tree) -> np.ndarray:
     coulomb = coulomb_frictions(tree)
     negative = [name for (name, _), c in zip(velocity_labels(tree), coulomb, strict=True) if c < 0]
     if negative:
-        raise ModelError(f"joint {negative[0]!r} of {tree.name} has a negative dry friction: it would push, and nothing "
-                         "says where to from rest; leave friction out, or correct it")
+        raise ModelError(f"joint {negative[0]!r} of {tree.name} has a negative dry friction: it would push, and "
+                         "nothing says where to from rest; leave friction out, or correct it")
     return coulomb
 
 
@@ -131,7 +131,8 @@ class Rest:
         self._at = {column: stop for column, stop in self._at.items() if self.held[column]}
         let_go = [(at[k].name, "release") if k in at else (self._names[k], "slip")
                   for k in np.flatnonzero(before & ~self.held).tolist()]
-        stuck = [(self._names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held).tolist() if k not in self._at]
+        stuck = [(self._names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held).tolist()
+                 if k not in self._at]
         return [*let_go, *stuck]
 
     def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray],

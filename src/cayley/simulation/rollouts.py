@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ _CONVERGED = 1e-8  # of the speeds: what the last correction of an iterated step
 class Rollout:
     """A mechanism with a method, a controller and its inputs, compiled for rollouts; `rollout` makes one."""
 
+    _recipe: partial[Rollout]
+
     def __init__(self, tree: Tree, method: FixedStep, name: str, equation: StateEquation, law: Law | None, sampled: bool,
                  changing: Sequence[str]):
         self.tree, self.method, self.order, self.evaluations = tree, name, method.order, method.evaluations
@@ -50,6 +53,10 @@ class Rollout:
         self._timed = law is not None and "t" in law.inputs
         self._holds = law is not None and sampled and method.evaluations > 1
         self._iterated = self._compiled()
+
+    def __reduce__(self) -> tuple[partial[Rollout], tuple[()]]:
+        """Pickled as what it was made of; it is compiled again where it arrives, or found in the cache."""
+        return self._recipe, ()
 
     def __repr__(self) -> str:
         return f"<rollout of {self.tree.name} by {self.method}, inputs {', '.join(['q', 'qd', *self._shapes])}>"
@@ -250,7 +257,10 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     law = None if controller is None else Law(controller, tree)
     steps, coulomb = fixed_step(method, iterations), checked_coulomb(tree)
     steps = with_dry_friction(steps, coulomb) if coulomb.any() else steps
-    return Rollout(tree, steps, method, equation, law, control == "sampled", changing)
+    made = Rollout(tree, steps, method, equation, law, control == "sampled", changing)
+    made._recipe = partial(rollout, tree, method=method, controller=controller, control=control, wrenches=tuple(wrenches),
+                           axes=axes, inertias=tuple(inertias), changing=tuple(changing), iterations=iterations)
+    return made
 
 
 def _together(batches: dict[str, tuple[int, ...]]) -> tuple[int, ...]:

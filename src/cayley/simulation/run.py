@@ -58,7 +58,7 @@ class Run:
         self.t, self._next, self._counted = t, 0, 0
         self.y = self._joined(q, v, 0.0)
         self._released: dict[int, float] = {}
-        self._acted: list[Event] = []
+        self._at_zero: list[Event] = []
         self._turns = any(True for _ in quaternion_places(self.tree))
         self.kept.append((t, self.y)) if self.instants is None else self._keep_until(t, lambda _: self.y)
 
@@ -98,9 +98,9 @@ class Run:
         solver = self.make_solver(self._slope, self.t, start, self._bound)
         watched: list[Any] = [*self.events, *self.ends, *self.rest.watched]
         before = self._values(watched, self.t, self.y)
-        for event in self._acted:
+        for event in self._at_zero:
             before[watched.index(event)] = 0.0  # it is there, to the last digit: what comes back within a step is found
-        self._acted = []
+        self._at_zero = []
         while solver.status == "running":
             try:
                 failure = solver.step()
@@ -133,8 +133,8 @@ class Run:
         acting = next((at for at, k in found if not _only_recorded(watched[k])), np.inf)
         now = []
         for at, k in found:
-            if at <= acting + 2 * np.spacing(abs(at)):
-                now += [watched[k]] if at >= acting - 2 * np.spacing(abs(at)) else []
+            if at < acting or _same(at, acting):
+                now += [watched[k]] if _same(at, acting) else []
                 if _only_recorded(watched[k]):
                     self._happened(watched[k].name, "recorded", at)
                 if self.status:  # a storm
@@ -145,15 +145,18 @@ class Run:
         self._advance(acting, dense(acting), dense)
         for what in now:
             self._act(what)
-        self._acted = [what for what in now if isinstance(what, Event)]
+        self._at_zero = [what for k, what in enumerate(self.events)
+                         if any(_same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense))]
         return True
 
     def _instants(self, what: Any, times: np.ndarray, values: np.ndarray, dense: Any) -> list[float]:
-        function = partial(self._value, what, dense)
         if isinstance(what, Event):
-            return happenings(function, times, values, what.sign)
-        at = loss(function, times, values, TOUCHING)
+            return self._changes(what, what.sign, times, values, dense)
+        at = loss(partial(self._value, what, dense), times, values, TOUCHING)
         return [] if at is None else [at]
+
+    def _changes(self, what: Event, sign: int, times: np.ndarray, values: np.ndarray, dense: Any) -> list[float]:
+        return happenings(partial(self._value, what, dense), times, values, sign)
 
     def _act(self, what: Any) -> None:
         q, v = self._parts(self.y)
@@ -325,6 +328,11 @@ class _Dense:
         which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
         y = np.array([self.pieces[k](t) for k, t in zip(which, times, strict=True)]).reshape(len(times), -1)
         return normalized(self.tree, y[:, :self.tree.nq]), y[:, self.tree.nq:self.tree.nq + self.tree.nv]
+
+
+def _same(one: float, other: float) -> bool:
+    """Whether two instants differ by rounding alone."""
+    return abs(one - other) <= 4 * np.spacing(abs(other))
 
 
 def _only_recorded(what: Any) -> bool:

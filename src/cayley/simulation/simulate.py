@@ -37,7 +37,8 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given `times`.
 
     Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), or a kernel with inputs of these names, whose other inputs
-    are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at its multiples and held between.
+    are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at its multiples and held between;
+    the samples are then at these times. Dry friction holds joints at rest: `happened` says when they stick and slip.
     `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the frame ("body") or of the root ("world").
 
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of stops, from 0 to 1.

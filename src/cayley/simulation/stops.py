@@ -2,8 +2,9 @@
 
     n     +1 at a lower limit, -1 at an upper one: the direction in which a stop pushes
 An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that rest stay at rest, and
-no impulse pulls. Rebounds slower than `REST_SPEED` rest: a ball that bounces ever faster comes to an end. How joints rest
-against their stops is in `rest`. Source: Newton's law of restitution.
+no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster comes to an end, and so do
+two joints that knock each other off their stops. How joints rest against their stops is in `rest`. Source: Newton's law
+of restitution.
 """
 
 from __future__ import annotations
@@ -77,18 +78,22 @@ class Stops:
             v = self._impact(v, compliance, now, others)
         return v, struck
 
-    def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], others: list[Stop]) -> np.ndarray:
+    def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], resting: list[Stop]) -> np.ndarray:
+        """The velocity (nv) after an impact at `struck`; of those that rest, none is pulled, but where it would leave slowly."""
+        others, slow = resting, list[Stop]()
         while True:
             acting = [*struck, *others]
             columns, n = [s.column for s in acting], np.array([s.n for s in acting])
             wanted = np.array([self._rebound(v[s.column]) for s in struck] + [0.0 for _ in others])
             impulse = np.linalg.solve(W[np.ix_(columns, columns)], wanted - v[columns])
-            pulling = [s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others]
-            if not pulling:
-                after = v + W[:, columns] @ impulse
-                after[columns] = wanted
+            pulling = [s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
+            after = v + W[:, columns] @ impulse
+            after[columns] = wanted
+            leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]
+            if not pulling and not leaving:
                 return after
-            others = [s for s in others if s not in pulling]
+            slow += [] if pulling else leaving
+            others = [s for s in (others if pulling else [*others, *leaving]) if s not in pulling]
 
     def _rebound(self, speed: float) -> float:
         rebound = -self.restitution * speed

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cayley.errors import ModelError
+from cayley.errors import CayleyError, ModelError
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance
 from cayley.simulation.trajectory import Occurrence, Trajectory
@@ -44,25 +44,43 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
 def load(path: str | Path, tree: Tree | None = None) -> Trajectory:
     """Read a file; an error says what is wrong with it, or that the mechanism is another."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            arrays = {name: found[name] for name in found.files if name != "about"}
-        if about["format"] != FORMAT:
-            raise ModelError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
-        balance = Balance(arrays["kinetic"], arrays["potential"], arrays["momentum"])
-        loaded = Trajectory(tree, arrays["t"], arrays["q"], arrays["qd"], arrays.get("tau"), arrays["work"], about["status"],
-                            about["message"], tuple(Occurrence(**o) for o in about["happened"]), about["facts"],
-                            _labels(about["coordinates"]), _labels(about["velocities"]), about["mechanism"], balance)
-    except FileNotFoundError:
+        loaded = _read(path, tree)
+    except (FileNotFoundError, CayleyError):
         raise
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(f"{path} is no trajectory file, or is damaged: {error}") from error
+    except Exception as error:  # whatever NumPy, zipfile and its decompressors raise for a damaged file
+        said = f"{type(error).__name__}, {error}" if str(error) else type(error).__name__
+        raise ModelError(f"{path} is no trajectory file, or is damaged: {said}") from error
     if tree is not None and (tree.nq, tree.nv) != (loaded.q.shape[-1], loaded.qd.shape[-1]):
-        raise ModelError(f"{path} is of {loaded.name}, with nq = {loaded.q.shape[-1]}, nv = {loaded.qd.shape[-1]}; {tree.name} has nq = "
-                         f"{tree.nq}, nv = {tree.nv}")
+        raise ModelError(f"{path} is of {loaded.name}, with nq = {loaded.q.shape[-1]}, nv = {loaded.qd.shape[-1]}; "
+                         f"{tree.name} has nq = {tree.nq}, nv = {tree.nv}")
     return loaded
+
+
+def _read(path: str | Path, tree: Tree | None) -> Trajectory:
+    with np.load(path, allow_pickle=False) as found:
+        about = json.loads(str(found["about"]))
+        arrays = {name: found[name] for name in found.files if name != "about"}
+    if about["format"] != FORMAT:
+        raise ModelError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
+    coordinates, velocities = _labels(about["coordinates"]), _labels(about["velocities"])
+    _check_shapes(path, about["arrays"], arrays, len(coordinates), len(velocities))
+    balance = Balance(arrays["kinetic"], arrays["potential"], arrays["momentum"])
+    return Trajectory(tree, arrays["t"], arrays["q"], arrays["qd"], arrays.get("tau"), arrays["work"], about["status"],
+                      about["message"], tuple(Occurrence(**o) for o in about["happened"]), about["facts"],
+                      coordinates, velocities, about["mechanism"], balance)
+
+
+def _check_shapes(path: str | Path, said: Iterable[str], arrays: Mapping[str, np.ndarray], nq: int, nv: int) -> None:
+    """That the arrays are those that the text names, numbers, and go together."""
+    if set(said) != arrays.keys():
+        raise ModelError(f"{path} is damaged: it names the arrays {', '.join(said)}, and has {', '.join(arrays)}")
+    samples = arrays["work"].shape
+    wanted = {"t": samples[-1:], "q": (*samples, nq), "qd": (*samples, nv), "tau": (*samples, nv), "work": samples,
+              "kinetic": samples, "potential": samples, "momentum": (*samples, 6)}
+    for name, array in arrays.items():
+        if array.shape != wanted[name] or array.dtype.kind != "f":
+            raise ModelError(f"{path} is damaged: its array {name} is {array.dtype} of the shape {array.shape}; with "
+                             f"{samples} samples it would be real numbers of the shape {wanted[name]}")
 
 
 def _labels(pairs: Any) -> tuple[tuple[str, str], ...]:

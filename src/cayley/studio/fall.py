@@ -1,6 +1,6 @@
 """What a mechanism does when its motors let go: it falls from rest and swings, without friction, and the energy stays.
 
-Turns pass their limits here, slides bounce from theirs. A base that floats is held, and so are joints that follow others, with those
+Joints bounce from their limits, and lose nothing. A base that floats is held, and so are joints that follow others, with those
 that they follow. Where gravity moves nothing, a push starts the motion.
 """
 
@@ -21,7 +21,7 @@ from cayley.simulation import Trajectory, simulate
 
 _SECONDS, _FRAMES_A_SECOND = 8.0, 50
 _LOADED = 0.3  # beside the largest torque of gravity that was found
-_EVALUATIONS = 200_000
+_EVALUATIONS, _EVENTS = 200_000, 20_000
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,11 @@ def fall(tree: Tree) -> Fall:
     coupled = {joint.mimic.joint for joint in tree.joints if joint.mimic} | {joint.name for joint in tree.joints if joint.mimic}
     still = [floats or joint.name in coupled for floats, joint in zip(floating(tree), tree.joints, strict=True)]
     mechanism = held(tree, still)
-    free = changed(mechanism, [joint if isinstance(joint.motion, Prismatic) else replace(joint, limits=Limits())
-                               for joint in mechanism.joints])
-    q, qd, words = _start(free)
+    q, qd, words = _start(mechanism)
     times = np.linspace(0.0, _SECONDS, round(_SECONDS * _FRAMES_A_SECOND) + 1)
-    found = simulate(free, q, qd, times=times, limits="elastic", rtol=1e-8, max_evaluations=_EVALUATIONS, progress=False)
-    return Fall(free, found, whole_configurations(tree, still, found.q), words)
+    found = simulate(mechanism, q, qd, times=times, limits="elastic", rtol=1e-8, max_events=_EVENTS,
+                     max_evaluations=_EVALUATIONS, progress=False)
+    return Fall(mechanism, found, whole_configurations(tree, still, found.q), words)
 
 
 def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np.ndarray:

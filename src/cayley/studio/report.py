@@ -210,7 +210,7 @@ class Page:
         drift = float(np.abs(found.energy_drift).max())
         scale = max(float(np.ptp(found.kinetic)), 1e-12)
         ended = "" if found.finished else f" It ends early: {found.message}."
-        words = (f"{self.motion.start} Its motors are off and nothing rubs. Turns pass their limits, slides bounce from theirs.{ended} In "
+        words = (f"{self.motion.start} Its motors are off and nothing rubs. Joints bounce from their limits.{ended} In "
                  f"{found.t[-1]:.3g} s the energy drifts by {drift:.1g} J, {drift / scale:.1g} of what is exchanged.")
         return Template(_file("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
 
