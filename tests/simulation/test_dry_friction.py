@@ -201,6 +201,7 @@ def test_forward_dynamics_at_rest_is_the_only_consistent_mode(name):
     assert (np.abs(back - tau) <= coulomb + 1e-9)[~moving].all()
 
 
+@pytest.mark.spec("S1-46")
 def test_static_friction_of_forward_dynamics_in_numbers():
     """1 N at a block with 2 N of friction moves nothing; 3 N move it with 1 N."""
     dynamics = forward_dynamics_kernel(block())

@@ -37,6 +37,7 @@ def test_every_method_of_scipy_follows_the_same_motion(method):
     assert found.facts["method"] == method
 
 
+@pytest.mark.spec("S1-72")
 def test_a_stiff_servo_is_followed_by_an_implicit_method_with_few_evaluations():
     arm = load_robot("planar2r")
 
@@ -117,6 +118,7 @@ def test_a_digital_controller_holds_its_forces_between_its_looks():
 # Events
 
 
+@pytest.mark.spec("S1-72")
 def test_events_end_record_and_change_the_state():
     seen = [Event("apex", lambda t, q, qd: qd[0], direction="falling", action="record"),
             Event("back", lambda t, q, qd: q[0], direction="falling")]
@@ -142,6 +144,7 @@ def test_times_are_kept_as_they_are_asked_for_until_an_event():
 # Stops
 
 
+@pytest.mark.spec("S1-72")
 def test_limits_are_ignored_or_end_the_simulation():
     through = simulate(slider(lower=-1.0), [0.0], [0.0], until=1.0)
     assert through.finished and through.q[-1, 0] < -4
@@ -215,6 +218,7 @@ def test_an_event_storm_is_stopped_and_what_was_found_is_kept():
     assert simulate(slider(), [0.0], [0.0], until=1.0, events=[fast], max_events=5, max_step=1e-6).status == "event storm"
 
 
+@pytest.mark.spec("S1-72")
 def test_a_budget_is_kept():
     found = simulate(load_robot("puma560"), np.zeros(6), np.ones(6), until=100.0, max_evaluations=500)
     assert found.status == "budget" and 500 < found.facts["evaluations"] < 700 and 0 < found.t[-1] < 100
