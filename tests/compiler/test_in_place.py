@@ -233,6 +233,16 @@ TRUTHS = {
 }
 
 
+def written_into_truth_values(x, y):
+    chosen = x > y
+    chosen[0] = y[0] > 0.0
+    chosen[1:] = [True, False]
+    return np.sum(chosen)
+
+
+TRUTHS["written"] = written_into_truth_values
+
+
 @pytest.mark.parametrize("function", TRUTHS.values(), ids=TRUTHS)
 def test_truth_values_are_counted_as_numpy_does(function):
     law = cy.kernel("(3),(3)->()")(function)
@@ -243,6 +253,7 @@ def test_truth_values_are_counted_as_numpy_does(function):
 @pytest.mark.parametrize("function", [
     lambda x, y: (x > y) + (x > 0.0), lambda x, y: (x > y) - (x > 0.0), lambda x, y: np.dot(x > y, x > 0.0), lambda x, y: np.diff(x > y),
     lambda x, y: x & y, lambda x, y: (x > y) | y, lambda x, y: ~x, lambda x, y: np.bitwise_and(x, y), lambda x, y: (x > y) % (y > x),
+    lambda x, y: (x > y).__setitem__(0, y[0]), lambda x, y: np.add(x, y, out=x > y), lambda x, y: (x > y).__setitem__(0, 2.0),
 ])
 def test_what_numpy_does_otherwise_with_truth_values_is_refused(function):
     with pytest.raises(TraceError):

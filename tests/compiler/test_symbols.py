@@ -222,6 +222,8 @@ REFUSED = {
     "np.log10": (lambda x, A: np.log10(x), r"np\.log"), "np.cbrt": (lambda x, A: np.cbrt(x), r"np\.log"),
     "np.fmod": (lambda x, A: np.fmod(x, 1.0), r"np\.trunc"), "np.logical_xor": (lambda x, A: np.logical_xor(x, x), "&"),
     "np.copysign": (lambda x, A: np.copysign(1.0, x), r"np\.sign"), "np.isnan": (lambda x, A: np.isnan(x), "x != x"),
+    "np.isfinite": (lambda x, A: np.isfinite(x), r"np\.abs\(x\) < np\.inf"),
+    "np.isinf": (lambda x, A: np.isinf(x), r"np\.abs\(x\) == np\.inf"),
     "np.fmin": (lambda x, A: np.fmin(x, 0.0), r"np\.minimum"), "np.fmax": (lambda x, A: np.fmax(x, 0.0), r"np\.maximum"),
     "np.nan_to_num": (lambda x, A: np.nan_to_num(x), r"cy\.where"),
     "np.heaviside": (lambda x, A: np.heaviside(x, 1.0), r"cy\.where"), "inv": (lambda x, A: np.linalg.inv(A), "Cramer"),

@@ -183,18 +183,21 @@ numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol a
 
 
 def _binary(op: str, a: Any, b: Any) -> Node:
-    graph = a.graph if isinstance(a, Node) else b.graph
-    if getattr(a, "shape", ()) != () or getattr(b, "shape", ()) != ():
-        return NotImplemented
-    try:
-        operands = graph.lift(a), graph.lift(b)
-    except UnsupportedError:
-        return NotImplemented
-    if op in _NOT_OF_TRUTHS and all(x.op in BOOLEAN for x in operands):
+    if type(a) is Node and type(b) is Node and a.graph is b.graph:
+        first, second = a, b
+    else:
+        graph = a.graph if isinstance(a, Node) else b.graph
+        if getattr(a, "shape", ()) != () or getattr(b, "shape", ()) != ():
+            return NotImplemented
+        try:
+            first, second = graph.lift(a), graph.lift(b)
+        except UnsupportedError:
+            return NotImplemented
+    if first.op in BOOLEAN and second.op in BOOLEAN and op in _NOT_OF_TRUTHS:
         if op != "multiply":
             raise UnsupportedError(f"np.{op} of two truth values is not that of numbers: write & or |, or 1.0 * condition")
         op = "and"
-    return RULES[op](*operands)
+    return RULES[op](first, second)
 
 
 def _logical(op: str, *args: Any) -> Any:

@@ -32,6 +32,12 @@ class Symbols(np.ndarray):
         from cayley.compiler.array_functions import apply_function  # which builds upon this module
         return apply_function(function, args, options)
 
+    def __setitem__(self, place, value):
+        are_truths = self.size and _is_condition(self.item(0)) and all(map(_is_condition, self.flat))
+        if are_truths and not all(map(_is_condition, np.asarray(value, dtype=object).flat)):
+            raise UnsupportedError("an array of truth values takes no numbers: write a comparison, or 1.0 * condition before")
+        super().__setitem__(place, value)
+
     def _memory(self, *_, **__):
         raise UnsupportedError("the memory of symbols holds no numbers yet: use NumPy's functions on the array itself")
 
@@ -40,6 +46,10 @@ class Symbols(np.ndarray):
 
 
 without_buffer(Symbols)  # np.frombuffer would read addresses as numbers
+
+
+def _is_condition(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_)) or (isinstance(value, Node) and value.op in BOOLEAN)
 
 
 def symbols(values: Any) -> Symbols:
@@ -82,7 +92,7 @@ def _operator(operation: Callable[..., Any], numeric: Callable[..., float]) -> C
 
 
 def _reciprocal(x):
-    if isinstance(x, bool) or (isinstance(x, Node) and x.op in BOOLEAN):
+    if _is_condition(x):
         raise UnsupportedError("np.reciprocal of truth values is not the one of numbers in NumPy: write 1.0 / x")
     return _ELEMENTWISE["divide"](1.0, x)
 
@@ -123,6 +133,7 @@ _INSTEAD = {
     "rint": "np.floor(x + 0.5)", "log10": "np.log(x) / np.log(10)", "log2": "np.log(x) / np.log(2)", "cbrt": "np.exp(np.log(x) / 3)",
     "exp2": "np.exp(x * np.log(2))", "expm1": "np.exp(x) - 1", "log1p": "np.log(1 + x)", "fmod": "x - y * np.trunc(x / y)",
     "logical_xor": "(a | b) & ~(a & b)", "copysign": "np.abs(a) * np.sign(b)", "isnan": "x != x",
+    "isfinite": "np.abs(x) < np.inf", "isinf": "np.abs(x) == np.inf",
     "heaviside": "cy.where(x < 0, 0, 1)", "fmin": "np.minimum(x, y), which keeps NaN", "fmax": "np.maximum(x, y), which keeps NaN",
 }
 
