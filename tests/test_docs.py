@@ -3,7 +3,9 @@
 The examples of the pages are doctests, which pytest collects from docs/ itself.
 """
 
+import ast
 import fcntl
+import html
 import importlib.util
 import re
 import subprocess
@@ -16,6 +18,7 @@ import matplotlib.image
 import pytest
 import tomllib
 
+import cayley
 from studio.browser import Browser, NoBrowser, chromium
 
 ROOT = Path(__file__).parents[1]
@@ -36,12 +39,14 @@ class Anchors(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.names, self.links, self.needed = set(), [], []
+        self.names, self.links, self.needed, self.copied, self.listed = set(), [], [], [], []
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
         self.names.update(filter(None, (given.get("id"), given.get("name"))))
+        self.listed += [given["id"]] if "doc-heading" in given.get("class", "") and "id" in given else []
+        self.copied += [given["data-copy"]] if "data-copy" in given else []
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])
         elif tag in ("script", "img", "iframe") and given.get("src"):
@@ -206,7 +211,43 @@ def test_pages_in_a_browser(built, browser, width):
         assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
     browser.open(folder / "theory" / "inverse_dynamics.html", width=width)
     heights = browser.evaluate("[...document.querySelectorAll('.equation')].map(one => one.getBoundingClientRect().height)")
-    assert len(heights) >= 10 and all(15 < height < 90 for height in heights), heights
+    assert len(heights) >= 10 and all(15 < height < (90 if width > 600 else 220) for height in heights), heights
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_equations_and_on_wide_screens_examples_are_not_cut(built, browser, width):
+    folder, _ = built
+    cut = "[...document.querySelectorAll(%r)].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 60))"
+    for name in ("index", "tutorials/student", "tutorials/engineer", "tutorials/researcher", "tutorials/designer", "simulation",
+                 "theory/inverse_dynamics", "theory/rotations"):
+        browser.open(folder / f"{name}.html", width=width)
+        assert browser.evaluate(cut % ".equation") == [], name
+        assert width < 600 or browser.evaluate(cut % ".highlight code") == [], name
+
+
+def test_what_is_copied_of_an_example_can_be_pasted(site):
+    """The statements, without prompts and without results."""
+    copied = [text for page in site.values() for text in page.copied]
+    assert len(copied) > 300
+    for text in copied:
+        ast.parse(text)
+        assert not re.search(r"^(>>>|\.\.\. )", text, flags=re.MULTILINE), text
+    student = site["tutorials/student.html"].copied[0]
+    assert student.startswith("import numpy as np\nimport cayley as cy\n") and "array([0.659107" not in student
+
+
+def test_the_reference_lists_what_users_import_once(site):
+    names = [name for name in site["reference/cayley.html"].listed if name.startswith("cayley.")]
+    assert len(names) == len(set(names)) and {f"cayley.{name}" for name in cayley.__all__} <= set(names)
+    for inherited in ("inverse_dynamics", "forward_dynamics", "gravity_forces", "with_payload", "with_friction", "of"):
+        assert f"cayley.Mechanism.{inherited}" in names
+    assert names.index("cayley.load") < names.index("cayley.Mechanism") < names.index("cayley.Operations")
+
+
+def test_the_reference_shows_how_functions_of_frames_are_called(built):
+    text = (built[0] / "reference" / "cayley.html").read_text(encoding="utf-8")
+    shown = re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]+>", "", text)))
+    assert "pose(q: ArrayLike, frame: str, *, relative_to: str = 'world') -> np.ndarray" in shown.replace('"', "'")
 
 
 def test_the_search_works_from_the_disk(built, browser):

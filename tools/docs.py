@@ -7,6 +7,7 @@ with \\tag{K-3} is numbered, and the target of links to #eq-k-3. The pages use n
 
 from __future__ import annotations
 
+import doctest
 import html
 import re
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import griffe
 from latex2mathml.converter import convert
@@ -27,7 +29,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "cayley"
 MATH_FONT = Path(find_spec("ziamath").origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"  # type: ignore[union-attr, arg-type]
 
+MATHML = "http://www.w3.org/1998/Math/MathML"
 FETCHED = "https://unpkg.com/iframe-worker/shim"
+SESSION = re.compile(r'<div class="highlight">(<pre><span></span><code><span class="gp">.*?</pre>)</div>', re.DOTALL)
 DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))? of docs/(theory/\w+)\.md")
@@ -126,19 +130,50 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_page_content(text: str, page: Page, **_: Any) -> str:
     """Formulas as MathML, numbered where they have a tag."""
+    text = SESSION.sub(lambda found: f'<div class="highlight" data-copy="{html.escape(pasted(found[1]))}">{found[1]}</div>', text)
     text = DISPLAYED.sub(lambda found: display(html.unescape(found[1]), page), text)
     return INLINE.sub(lambda found: mathml(html.unescape(found[1])), text)
 
 
+def pasted(session: str) -> str:
+    """What the copy button copies of a session: the statements without their prompts, and no results. A function or a loop is followed
+    by an empty line, which the interpreter waits for."""
+    text = html.unescape(re.sub("<[^>]*>", "", session))
+    statements = [example.source for example in doctest.DocTestParser().get_examples(text)]
+    return "".join(f"{one}\n" if re.search(r"\n[ \t]+.*\n$", one) and one.rstrip()[-1] not in ")]}" else one for one in statements)
+
+
 def display(latex: str, page: Page) -> str:
     tag = re.search(r"\\tag\{([^}]*)\}", latex)
-    formula = mathml(re.sub(r"\\tag\{[^}]*\}", "", latex), display="block")
+    untagged = re.sub(r"\\tag\{[^}]*\}", "", latex)
+    formula = f'<span class="formula">{"<wbr>".join(pieces(mathml(untagged, display="block")))}</span>'
     if tag is None:
         return f'<div class="equation">{formula}</div>'
     name = f"eq-{tag[1].lower()}"
     if page.present_anchor_ids is not None:
         page.present_anchor_ids.add(name)
     return f'<div class="equation" id="{name}">{formula}<a class="number" href="#{name}">({tag[1]})</a></div>'
+
+
+def pieces(formula: str) -> Iterator[str]:
+    """The formula cut before its signs, so that a narrow screen can break it there."""
+    ElementTree.register_namespace("", MATHML)
+    whole = ElementTree.fromstring(formula)
+    groups: list[list[ElementTree.Element]] = [[]]
+    depth = 0
+    for part in whole[0]:
+        sign = (part.text or "").strip() if part.tag == f"{{{MATHML}}}mo" else ""
+        if sign and sign in "=+-−≡≤" and not depth and groups[-1] and not groups[-1][-1].tag.endswith("}mo"):
+            part.set("form", "infix")
+            groups.append([])
+        depth += (sign in ("(", "[", "{")) - (sign in (")", "]", "}"))
+        groups[-1].append(part)
+        if part.tag.endswith("}mspace"):
+            groups.append([])
+    for group in filter(None, groups):
+        piece = ElementTree.Element(f"{{{MATHML}}}math", {"displaystyle": "true"})
+        ElementTree.SubElement(piece, f"{{{MATHML}}}mrow").extend(group)
+        yield ElementTree.tostring(piece, encoding="unicode").replace(f' xmlns="{MATHML}"', "")
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:

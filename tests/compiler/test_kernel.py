@@ -83,7 +83,7 @@ def test_out_forms_and_untouched_surroundings(random):
     np.testing.assert_allclose(whole[1:-1, 1:-1], expected(q, qdd), rtol=1e-14, atol=1e-14)
     assert (whole[0] == 99).all() and (whole[-1] == 99).all() and (whole[:, 0] == 99).all() and (whole[:, -1] == 99).all()
     one = np.empty(3)
-    assert pendulum_torque(q[0], qdd[0], one) is one and pendulum_torque(q[0], qdd[0], out=(one,)) is one
+    assert pendulum_torque(q[0], qdd[0], out=(one,)) is one
     assert pendulum_torque(q[0], qdd[0], out=None).shape == (3,)
     with pytest.raises(ValueError):
         pendulum_torque(q[0], qdd[0], out=np.empty(4))
@@ -240,11 +240,11 @@ def test_wrong_arguments(random):
         pendulum_torque(np.array([object()] * 3), q)
     with pytest.raises(UnsupportedError, match=r"'q'.*<U1"):
         pendulum_torque(["a"] * 3, q)
-    with pytest.raises(SignatureError, match="'q' is not an array"):
+    with pytest.raises(SignatureError, match="'q' of pendulum_torque is not an array"):
         pendulum_torque([[1.0], [1.0, 2.0]], q)
     with pytest.raises(UnsupportedError, match="float16"):
         pendulum_torque(q, q, dtype=np.float16)
-    with pytest.raises(TypeError):
+    with pytest.raises(SignatureError, match="no argument or option 'colour'; its arguments are q, qdd, its options out, dtype, axes"):
         pendulum_torque(q, q, colour="red")
     with pytest.raises(SignatureError, match="needs n="):
         pendulum_torque.operations()

@@ -377,7 +377,7 @@ def test_tables_print_and_can_be_read(tables):
     first, second, third, *_ = tables
     row = third.rows["Algorithm 5.6"]
     assert {column: str(figures) for column, figures in row.items()} | {"compiled": ""} == {
-        "published": "96n-77, 84n-70", "by the rules": "96n-75, 84n-71", "nothing idle": "96n-108, 84n-102", "compiled": ""}
+        "published": "96n-77, 84n-70", "by the rules": "96n-75, 84n-71", "zeros folded": "96n-108, 84n-102", "compiled": ""}
     assert first.figures("total", "general, counted")(6) == (489, 420)
     assert second.figures("5.3.46a", "corrected")(6) == (65, 52)
     assert third.figures("Craig [34]", "by the rules") is None
@@ -390,7 +390,7 @@ def test_table_3_of_the_vector_parameters(tables):
         assert table.figures(name, "published")(6) == (claim.multiplications, claim.additions)
     assert table.figures("Luh, Armstrong", "published")(6) == (852, 738)  # exchanged in print: spec E-75
     assert table.figures("Orin, McGhee, Vukobratovic", "published")(6) == (800, 595)
-    found, luh = (table.figures(name, "nothing idle")(6) for name in ("vector-parameter", "Luh, Armstrong"))
+    found, luh = (table.figures(name, "zeros folded")(6) for name in ("vector-parameter", "Luh, Armstrong"))
     assert found[0] < 775 and found[1] < 792  # better than claimed, and yet
     assert found[0] > luh[0] and found[1] > luh[1]  # not better than rotations in two planes
     run = count_operations(text("vector-parameter-newton-euler"), serial_chain(generic_arm([GENERAL] * 6)))
@@ -430,7 +430,7 @@ def test_all_methods_in_one_table():
     for method, row in table.rows.items():
         for n in (3, 5):
             run = total(operations_by_equation(method, generic_arm([GENERAL] * n)))
-            assert row["nothing idle"](n) == (run.multiplications + run.divisions, run.additions)
+            assert row["zeros folded"](n) == (run.multiplications + run.divisions, run.additions)
     assert table.figures("featherstone", "published")(6) == (712, 550)
     with pytest.raises(ConventionError, match="augmented-links"):
         operations_by_equation("augmented_link", generic_arm([GENERAL]))

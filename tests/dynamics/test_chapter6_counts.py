@@ -97,10 +97,10 @@ def test_tables():
     assert t61.figures("total", "general, published")(6) == (420, 339) and t61.figures("total", "general, by the rules")(6) == (437, 392)
     for name in tables.TABLE_62:
         assert t62.figures(name, "published") is tables.TABLE_62[name]
-        assert t62.figures(name, "compiled") is not None and t62.figures(name, "nothing idle") is not None
+        assert t62.figures(name, "compiled") is not None and t62.figures(name, "zeros folded") is not None
     assert sum(t62.figures("Algorithm 6.2", "compiled")(6)) < 420 + 339
     assert sum(t62.figures("Cayley's default", "compiled")(6)) < sum(t62.figures("Algorithm 6.2", "compiled")(6))
-    assert sum(t62.figures("Walker & Orin, method 2", "nothing idle")(6)) < sum(t62.figures("Walker & Orin, method 1", "nothing idle")(6))
+    assert sum(t62.figures("Walker & Orin, method 2", "zeros folded")(6)) < sum(t62.figures("Walker & Orin, method 1", "zeros folded")(6))
     for name, printed in tables.TABLE_63.items():
         assert t63.figures(name, "published, n = 6")(6) == printed
     assert sum(t63.figures("Algorithms 6.2 and 5.7", "compiled")(6)) < 956 + 790

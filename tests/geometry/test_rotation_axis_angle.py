@@ -7,7 +7,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import cayley.geometry.rotations as rot
-from cayley.errors import GeometryError
+from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.rotations import axis_angle, rotation_vector
 from compiler.parity import check_parity
 from geometry.exact_rotations import AXES, attitude, attitude_error, encoded, half_turns, whole_group
@@ -102,7 +102,7 @@ def test_axes_that_are_not_unit_are_refused_with_their_length(use):
         use(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), 0.3)
     with pytest.raises(GeometryError, match="length is nan"):
         use(np.array([0.0, np.nan, 0.0]), 0.3)
-    with pytest.raises(GeometryError, match=r"shape \(\.\.\., 3\)"):
+    with pytest.raises(SignatureError, match="has shape"):
         use(np.ones(2), 0.3)
     use(np.array([0.0, 0.0, 1 + 2e-5], dtype=np.float32), np.float32(0.3))
 

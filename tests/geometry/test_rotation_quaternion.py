@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import cayley.geometry.rotations as rot
-from cayley.errors import GeometryError
+from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.rotations import quaternion
 from compiler.parity import check_parity
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product, whole_group
@@ -190,7 +190,7 @@ def test_quaternions_that_are_not_unit_are_refused_with_their_norm(use):
     with pytest.raises(GeometryError, match="norm is nan"):
         use(np.full(4, np.nan))
     use(((1 + 2e-5) * ONE).astype(np.float32))
-    with pytest.raises(GeometryError, match=r"shape \(\.\.\., 4\)"):
+    with pytest.raises(SignatureError, match="has shape"):
         use(np.ones(3))
 
 

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import cayley as cy
-from cayley.errors import GeometryError
+from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.rotations.complex_numbers import as_complex, as_real
 from cayley.geometry.rotations.spinor import (
     PAULI,
@@ -294,7 +294,7 @@ def test_what_is_no_point_and_no_rotation_is_refused():
             point_from_ratio(z)
         with pytest.raises(GeometryError, match="no point of the sphere"):
             xi_from_ratio(z)
-    with pytest.raises(GeometryError, match="shape"):
+    with pytest.raises(SignatureError, match="has shape"):
         point_from_ratio([1.0, 2.0])
     with pytest.raises(GeometryError, match="norm"):
         cayley_klein_from_quaternion([1.0, 1.0, 0.0, 0.0])

@@ -43,6 +43,22 @@ def test_the_page_fits_and_nothing_complains(browser, pages, name, width):
     assert browser.requests == [pages(name).resolve().as_uri()]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_no_table_is_cut_on_a_wide_screen(browser, pages, name):
+    browser.open(pages(name), width=1400)
+    cut = browser.evaluate("""[...document.querySelectorAll('figure.table .scroll')].filter(box => box.scrollWidth > box.clientWidth
+        && !box.closest('details:not([open])')).map(box => box.parentElement.querySelector('figcaption').textContent)""")
+    assert cut == []
+
+
+def test_equations_that_nobody_can_read_are_folded_away(browser, pages):
+    shown = "[...document.querySelectorAll('#equations .equation')].filter(one => one.checkVisibility()).length"
+    browser.open(pages("planar2r"), width=1400)
+    assert browser.evaluate(shown) >= 10
+    browser.open(pages("anymal"), width=1400)
+    assert browser.evaluate(shown) == 0 and browser.evaluate("document.querySelectorAll('#equations .equation').length") > 100
+
+
 def test_a_wide_screen_is_used(browser, pages):
     browser.open(pages("planar2r"), width=1400)
     boxes = "['view', 'sliders'].map(id => document.getElementById(id).getBoundingClientRect().toJSON())"

@@ -91,6 +91,9 @@ def test_a_robot_with_masses_has_every_section(outlines):
     text = "".join(found.text)
     assert "lean-newton-euler" in text and "93n-108 (78)" in text and "Table 5.3" in text  # published beside compiled
     assert {"play", "scrub", "cursor", "view", "sliders"} <= set(found.places)
+    for words in ("lower [rad]", "velocity [rad/s]", "armature [kg m^2]", "total mass", "time per state", "Warnings (", "Mass matrix M"):
+        assert words in text
+    assert not [words for words in ("What is doubtful", "known mass", "nothing idle") if words in text]
 
 
 def test_a_robot_without_masses_says_so(outlines):

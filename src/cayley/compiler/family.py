@@ -15,7 +15,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
-from typing import Any, Protocol
+from types import MethodType
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -27,7 +28,7 @@ _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _OF_KERNELS = ("signature", "inputs", "outputs", *[name for name in vars(Kernel) if not name.startswith("_")])
 _CALL = """
 def bind(kernels, general):
-    def {name}({arrays}, {parameters}, **options):
+    def {name}(self, {arrays}, {parameters}, **options):
         if not options:
             try:
                 kernel = kernels[{choice}]
@@ -143,20 +144,20 @@ class family:
         def general(arrays: list[Any], choice: list[Any], options: dict[str, Any]) -> Any:
             unknown = sorted(options.keys() - _FOR_THE_CALL)
             if unknown:
-                raise TypeError(f"{self._name} has no option {unknown[0]!r}; it has {', '.join(self._signature.parameters)}, "
+                raise SignatureError(f"{self._name} has no option {unknown[0]!r}; it has {', '.join(self._signature.parameters)}, "
                                 f"{', '.join(sorted(_FOR_THE_CALL))}")
             self._check_complete(choice)
             words, more = self._split(choice)
             return chosen(words)(*arrays, *more, **options)
 
-        call = self._bind(kernels, general)
+        call = self._bind(kernels, general)  # a method, which is pickled as the name of an attribute of its instance
         call.of, call.__doc__, call.__module__ = of, self.__doc__, self._make.__module__
-        call.__signature__, call.__qualname__ = self._called, self._make.__qualname__
+        call.__signature__, call.__qualname__ = self.__signature__, self._make.__qualname__
         required = ", ".join(f'"{p.name}"' if p.kind is _POSITIONAL else f"{p.name}=..." for p in self._signature.parameters.values()
                              if p.default is p.empty or p.name == "axes")
         for name in _OF_KERNELS:
             setattr(call, name, OfOneChoice(f"{self._name}.{name}", f"{self._name}.of({required})"))
-        return call
+        return cast(KernelFamily, MethodType(call, instance))
 
     def _check_complete(self, choice: Sequence[Any]) -> None:
         missing = [name for name, given in zip(self._signature.parameters, choice, strict=True) if given is MISSING]

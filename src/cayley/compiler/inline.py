@@ -8,6 +8,7 @@ import numpy as np
 
 from cayley.compiler.graph import RULES, Graph, Node
 from cayley.compiler.program import Program
+from cayley.compiler.signature import joined_batch
 from cayley.compiler.symbols import symbols
 
 
@@ -16,7 +17,7 @@ def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[in
     arrays = [np.asarray(a, dtype=object).view(np.ndarray) for a in arguments]
     graph = next(x.graph for a in arrays for x in a.flat if isinstance(x, Node))
     batches = [a.shape[:a.ndim - core] for a, core in zip(arrays, cores, strict=True)]
-    batch = np.broadcast_shapes(*batches)
+    batch = joined_batch(batches, [v.name for v in program.inputs])
     arrays = [np.broadcast_to(a, batch + a.shape[a.ndim - core:]) for a, core in zip(arrays, cores, strict=True)]
     results = [np.empty(batch + v.shape, dtype=object) for v in program.outputs]
     for state in np.ndindex(batch):

@@ -10,6 +10,7 @@ import numpy as np
 from cayley.compiler.algebra import Algebra, Shape
 from cayley.compiler.known_algebras import CASADI, JAX, MPMATH, NUMPY, SYMPY
 from cayley.compiler.program import Program, Variable
+from cayley.compiler.signature import joined_batch
 from cayley.errors import SignatureError
 
 __all__ = ["CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "interpret"]
@@ -66,8 +67,4 @@ def _scalars(variable: Variable, algebra: Algebra, argument: Any) -> list:
 
 def _batch(program: Program, arguments: Sequence[Any]) -> Shape:
     shapes = [np.shape(a)[:np.ndim(a) - len(v.shape)] for v, a in zip(program.inputs, arguments, strict=True)]
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        named = ", ".join(f"{v.name} {shape}" for v, shape in zip(program.inputs, shapes, strict=True))
-        raise SignatureError(f"the leading axes of the arguments do not broadcast: {named}") from None
+    return joined_batch(shapes, [v.name for v in program.inputs])

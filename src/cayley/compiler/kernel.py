@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import operator
 import os
-import sys
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.arguments import as_operand, called, check_batch, core_axes, core_last, placed
 from cayley.compiler.c_source import CSource, c_source
 from cayley.compiler.counts import Operations, count
 from cayley.compiler.derivative import jacobian_program
@@ -23,25 +23,27 @@ from cayley.compiler.inline import inline
 from cayley.compiler.interpret import NUMPY, Algebra, interpret
 from cayley.compiler.lanes import PRECISION
 from cayley.compiler.parallel import Parallel, Prepared
-from cayley.compiler.program import Program
-from cayley.compiler.signature import Signature
+from cayley.compiler.program import Program, found
+from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
-from cayley.compiler.symbols import Symbols
+from cayley.compiler.symbols import check_type, into
 from cayley.compiler.trace import trace
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
     from cayley.compiler.compile import Compiled
 
+_MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
 
 
 class Kernel:
     """A function of arrays that compiles itself; `kernel` makes one of a Python function.
 
-    Called on arrays it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None, **ufunc_options)` broadcasts over leading
-    axes and computes in float32 if every argument is float32 (or `dtype` says so), otherwise in float64. Called on symbols, inside
-    another traced function, it becomes part of that function's graph.
+    Called on arrays, by place or by name, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None, **options)` broadcasts
+    over leading axes and computes in float32 if every argument is float32 (or `dtype` says so), otherwise in float64; the options are
+    `axes`, `axis`, `keepdims`, `casting`, `order` and `subok` of NumPy. Called on symbols, inside another traced function, it becomes
+    part of that function's graph.
     """
 
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
@@ -116,7 +118,8 @@ class Kernel:
     def evaluate(self, algebra: Algebra, *arguments: Any, **dimensions: int) -> Any:
         """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""
         if not dimensions and self.signature.names:
-            dimensions = self._bind([_core_shape(a, len(core)) for a, core in zip(arguments, self.signature.inputs, strict=False)])
+            shapes = [_core_shape(a, len(core)) for a, core in zip(arguments, self.signature.inputs, strict=False)]
+            dimensions = self.signature.bind(shapes, self.inputs)
         results = interpret(self.program(**dimensions), algebra, *arguments)
         return results[0] if len(results) == 1 else self._pack(self.program(**dimensions), results)
 
@@ -159,27 +162,33 @@ class Kernel:
 
     def _general(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
         """Any call: other containers, batches, other types, keywords, symbols."""
-        wanted = len(self.inputs)
-        if len(arguments) > wanted and out is None:
-            arguments, out = arguments[:wanted], arguments[wanted:]
-        if len(arguments) != wanted:
-            raise SignatureError(f"{self.__name__} takes {wanted} arguments ({', '.join(self.inputs)}), not {len(arguments)}")
-        operands = [a if hasattr(a, "__array_ufunc__") and not isinstance(a, Node) else _as_array(a, label)
+        if options or len(arguments) != len(self.inputs):
+            arguments, options = placed(arguments, options, self.inputs, self.__name__)
+        operands = [a if type(a) is np.ndarray else as_operand(a, label, self.__name__)
                     for a, label in zip(arguments, self.inputs, strict=True)]
         if any(_is_symbolic(a) for a in operands):
-            return self._inlined(operands)
+            return self._inlined(operands, out, dtype, options)
         precision = self._dtype_of(arguments, operands, dtype)
+        cores = operands
+        if options and (axes := core_axes(self.signature, options, self.__name__)) is not None:
+            cores = core_last(operands, axes, self.signature, self.inputs)
+            options["axes"] = axes
+        sizes = self._sizes(self.signature.bind([a.shape for a in cores], self.inputs))
         if self._check is not None:
-            self._check(*operands)
+            check_batch(cores, self.signature, self.inputs)
+            self._check(*cores)
         if dtype is not None:
             options["dtype"] = precision  # an explicit type also allows the cast to it
         if out is not None:
             options["out"] = out
-        compiled = self._specialised(self._sizes(self._bind([a.shape for a in operands], options.get("axes"))))
-        with np.errstate(all="ignore"):  # NaN says it all, and comparisons inside a kernel set flags that mean nothing outside
-            result = compiled.ufunc(precision)(*operands, **options)
+        compiled = self._specialised(sizes)
+        try:
+            result = called(compiled.ufunc(precision), operands, options)
+        except SignatureError:
+            check_batch(cores, self.signature, self.inputs)  # which has better words for the most frequent one
+            raise
         if self._explain is not None:
-            self._explain_nan(operands, result)
+            self._explain_nan(cores, result)
         if precision == "float64" and self._check is None:
             self._answer_with(compiled.native)
         return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
@@ -190,14 +199,23 @@ class Kernel:
         if alone and any(np.isnan(part).any() for part in (result if isinstance(result, tuple) else (result,))):
             self._explain(*operands)  # type: ignore[misc]
 
-    def _inlined(self, operands: Sequence[Any]) -> Any:
-        bound = self._bind([np.shape(a) for a in operands])
+    def _inlined(self, operands: Sequence[Any], out: Any, dtype: Any, options: Mapping[str, Any]) -> Any:
+        if options:
+            raise UnsupportedError(f"{self.__name__} with {', '.join(options)} cannot be traced: bring the core axes to the end")
+        check_type(self.__name__, dtype)
+        bound = self.signature.bind([np.shape(a) for a in operands], self.inputs)
         program = self._trace(self._sizes(bound))  # what may be rounded in another way is for the whole to decide
         results = inline(program, operands, [len(core) for core in self.signature.inputs])
+        targets = out if isinstance(out, tuple) else (out,) * len(results) if out is None else (out,)
+        results = [into(target, result) for target, result in zip(targets, results, strict=True)]
         return results[0] if len(results) == 1 else self._pack(program, results)
 
     def _specialised(self, sizes: tuple[int, ...]) -> Compiled:
         from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
+        operands = len(self.signature.inputs) + len(self.signature.outputs)
+        if operands > _MOST_OPERANDS:
+            raise SignatureError(f"{self.__name__} has {operands} arguments and results; NumPy calls functions of at most "
+                                 f"{_MOST_OPERANDS}: put several into one array")
         with self._lock:
             if sizes not in self._compiled:
                 traced, dimensions = self._trace(sizes), dict(zip(self.signature.names, sizes, strict=True))
@@ -208,9 +226,10 @@ class Kernel:
     def _prepared(self, arguments: Sequence[Any], arrays: Sequence[np.ndarray], dtype: Any) -> Prepared:
         """For a batch in pieces."""
         precision = self._dtype_of(arguments, arrays, dtype)
+        sizes = self._sizes(self.signature.bind([a.shape for a in arrays], self.inputs))
         if self._check is not None:
             self._check(*arrays)
-        compiled = self._specialised(self._sizes(self._bind([a.shape for a in arrays])))
+        compiled = self._specialised(sizes)
         return Prepared(compiled.ufunc(precision), precision, [v.shape for v in compiled.traced.outputs],
                         lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done))
 
@@ -220,11 +239,6 @@ class Kernel:
         return make(results) if make else tuple(results)
 
     # Dimensions, types, names
-
-    def _bind(self, shapes: Sequence[tuple[int, ...]], axes: Sequence | None = None) -> dict[str, int]:
-        if axes is not None:
-            shapes = [tuple(shape[a] for a in np.atleast_1d(chosen)) for shape, chosen in zip(shapes, axes, strict=False)]
-        return self.signature.bind(shapes, self.inputs)
 
     def _sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
         self.signature.check_bound(dimensions, self.__name__)
@@ -273,7 +287,7 @@ class Kernel:
     def __reduce__(self):
         if self._rebuild is not None:
             return self._rebuild
-        if _found(self.__module__, self.__qualname__) is self:
+        if found(self.__module__, self.__qualname__) is self:
             return self.__qualname__
         for sizes in self._traces if self.signature.names else [()]:
             self.program(**dict(zip(self.signature.names, sizes, strict=True)))
@@ -311,6 +325,10 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
     parsed = Signature.parse(signature)
     if outputs is not None and len(outputs) != len(parsed.outputs):
         raise SignatureError(f"{len(outputs)} output names were given; the signature {signature} has {len(parsed.outputs)} outputs")
+    if inputs is not None and len(inputs) != len(parsed.inputs):
+        raise SignatureError(f"{len(inputs)} input names were given; the signature {signature} has {len(parsed.inputs)} inputs")
+    check_names(inputs or (), f"inputs of the signature {signature}", identifiers=False)
+    check_names(outputs or (), f"outputs of the signature {signature}")
 
     def decorate(function: Callable) -> Kernel:
         label = name or str(getattr(function, "__name__", "kernel"))
@@ -352,15 +370,10 @@ def _jacobian_of(program: Program, place: int, variable: str) -> Program:
     return jacobian_program(program, program.outputs[place].name, variable)
 
 
-def _found(module: str, qualified_name: str) -> Any:
-    place: Any = sys.modules.get(module)
-    for part in qualified_name.split("."):
-        place = getattr(place, part, None)
-    return place
-
-
 def _result_maker(program: Program) -> Callable[[Sequence[Any]], Any] | None:
     """What makes a named tuple of several results, if they have names of their own."""
+    if program.kind is not None and len(program.outputs) > 1:
+        return program.kind._make
     return _named_tuple(program.name, tuple(v.name for v in program.outputs))
 
 
@@ -369,23 +382,20 @@ def _named_tuple(name: str, fields: tuple[str, ...]) -> Callable[[Sequence[Any]]
     if len(fields) == 1 or fields == tuple(f"out{k + 1}" for k in range(len(fields))):
         return None
     title = "".join(c for c in name if c.isalnum() or c == "_") or "kernel"
-    return namedtuple(f"{title}_results", fields)._make  # type: ignore[attr-defined]
+    plain = namedtuple(f"{title}_results", fields)  # type: ignore[misc]
+    reduce = {"__reduce__": lambda self: (_results, (name, fields, tuple(self)))}
+    kind: Any = type(plain.__name__, (plain,), {"__slots__": (), "__module__": __name__, **reduce})
+    return kind._make
+
+
+def _results(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Any:
+    """Named results that were pickled: their class has no place of its own."""
+    make = _named_tuple(name, fields)
+    return make(values) if make else tuple(values)
 
 
 def _is_symbolic(operand: Any) -> bool:
-    return isinstance(operand, (Node, Symbols)) or (isinstance(operand, np.ndarray) and operand.dtype == object
-                                                    and any(isinstance(x, Node) for x in operand.flat))
-
-
-def _as_array(value: Any, label: str) -> np.ndarray:
-    if isinstance(value, Node):
-        box = np.empty((), dtype=object)
-        box[()] = value
-        return box
-    try:
-        return np.asarray(value)
-    except ValueError as error:
-        raise SignatureError(f"argument {label!r} is not an array: {error}") from error
+    return isinstance(operand, np.ndarray) and operand.dtype == object and any(isinstance(x, Node) for x in operand.flat)
 
 
 def _core_shape(argument: Any, axes: int) -> tuple[int, ...]:

@@ -83,14 +83,12 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
 
 
 def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> None:
-    """f(a, b), f(a, b, out) or f(a, b, out=out)."""
-    bare, keywords, positional = text.label("bare"), text.label("keywords"), text.label("positional")
+    """f(a, b) or f(a, b, out=out)."""
+    bare, keywords = text.label("bare"), text.label("keywords")
     one, named = text.label("one"), text.label("named")
     text.do(f"br i1 {text.let('icmp eq ptr %names, null')}, label %{bare}, label %{keywords}")
     text.place(bare)
-    text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs}')}, label %{new}, label %{positional}")
-    text.place(positional)
-    text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs + 1}')}, label %{into}, label %{slow}")
+    text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs}')}, label %{new}, label %{slow}")
     text.place(keywords)
     text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs}')}, label %{one}, label %{slow}")
     text.place(one)

@@ -45,8 +45,6 @@ class Parallel:
         return f"<{self._compute!r} on {self._threads} threads>"
 
     def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
-        if len(arguments) > len(self._axes) and out is None:
-            arguments, out = arguments[:len(self._axes)], arguments[len(self._axes):]
         given = None if out is None else out if isinstance(out, tuple) else (out,)
         arrays = None if options or len(arguments) != len(self._axes) else self._arrays(arguments)
         batch = None if arrays is None else self._batch(arrays)
@@ -74,7 +72,7 @@ class Parallel:
             return None
         try:
             arrays = [np.asarray(a) for a in arguments]
-        except ValueError:
+        except (TypeError, ValueError, RuntimeError):
             return None
         fine = all(a.dtype != object and a.ndim >= axes for a, axes in zip(arrays, self._axes, strict=True))
         return arrays if fine else None

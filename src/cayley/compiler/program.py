@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ class Program:
     inputs: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
     description: str = ""
+    kind: Any = None  # the class of named tuples that the function returns
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -92,10 +94,19 @@ class Program:
         return self.is_strict, operations, shapes, names
 
     def __reduce__(self):
-        return _restore, self._flat()
+        kind = self.kind and found(self.kind.__module__, self.kind.__qualname__)
+        return _restore, (*self._flat(), kind if kind is self.kind else None)
 
 
-def _restore(strict: bool, operations: list, shapes: list, names: list) -> Program:
+def found(module: str, qualified_name: str) -> Any:
+    """What has this name in a module, if there is something."""
+    place: Any = sys.modules.get(module)
+    for part in qualified_name.split("."):
+        place = getattr(place, part, None)
+    return place
+
+
+def _restore(strict: bool, operations: list, shapes: list, names: list, kind: Any = None) -> Program:
     graph, nodes = Graph(strict=strict), []
     for k, (op, *operands) in enumerate(operations):
         if op == "constant":
@@ -108,7 +119,7 @@ def _restore(strict: bool, operations: list, shapes: list, names: list) -> Progr
     inputs, outputs = (tuple(Variable(n, tuple(shape), tuple(nodes[i] for i in places), unit)
                              for (shape, places), (n, unit) in zip(places_of, names_of, strict=True))
                        for places_of, names_of in zip(shapes, sides, strict=True))
-    return Program(name, inputs, outputs, description)
+    return Program(name, inputs, outputs, description, kind)
 
 
 Build = Callable[[Node, list[Node]], Node]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from cayley.errors import SignatureError
 
@@ -69,6 +72,25 @@ class Signature:
         return f"{','.join(map(spell, self.inputs))}->{','.join(map(spell, self.outputs))}"
 
 
+def joined_batch(batches: Sequence[tuple[int, ...]], labels: Sequence[str]) -> tuple[int, ...]:
+    """The shape that leading axes broadcast to."""
+    try:
+        return np.broadcast_shapes(*batches)
+    except ValueError:
+        named = ", ".join(f"{label} {batch}" for label, batch in zip(labels, batches, strict=True))
+        raise SignatureError(f"the leading axes of the arguments do not broadcast: {named}") from None
+
+
+def check_names(names: Sequence[str], whose: str, *, identifiers: bool = True) -> None:
+    """That names differ, and can be those of fields where they become them."""
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise SignatureError(f"the name {name!r} is given to two {whose}")
+        if identifiers and (not str(name).isidentifier() or keyword.iskeyword(name) or name.startswith("_")):
+            raise SignatureError(f"{name!r} cannot be a name for one of the {whose}: it must be an identifier of Python, "
+                                 "no keyword, and not begin with an underscore")
+
+
 def spell(shape: Sequence[Dimension]) -> str:
     return f"({','.join(map(str, shape))})"
 
@@ -76,6 +98,6 @@ def spell(shape: Sequence[Dimension]) -> str:
 def _dimensions(operand: str, text: str) -> Dimensions:
     words = re.findall(r"\w+", operand)
     for word in words:
-        if not (word.isdigit() or word.isidentifier()):
+        if not (word.isdecimal() or word.isidentifier()):
             raise SignatureError(f"{word!r} in {text!r} is neither a number nor a name")
-    return tuple(int(w) if w.isdigit() else w for w in words)
+    return tuple(int(w) if w.isdecimal() else w for w in words)

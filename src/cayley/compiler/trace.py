@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.graph import Graph
 from cayley.compiler.program import Program, Variable, variable, without_collection
-from cayley.compiler.signature import Signature, spell
+from cayley.compiler.signature import Signature, check_names, spell
 from cayley.compiler.symbols import Symbols, input_symbols
 from cayley.errors import CayleyError, SignatureError, TraceError, UnsupportedError
 
@@ -35,10 +35,12 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
             raise
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)
+    check_names(labels, f"results of {name}")
+    kind = type(returned) if getattr(returned, "_fields", None) == tuple(labels) and hasattr(returned, "_make") else None
     made_inputs = tuple(variable(label, array, graph, units.get(label, "")) for label, array in zip(inputs, arguments, strict=True))
     made_outputs = tuple(_result(label, value, graph, units.get(label, ""), name) for label, value in zip(labels, values, strict=True))
     _check_outputs(made_outputs, signature, dict(bound), name)
-    return Program(name, made_inputs, made_outputs, description)
+    return Program(name, made_inputs, made_outputs, description, kind)
 
 
 def named_results(returned: Any, count: int, outputs: Sequence[str] | None, name: str) -> tuple[list[str], list[Any]]:

@@ -39,9 +39,9 @@ def counts_section(tree: Mechanism, comparison: Comparison) -> str:
         return f"{words}{_own_counts(tree, comparison)}{note}"
     n = min(tree.nv, _LARGEST_TABLE)
     words = ("<p>M are multiplications, A additions. A robot's zeros, ones and right angles are folded into its own code; the published "
-             f"figures are for any arm of n joints that all turn, with general twists: here as printed, and for n = {n}. Beside them is "
-             "what this package counts for such an arm: by the rules of the source, without operations on zeros and ones, and "
-             "compiled.</p>")
+             f"figures are for any arm of n revolute joints, with general twists: here as printed, and for n = {n}. Beside them is "
+             "what this package counts for such an arm: with operations on zeros and ones left out, and compiled. The tables below "
+             "have the counts by the rules of the source as well.</p>")
     parts = [f"<details><summary>{escape(table.title)}</summary>{html_table(table.table)}{listed(table.notes)}</details>"
              for table in operation_tables(n)]
     return f"{words}{_beside_published(tree, comparison, n)}{note}{''.join(parts)}"
@@ -56,10 +56,11 @@ def _beside_published(tree: Mechanism, comparison: Comparison, n: int) -> str:
     """The table of all methods, with the figures of this robot in front."""
     general = method_table(n)
     words = {line[0]: line[1:] for line in general.table.rows}
-    idle = {name: figures["nothing idle"](n) for name, figures in general.rows.items()}
-    rows = tuple((row.method, *_figures(row), *words[row.method][:4], *map(str, idle[row.method]), *words[row.method][6:], row.source)
+    folded = {name: figures["zeros folded"](n) for name, figures in general.rows.items()}
+    rows = tuple((row.method, *_figures(row), *words[row.method][:2], *map(str, folded[row.method]), *words[row.method][6:], row.source)
                  for row in comparison.rows)
-    columns = ("method", f"{tree.name}: M", "A", *general.table.columns[1:], "source")
+    heads = general.table.columns
+    columns = ("method", f"{tree.name}: M", "A", *heads[1:3], *heads[5:], "source")
     return html_table(Table(f"Operations of inverse dynamics (n = {n})", columns, rows))
 
 
@@ -91,9 +92,10 @@ def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
     q = tree.random_configuration(_STATES, seed=random)
     qd, qdd = random.normal(size=(2, _STATES, tree.nv))
     kernels: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
-        f"pose of {frame}": (tree.pose.of(frame), (q,)), f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
+        f"forward kinematics, pose of {frame}": (tree.pose.of(frame), (q,)),
+        f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
         "inverse dynamics": (tree.inverse_dynamics, (q, qd, qdd)), "gravity forces": (tree.gravity_forces, (q,)),
-        "inertia matrix": (tree.inertia_matrix, (q,)), "forward dynamics": (tree.forward_dynamics, (q, qd, qdd))}
+        "mass matrix": (tree.inertia_matrix, (q,)), "forward dynamics": (tree.forward_dynamics, (q, qd, qdd))}
     return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions), f"{1e9 * _seconds(kernel, state):.0f}")
             for name, (kernel, state) in kernels.items()]
 

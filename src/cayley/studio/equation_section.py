@@ -1,4 +1,7 @@
-"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion where nothing shorter exists."""
+"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion where nothing shorter exists.
+
+What shares so many intermediate values that nobody can read it is folded away.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from cayley.studio import mathml
 _LETTERS = 3  # velocities up to which equations in letters are short
 _CLOSED = 14  # velocities up to which M, V and G are asked for
 _TYPESET = 2500  # lines
-_OPEN = 12  # intermediate lines that need not be folded away
+_OPEN = 12  # intermediate lines with which equations can still be read
 
 
 def equation_section(tree: Mechanism) -> str:
@@ -40,15 +43,16 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
     lines = _needed(found, [entry for each in entries.values() for entry in each])
     title = "In letters" if kind == "symbols" else "In numbers"
     head = f"<p>{mathml.formula(f'M qdd + V + G{friction} = tau')} with {mathml.formula('V = C qd')}</p>"
-    words = {"M": "Inertia matrix M", "V": "Coriolis and centrifugal forces V", "G": "Gravity forces G", "F": "Friction F"}
-    body = [f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows]
-    return f"<h3>{title}</h3>{head}{_folded(lines, found.order)}{''.join(body)}{_values(found) if kind == 'symbols' else ''}"
+    words = {"M": "Mass matrix M", "V": "Coriolis and centrifugal forces V = C q̇", "G": "Gravity forces G", "F": "Friction F"}
+    body = "".join(f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows)
+    values = _values(found) if kind == "symbols" else ""
+    return f"<h3>{title}</h3>{head}{_folded(lines, body, found.order)}{values}"
 
 
 def _recursion(tree: Mechanism) -> str:
     found = tree.inverse_dynamics.equations()
     results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(next(iter(found.outputs.values())))]
-    return _folded(found.lines, None) + _typeset(results, None)
+    return _folded(found.lines, _typeset(results, None), None)
 
 
 def _entries(found: EquationsOfMotion, name: str) -> Iterable[tuple[str, Any]]:
@@ -75,11 +79,16 @@ def _needed(found: EquationsOfMotion, entries: Iterable[tuple[str, Any]]) -> lis
     return kept[::-1]
 
 
-def _folded(lines: list[tuple[Any, Any]], order: str | None) -> str:
+def _folded(lines: list[tuple[Any, Any]], body: str, order: str | None) -> str:
+    """The equations after the intermediate values that they share, all folded away if these are many."""
     if not lines:
-        return ""
-    return (f"<details{' open' if len(lines) <= _OPEN else ''}><summary>{len(lines)} shared intermediate "
-            f"{'value' if len(lines) == 1 else 'values'}</summary>{_typeset(lines, order)}</details>")
+        return body
+    shared = f"{len(lines)} shared intermediate {'value' if len(lines) == 1 else 'values'}"
+    if len(lines) <= _OPEN:
+        return f"<details open><summary>{shared}</summary>{_typeset(lines, order)}</details>{body}"
+    return (f"<p>They share {len(lines)} intermediate values, too many to be read; <code>arm.equations()</code> has them in Python, and "
+            f"<code>cayley export</code> as code.</p><details><summary>All equations, with {shared}</summary>{_typeset(lines, order)}{body}"
+            "</details>")
 
 
 def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:

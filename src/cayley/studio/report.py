@@ -113,7 +113,7 @@ class Page:
         mass = sum(body.mass or 0.0 for body in self.tree.bodies)
         moving = sum(joint.motion.nv > 0 for joint in self.tree.joints)
         self.facts += [("moving joints", str(moving)), ("degrees of freedom", self._degrees_of_freedom()),
-                       ("known mass", f"{mass:.4g} kg" if mass else "none")]
+                       ("total mass", f"{mass:.4g} kg" if mass else "none")]
 
     def _degrees_of_freedom(self) -> str:
         try:
@@ -133,7 +133,7 @@ class Page:
     def _tables(self) -> None:
         tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.report.tables]]
         warnings = [str(finding) for finding in self.report.warnings]
-        doubts = f"<details><summary>What is doubtful ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings else ""
+        doubts = f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings else ""
         self._add("model", "Model", "".join(tables) + doubts)
 
     def _denavit_hartenberg(self) -> str:
@@ -152,9 +152,9 @@ class Page:
         self.reach = space.points[:: max(1, len(space.points) // _REACH)]
         self.facts.append(("reach", f"{space.farthest:.3g} m"))
         size = f"an area of {space.area:.3g} m²" if space.area is not None else f"a volume of {space.volume:.3g} m³"
-        words = (f"<p>The origin of <b>{escape(self.frame)}</b> gets {_length(space.nearest)} to {_length(space.farthest)} m from that of "
-                 f"the root, over {size}, about. Manipulability is the product of the singular values of the Jacobian; where it is zero, "
-                 "in red, a direction is lost.</p>")
+        words = (f"<p>The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to {_length(space.farthest)} m from "
+                 f"that of the root, over {size}, about. Manipulability is the product of the singular values of the Jacobian; where it is "
+                 "zero, in red, a direction is lost.</p>")
         pictures = workspace_picture(space) + manipulability_picture(still, self.frame)
         self._add("reach", "Workspace and manipulability", f'{words}<div class="pictures">{pictures}</div>')
 
@@ -170,7 +170,7 @@ class Page:
     def _counts(self) -> None:
         comparison = compared(self.tree)
         operations, time = headline(comparison)
-        self.facts += [("inverse dynamics", operations), ("a state", time)]
+        self.facts += [("inverse dynamics", operations), ("time per state", time)]
         self._add("counts", "Operation counts", counts_section(self.tree, comparison))
         self._add("times", "Times", timing_section(self.tree, self.frame, comparison))
 

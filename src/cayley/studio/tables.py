@@ -10,6 +10,7 @@ from cayley.model.report import Table
 
 _NUMBER = set("0123456789+-.e()n^/∞°− ")
 _LONG = 30  # rows that are shown at once
+_WIDE = 32  # characters of a column that may be broken into lines
 
 
 def html_table(table: Table, *, bars: int | None = None, title: str | None = None) -> str:
@@ -20,8 +21,9 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
     """
     longest = max([_value(row[bars]) for row in table.rows], default=0.0) if bars is not None else 0.0
     numeric = [all(_is_number(row[k]) for row in table.rows) for k in range(len(table.columns))]
+    wide = [not numeric[k] and max([len(row[k]) for row in table.rows], default=0) > _WIDE for k in range(len(table.columns))]
     head = "".join(f"<th{_class(numeric[k])}>{_words(column)}</th>" for k, column in enumerate(table.columns))
-    body = "".join(f"<tr>{''.join(_cell(row[k], numeric[k], longest if k == bars else 0.0) for k in range(len(row)))}</tr>"
+    body = "".join(f"<tr>{''.join(_cell(row[k], numeric[k], wide[k], longest if k == bars else 0.0) for k in range(len(row)))}</tr>"
                    for row in table.rows)
     box = "scroll long" if len(table.rows) > _LONG else "scroll"
     caption = escape(table.title if title is None else title)
@@ -48,17 +50,17 @@ def _degrees(angle: float) -> str:
     return f"{angle * 57.29577951308232 + 0.0:.6g}°"
 
 
-def _cell(word: str, numeric: bool, longest: float) -> str:
+def _cell(word: str, numeric: bool, wide: bool, longest: float) -> str:
     bar = f'<i style="width:{100 * _value(word) / longest:.1f}%"></i>' if longest else ""
-    return f"<td{_class(numeric)}>{bar}{_words(word)}</td>"
+    return f"<td{_class(numeric, wide)}>{bar}{_words(word)}</td>"
 
 
 def _words(text: str) -> str:
     return escape({"inf": "∞", "-inf": "−∞"}.get(text, text).replace("->", "→"))
 
 
-def _class(numeric: bool) -> str:
-    return ' class="number"' if numeric else ""
+def _class(numeric: bool, wide: bool = False) -> str:
+    return ' class="number"' if numeric else ' class="wide"' if wide else ""
 
 
 def _value(word: str) -> float:

@@ -1,7 +1,7 @@
 """The published operation counts of forward dynamics, Tables 6.1 to 6.3, and beside them what the texts of this package cost.
 
     by the rules    of Table 6.1: nothing for i = n, E_33 alone for i = 1, eta_3 alone for j = 1, all else at full price
-    nothing idle    structural zeros used, and what the result does not depend on left out
+    zeros folded    structural zeros used, and what the result does not depend on left out
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
 All joints turn, frames are those of Denavit and Hartenberg, a division counts as a multiplication, sines and cosines are not counted.
 Source: Balafoutis & Patel, section 6.4, with the remarks of spec E-6, E-7, E-9, E-10, E-15, E-18; spec section 4.
@@ -93,7 +93,7 @@ def dh_arm(n: int, twist: float) -> Tree:
 
 
 def count_inertia_matrix(module: str, n: int, twist: float = GENERAL, *, links: Callable[[Tree], Links] = serial_chain) -> dict[str, Cost]:
-    """What each equation of a method of `cayley.dynamics.inertia_matrix` costs for `dh_arm`, with nothing idle.
+    """What each equation of a method of `cayley.dynamics.inertia_matrix` costs for `dh_arm`, with zeros folded.
 
     >>> count_inertia_matrix("generalized_links", 6)["6.3.29b"].multiplications
     10
@@ -165,14 +165,14 @@ def _text(package: str, module: str) -> Callable[..., Any]:
 
 
 def table_61(n: int = 6) -> OperationTable:
-    """Algorithm 6.2, equation by equation: published, by the same rules, and with nothing idle.
+    """Algorithm 6.2, equation by equation: published, by the same rules, and with zeros folded.
 
     >>> table_61().figures("total", "general, by the rules")(6)
     (437, 392)
     """
     columns = {"general, published": {**{e: row.general for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.general},
                "general, by the rules": _with_total(rules_of_table_61(GENERAL)),
-               "general, nothing idle": _with_total(fitted(lambda k: count_inertia_matrix("generalized_links", k))),
+               "general, zeros folded": _with_total(fitted(lambda k: count_inertia_matrix("generalized_links", k))),
                "0 or 90, published": {**{e: row.special for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.special},
                "90, by the rules": _with_total(rules_of_table_61(RIGHT_ANGLE))}
     rows = {e: {name: column.get(e, NO_FIGURES) for name, column in columns.items()} for e in [*TABLE_61, "total"]}
@@ -182,7 +182,7 @@ def table_61(n: int = 6) -> OperationTable:
 
 
 def table_62(n: int = 6) -> OperationTable:
-    """Methods for the inertia matrix: published, counted with nothing idle, and compiled.
+    """Methods for the inertia matrix: published, counted with zeros folded, and compiled.
 
     >>> table_62().figures("Algorithm 6.2", "published")(6)
     (420, 339)
@@ -191,11 +191,11 @@ def table_62(n: int = 6) -> OperationTable:
     for name, (module, links) in _INERTIA_MATRICES.items():
         text = _text("inertia_matrix", module)
         found = rows.setdefault(name, {})
-        found["nothing idle"] = _cost(total(count_inertia_matrix(module, n, links=links)))
+        found["zeros folded"] = _cost(total(count_inertia_matrix(module, n, links=links)))
         found["compiled"] = _compiled(lambda k, q, text=text: text(k, q), links, n, f"({n})->({n},{n})")
     notes = ("Additions of Walker & Orin are printed as 601 for n = 6, which needs -53 in the formula; the text has other multiplications: "
              "spec E-6, E-7.", "Spatial vectors are counted here as plain matrices (6, 6), not by the package of arithmetic of the source.")
-    return OperationTable("Table 6.2: inertia matrices, general twists", ("published", "nothing idle", "compiled"), rows, n, notes)
+    return OperationTable("Table 6.2: inertia matrices, general twists", ("published", "zeros folded", "compiled"), rows, n, notes)
 
 
 def table_63(n: int = 6) -> OperationTable:
@@ -207,10 +207,10 @@ def table_63(n: int = 6) -> OperationTable:
     rows: dict[str, dict[str, Figures]] = {name: {"published, n = 6": _cost(Cost(*printed))} for name, printed in TABLE_63.items()}
     for name, (text, links) in _FORWARD.items():
         found = rows.setdefault(name, {})
-        found["nothing idle"] = _cost(total(count_forward_dynamics(text, n, links=links)))
+        found["zeros folded"] = _cost(total(count_forward_dynamics(text, n, links=links)))
         found["compiled"] = _compiled(text, links, n, f"({n}),({n}),({n})->({n})")
     notes = ("The parts of two published rows do not add up to their additions: spec E-18.",)
-    return OperationTable("Table 6.3: forward dynamics, general twists", ("published, n = 6", "nothing idle", "compiled"), rows, n, notes)
+    return OperationTable("Table 6.3: forward dynamics, general twists", ("published, n = 6", "zeros folded", "compiled"), rows, n, notes)
 
 
 def by_parts(inertia: str, inverse: str) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
 """The tables of operations of Algorithm 7.1, counted again: beside what is printed stands what the text of this package costs.
 
-    nothing idle    structural zeros of all cycles used, and what no entry of the matrices depends on left out
+    zeros folded    structural zeros of all cycles used, and what no entry of the matrices depends on left out
     compiled        what the compiler makes of whole texts for one arm, the nominal motion included
 Figures are multiplications M and additions A, of Algorithm 7.1 alone: what Algorithm 5.7 gives is there already.
 Source: Balafoutis & Patel, Tables 7.1 and 7.2, with the corrections of spec E-28 to E-30.
@@ -148,7 +148,7 @@ def method_table(n: int = 6) -> OperationTable:
         text = method.text(arm, "sensitivities")
         cost = cost_of(kernel(f"({n}),({n}),({n})->({n},{n}),({n},{n}),({n},{n})", name="linearize", inputs=("q", "qd", "qdd"))(text))
         rows[name] = {"compiled": _constant(cost.products, cost.additions)}
-    return OperationTable("Linearised models: general twists, all joints turning", ("published", "compiled"), rows, n)
+    return OperationTable("Linearised models: general twists, all joints revolute", ("published", "compiled"), rows, n)
 
 
 def _constant(m: int, a: int) -> Figures:

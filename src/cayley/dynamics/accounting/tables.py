@@ -1,7 +1,7 @@
 """The published tables of operations, counted again: beside what is printed stands what the texts of this package cost.
 
     by the rules    of Table 5.1: first cycles outside the loops, all others at full price
-    nothing idle    structural zeros of all cycles used, and what no joint force depends on left out
+    zeros folded    structural zeros of all cycles used, and what no joint force depends on left out
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
 Figures are multiplications M and additions A; a division counts as a multiplication; sines, cosines and tangents F are counted apart.
 Sources: Balafoutis & Patel, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section 6, E-75).
@@ -107,7 +107,7 @@ def table_53(n: int = 6) -> OperationTable:
                "Algorithm 5.7, Table 5.2": "augmented-links", "the default of this package": DEFAULT}
     notes = ("By the same rules Algorithm 5.7 saves 20 % of the multiplications of Algorithm 5.3, not what 852 and 489 suggest: the rest "
              "is better kernels.", "The sums of Angeles et al. are counted as they are written, not customised as in the source.")
-    return _comparison("Table 5.3: general twists, all joints turning", published.TABLE_53, methods, n, notes)
+    return _comparison("Table 5.3: general twists, all joints revolute", published.TABLE_53, methods, n, notes)
 
 
 def table_3(n: int = 6) -> OperationTable:
@@ -124,7 +124,7 @@ def table_3(n: int = 6) -> OperationTable:
     notes = ("Printed for six joints alone: Uicker, Kahn 37823 and 39462, Waters 3256 and 5652; the multiplications are below their own "
              "leading terms (spec E-75).",
              "The vector-parameter method is said to have the fewest multiplications at n = 6, 775, but has 1567 operations beside 1395.")
-    return _comparison("Table 3 of Mladenova: dynamics, general twists, all joints turning", given, methods, n, notes)
+    return _comparison("Table 3 of Mladenova: dynamics, general twists, all joints revolute", given, methods, n, notes)
 
 
 def method_table(n: int = 6) -> OperationTable:
@@ -135,20 +135,20 @@ def method_table(n: int = 6) -> OperationTable:
              "tensor-newton-euler": published.TABLE_53["Algorithm 5.6"], "augmented-links": published.TABLE_53["Algorithm 5.7, Table 5.2"],
              "vector-parameter-newton-euler": _claimed(dynamics_claims(0)["vector-parameter"], dynamics_claims(1)["vector-parameter"])}
     given = {name: replace(figures, functions=None) for name, figures in given.items()}
-    return _comparison("Methods of inverse dynamics, general twists, all joints turning", given, {name: name for name in METHODS}, n, ())
+    return _comparison("Methods of inverse dynamics, general twists, all joints revolute", given, {name: name for name in METHODS}, n, ())
 
 
 def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, str], n: int, notes: tuple[str, ...]) -> OperationTable:
     rows: dict[str, dict[str, Figures]] = {name: {"published": figures} for name, figures in given.items()}
     for name, method in methods.items():
         rows.setdefault(name, {}).update(_counted(method, n))
-    return OperationTable(title, ("published", "by the rules", "nothing idle", "compiled"), rows, n, notes)
+    return OperationTable(title, ("published", "by the rules", "zeros folded", "compiled"), rows, n, notes)
 
 
 def _counted(method: str, n: int) -> dict[str, Figures]:
     text = named(method).text(generic_arm([GENERAL] * n), "inverse_dynamics")
     compiled = cost_of(kernel(f"({n}),({n}),({n})->({n})", name="inverse_dynamics", inputs=("q", "qd", "qdd"))(text))
-    found = {"nothing idle": summed(nothing_idle(method)), "compiled": replace(_constant(compiled), functions=None)}
+    found = {"zeros folded": summed(nothing_idle(method)), "compiled": replace(_constant(compiled), functions=None)}
     return {"by the rules": summed(table_rules(_RECURSIONS[method], GENERAL)), **found} if method in _RECURSIONS else found
 
 

@@ -65,7 +65,7 @@ def compose_displacements(h1, p1, h2, p2):
     """(h1 h2, R1 p2 + p1): the second displacement, then the first. Mladenova (76).
 
     >>> compose_displacements([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
-    compose_displacements_results(rotation=array([0., 0., 0., 2.]), translation=array([1., 1., 0.]))
+    Displacement(rotation=array([0., 0., 0., 2.]), translation=array([1., 1., 0.]))
     """
     return Displacement(compose_homogeneous(h1, h2), rotate_by_homogeneous.unchecked(h1, p2) + p1)
 

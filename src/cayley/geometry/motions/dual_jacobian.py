@@ -55,6 +55,8 @@ def joint_lines(table):
         directions.append(T[:3, 2])
         moments.append(np.cross(T[:3, 3], T[:3, 2]))
         T = compose_poses.unchecked(T, pose_from_dual_quaternion.unchecked(dual_quaternion_from_joint(row)))
+    if not directions:
+        return JointLines(np.zeros((0, 3)), np.zeros((0, 3)))
     return JointLines(np.stack(directions), np.stack(moments))
 
 
@@ -63,7 +65,7 @@ def dual_angular_velocity(table, theta_rates, d_rates):
     """`angular` velocity [rad/s] of the last frame and `linear` velocity [m/s] of its point at the base origin, in base axes. (157).
 
     >>> dual_angular_velocity([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]], [0.0, 1.0], [3.0, 0.0])
-    dual_angular_velocity_results(angular=array([0., 0., 1.]), linear=array([ 0., -4.,  3.]))
+    DualVelocity(angular=array([0., 0., 1.]), linear=array([ 0., -4.,  3.]))
     """
     lines = joint_lines(table)
     total = Dual(theta_rates, d_rates) @ Dual(*lines)

@@ -137,6 +137,8 @@ def dual_quaternion_of_chain(table):
     >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0]   # out and back: a full turn
     array([-1.,  0.,  0.,  0.])
     """
+    if not len(table):
+        return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     total = dual_quaternion_from_joint(table[0])
     for row in table[1:]:
         total = dual_quaternion_product(total, dual_quaternion_from_joint(row))

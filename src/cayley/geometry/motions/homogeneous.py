@@ -230,11 +230,13 @@ def compose_poses(T_ab, T_bc):
 
 @kernel("(n,4,4)->(4,4)", check=check_pose)
 def compose_all_poses(poses):
-    """T_0 T_1 ... of n poses, the last applied first.
+    """T_0 T_1 ... of n poses, the last applied first; of none, the identity.
 
     >>> compose_all_poses([translation_pose([1.0, 0.0, 0.0]), translation_pose([0.0, 2.0, 0.0])])[:3, 3]
     array([1., 2., 0.])
     """
+    if not len(poses):
+        return np.eye(4)
     total = poses[0]
     for T in poses[1:]:
         total = compose_poses.unchecked(total, T)

@@ -119,7 +119,7 @@ def compose_angular_rates(R_ab, w_ab, dw_ab, w_bc, dw_bc):
     w_ac = w_ab + R w_bc; dw_ac = dw_ab + w_ab x R w_bc + R dw_bc. Yamamoto (4.7)-(4.10).
 
     >>> compose_angular_rates(np.eye(3), [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0])
-    compose_angular_rates_results(velocity=array([2., 0., 1.]), acceleration=array([0., 2., 0.]))
+    FrameRates(velocity=array([2., 0., 1.]), acceleration=array([0., 2., 0.]))
     """
     turned = R_ab @ w_bc
     return FrameRates(w_ab + turned, dw_ab + np.cross(w_ab, turned) + R_ab @ dw_bc)

@@ -35,7 +35,7 @@ def angular_velocity_from_homogeneous_rate(h, dh):
     `stretch` = h.dh / h.h [1/s] is the relative rate of the norm, which has no part in the rotation.
 
     >>> angular_velocity_from_homogeneous_rate([2.0, 0.0, 0.0, 0.0], [0.5, 1.0, 2.0, 3.0])
-    angular_velocity_from_homogeneous_rate_results(world=array([1., 2., 3.]), body=array([1., 2., 3.]), stretch=np.float64(0.25))
+    StretchedRate(world=array([1., 2., 3.]), body=array([1., 2., 3.]), stretch=np.float64(0.25))
     """
     along, across = _parts(h, dh)
     per = 1 / (h @ h)

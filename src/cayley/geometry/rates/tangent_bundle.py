@@ -41,7 +41,7 @@ def compose_moving_vector_parameters(c1, w1, c2, w2):
     `SingularityError` at c1.c2 = 1, a half-turn: `compose_moving_homogeneous` goes through.
 
     >>> compose_moving_vector_parameters([0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [1.0, 0.0, 0.0])
-    compose_moving_vector_parameters_results(attitude=array([0., 0., 3.]), velocity=array([0., 1., 2.]))
+    Moving(attitude=array([0., 0., 3.]), velocity=array([0., 1., 2.]))
     """
     return Moving(compose_vector_parameters.unchecked(c1, c2), w1 + rotate_by_vector_parameter(c1, w2))
 

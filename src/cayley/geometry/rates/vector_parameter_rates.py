@@ -18,7 +18,7 @@ def angular_velocity_from_vector_parameter_rate(c, dc):
     """Angular velocity `world` and `body` [rad/s]: 2 (dc +- c x dc) / (1 + c.c). Mladenova (79).
 
     >>> angular_velocity_from_vector_parameter_rate([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
-    angular_velocity_from_vector_parameter_rate_results(world=array([1., 1., 0.]), body=array([ 1., -1.,  0.]))
+    Rate(world=array([1., 1., 0.]), body=array([ 1., -1.,  0.]))
     """
     per, across = 2 / (1 + c @ c), np.cross(c, dc)
     return Rate(per * (dc + across), per * (dc - across))

@@ -93,11 +93,13 @@ def conjugate_homogeneous(a, b):
 
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
 def compose_all_homogeneous(forms):
-    """The product of n forms, the last applied first, of length one. Half-turns may occur anywhere on the way.
+    """The product of n forms, the last applied first, of length one; of none, the identity. Half-turns may occur on the way.
 
     >>> compose_all_homogeneous([[0.0, 2.0, 0.0, 0.0]] * 4)
     array([1., 0., 0., 0.])
     """
+    if not len(forms):
+        return np.array([1.0, 0.0, 0.0, 0.0])
     total = normalize_homogeneous.unchecked(forms[0])
     for h in forms[1:]:
         total = compose_homogeneous(total, normalize_homogeneous.unchecked(h))

@@ -159,6 +159,8 @@ def conjugate_vector_parameter(a, c):
 
 def _chain(cs):
     """The homogeneous form of a product. Only what grows long is scaled: short numbers stay exact, and so does w = 0."""
+    if not len(cs):
+        return np.array([1.0, 0.0, 0.0, 0.0])
     total = _tamed(homogeneous_from_vector_parameter(cs[0]))
     for c in cs[1:]:
         total = _tamed(compose_homogeneous(total, _tamed(homogeneous_from_vector_parameter(c))))
@@ -181,7 +183,8 @@ def _chain_form(cs):
 
 @kernel("(n,3)->(3)", check=_check_chain)
 def compose_all_vector_parameters(cs):
-    """<c1, c2, ..., cn>, the last applied first. Partial products may be half-turns; a total one raises `SingularityError`.
+    """<c1, c2, ..., cn>, the last applied first; of none, zero. Partial products may be half-turns; a total one raises
+    `SingularityError`.
 
     >>> compose_all_vector_parameters([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]).round(15)
     array([-1., -0., -0.])

@@ -1,0 +1,101 @@
+"""What a call is given: arguments by place or by name, of any kind that has numbers, with their core axes anywhere."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.graph import Node
+from cayley.compiler.signature import Signature, joined_batch
+from cayley.compiler.symbols import Symbols, plain_array
+from cayley.errors import CayleyError, SignatureError, UnsupportedError
+
+_OPTIONS = ("axes", "axis", "keepdims", "casting", "order", "subok")
+
+
+def placed(given: Sequence[Any], named: Mapping[str, Any], inputs: Sequence[str],
+           kernel: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """All arguments in their order, and the options that were among the named ones."""
+    options = {name: value for name, value in named.items() if name not in inputs}
+    for name in options:
+        if name not in _OPTIONS:
+            raise SignatureError(f"{kernel} has no argument or option {name!r}; its arguments are {', '.join(inputs)}, "
+                                 f"its options out, dtype, {', '.join(_OPTIONS)}")
+    for name in inputs[:len(given)]:
+        if name in named:
+            raise SignatureError(f"argument {name!r} of {kernel} is given twice, by place and by name")
+    rest = [name for name in inputs[len(given):] if name in named]
+    if len(given) + len(rest) != len(inputs):
+        more = "; an array for the result is given as out=..." if len(given) > len(inputs) else ""
+        count = len(given) + len(rest)
+        raise SignatureError(f"{kernel} takes {len(inputs)} arguments ({', '.join(inputs)}), not {count}{more}")
+    return (*given, *[named[name] for name in rest]), options
+
+
+def as_operand(value: Any, label: str, kernel: str) -> Any:
+    """An argument as NumPy takes it; arrays of other libraries stay what they are."""
+    if hasattr(value, "__array_ufunc__"):
+        if isinstance(value, (Node, Symbols)):
+            array = plain_array(value)
+            return array if any(isinstance(x, Node) for x in array.flat) else array.astype(np.float64)
+        if hasattr(value, "dtype") and hasattr(value, "shape"):
+            return value
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise SignatureError(f"argument {label!r} of {kernel} is not an array: {error}") from error
+    except (TypeError, RuntimeError) as error:
+        instead = f": call {kernel}.evaluate(cy.JAX, ...) inside functions that JAX transforms"
+        raise UnsupportedError(f"argument {label!r} of {kernel} is a {type(value).__name__}, which has no numbers"
+                               + (instead if type(value).__module__.startswith("jax") else f": {error}")) from error
+
+
+def core_axes(signature: Signature, options: dict[str, Any], kernel: str) -> Sequence[Any] | None:
+    """`axes` of NumPy, or what `axis` says of them; taken out of the options."""
+    axes = options.pop("axes", None)
+    axis = options.pop("axis", None)
+    if axis is None:
+        return axes
+    cores = (*signature.inputs, *signature.outputs)
+    if axes is not None or any(len(core) > 1 for core in cores):
+        raise SignatureError(f"{kernel} with signature {signature} takes no axis={axis!r}, which is for arguments and results "
+                             "of one core axis at most and excludes axes=; axes=[...] names the core axes of each")
+    kept = [bool(core) or bool(options.get("keepdims")) for core in signature.outputs]
+    return [(axis,) if has_axis else () for has_axis in (*map(bool, signature.inputs), *kept)]
+
+
+def core_last(operands: Sequence[Any], axes: Sequence[Any], signature: Signature, labels: Sequence[str]) -> list[Any]:
+    """The operands with their core axes at the end, where a signature looks for them."""
+    if not isinstance(axes, (list, tuple)) or len(axes) < len(operands):
+        raise SignatureError(f"axes={axes!r} does not fit the signature {signature}: it has an entry for each operand")
+    moved = []
+    for operand, chosen, core, label in zip(operands, axes, signature.inputs, labels, strict=False):
+        try:
+            places = [operator.index(place) for place in (chosen if isinstance(chosen, (list, tuple)) else (chosen,))]
+            moved.append(np.moveaxis(operand, places, range(-len(core), 0)))
+        except (TypeError, ValueError) as error:
+            raise SignatureError(f"axes={axes!r} does not fit {label!r} of shape {operand.shape}: {error}") from error
+    return moved
+
+
+def check_batch(operands: Sequence[Any], signature: Signature, labels: Sequence[str]) -> None:
+    """That the leading axes broadcast; the core shapes are known to fit."""
+    batches = [a.shape[:len(a.shape) - len(core)] for a, core in zip(operands, signature.inputs, strict=True)]
+    if any(batch != batches[0] for batch in batches):
+        joined_batch(batches, labels)
+
+
+def called(ufunc: np.ufunc, operands: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """The ufunc on its operands; what NumPy has against them is an error of this library."""
+    try:
+        with np.errstate(all="ignore"):  # NaN says it all, and comparisons inside a kernel set flags without meaning
+            return ufunc(*operands, **options)
+    except CayleyError:
+        raise
+    except ValueError as error:
+        raise SignatureError(f"{ufunc.__name__} cannot be computed: {error}") from error
+    except TypeError as error:
+        raise UnsupportedError(f"{ufunc.__name__} cannot be computed: {error}") from error
