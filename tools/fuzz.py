@@ -33,7 +33,7 @@ def main() -> int:
     unknown = set(chosen.kinds) - set(KINDS)
     if unknown:
         parser.error(f"there is no kind {', '.join(sorted(unknown))}: there are {', '.join(KINDS)}")
-    sys.path.insert(0, str(TESTS))
+    sys.path[0] = str(TESTS)  # in the place of this folder, in which `fuzz` is this file
     checks = {kind: importlib.import_module(f"fuzz.{kind}").check for kind in chosen.kinds or KINDS}
     first = secrets.randbelow(10**9) if chosen.seed is None else chosen.seed
     return run(checks, first, 60 * chosen.minutes)

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from itertools import islice
 
 SIMILAR, MISSPELT = 0.5, 0.8  # of 1: near enough to be offered, and to be taken for a mistake
-MOST_COMPARED, LONGEST_COMPARED = 2000, 80  # names, and letters of one: beyond, an offer would cost more than it helps
+MOST_COMPARED, LONGEST_COMPARED = 2000, 80  # names, and letters of one: more would cost more than it helps
 LONGEST_SHOWN = 60
 
-_TURNING = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # they turn the direction of writing and hide what is written
+_TURNING = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # they turn the direction of writing
 
 
 def nearest(name: object, names: Iterable[str], *, similar: float = SIMILAR) -> list[str]:
@@ -32,7 +32,7 @@ def misspelt(name: str, names: Iterable[str]) -> str:
 
 
 def did_you_mean(name: object, names: Iterable[str], *, otherwise: str = "") -> str:
-    """The end of a sentence about a name that does not exist: an offer of those that resemble it, or what else there is to say.
+    """The end of a sentence about a name that does not exist: an offer of those that resemble it, or `otherwise`.
 
     >>> did_you_mean("puma650", ["puma560", "ur5"], otherwise="; there are puma560 and ur5")
     ": did you mean 'puma560'?"
@@ -44,7 +44,7 @@ def did_you_mean(name: object, names: Iterable[str], *, otherwise: str = "") -> 
 
 
 def shown(value: object) -> str:
-    """A value as Python writes it, in a few words: deep lists and numbers of a million digits have values that cannot be written.
+    """A value as Python writes it, or its beginning: deep lists and numbers of a million digits cannot be written.
 
     >>> shown([0.5] * 1000)
     '[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...'
@@ -72,5 +72,5 @@ def printable(text: str) -> str:
 
 
 def commands_terminal(character: str) -> bool:
-    """Whether it is a control character, half of one, a separator of lines, or a mark that turns the direction of writing."""
+    """Whether it is a control character, half of a character, a line separator, or turns the direction of writing."""
     return ord(character) in _TURNING or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")

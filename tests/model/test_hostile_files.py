@@ -1,4 +1,4 @@
-"""Files that are no descriptions of robots, by mischance or on purpose: each is a `ModelError`, at once and in little memory."""
+"""Files that are no descriptions of robots, by mischance or on purpose: each is a `ModelError`, at once."""
 
 import os
 import socket
@@ -72,8 +72,11 @@ def test_what_is_no_name_and_no_path(given, words):
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("arm.urdf.xacro", r"this is xacro, not URDF: expand it first, `xacro arm.urdf.xacro > arm.urdf`"), ("arm.xacro", "xacro"),
-    ("world.sdf", "SDF is not read"), ("arm.usd", "USD"), ("arm.stl", "ends in '.stl': mechanisms are read from files that end in"),
+    ("arm.urdf.xacro", r"this is xacro, not URDF: expand it first, `xacro arm.urdf.xacro > arm.urdf`"),
+    ("arm.xacro", "xacro"),
+    ("world.sdf", "SDF is not read"),
+    ("arm.usd", "USD"),
+    ("arm.stl", "ends in '.stl': mechanisms are read from files that end in"),
     ("some/folder", "has no ending"),
 ])
 def test_formats_that_are_not_read_are_named(name, words, tmp_path):
@@ -106,19 +109,24 @@ HUGE = "9" * 400
     ('a = [""""\\""""", {' + "b." * 50_000 + 'c = "1"}]', "line 1: lists, tables"),
     ("name = " + "[" * 19 + "0x" + "f" * 5000 + "]" * 19, "name must be a text, not a list that is too large to be shown"),
     ("name = " + "[" * 21 + "]" * 21, "line 1: lists, tables"),
-    (BODY + "mass = " + "9" * 5000, "not TOML"), (BODY + "mass = " + HUGE, r"line 4, bodies\[1\].mass: is an integer of very many digits"),
-    (BODY + "mass = 0x" + "f" * 5000, "integer of very many digits"), (BODY + "mass = 1e400", "must be a finite number, not inf"),
+    (BODY + "mass = " + "9" * 5000, "not TOML"),
+    (BODY + "mass = " + HUGE, r"line 4, bodies\[1\].mass: is an integer of very many digits"),
+    (BODY + "mass = 0x" + "f" * 5000, "integer of very many digits"),
+    (BODY + "mass = 1e400", "must be a finite number, not inf"),
     (BODY + "mass = nan", "must be a finite number, not nan"), (BODY + "mass = true", "must be a number, not True"),
-    (BODY + "mass = 1979-05-27", "must be a number, not datetime.date"), (BODY + "mass = [1]", r"must be a number, not \[1\]"),
+    (BODY + "mass = 1979-05-27", "must be a number, not datetime.date"),
+    (BODY + "mass = [1]", r"must be a number, not \[1\]"),
     (BODY + f"inertia = [[1, 0, 0], [0, {HUGE}, 0], [0, 0, 1]]", r"line 4, bodies\[1\].inertia\[2\]\[2\]: is an integer of very many"),
     (BODY + "inertia = [[1, 0, 0], [0, true, 0], [0, 0, 1]]", r"inertia\[2\]\[2\]: must be a number, not True"),
-    (BODY + f"inertia = [1, 1, {HUGE}]", r"bodies\[1\].inertia\[3\]"), (BODY + "center = [0, 0, 1e308]", "1e\\+308, which is absurdly"),
+    (BODY + f"inertia = [1, 1, {HUGE}]", r"bodies\[1\].inertia\[3\]"),
+    (BODY + "center = [0, 0, 1e308]", "1e\\+308, which is absurdly"),
     ("name = 'm'\ngravity = [0, 0, 1180591620717411303424]", r"^(?!.*gravity)"),  # 1.2e21 is a number
     ("name = 'm'\ngravity = [0, 0, 1e31]", r"line 2, gravity\[3\]: is 1e\+31, which is absurdly large"),
     ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ theta = '1e400 deg' }]", r"dh.rows\[1\].theta: must be a finite number"),
     ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ theta = '1" + " " * 100_000 + "x' }]", "is not an angle"),
     ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ rotor = { inertia = 1, gear = 1e31 } }]", "absurdly large"),
-    ('name = "a\\u001b]0;title\\u0007"\n[[bodies]]\nname = "a"', "control characters"), ('name = ""\n[[bodies]]\nname = "a"', "not empty"),
+    ('name = "a\\u001b]0;title\\u0007"\n[[bodies]]\nname = "a"', "control characters"),
+    ('name = ""\n[[bodies]]\nname = "a"', "not empty"),
     ('name = "m"\n[[bodies]]\nname = "a\\u202eb"', r"'a\\u202eb': a name is a text without control characters"),
     ("name = 'm'\n" + "#" * 5 * 2**20, "is longer than 4 MiB"),
 ], ids=range(28))
@@ -213,14 +221,16 @@ ATTACH = '<attach model="m" body="b" prefix="{}"/>'
     (world("", '<asset><texture name="t" type="cube" builtin="flat" width="100000"/></asset>'), "20000000 numbers"),
     (world("", '<asset><mesh name="w" builtin="wedge" params="10000 10000 90 90 0"/></asset>'), "20000000 numbers"),
     (world("", '<size nuser_body="2000000000"/>'), "<size>: .*20000000 numbers"),
-    (world("", '<size nkey="200000000"/>'), "20000000 numbers"), (world("", '<size nuserdata="2000000000"/>'), "20000000 numbers"),
+    (world("", '<size nkey="200000000"/>'), "20000000 numbers"),
+    (world("", '<size nuserdata="2000000000"/>'), "20000000 numbers"),
     (world("", '<size nuser_geom="1000000"/>' + "<option/>" * 30), "<option>: .*20000000 numbers"),
     (world("", '<sensor><user dim="2000000000"/></sensor>'), "20000000 numbers"),
     (world("", '<compiler><lengthrange inttotal="1e9"/></compiler>'), "<lengthrange>: .*20000000 numbers"),
     (world("", '<compiler><lengthrange timestep="1e-300"/></compiler>'), "20000000 numbers"),
     (world("", '<compiler><lengthrange timestep="0"/></compiler>'), "20000000 numbers"),
     (world("<body>" * 5000 + "</body>" * 5000), "MuJoCo refuses it"),
-    (world("", '<include file=""/>'), "the attribute file is empty"), (world("", "<include/>"), "the attribute file is missing"),
+    (world("", '<include file=""/>'), "the attribute file is empty"),
+    (world("", "<include/>"), "the attribute file is missing"),
 ], ids=range(19))
 def test_mjcf(text, words):
     with pytest.raises(ModelError, match=words):

@@ -1,4 +1,4 @@
-"""The one way in which files are read: plain files of bounded size, without waiting. Whatever else there is, is a `ModelError`."""
+"""The one way in which files are read: plain files of bounded size, without waiting. All else is a `ModelError`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from cayley.errors import ModelError
 
 MOST_BYTES = 32 * 2**20
 
-_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
+          stat.S_IFBLK: "a device"}
 _AT_ONCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -29,7 +30,7 @@ def read_bytes(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> bytes
                 data = file.read(most + 1)
         finally:
             os.close(descriptor)
-    except (OSError, ValueError) as error:  # a ValueError of paths that cannot be: with a null character, of halves of characters
+    except (OSError, ValueError) as error:  # a ValueError of paths that cannot be, with a null character in them
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"{os.fspath(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -104,8 +104,8 @@ class _Reading:
         self.equality_names = _names(model, "eq", model.neq)
         self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
         sites = _names(model, "site", model.nsite)
-        self.taken["frame"].update(name for name in sites if name not in self.body_names)
-        self.site_names = [self._fresh("frame", f"{name}/site") if name in self.body_names else name for name in sites]
+        self.taken["frame"].update(sites)
+        self.site_names = [self._fresh("frame", f"{name}/site") if name in self.taken["body"] else name for name in sites]
         self.equalities = [k for k in range(model.neq) if model.eq_active0[k]]
         self.mimics = self._mimics()
         self.bodies = [Body(self.body_names[0], 0.0)]
@@ -250,23 +250,30 @@ def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
 def _names(model: Any, kind: str, count: int) -> list[str]:
     """The names of all objects of a kind; those without one get their kind and number."""
     given = [getattr(model, kind)(k).name for k in range(count)]
+    taken = set(given)
     names: list[str] = []
     for k, name in enumerate(given):
         made = name or f"{'equality' if kind == 'eq' else kind}{k}"
-        while not name and made in given:
+        while not name and made in taken:
             made += "_"
         names.append(made)
     return names
 
 
 def _matrix(quaternion: Any) -> np.ndarray:
-    q = np.asarray(quaternion, dtype=float)
-    return np.asarray(matrix_from_quaternion.unchecked(q / np.linalg.norm(q)))
+    return np.asarray(matrix_from_quaternion.unchecked(_unit(quaternion)))
 
 
 def _pose(quaternion: Any, position: Any) -> np.ndarray:
+    return np.array(pose_from_quaternion.unchecked(_unit(quaternion), np.asarray(position, dtype=float)))
+
+
+def _unit(quaternion: Any) -> np.ndarray:
     q = np.asarray(quaternion, dtype=float)
-    return np.array(pose_from_quaternion.unchecked(q / np.linalg.norm(q), np.asarray(position, dtype=float)))
+    size = np.linalg.norm(q)
+    if not 0 < size < np.inf:
+        raise ModelError(f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too large, or too small")
+    return q / size
 
 
 def _shift(position: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What an MJCF file asks for, looked at before MuJoCo reads it.
 
-What is not XML, no finite number, no plain file, or of a size that no robot has is refused with its line: for
-`<replicate count="1000000">` MuJoCo would take hours, for a field of 100,000 x 100,000 heights all the memory, for a pipe forever.
+What is not XML, no finite number, no plain file, or of a size that no robot has is refused with its line. MuJoCo would
+take hours for `<replicate count="1000000">`, all the memory for 100,000 x 100,000 heights, and forever for a pipe.
 The files that are named may lie anywhere, also behind `../`, as the format allows; included ones pass this gate too.
 """
 
@@ -22,9 +22,10 @@ MOST_ENTRIES = 2 * 10**7  # numbers that one element asks for: heights, pixels, 
 MOST_ASSET_BYTES = 256 * 2**20
 MOST_FOLDERS = 100
 
-Models = dict[str, tuple[Element, Path]]  # by the names that one document gives them: their roots, and the folders they are in
+Models = dict[str, tuple[Element, Path]]  # by the names that one document gives them: their roots and folders
 
-_ENTRIES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "mesh": ("params",), "user": ("dim",), "numeric": ("size",)}
+_ENTRIES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "mesh": ("params",), "user": ("dim",),
+            "numeric": ("size",)}
 _FOR_EACH = ("nkey", "nuser_")  # of <size>: as many entries for every object
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _STEPS = {"inttotal": 10.0, "timestep": 0.01}  # of <lengthrange>, with the defaults of the format
@@ -39,7 +40,8 @@ def checked_mjcf(path_or_text: str | os.PathLike[str]) -> Element:
     """
     root = read_xml(path_or_text)
     if root.tag != "mujoco":
-        raise root.error("this is URDF, not MJCF: load_urdf reads it" if root.tag == "robot" else "an MJCF file has <mujoco> as its root")
+        raise root.error("this is URDF, not MJCF: load_urdf reads it" if root.tag == "robot" else
+                         "an MJCF file has <mujoco> as its root")
     path = source_of(path_or_text)
     gate = _Gate(path.parent if path else Path())
     gate.walk(root)
@@ -65,7 +67,8 @@ class _Gate:
             element, times, folder, models = pending.pop()
             self._check(element, times)
             times *= _number(element, "count", 1.0) if element.tag == "replicate" else 1.0
-            inner = [(child, folder, models) for child in sorted(element.children, key=lambda child: child.tag != "asset")]
+            ordered = sorted(element.children, key=lambda child: child.tag != "asset")
+            inner = [(child, folder, models) for child in ordered]
             if element.tag == "include":
                 included, beside = self._file(element, folder)
                 inner += [(child, beside, models) for child in included.children]
@@ -81,20 +84,24 @@ class _Gate:
                 raise element.error(f"{key} is {shortened(value)!r}, which is not a finite number")
         self.objects += int(min(times * _grid(element), MOST_OBJECTS + 1.0))
         if self.objects > MOST_OBJECTS:
-            raise element.error(f"with this there are more than {MOST_OBJECTS} objects, counting what is replicated: that is no robot")
+            raise element.error(f"with this there are more than {MOST_OBJECTS} objects, counting what is replicated: "
+                                "that is no robot")
         if element.tag == "size":
-            self.for_each = max([self.for_each, *(_number(element, key, 0.0) for key in element.attributes if key.startswith(_FOR_EACH))])
+            sizes = [_number(element, key, 0.0) for key in element.attributes if key.startswith(_FOR_EACH)]
+            self.for_each = max([self.for_each, *sizes])
         if max(times * _entries(element), self.for_each * self.objects) > MOST_ENTRIES:
             raise element.error(f"this asks for more than {MOST_ENTRIES} numbers: that is no robot")
         if element.tag == "compiler":
-            self.asset_folders |= dict.fromkeys(element.attributes[key] for key in _FOLDERS if key in element.attributes)
+            named = [element.attributes[key] for key in _FOLDERS if key in element.attributes]
+            self.asset_folders |= dict.fromkeys(named)
         if element.tag not in ("include", "model"):
             self.assets |= {value: element for key, value in element.attributes.items() if key.startswith("file")}
 
     def _file(self, element: Element, folder: Path) -> tuple[Element, Path]:
-        """What an element includes: looked for beside the main file, then beside the file in which it is named, as MuJoCo does."""
+        """What an element includes, looked for as by MuJoCo: beside the main file, then beside its own."""
         name = element.word("file")
-        path = next((place for place in (self.folder / name, folder / name) if os.path.lexists(place)), self.folder / name)
+        places = (self.folder / name, folder / name)
+        path = next((place for place in places if os.path.lexists(place)), places[0])
         if path not in self.read:
             try:
                 self.read[path] = read_xml(path)
@@ -129,7 +136,8 @@ def _entries(element: Element) -> float:
         return 100 * total / step if step > 0 else inf
     square = element.tag == "texture" and "height" not in element.attributes
     asked = _product(element, ("width", "width") if square else _ENTRIES.get(element.tag, ()))
-    alone = [key for key in element.attributes if key in ("actdim", "nsample") or (element.tag == "size" and key.startswith("n"))]
+    reserving = element.tag == "size"
+    alone = [key for key in element.attributes if key in ("actdim", "nsample") or (reserving and key.startswith("n"))]
     return max([asked, *(_number(element, key, 0.0) for key in alone)])
 
 

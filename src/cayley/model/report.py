@@ -292,7 +292,8 @@ def _body_findings(body: Body) -> Iterator[Finding]:
         return
     if not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
         yield found("mass doubtful", f"the mass is very {'small' if body.mass < SMALLEST_MASS else 'large'}: {body.mass:.3g} kg")
-    gyration = float(np.sqrt(max(verdict.principal_moments[2], 0.0) / body.mass))
+    with np.errstate(over="ignore"):  # of a mass that is next to nothing
+        gyration = float(np.sqrt(max(verdict.principal_moments[2], 0.0) / body.mass))
     if gyration > LARGEST_GYRATION:
         yield found("inertia doubtful", f"the radius of gyration is {gyration:.3g} m; moments of inertia are in kg m^2")
 
