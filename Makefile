@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: help tour test lint browser spec fuzz docs bench clean
+.PHONY: help tour test lint lowest browser spec fuzz docs bench clean
 
 help:
 	@echo "make tour    load PUMA 560, check every method against every other, and write a report"
 	@echo "make test    linters, types, layers, and all tests"
 	@echo "make lint    linters, types and layers alone"
+	@echo "make lowest  some of the tests, with the oldest packages that pyproject.toml allows"
 	@echo "make spec    which capabilities are proved by a passing test"
 	@echo "make fuzz    random functions, calls, files and mechanisms from a fresh seed; make fuzz MINUTES=60 SEED=7"
 	@echo "make docs    the documentation as a site, in build/site"
@@ -39,6 +40,9 @@ lint: $(VENV)/.development
 	@$(BIN)/mypy
 	@echo "import-linter"
 	@$(BIN)/lint-imports --no-logo
+
+lowest:
+	@$(PYTHON) tools/lowest.py
 
 spec: $(VENV)/.development
 	@$(BIN)/python tools/spec.py
@@ -79,7 +83,7 @@ $(VENV)/.peers: $(VENV)/.development
 	@touch $@
 
 $(VENV)/pyvenv.cfg:
-	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.10 or later, or name yours: make PYTHON=..." >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Cayley needs Python 3.10 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=..." >&2; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.11 or later, or name yours: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Cayley needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=..." >&2; exit 1; }
 	@echo "Making the virtual environment $(VENV) with $$($(PYTHON) --version 2>&1)."
 	@{ $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --version >/dev/null; } || { rm -f $@; echo "$(PYTHON) cannot make a virtual environment with pip. Install its venv module (on Debian and Ubuntu: the package python3-venv), or name another: make PYTHON=..." >&2; exit 1; }

@@ -10,13 +10,13 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import matplotlib.image
 import pytest
-import tomllib
 
 import cayley
 from studio.browser import Browser, NoBrowser, chromium

@@ -39,6 +39,7 @@ from cayley.errors import (
     TraceError,
     UnreachableError,
     UnsupportedError,
+    VersionError,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
     "Mechanism", "ModelError", "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError",
-    "UnsupportedError", "catalogue", "independent", "jacobian", "kernel", "load", "where",
+    "UnsupportedError", "VersionError", "catalogue", "independent", "jacobian", "kernel", "load", "where",
 ]
 
 

@@ -40,3 +40,7 @@ class SignatureError(CayleyError, ValueError):
 
 class TraceError(CayleyError, TypeError):
     """A function cannot be turned into an expression graph; the message names the line."""
+
+
+class VersionError(CayleyError, ImportError):
+    """A package that Cayley needs is too old; the message names the version needed."""

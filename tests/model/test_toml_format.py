@@ -1,6 +1,6 @@
 """TOML in and out: exact round trips of everything a mechanism can hold, every error with its line and key."""
 
-import sys
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,11 +18,6 @@ from cayley.model.tree import Tree
 from model.elementary import rot, row_pose, tran
 from model.random_trees import KINDS as RANDOM_KINDS
 from model.random_trees import random_parts
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 def same(one, other):

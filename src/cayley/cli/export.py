@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +23,7 @@ OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "tw
 FUNCTIONS = (*OF_THE_ROBOT, *OF_A_FRAME)
 
 
-class Language(str, Enum):
+class Language(StrEnum):
     """What is written."""
 
     c = "c"
@@ -32,7 +32,7 @@ class Language(str, Enum):
     python = "python"
 
 
-class Precision(str, Enum):
+class Precision(StrEnum):
     """The numbers of C and CUDA."""
 
     double = "double"

@@ -10,6 +10,9 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
+from cayley.compiler.versions import require_package
+
+require_package(llvmlite)
 VECTOR_BYTES = {"avx512f": 64, "avx": 32, "neon": 16, "sse2": 16}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-import sys
+import tomllib
 from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any, NoReturn
@@ -16,11 +16,6 @@ from cayley.model.files import decoded, read_bytes
 from cayley.model.parts import LARGEST
 from cayley.model.toml_places import Path, Places, line_nested_deeper, written
 from cayley.wording import did_you_mean, shown
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _ANGLE = re.compile(r"""\s* (?P<sign>[+-]?) \s*
     (?: (?P<degrees>[\d.eE+-]+) \s* deg
