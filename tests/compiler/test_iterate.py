@@ -1,6 +1,10 @@
 """Iterated kernels beside Python loops: states, inputs that change, inputs that cycle, batches in every layout."""
 
+import copy
 import dataclasses
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -122,3 +126,19 @@ def test_the_width_of_vectors_does_not_change_a_bit(vector_bytes, monkeypatch):
     there = iterate(wander, {"x": "after"}, changing=["u"], cycling=["c"])(x, A, u, c, steps=6, every=2)
     compile._row_objects.cache_clear()
     assert all((a == b).all() for a, b in zip(here, there, strict=True))
+
+
+def test_it_can_be_pickled(tmp_path):
+    """For another process, before its first call and after it; the kernel is one that has no name to be found by."""
+    local = kernel("(3),(3)->(3)", outputs=("after",))(lambda x, u: np.cos(x) * u)
+    run = iterate(local, {"x": "after"}, changing=["u"])
+    x, _, u, _ = material(4, 6)
+    expected, = run(x, u[..., :3], steps=6, every=2)
+    for again in (pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
+        assert (again(x, u[..., :3], steps=6, every=2)[0] == expected).all()
+    (tmp_path / "run").write_bytes(pickle.dumps((run, x, u[..., :3])))
+    script = "import pickle, sys; run, x, u = pickle.load(open(sys.argv[1], 'rb')); print(run(x, u, steps=6, every=2)[0].tolist())"
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(expected.tolist())
+    fresh = iterate(kernel("(2)->(2)", outputs=("after",))(lambda x: x * 0.5), {"x": "after"})
+    assert (pickle.loads(pickle.dumps(fresh))([8.0, 4.0], steps=2)[0][-1] == [2.0, 1.0]).all()

@@ -63,6 +63,10 @@ class Iterated:
         self._moves = tuple(_CHANGING if name in changing else _CYCLING if name in cycling else _CONSTANT for name in kernel.inputs)
         self._made: dict[tuple, _Specialised] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Machine code stays; the cache has it for whoever unpickles."""
+        return vars(self) | {"_made": {}}
+
     def __repr__(self) -> str:
         return f"<iterated {self.kernel!r}>"
 
