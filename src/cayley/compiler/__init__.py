@@ -1,8 +1,8 @@
-import platform
+import sys
 
 import numpy
 
 from cayley.compiler.versions import require, require_package
 
-require("Python", platform.python_version())
+require("Python", sys.version.split()[0])
 require_package(numpy)
