@@ -329,6 +329,17 @@ def test_another_process_rebuilds_the_kernel(random, tmp_path):
     assert eval(done.stdout) == value.tolist()
 
 
+@pytest.mark.parametrize("number, dtype", [(2.0, np.float32), (2, np.float32), (True, np.float32), (np.float32(2), np.float32),
+                                           (np.float64(2), np.float64), (np.int8(2), np.float64), (np.array(2.0), np.float64)])
+def test_numbers_of_python_adapt_to_float32_as_in_numpy(number, dtype):
+    scaled = cy.kernel("(n),()->(n)")(lambda x, c: x * c)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for call in (scaled, scaled.parallel(2)):
+        for argument in (x, x[0], x.astype(np.float16)):
+            result = call(argument, number)
+            assert result.dtype == dtype and (result == argument * float(number)).all()
+
+
 def test_threads_may_share_a_kernel(random):
     fresh = cy.kernel("(n)->(n)", name="fresh")(lambda q: np.sin(q) * 7)
     q = random.normal(size=(50, 3))

@@ -33,7 +33,7 @@ threads = one.parallel(2)
 calls = {
     "one state": lambda: one(x),
     "out": lambda: one(x, out=result),
-    "positional out": lambda: one(x, result),
+    "positional out": lambda: refused(x, result),
     "two results": lambda: two(x),
     "a tuple": lambda: plain(x),
     "a list": lambda: one(list(x)),

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler import numpy_api
+from cayley.compiler.arguments import called
 from cayley.compiler.compile import core_parts, core_shape, loaded, object_code
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.lanes import PRECISION, Assembly
@@ -95,8 +96,7 @@ class Iterated:
             return Prepared(compute, precision, [(samples, *found.program.outputs[k].shape) for k in found.plan.kept], tuple)
 
         def together(*given: Any, out: Any, dtype: Any) -> Any:
-            with np.errstate(all="ignore"):
-                results = compute(*given, dtype=precision, **({} if out is None else {"out": tuple(out)}))
+            results = called(compute, given, {"dtype": precision} | ({} if out is None else {"out": out}))
             return results if isinstance(results, tuple) else (results,)
 
         call = together if threads == 1 else Parallel(together, axes, prepare, threads)

@@ -177,7 +177,7 @@ class Kernel:
         if self._check is not None:
             check_batch(cores, self.signature, self.inputs)
             self._check(*cores)
-        if dtype is not None:
+        if dtype is not None or (precision == "float32" and any(_adapts(a) for a in arguments)):
             options["dtype"] = precision  # an explicit type also allows the cast to it
         if out is not None:
             options["out"] = out
@@ -259,7 +259,7 @@ class Kernel:
                                        "into float64")
         if dtype is not None:
             return self._dtype_name(dtype)
-        fixed = [o.dtype for a, o in zip(arguments, operands, strict=True) if not isinstance(a, (int, float))]
+        fixed = [o.dtype for a, o in zip(arguments, operands, strict=True) if not _adapts(a)]
         small = bool(fixed) and all(d.kind == "f" and d.itemsize <= 4 for d in fixed)
         return "float32" if small else "float64"
 
@@ -392,6 +392,11 @@ def _results(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Any:
     """Named results that were pickled: their class has no place of its own."""
     make = _named_tuple(name, fields)
     return make(values) if make else tuple(values)
+
+
+def _adapts(argument: Any) -> bool:
+    """Whether this is a number of Python, which takes the type of the arrays beside it, as in NumPy."""
+    return isinstance(argument, (int, float)) and not isinstance(argument, np.generic)
 
 
 def _is_symbolic(operand: Any) -> bool:

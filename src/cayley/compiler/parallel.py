@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.arguments import called
 from cayley.errors import SignatureError
 
 
@@ -59,7 +60,7 @@ class Parallel:
         results = [np.empty(shape, prepared.dtype) if target is None else
                    np.empty(shape, target.dtype) if _is_shared(target, rest) else target
                    for target, rest, shape in zip(targets, others, shapes, strict=True)]
-        self._in_pieces(prepared.ufunc, arrays, batch, results, {} if dtype is None else {"dtype": prepared.dtype})
+        self._in_pieces(prepared.ufunc, arrays, batch, results, prepared.dtype)
         for k, target in enumerate(targets):
             if target is not None and target is not results[k]:
                 target[...] = results[k]
@@ -86,7 +87,7 @@ class Parallel:
         return batch if batch and min(batch) > 0 and max(batch) > 1 else None
 
     def _in_pieces(self, ufunc: np.ufunc, arrays: Sequence[np.ndarray], batch: tuple[int, ...], results: Sequence[np.ndarray],
-                   options: dict[str, str]) -> None:
+                   dtype: str) -> None:
         length = max(batch)
         axis, count = batch.index(length), min(self._threads, length)
         bounds = [length * k // count for k in range(count + 1)]
@@ -95,8 +96,7 @@ class Parallel:
         def piece(low: int, high: int) -> None:
             parts = [_cut(a, a.ndim - axes - from_end, low, high) for a, axes in zip(arrays, self._axes, strict=True)]
             targets = tuple(r[(slice(None),) * axis + (slice(low, high),)] for r in results)
-            with np.errstate(all="ignore"):
-                ufunc(*parts, out=targets, **options)
+            called(ufunc, parts, {"out": targets, "dtype": dtype})
 
         others = [_pool(self._threads - 1).submit(piece, low, high) for low, high in pairwise(bounds[1:])]
         try:
