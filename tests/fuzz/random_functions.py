@@ -248,7 +248,8 @@ def _spread(op, value, v, e):
         return np.where((1 - a > 16 * e[0]) | (e[0] == 0), e[0] / np.where(leg > 0, leg, 1.0), np.inf)
     if op == "arctan2":
         near = np.minimum(a, b) <= 16 * (e[0] + e[1])
-        return np.where(near & (e[0] + e[1] > 0), np.inf, (a * e[1] + b * e[0]) / np.maximum(a * a + b * b, 1e-300))
+        undecided = near & (e[0] + e[1] > 0) | (a == 0)  # the sign of a zero may be lost
+        return np.where(undecided, np.inf, (a * e[1] + b * e[0]) / np.maximum(a * a + b * b, 1e-300))
     growth = {"exp": np.abs(value), "tan": 1 + value * value}.get(op, 1.0)
     return np.where(e[0] < 1e-2, growth * e[0], np.inf)
 
