@@ -47,6 +47,48 @@ def test_no_curvature_decides_nothing():
     assert Potential(lambda q: q[0] ** 4 + q[1] ** 2 - q[0] ** 2 * q[1]).at([0.0, 0.0]).nature == "stable"
 
 
+@pytest.mark.spec("S2-54")
+def test_what_hides_its_nature():
+    """A valley too narrow to be hit, a hill too flat to be seen, a minimum too small to be seen from afar; and what cannot be decided."""
+    for U, nature in [(lambda q: 1e3 * (q[0] - 0.37 * q[1]) ** 2 * (q[0] ** 2 + q[1] ** 2) - q[0] ** 4, "unstable"),
+                      (lambda q: -1e-7 * q[0] ** 2 + q[0] ** 4 + 0 * q[1], "unstable"),
+                      (lambda q: q[0] ** 4 + 1e-9 * q[1] ** 4, "undecided"), (lambda q: q[0] ** 4 + q[1] ** 6, "undecided"),
+                      (lambda q: q[0] ** 4 + q[1] ** 4 - 3 * (q[0] * q[1]) ** 2, "unstable"),
+                      (lambda q: (q[0] - q[1] ** 2) * (q[0] - 2 * q[1] ** 2), "unstable"),  # Peano's: it rises on every straight line
+                      (lambda q: (q[0] - q[1] ** 2) * (q[0] - q[1] ** 2) + 1e-3 * q[1] ** 8, "stable")]:
+        assert Potential(U).at([0.0, 0.0]).nature == nature
+    for U, nature in [(lambda q: -1e-7 * q[0] ** 2 + q[0] ** 4, "unstable"), (lambda q: q[0] ** 4 - 1e4 * q[0] ** 6, "stable"),
+                      (lambda q: 1e-7 * q[0] ** 2 - q[0] ** 4, "stable"), (lambda q: -(q[0] ** 4) + 1e4 * q[0] ** 6, "unstable"),
+                      (lambda q: q[0] ** 5 + q[0] ** 6, "unstable")]:
+        assert Potential(U).at([0.0]).nature == nature
+
+
+@pytest.mark.spec("S2-54")
+@pytest.mark.parametrize("seed", range(8))
+def test_random_degenerate_potentials_with_known_answers(seed):
+    """Valleys bent along a polynomial, the bottom rising or falling with a known power; sums of fourth powers, with a known sign."""
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(2, 2)))[0]
+    bend, power, size = random.normal(size=2), int(random.integers(3, 7)), 10 ** random.uniform(-1, 1) * random.choice([-1, 1])
+
+    def valley(q):
+        x, y = turn @ q
+        return (x - bend[0] * y ** 2 - bend[1] * y ** 3) ** 2 + size * y ** power
+
+    known = "stable" if size > 0 and power % 2 == 0 else "unstable"
+    assert Potential(valley).at([0.0, 0.0]).nature == known
+    rows, weights = random.normal(size=(6, 3)), random.uniform(0.5, 2.0, 6)
+
+    def quartic(q):
+        return weights @ (rows @ q) ** 4
+
+    def saddle(q):
+        return quartic(q) - 2.0 * quartic(np.array([1.0, 0.0, 0.0])) * q[0] ** 4
+
+    assert Potential(quartic).at([0.0, 0.0, 0.0]).nature in ("stable", "undecided")
+    assert Potential(saddle).at([0.0, 0.0, 0.0]).nature == "unstable"
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
 @pytest.mark.parametrize("place", [0.0, 1.0, -2.3])
 def test_nature_does_not_depend_on_the_unit_or_the_place(scale, place):

@@ -1,11 +1,13 @@
 """Static equilibria of a potential and their nature; generalised forces at rest.
 
 Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium is stable, if one
-is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then U is looked at along the flat directions, all others at
-their best, in growing steps until it rises or falls visibly:
+is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then the slope of U is looked at along the flat directions, all
+others at their best, in growing steps until it stands out of rounding and of what is left of the gradient:
 
     stable        U rises in every direction           unstable   U falls in some direction
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
+    undecided     the slope changes its sign from one step to the next; or, among several flat directions, U rises so much less in some
+                  than in others that a direction, straight or bent, in which it falls may have been missed
 Source: Ruggiu (3.51), (3.52), (3.55)-(3.57), corrected as in spec E-33.
 """
 
@@ -17,7 +19,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import root
+from scipy.optimize import minimize, root
 from scipy.stats import qmc
 
 from cayley.compiler.kernel import Kernel, kernel
@@ -25,10 +27,12 @@ from cayley.errors import SignatureError
 from cayley.kinematics.statics import joint_forces_that_exert
 from cayley.model.tree import Tree
 
-Nature = Literal["stable", "unstable", "indifferent"]
+Nature = Literal["stable", "unstable", "indifferent", "undecided"]
 _FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decide nothing
-_STEPS = 0.2 * 2.0 ** -np.arange(8.0)[::-1]  # how far flat directions are followed
-_NOISE = 256 * np.finfo(float).eps
+_STEPS = 0.2 * 2.0 ** -np.arange(21.0)[::-1]  # how far flat directions are followed
+_NOISE = 64 * np.finfo(float).eps
+_LEFT = 8.0  # times the gradient at the equilibrium: so much of a slope may come from its place, which is not exact
+_EVEN = 1e-3  # of the steepest rise around: where it is everywhere more, it is positive everywhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,20 +136,60 @@ class Potential:
 
     def _nature_along(self, q: np.ndarray, flat: np.ndarray, others: np.ndarray) -> Nature:
         """The nature when all curvatures but the flat ones are positive."""
-        rises = [self._rise(q, flat @ way, others) for way in _ways(flat.shape[1])]
-        if min(rises) < 0:
+        if flat.shape[1] > 1:
+            return self._nature_around(q, flat, others)
+        signs = [self._sign_along(q, side * flat[:, 0], others) for side in (1, -1)]
+        if -1 in signs:
             return "unstable"
-        return "stable" if min(rises) > 0 else "indifferent"
+        if None in signs:
+            return "undecided"
+        return "indifferent" if 0 in signs else "stable"
 
-    def _rise(self, q: np.ndarray, way: np.ndarray, others: np.ndarray) -> int:
-        """1 if U rises along a way, -1 if it falls, 0 if it does neither."""
-        start = float(self.value(q))
-        for step in _STEPS:
-            place = self._relaxed(q + step * way, others)
-            change = float(self.value(place)) - start
-            if abs(change) > _NOISE * (abs(start) + self._curvature_around(q)):
-                return 1 if change > 0 else -1
-        return 0
+    def _sign_along(self, q: np.ndarray, way: np.ndarray, others: np.ndarray) -> int | None:
+        """1 if U rises along a way, -1 if it falls, 0 if it does neither; None if the first two slopes that can be seen differ."""
+        slopes = np.array([self._slope(q, step, way, others) for step in _STEPS])
+        seen = np.flatnonzero(np.abs(slopes) > self._noise(q))
+        if not len(seen):
+            return 0
+        first, second = np.sign(slopes[[seen[0], min(seen[0] + 1, len(slopes) - 1)]])
+        return int(first) if first == second else None
+
+    def _nature_around(self, q: np.ndarray, flat: np.ndarray, others: np.ndarray) -> Nature:
+        """The same with several flat directions: by the least slope on small spheres, searched from many directions."""
+        noise, ways = self._noise(q), _ways(flat.shape[1]) @ flat.T
+        verdicts: list[Nature] = []
+        lowest = ways[:1]
+        for step, small in zip(_STEPS, noise, strict=True):
+            slopes = np.array([self._slope(q, step, way, others) for way in ways])
+            if np.abs(slopes).max() <= small:
+                continue
+            least, lowest = self._least_slope(q, step, flat, others, np.concatenate([lowest[:1], ways[np.argsort(slopes)[:3]]]))
+            if abs(least) > small:
+                verdicts.append("unstable" if least < 0 else "stable" if least > _EVEN * slopes.max() else "undecided")
+            if len(verdicts) == 2:
+                return verdicts[0] if verdicts[0] == verdicts[1] else "undecided"
+        level = [abs(self._slope(q, step, lowest[0], others)) <= small for step, small in zip(_STEPS, noise, strict=True)]
+        return "indifferent" if all(level) else "undecided"
+
+    def _least_slope(self, q: np.ndarray, step: float, flat: np.ndarray, others: np.ndarray,
+                     starts: np.ndarray) -> tuple[float, np.ndarray]:
+        """The least slope at a distance from `q`, and its direction (1, n)."""
+        size = max(abs(self._slope(q, step, way, others)) for way in starts) or 1.0
+
+        def slope(x: np.ndarray) -> float:
+            return self._slope(q, step, flat @ (x / np.linalg.norm(x)), others) / size
+
+        found = [flat @ (x / np.linalg.norm(x)) for x in (minimize(slope, flat.T @ way, tol=1e-12).x for way in starts)]
+        return min(((self._slope(q, step, way, others), way[None]) for way in [*starts, *found]), key=lambda pair: pair[0])
+
+    def _slope(self, q: np.ndarray, step: float, way: np.ndarray, others: np.ndarray) -> float:
+        """How fast U rises at a distance along a way, the directions that are not flat at their best."""
+        return float(way @ self.gradient(self._relaxed(q + step * way, others)))
+
+    def _noise(self, q: np.ndarray) -> np.ndarray:
+        """The slopes, one for each step, that may be rounding, or come from the place of the equilibrium."""
+        rounding = _NOISE * self._curvature_around(q) * (_STEPS + np.abs(q).max(initial=0.0))
+        return rounding + _LEFT * float(np.linalg.norm(self.gradient(q)))
 
     def _relaxed(self, q: np.ndarray, others: np.ndarray) -> np.ndarray:
         """The best place for the directions that are not flat."""
