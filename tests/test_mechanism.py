@@ -370,3 +370,21 @@ def test_results_read_well_in_a_terminal():
     assert "<td>joint1</td>" in report._repr_html_() and "<th>method</th>" in comparison._repr_html_()
     folding = cy.Mechanism.from_dh([(0, 0, 0.5, 0), (0, 0, 0.5, 0)], convention="standard")
     assert "reach 0 to 1 m" in repr(folding.workspace("tool", samples=500))
+
+
+def test_missing_masses_may_be_said_to_be_none():
+    """A body whose mass is unknown is refused by name, until the user says that it has none; what is known, fixed or the root stays."""
+    bodies = [Body("base"), Body("dummy"), Body("flange"), Body("link", 2.0, (0.5, 0.0, 0.0), np.eye(3) / 10), Body("tool")]
+    joints = [Joint("turn", "base", "dummy", Revolute()), Joint("weld", "dummy", "flange"),
+              Joint("lift", "flange", "link", Revolute((0.0, 1.0, 0.0))), Joint("hold", "link", "tool")]
+    arm = cy.Mechanism.of("arm", bodies, joints, gravity=(0.0, -1.0, 0.0)).including("rotors")
+    with pytest.raises(ModelError, match=r"'dummy' \(moved by 'turn'\).*with_missing_masses"):
+        _ = arm.inertia_matrix
+    said = arm.with_missing_masses(0.0)
+    assert [body.mass for body in said.bodies] == [None, 0.0, None, 2.0, None] and said.included == arm.included
+    assert (said.gravity == arm.gravity).all() and said.frames == arm.frames
+    np.testing.assert_allclose(said.inertia_matrix([0.3, 0.0]), np.diag([0.6, 0.6]), atol=1e-15)
+    heavy = arm.with_missing_masses(1.5)
+    assert heavy.bodies[1].mass == 1.5
+    with pytest.raises(ModelError, match="mass"):
+        arm.with_missing_masses(-1.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,7 +36,7 @@ from cayley.model.dh_table import DHRow, DHTable, rows_from_numbers
 from cayley.model.formats import ending_of
 from cayley.model.mjcf import load_mjcf
 from cayley.model.mjcf_text import dump_mjcf
-from cayley.model.report import Report, report
+from cayley.model.report import Report, report, unknown_masses
 from cayley.model.toml_format import load_toml
 from cayley.model.toml_text import dump_toml
 from cayley.model.urdf import load_urdf
@@ -142,6 +142,23 @@ class Mechanism(DynamicTree):
         (9, 8)
         """
         return mobility(self)
+
+    def with_missing_masses(self, mass: float) -> Mechanism:
+        """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown: 0 for dummy links.
+
+        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no acceleration.
+
+        >>> from cayley.model.joint_kinds import Revolute
+        >>> from cayley.model.parts import Body, Joint
+        >>> arm = Mechanism.of("arm", [Body("base"), Body("dummy"), Body("link", 2.0, (0.5, 0, 0))],
+        ...                    [Joint("a", "base", "dummy", Revolute()), Joint("b", "dummy", "link", Revolute((0.0, 1.0, 0.0)))])
+        >>> arm.with_missing_masses(0.0).inertia_matrix([0.0, 0.0])
+        array([[0.5, 0. ],
+               [0. , 0.5]])
+        """
+        unknown = set(unknown_masses(self))
+        bodies = [replace(body, mass=mass) if number in unknown else body for number, body in enumerate(self.bodies)]
+        return self._of_parts(bodies, self.joints)
 
     # Configurations
 

@@ -30,10 +30,11 @@ from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inverse import augmented_links
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
 from cayley.dynamics.links import links_of, serial_chain
-from cayley.errors import SingularityError, UnsupportedError
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.forward import body_poses
+from cayley.mechanism import Mechanism
 from cayley.model.catalogue import load_robot
-from cayley.model.parts import Body
+from cayley.model.parts import Body, Friction, Rotor
 from cayley.model.tree import Tree
 from compiler.parity import check_parity
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_chain, random_state
@@ -312,6 +313,30 @@ def test_conjugate_gradients():
     assert not cut.converged and cut.iterations == 2 and cut.residual > 1e-6 and "not enough" in cut.reason
     nothing = conjugate_gradients.forward_dynamics(chain, q, qd, bias_forces(chain, q, qd))
     assert not nothing.any()
+
+
+@pytest.mark.spec("S1-56")
+def test_conjugate_gradients_of_a_mechanism():
+    """From a guess, with count and residual, for one state; with rotors and viscous friction; what has no answer is refused."""
+    tree = random_chain("RPRR", 27)
+    joints = [replace(j, rotor=Rotor(0.1, 2.0), friction=Friction(0.3)) for j in tree.joints]
+    arm = Mechanism.of("driven", tree.bodies, joints, gravity=tree.gravity).including("rotors", "friction")
+    q, qd, tau = random_state(arm, 28)
+    expected = arm.forward_dynamics(q, qd, tau)
+    found = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau)
+    assert found.converged and 1 <= found.iterations <= 8 and found.residual < 1e-11 and error(found.qdd, expected) < 1e-11
+    again = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau, guess=expected)
+    assert again.converged and again.iterations <= 1 and error(again.qdd, expected) < 1e-11
+    cut = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau, most_iterations=1)
+    assert not cut.converged and cut.iterations == 1 and "not enough" in cut.reason
+    with pytest.raises(SignatureError, match="one state"):
+        arm.forward_dynamics.by_conjugate_gradients(np.stack([q, q]), qd, tau)
+    bare = replace(arm, bodies=(*arm.bodies[:-1], Body(arm.bodies[-1].name, 0.0)), included=frozenset())
+    with pytest.raises(SingularityError, match="joint4"):
+        bare.forward_dynamics.by_conjugate_gradients(q, qd, tau)
+    dry = arm.with_friction("joint1", coulomb=1.0)
+    with pytest.raises(UnsupportedError, match="dry friction"):
+        dry.forward_dynamics.by_conjugate_gradients(q, qd, tau)
 
 
 def test_conjugate_gradients_need_n_steps_in_exact_arithmetic():

@@ -1,18 +1,24 @@
 """Sensitivity matrices by every route beside the complex step of inverse dynamics, and the library of partial derivatives behind them."""
 
+import pkgutil
+import re
+from importlib import import_module
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cayley as cy
+import cayley.dynamics
 from cayley.compiler.known_algebras import SYMPY
+from cayley.dynamics.augmented import augmented_links
 from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
 from cayley.dynamics.inverse.augmented_links import passes
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics, movements
 from cayley.dynamics.inverse.passes import FREE, STILL, skew
 from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.linearised import algorithm_71, recursive
+from cayley.dynamics.linearised import algorithm_71, recursive, symbol_names
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.linearised.methods import METHODS
 from cayley.dynamics.linearised.nominal import nominal
@@ -23,6 +29,7 @@ from cayley.dynamics.linearised.symbol_names import SYMBOLS, counterpart
 from cayley.dynamics.links import links_of, serial_chain
 from cayley.dynamics.transforms import moving_transforms
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.kinematics.forward import frame_pose
 from dynamics.chains import EVERY_SHORT_PATTERN, random_chain, random_state
 from dynamics.test_inverse_dynamics import random_tree
 from dynamics.test_sensitivities import complex_step
@@ -241,10 +248,61 @@ def test_library_of_partial_derivatives(pattern):
 
 
 @pytest.mark.spec("S1-101")
-def test_symbols_have_counterparts():
-    assert all(counterpart(symbol) is not None and SYMBOLS[symbol].meaning for symbol in SYMBOLS)
+def test_symbols_are_what_they_are_said_to_be():
+    """Inertia tensor I, Euler tensor J, Jacobian J, and the tensors of augmented and generalized links: by their definitions."""
+    tree = random_chain("RRPR", 6)
+    chain, q = serial_chain(tree), random_state(tree, 6)[0]
+    moments = chain.links[2].moments
+    I_c, J_o, c = (counterpart(s) for s in ("I_ci", "J_ci", "c_i"))
+    own = moments.second - moments.mass * np.outer(moments.center, moments.center)
+    assert counterpart("m_i").__get__(moments) == moments.mass == tree.bodies[3].mass and J_o.__get__(moments) is moments.second
+    close(I_c.__get__(moments), np.trace(own) * np.eye(3) - own)  # I = tr(J) 1 - J
+    close(np.linalg.eigvalsh(I_c.__get__(moments)), np.linalg.eigvalsh(tree.bodies[3].inertia))
+    close(moments.mass * c.__get__(moments), moments.first)
+    augmented = [link.moments for link in augmented_links(chain, q).links]
+    parts = zip(counterpart("E_oi")(chain, q), counterpart("U_oi")(chain, q), augmented, composite_bodies(chain, q), strict=True)
+    for generalized, U, link, whole in parts:
+        close(generalized.inertia, whole.inertia)
+        close(U, whole.first)
+        close(link.mass, whole.mass)
+    D, J, v = counterpart("D")(tree), counterpart("J"), random_state(tree, 6)[1]
+    step = 1e-6
+    moved = (frame_pose(tree, q + step * v, "tool").p - frame_pose(tree, q - step * v, "tool").p) / (2 * step)
+    assert np.abs(J(tree, q, "tool", axes="world")[:3] @ v - moved).max() < 1e-8
+    close(D(q), counterpart("IDP")(tree).jacobian("qdd")(q, v, v))
+    assert np.abs(counterpart("FDP")(tree)(q, v, counterpart("IDP")(tree)(q, v, v)) - v).max() < 1e-9
+
+
+@pytest.mark.spec("S1-101")
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_symbols_are_used_and_documented_under_their_names(symbol):
+    """The name stands in the text of other modules or of their tests, and the documentation of what it names says what the symbol means."""
+    module, _, path = SYMBOLS[symbol].place.partition(":")
+    root, last = Path(cayley.__file__).parent, path.split(".")[-1]
+    own = (root.joinpath(*module.split(".")[1:]).with_suffix(".py"), Path(symbol_names.__file__))
+    files = [file for folder in (root, Path(__file__).parents[1]) for file in folder.rglob("*.py") if file not in own]
+    users = [file for file in files if re.search(rf"\b{last}\b", file.read_text(encoding="utf-8"))]
+    assert users, f"{last} is used nowhere"
+    owner = getattr(import_module(module), path.split(".")[0])
+    said = " ".join(str(part.__doc__) for part in (counterpart(symbol), owner, import_module(module))).lower()
+    words = [word for word in re.findall(r"[a-z]{4,}", SYMBOLS[symbol].meaning.lower()) if word not in ("from", "that", "here", "needs")]
+    assert any(word.rstrip("s") in said for word in words), (symbol, words)
+
+
+@pytest.mark.spec("S1-101")
+def test_the_letter_j_is_never_both_tensor_and_jacobian_in_one_module():
     places = [SYMBOLS[symbol].place for symbol in ("I_ci", "J_ci", "J", "D", "E_oi", "K_oi", "K̂_oi")]
-    assert len(set(places)) == len(places)  # two tensors and a Jacobian that the source calls I and J are three names here
+    assert len(set(places)) == len(places)
+    tensors = 0
+    for found in pkgutil.walk_packages(cayley.dynamics.__path__, "cayley.dynamics."):
+        module = import_module(found.name)
+        lines = [line for line in (module.__doc__ or "").splitlines() if re.search(r"(^|[\s,(])J([\s,.;)]|$)", line)]
+        if any(re.search(r"moments|Euler tensor|pseudo-inertia", line) for line in lines) and module is not symbol_names:
+            tensors += 1
+            assert not [name for name in vars(module) if "jacobian" in name.lower()], found.name
+    assert tensors >= 5
+    page = (Path(__file__).parents[2] / "docs" / "linearised.md").read_text(encoding="utf-8")
+    assert "SYMBOLS" in page and "letter J" in page
 
 
 # Baselines

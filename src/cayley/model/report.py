@@ -168,14 +168,14 @@ def check_has_masses(tree: Tree) -> None:
     Traceback (most recent call last):
     cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by 'pivot'), which is unknown: give the mass, ...
     """
-    unknown = _unknown_masses(tree)
+    unknown = unknown_masses(tree)
     if unknown:
         bodies = ", ".join(f"{tree.bodies[k].name!r} (moved by {tree.joints[k - 1].name!r})" for k in unknown)
         raise ModelError(f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and the "
-                         "inertia of each (<inertial> in URDF); write a mass of 0 if it has none")
+                         "inertia of each (<inertial> in URDF), or say that they have none: `with_missing_masses(0.0)`")
 
 
-def _unknown_masses(tree: Tree) -> list[int]:
+def unknown_masses(tree: Tree) -> list[int]:
     """The first body of each moving group in which no mass is known."""
     return [group[0] for group in rigid_groups(tree)[1:] if all(tree.bodies[k].mass is None for k in group)]
 
@@ -265,7 +265,7 @@ def _grouped(about: str, names: Sequence[str], one: str, many: str) -> Iterator[
 
 def _mass_findings(tree: Tree) -> Iterator[Finding]:
     groups, bodies = rigid_groups(tree), tree.bodies
-    yield from _grouped("mass missing", [bodies[k].name for k in _unknown_masses(tree)],
+    yield from _grouped("mass missing", [bodies[k].name for k in unknown_masses(tree)],
                         "the mass of {} is missing: dynamics will refuse the mechanism",
                         "the masses of {} are missing: dynamics will refuse the mechanism")
     known = [group for group in groups[1:] if any(bodies[k].mass is not None for k in group)]

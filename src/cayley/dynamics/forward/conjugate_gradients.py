@@ -20,7 +20,7 @@ from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.links import Links
 
-_LEFT = 1e-4  # of the forces: more is no solution
+_LEFT = 1e-9  # of the forces: more is no solution
 
 
 class Step(NamedTuple):

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.alternatives import Alternatives, Method
-from cayley.dynamics.drives import rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.dry_friction import with_friction
+from cayley.dynamics.forward import conjugate_gradients
+from cayley.dynamics.forward.conjugate_gradients import Accelerations
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.links import links_of
 from cayley.dynamics.outside import Outside
 from cayley.dynamics.regular_inertia import guarded
-from cayley.dynamics.singular_inertia import explanation
-from cayley.errors import UnsupportedError
+from cayley.dynamics.singular_inertia import explanation, why_singular
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -40,6 +45,30 @@ class ForwardDynamics(Alternatives):
         described(tree, text, _SENTENCE, outside.words)
         return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
                       inputs=("q", "qd", "tau", *outside.names), explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
+
+
+    def by_conjugate_gradients(self, q: Any, qd: Any, tau: Any, *, guess: Any = None, tolerance: float = 1e-12,
+                               most_iterations: int | None = None) -> Accelerations:
+        """The accelerations of one state by iteration, from a guess such as those of the time step before; with the number of
+        iterations, the residual, and why it stopped. Not compiled. `SingularityError` where they do not exist.
+
+        >>> found = cy.load("s1_f2").forward_dynamics.by_conjugate_gradients([0.3, -0.7], [1.1, -0.4], [15.2, 2.9])
+        >>> found.qdd.round(6), found.iterations, found.converged
+        (array([0.365215, 2.571932]), 2, True)
+        """
+        tree = self.tree
+        if coulomb_frictions(tree).any():
+            raise UnsupportedError(f"{tree.name} includes dry friction, which these iterations do not know: call forward_dynamics itself")
+        q, qd, tau = (np.asarray(x, dtype=float) for x in (q, qd, tau))
+        if (q.shape, qd.shape, tau.shape) != ((tree.nq,), (tree.nv,), (tree.nv,)):
+            raise SignatureError(f"this iterates for one state, q ({tree.nq}), qd ({tree.nv}) and tau ({tree.nv}), not for {q.shape}, "
+                                 f"{qd.shape} and {tau.shape}")
+        reason = why_singular(tree, q)
+        if reason is not None:
+            raise SingularityError(reason)
+        forces = tau - rotor_velocity_forces(tree, qd) - friction_forces(tree, qd)
+        return conjugate_gradients.solve(links_of(tree), q, qd, forces, rotors=rotor_inertias(tree), guess=guess, tolerance=tolerance,
+                                         most_iterations=most_iterations)
 
 
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
