@@ -144,3 +144,14 @@ def test_a_period_is_measured_by_every_pass_and_none_is_counted_twice():
     half = np.pi * np.sqrt(0.7 / GRAVITY) * (1 + 0.01**2 / 16)
     times = np.array([o.t for o in found.happened])
     assert np.abs(times - half * (np.arange(len(times)) + 0.5)).max() < 1e-6 and len(times) == int(20 / half + 0.5)
+
+
+def test_short_events_are_found_wherever_they_fall_in_a_step():
+    """Forty that last 0.2 ms each, in steps of 0.1 s."""
+    when = np.random.default_rng(0).uniform(0.2, 1.9, 40)
+    short = [Event(f"{k}", lambda t, q, qd, at=at: (t - at) ** 2 - 1e-8, "falling", "record") 
+             for k, at in enumerate(when)]
+    found = simulate(slider(), [0.0], [0.0], until=2.0, events=short, max_step=0.1)
+    times = {o.name: o.t for o in found.happened}
+    assert len(found.happened) == len(times) == 40
+    assert max(abs(times[f"{k}"] - (at - 1e-4)) for k, at in enumerate(when)) < 1e-9
