@@ -162,6 +162,16 @@ def test_the_readme_names_every_extra_that_users_install():
             assert re.search(rf"\b(import|from) {module}\b|`{module}\.", used), package
 
 
+def test_the_words_lead_to_what_there_is():
+    """Whatever the page of words names as a function of `arm` is one, and the words that newcomers look for are there."""
+    page = (DOCS / "words.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`arm\.(\w+)", page))
+    assert len(named) > 25 and not [name for name in named if not hasattr(cayley.load("planar2r"), name)]
+    for words in ("RNEA", "CRBA", "ABA", "mass matrix", "armature", "end effector", "forward kinematics", "floating base", "mimic joint",
+                  "nonlinear effects", "payload", "collision", "orientation"):
+        assert words in page, words
+
+
 def test_each_row_of_the_errata_has_its_own_label():
     labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)
     for source, count in {"E0": 77, "E1": 36, "E1b": 35, "E2": 40, "E3": 45, "E4": 25}.items():

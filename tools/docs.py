@@ -38,7 +38,8 @@ CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))? of docs/(theory/\w+)\.md")
 
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
     "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md"]),
-    "Guides": ("", ["compiler.md", "equations.md", "simulation.md", "linearised.md", "identification.md", "optimal_control.md"]),
+    "Guides": ("", ["words.md", "compiler.md", "equations.md", "simulation.md", "linearised.md", "identification.md",
+                    "optimal_control.md"]),
     "Conventions": ("conventions.md", []),
     "Theory": ("theory", ["README.md", "compiler.md", "rotations.md", "motions.md", "tensors.md", "model.md", "kinematics.md",
                           "inverse_kinematics.md", "inverse_dynamics.md", "inertia_matrix.md", "linearised.md"]),

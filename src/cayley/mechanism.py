@@ -69,7 +69,7 @@ def load(name_or_path: str | os.PathLike[str]) -> Mechanism:
 
 
 def catalogue() -> tuple[str, ...]:
-    """The names of the robots that `load` knows.
+    """The names of the robot models that `load` knows.
 
     >>> "panda" in catalogue()
     True
@@ -79,6 +79,12 @@ def catalogue() -> tuple[str, ...]:
 
 class Mechanism(DynamicTree):
     """An immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
+
+    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are `name`, `bodies`, `joints`, `frames`, `gravity`, `loops`,
+    `source`; its sizes `nq` and `nv`. Every body is a frame by its own name; the end effector of the robots here is the frame "tool".
+
+    What is computed for a frame is asked with its name, `arm.pose(q, "tool")`; the kernel behind it, with its counts, equations,
+    derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself: `arm.gravity_forces.c_source()`.
 
     `q` (..., nq) is the configuration, `v` (..., nv) the velocity, `vd` (..., nv) the acceleration. Twists are (v; w), wrenches (f; m).
     `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The reference point is the frame's origin, or
@@ -93,7 +99,9 @@ class Mechanism(DynamicTree):
     def from_dh(rows: Any, *, convention: Literal["standard", "modified"], **options: Any) -> Mechanism:
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
-        Rows are `DHRow`, or numbers (theta, d, a, alpha) of revolute joints.
+        Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. The options are those of
+        `cayley.model.denavit_hartenberg.tree_from_dh`: `name`, `base` and `tool` (4, 4), `masses` (n) [kg], `centers` (n, 3) [m] and
+        `inertias` (n, 3, 3) [kg m^2] of the links in their frames, `gravity`, `frames`, `source`.
 
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
         <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
@@ -126,7 +134,10 @@ class Mechanism(DynamicTree):
         Path(path).write_text(dump_toml(self) if ending == ".toml" else write(self, leave_out=leave_out), encoding="utf-8")
 
     def report(self) -> Report:
-        """Bodies, joints, limits, masses, the mobility if there are constraints, and what is doubtful about them."""
+        """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.
+
+        It prints as text; `cayley.studio.write_report` makes a page of HTML, with the robot in 3-D.
+        """
         if not self.loops and not self.followers:
             return report(self)
         try:
@@ -199,7 +210,7 @@ class Mechanism(DynamicTree):
 
     @family("q")
     def pose(self, frame: str, *, relative_to: str = "world") -> Kernel:
-        """`pose(q, frame, relative_to="world")`: the pose (..., 4, 4) of a frame in the root's frame, or in another.
+        """`pose(q, frame, relative_to="world")`: forward kinematics, the pose (..., 4, 4) of a frame in the root's frame, or in another.
 
         >>> load("planar2r").pose([0.0, np.pi / 2], "tool")[:3, 3].round(12)
         array([0.5, 0.4, 0. ])
@@ -217,7 +228,7 @@ class Mechanism(DynamicTree):
 
     @family("q")
     def coordinates(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
-        """`coordinates(q, frame, attitude="zyx moving")`: position and attitude (..., 6 or 7) of a frame; see `kinematics.attitude`.
+        """`coordinates(q, frame, attitude="zyx moving")`: position and orientation (..., 6 or 7) of a frame; see `kinematics.attitude`.
 
         `SingularityError` where a vector-parameter is infinite, at half-turns; the kernel's `unchecked` does not look.
 
@@ -254,7 +265,7 @@ class Mechanism(DynamicTree):
 
     @family("q", given=["at"])
     def jacobian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
-        """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the twist by the velocities, (..., 6, nv).
+        """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the geometric Jacobian, the twist by the velocities, (..., 6, nv).
 
         >>> load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
         array([0.9, 0.4])
@@ -297,7 +308,7 @@ class Mechanism(DynamicTree):
 
     @family("q", "wrench", given=["at"])
     def joint_forces_that_exert(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: J^T wrench (..., nv), at rest and without gravity.
+        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and without gravity.
 
         The wrench (..., 6) is what the frame's body exerts on its surroundings; of one that acts ON it, the sign is the other.
 

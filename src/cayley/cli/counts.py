@@ -26,7 +26,7 @@ def counts(robot: Robot,
     """Multiplications and additions of a robot's dynamics by every method.
 
     The counts are of the compiled code for this robot: zeros, ones and shared terms are gone. The published formulas are for any robot
-    with as many joints that turn.
+    with as many revolute joints.
 
     **Examples**
 
@@ -110,7 +110,7 @@ def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
     print_table(console, Table(f"{function.replace('_', ' ').capitalize()} of {arm.name}", columns, tuple(lines)))
     console.print("M products, quotients and roots; A sums; F angles of which the sine and cosine are taken.", style="dim")
     if with_published:
-        console.print(f"Published: Balafoutis & Patel, Table 5.3, any arm of {arm.nv} turning joints.", style="dim")
+        console.print(f"Published: Balafoutis & Patel, Table 5.3, any arm of {arm.nv} revolute joints.", style="dim")
     if refused:
         console.print(marked("[yellow]![/]", refusals({row["method"]: row["refused"] for row in refused})))
 

@@ -58,7 +58,7 @@ def _mobility(arm: Tree) -> int | None:
 
 
 def _letters(arm: Any) -> str:
-    """RRP for two joints that turn and one that slides; alike in a row, 6R."""
+    """RRP for two revolute joints and a prismatic one; alike in a row, 6R."""
     letters = "".join(joint.motion.word[0].upper() for joint in arm.joints if joint.motion.nv).replace("C", "R")
     return f"{len(letters)}{letters[0]}" if len(set(letters)) == 1 and len(letters) > 1 else letters
 
@@ -67,7 +67,7 @@ def info(robot: Robot,
          picture: Annotated[Path | None, typer.Option("--picture", metavar="FILE", show_default=False,
                                                       help="Draw the robot into a .png, .svg or .pdf file.")] = None,
          json: Json = False) -> None:
-    """Bodies, joints, limits and masses of a robot, and what is doubtful about them.
+    """Bodies, joints, limits and masses of a robot, and warnings about them.
 
     **Examples**
 

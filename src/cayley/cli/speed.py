@@ -95,7 +95,7 @@ def _model(pinocchio: Any, arm: Mechanism) -> tuple[Any, list[int]]:
     from cayley.model.urdf_text import dump_urdf
     moving = [joint for joint in arm.joints if joint.motion.nv]
     if any(joint.motion.word not in ("revolute", "prismatic") for joint in moving) or arm.included:
-        raise ValueError("only joints that turn or slide within limits are handed over")
+        raise ValueError("only revolute and prismatic joints with limits are handed over")
     model = pinocchio.buildModelFromXML(dump_urdf(arm, leave_out=True))
     model.gravity.linear = np.array(arm.gravity)
     return model, [arm.q_slices[arm.joint_number(name)].start for name in list(model.names)[1:]]

@@ -152,7 +152,7 @@ def _published(n: int) -> Any:
     from cayley.model.report import Table
     with working("counting the published table again"):
         table = table_53(n)
-    _heading(4, "The published table, counted again", f"Balafoutis & Patel, Table 5.3, any arm of n = {n} turning joints")
+    _heading(4, "The published table, counted again", f"Balafoutis & Patel, Table 5.3, any arm of n = {n} revolute joints")
     lines = []
     for row, columns in table.rows.items():
         given, counted = columns.get("published"), columns.get("compiled")

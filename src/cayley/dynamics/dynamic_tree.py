@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 
 
 class DynamicTree(Tree):
-    """Functions of the state (`q` (..., nq), `qd` (..., nv)); all broadcast over leading axes. Forces are along the velocities.
+    """Functions of the state (`q` (..., nq), `qd` (..., nv)); all broadcast over leading axes. Forces are along the velocities: torques
+    [N m] of revolute joints, forces [N] of prismatic ones.
 
     The drives' rotors and friction take part if `including` says so.
     """
 
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:
-        """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd`. `.using(method)`, `.taking(...)`.
+        """`inverse_dynamics(q, qd, qdd)`: the joint torques and forces (..., nv) that give the accelerations `qdd`; RNEA, by default
+        on base parameters. `.using(method)` is another method, `.taking(...)` has external wrenches and a moving base.
 
         >>> cy.load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         array([15.20009968,  2.87612016])
@@ -47,7 +49,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def forward_dynamics(self) -> ForwardDynamics:
-        """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` give. `.using(method)`, `.taking(...)`.
+        """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the joint torques and forces `tau` give; by way of the mass
+        matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.taking(...)`.
 
         A state whose inertia matrix is singular, or not positive definite, has none: by every method they are NaN for all joints, and a
         call for one state raises `SingularityError` that says why. `inertia_regularity` says it of a batch.
@@ -59,7 +62,7 @@ class DynamicTree(Tree):
 
     @cached_property
     def inertia_matrix(self) -> Alternatives:
-        """`inertia_matrix(q)`: M (..., nv, nv). `.using(method)`.
+        """`inertia_matrix(q)`: the mass matrix M(q) (..., nv, nv); composite bodies (CRBA). `.using(method)`.
 
         >>> cy.load("s1_f2").inertia_matrix([0.3, -0.7]).round(4)
         array([[0.8695, 0.2047],
@@ -69,7 +72,7 @@ class DynamicTree(Tree):
 
     @cached_property
     def inverse_inertia_matrix(self) -> Kernel:
-        """`inverse_inertia_matrix(q)`: M^-1 (..., nv, nv).
+        """`inverse_inertia_matrix(q)`: the inverse of the mass matrix, M^-1 (..., nv, nv).
 
         >>> cy.load("s1_f2").inverse_inertia_matrix([0.3, -0.7]).round(3)
         array([[ 2.477, -5.634],
@@ -105,7 +108,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def bias_forces(self) -> Kernel:
-        """`bias_forces(q, qd)`: what is left of `inverse_dynamics` without acceleration (..., nv).
+        """`bias_forces(q, qd)`: the nonlinear effects C(q, qd) qd + G(q) (..., nv), and friction if it is included: what is left of
+        `inverse_dynamics` without acceleration.
 
         >>> cy.load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
@@ -130,7 +134,7 @@ class DynamicTree(Tree):
 
     @cached_property
     def gravity_forces(self) -> Kernel:
-        """`gravity_forces(q)`: G (..., nv), what holds the mechanism at rest.
+        """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity compensation.
 
         >>> cy.load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
@@ -192,7 +196,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def momentum(self) -> Kernel:
-        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes.
+        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes; `momentum.jacobian("qd")` is the
+        momentum matrix.
 
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
@@ -205,7 +210,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def linearize(self) -> Linearize:
-        """`linearize(q, qd, qdd)`: D, V, P (..., nv, nv) with dtau = D dqdd + V dqd + P dq. `.using(method)`.
+        """`linearize(q, qd, qdd)`: the derivatives of inverse dynamics D = dtau/dqdd, V = dtau/dqd, P = dtau/dq (..., nv, nv).
+        `.using(method)`.
 
         >>> cy.load("s1_f2").linearize([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).P.round(3)
         array([[-2.478,  1.519],

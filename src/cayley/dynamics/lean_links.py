@@ -1,11 +1,11 @@
 """The links of a mechanism in the frames and with the moments that cost the fewest operations. The motion and the forces are the same.
 
-Frames. The frame of a turning joint may be moved along its axis and turned about it. Here the origin of link i is the foot, on its own
+Frames. The frame of a revolute joint may be moved along its axis and turned about it. Here the origin of link i is the foot, on its own
 axis, of the common normal with its parent's axis, and the parent's x axis is along that normal: then A = Rx(alpha) Rz(q) and the
-offset is (a, 0, d), one number less than in Denavit-Hartenberg frames. A sliding joint's link takes the axes of its parent and the
+offset is (a, 0, d), one number less than in Denavit-Hartenberg frames. A prismatic joint's link takes the axes of its parent and the
 origin of the link that it carries: its A is 1. The root's frame is that of the first link.
 
-Moments. Whatever lies on the axis of a turning joint moves with its parent as well. The mass distribution m, uz, Jzz of a link along its
+Moments. Whatever lies on the axis of a revolute joint moves with its parent as well. The mass distribution m, uz, Jzz of a link along its
 axis is therefore given to the parent; so is the whole second moment of a sliding link, and the mass of a ball-jointed one. What is left
 is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links but the first few have then no mass at all.
 
@@ -115,7 +115,7 @@ def _distance_to_child(child: Link | None) -> float:
 
 
 def _x_direction(links: Links, number: int) -> np.ndarray | None:
-    """The normal with the next axis that has one; sliding joints turn nothing, so the axis behind them is as good."""
+    """The normal with the next axis that has one; prismatic joints turn nothing, so the axis behind them is as good."""
     child = _onward(links, number)
     turned = np.eye(3)
     while child is not None:

@@ -1,7 +1,7 @@
 """A mechanism as dynamics sees it: links, each moved by one elementary motion, with the moments of all that is fixed to it.
 
 Fixed joints are merged into the links before them; joints that are sequences of elementary motions (universal, planar) become links
-without mass in between. A joint that turns about or slides along an axis has it as the z axis of its link. The pose of link i in its
+without mass in between. A revolute or prismatic joint has its axis as the z axis of its link. The pose of link i in its
 parent is
 
     A = Rz(beta) Rx(alpha) Rz(gamma) (motion)         s = offset + what the motion slides
@@ -125,8 +125,8 @@ class Links:
     def reframed(self, changes: Sequence[np.ndarray], root: np.ndarray | None = None) -> Links:
         """The same links in other frames: `changes[i]` is the pose (4, 4) of the new frame of link i in its old one.
 
-        The axis of a joint must stay what it was: a turning joint's frame may be moved along its axis and turned, so that the axis
-        becomes z, a sliding joint's frame may be any, other joints' frames must stay.
+        The axis of a joint must stay what it was: a revolute joint's frame may be moved along its axis and turned, so that the axis
+        becomes z, a prismatic joint's frame may be any, other joints' frames must stay.
         """
         start = np.eye(4) if root is None else root
         links = tuple(_reframed(link, changes[i], start if link.parent == ROOT else changes[link.parent])

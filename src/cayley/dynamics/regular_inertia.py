@@ -37,7 +37,7 @@ from cayley.model.tree import Tree
 _UNITS = 64.0  # of rounding, for each velocity: no more than this is left of an eigenvalue that is zero
 _GOLDEN = (np.sqrt(5) - 1) / 2
 _CERTAIN = 2**10 * np.finfo(float).eps  # of the largest inertia that a joint can feel, for each velocity: far above rounding
-_FAR = 1e3  # [m]: how far a sliding joint may carry
+_FAR = 1e3  # [m]: how far a prismatic joint may carry
 
 
 def guarded(tree: Tree, compute: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> Callable[..., Any]:

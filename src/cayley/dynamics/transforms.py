@@ -25,7 +25,7 @@ def transform(link: Link, q: Any) -> Any:
 
 
 def insertion(link: Link) -> np.ndarray:
-    """Q (4, 4) of a turning or a sliding joint: dA/dq = A Q, d2A/dq2 = A Q Q."""
+    """Q (4, 4) of a revolute or a prismatic joint: dA/dq = A Q, d2A/dq2 = A Q Q."""
     Q = np.zeros((4, 4))
     if link.is_revolute:
         Q[:3, :3] = _TURN

@@ -16,7 +16,7 @@ from cayley.model.tree import Tree
 
 _FILES = (".urdf", ".xml", ".mjcf", ".toml")
 _UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "qd": ("rad/s", "m/s"), "vd": ("rad/s^2", "m/s^2"), "qdd": ("rad/s^2", "m/s^2"),
-          "tau": ("N m", "N"), "M": ("kg m^2", "kg")}  # of joints that turn, and of joints that slide
+          "tau": ("N m", "N"), "M": ("kg m^2", "kg")}  # of revolute joints, and of prismatic joints
 
 
 def units_of(tree: Tree) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Jacobians all of whose elements have one unit: what singular values, condition numbers and ellipsoids can be taken of.
 
-Rows are metres or radians a second, columns are of joints that turn or slide. The elements have one unit if the rows do and the columns
+Rows are metres or radians a second, columns are of revolute or prismatic joints. The elements have one unit if the rows do and the columns
 do; otherwise a singular value adds metres to radians, and its size depends on the unit of length. Such a Jacobian is refused, unless
 a characteristic length L says how many metres are worth a radian: then lengths are divided by L, in the rows and in the columns.
 Source: Ruggiu 2.3.5; spec S2-40, A-09.

@@ -5,7 +5,7 @@
 Three texts give the same numbers. "link": outwards in the axes of the links; the cheapest in the frame's own axes. "running": the forward
 computation, in the root's axes, with the running angular velocity, u = sum (w_i x p_i,i+1 + s_i); the cheapest in those. "sum": joint by
 joint what each does to the point, u = sum (t_i x p_i,n + s_i). Given the joint axes and origins, both sums cost 9n multiplications and
-12n - 6 additions for n turning joints.
+12n - 6 additions for n revolute joints.
 Source: Ruggiu (2.55), (2.56), 2.3.2; spec S2-35, S2-36.
 """
 

@@ -195,8 +195,8 @@ def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d
 def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:
     values = tuple(row) if np.ndim(row) else (row,)
     if len(values) != len(columns) and not (columns[-1] == "kind" and len(values) == len(columns) - 1):
-        raise ModelError(f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of joints that "
-                         "slide are DHRow(..., kind=\"prismatic\")")
+        raise ModelError(f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of prismatic "
+                         "joints are DHRow(..., kind=\"prismatic\")")
     return DHRow(**dict(zip(columns, values, strict=False)))
 
 

@@ -97,7 +97,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Revolute(Motion):
-    """A turn about an axis; `continuous` ones have no limits."""
+    """A revolute joint: a turn about an axis; `continuous` ones have no limits."""
 
     axis: tuple[float, float, float] = Z
     continuous: bool = False
@@ -117,7 +117,7 @@ class Revolute(Motion):
 
 @dataclass(frozen=True)
 class Prismatic(Motion):
-    """A slide along an axis."""
+    """A prismatic joint: a slide along an axis."""
 
     axis: tuple[float, float, float] = Z
     nq = 1
@@ -177,7 +177,7 @@ class Universal(Motion):
 
 @dataclass(frozen=True)
 class Spherical(Motion):
-    """Any rotation: a unit quaternion; the velocity is the angular velocity in the child's axes."""
+    """A spherical (ball) joint, any rotation: a unit quaternion; the velocity is the angular velocity in the child's axes."""
 
     nq = 4
     nv = 3
@@ -232,7 +232,7 @@ class Planar(Motion):
 
 @dataclass(frozen=True)
 class Floating(Motion):
-    """Any displacement: position and unit quaternion; the velocity is the twist (v; w) in the child's axes."""
+    """A floating base (free joint): position and unit quaternion; the velocity is the twist (v; w) in the child's axes."""
 
     nq = 7
     nv = 6

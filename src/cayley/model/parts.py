@@ -115,7 +115,10 @@ class Friction:
 
 @dataclass(frozen=True)
 class Rotor:
-    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint."""
+    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint (gear ratio).
+
+    The joint feels the armature, or reflected inertia, inertia * gear^2.
+    """
 
     inertia: float = 0.0
     gear: float = 1.0
@@ -133,7 +136,7 @@ class Rotor:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: its coordinate is multiplier q + offset."""
+    """A mimic joint, one that follows another: its coordinate is multiplier q + offset."""
 
     joint: str
     multiplier: float = 1.0

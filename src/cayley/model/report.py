@@ -22,7 +22,7 @@ from cayley.model.tree import Tree
 from cayley.wording import printable
 
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
-                "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}  # that turn, that slide
+                "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}  # revolute, prismatic
 SMALLEST_MASS, LARGEST_MASS = 1e-4, 1e4  # [kg], of a part of a robot
 LARGEST_GYRATION = 10.0  # [m]
 

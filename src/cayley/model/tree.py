@@ -92,15 +92,17 @@ class Tree(Immutable):
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
+        """Where in q the coordinates of each joint are."""
         return slices([j.motion.nq for j in self.joints])
 
     @cached_property
     def v_slices(self) -> tuple[slice, ...]:
+        """Where among the velocities those of each joint are."""
         return slices([j.motion.nv for j in self.joints])
 
     @cached_property
     def followers(self) -> dict[int, Follower]:
-        """By number, the joints that follow another, at the end of the chain of those that follow."""
+        """By number, the mimic joints, those that follow another, at the end of the chain of those that follow."""
         found: dict[int, Follower] = {}
         for number in range(len(self.joints)):
             chain: list[tuple[int, Mimic]] = []
@@ -115,10 +117,12 @@ class Tree(Immutable):
 
     @property
     def nq(self) -> int:
+        """The number of coordinates: one for a revolute or prismatic joint, seven for a floating base."""
         return sum(j.motion.nq for j in self.joints)
 
     @property
     def nv(self) -> int:
+        """The number of velocities, and of joint torques and forces."""
         return sum(j.motion.nv for j in self.joints)
 
     @cached_property
@@ -134,9 +138,11 @@ class Tree(Immutable):
         return {frame.name: frame for frame in self.frames}
 
     def body_number(self, name: str) -> int:
+        """The place of a body in `bodies`, by its name."""
         return _number(name, self._body_numbers, "body", self.name)
 
     def joint_number(self, name: str) -> int:
+        """The place of a joint in `joints`, by its name."""
         return _number(name, self._joint_numbers, "joint", self.name)
 
     @property
@@ -185,10 +191,12 @@ class Tree(Immutable):
 
     @property
     def lower(self) -> np.ndarray:
+        """The lower limits of the coordinates (nq) [rad, m]."""
         return np.concatenate([np.array(j.limits.lower, dtype=float) for j in self.joints] or [np.zeros(0)])
 
     @property
     def upper(self) -> np.ndarray:
+        """The upper limits of the coordinates (nq) [rad, m]."""
         return np.concatenate([np.array(j.limits.upper, dtype=float) for j in self.joints] or [np.zeros(0)])
 
     # Changes give a new mechanism

@@ -72,7 +72,7 @@ def _links(figure: Skeleton) -> list[dict[str, Any]]:
 
 
 def _slides(tree: Tree) -> list[dict[str, Any]]:
-    """Rods from the places of sliding joints to what slides."""
+    """Rods from the places of prismatic joints to what slides."""
     return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1}
             for number, joint in enumerate(tree.joints) if isinstance(joint.motion, (Prismatic, Helical))]
 

@@ -35,7 +35,7 @@ ALGORITHM_57 = Recursion("augmented_links", "5.3.45", "5.3.46")
 
 
 def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
-    """What each equation costs by the rules of Table 5.1, all twists being equal and all joints turning."""
+    """What each equation costs by the rules of Table 5.1, all twists being equal and all joints revolute."""
     at_rest, one, two = _wrenches(method, [twist], moving=False), _wrenches(method, [twist]), _wrenches(method, [twist, twist])
     figures = {}
     for equation in two:

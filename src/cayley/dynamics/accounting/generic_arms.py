@@ -17,7 +17,7 @@ def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[f
     """An arm with the given twists (n) [rad]; all other numbers are arbitrary, none is 0 or 1.
 
     The offsets between the links have three components, as the published counts assume; in Denavit-Hartenberg frames a twist of 0 or 90
-    degrees makes one of them zero. `kinds` has a letter for each joint, R or P; by default all joints turn.
+    degrees makes one of them zero. `kinds` has a letter for each joint, R or P; by default all are revolute.
 
     >>> generic_arm([GENERAL, 0.0, np.pi / 2], "RPR").nv
     3

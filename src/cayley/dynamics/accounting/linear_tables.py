@@ -121,12 +121,12 @@ def _by_equation(title: str, printed: Mapping[str, tuple[Figures, Figures]], n: 
 
 
 def counted_figures(twist: float) -> dict[str, Figures]:
-    """What each equation of Algorithm 7.1 costs, as formulas of n, all twists being equal and all joints turning."""
+    """What each equation of Algorithm 7.1 costs, as formulas of n, all twists being equal and all joints revolute."""
     return fitted(lambda n: counted_operations(n, twist))
 
 
 def counted_operations(n: int, twist: float) -> dict[str, Cost]:
-    """Operations by equation for one arm of n turning joints: those that some entry of D, V or P needs."""
+    """Operations by equation for one arm of n revolute joints: those that some entry of D, V or P needs."""
     tape = Tape()
     chain = serial_chain(generic_arm([twist] * n))
     found = sensitivities(chain, *[tape.inputs(x) for x in generic_state(n)])

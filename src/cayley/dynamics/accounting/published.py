@@ -1,6 +1,6 @@
 """The published operation counts, as printed, with the corrections of the catalogue.
 
-Balafoutis & Patel, sections 4.3.4, 5.2, 5.3.2 and Tables 5.1 to 5.3 (all joints turning). Table 3 of Mladenova is in
+Balafoutis & Patel, sections 4.3.4, 5.2, 5.3.2 and Tables 5.1 to 5.3 (all joints revolute). Table 3 of Mladenova is in
 `cayley.geometry.rotations.costs`.
 """
 

@@ -4,7 +4,7 @@ In the root's axes, with the twist (w; r') of each link's centre of mass:
 
     T   twists of all links = T v, (6 N, nv)         M   inertia of all links on the diagonal: central tensor, mass
     N   M = N^T N                                    P   N T, with D = T^T M T = P^T P
-In a chain column j of block k is (z; z x r) for a turning, (0; z) for a sliding joint j <= k; so T and P are lower block triangular.
+In a chain column j of block k is (z; z x r) for a revolute, (0; z) for a prismatic joint j <= k; so T and P are lower block triangular.
 Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.10)-(6.2.15), spec R4.3.
 """
 

@@ -1,4 +1,4 @@
-"""Closed-form dynamics of a chain of turning joints by generalized links (Renaud; Vukobratovic, Li and Kircanski).
+"""Closed-form dynamics of a chain of revolute joints by generalized links (Renaud; Vukobratovic, Li and Kircanski).
 
 A generalized link is all that joint i carries, as if it were rigid. In the root's axes:
 
@@ -74,7 +74,7 @@ def generalized_links(chain: Links, q: Any) -> list[GeneralizedLink]:
     """What each joint of a chain carries, in the root's axes."""
     for link in chain.links:
         if not link.is_revolute:
-            raise UnsupportedError(f"the closed form by generalized links is for turning joints, and joint {link.name!r} of {chain.name} "
+            raise UnsupportedError(f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {chain.name} "
                                    f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
     R, p = [np.eye(3)], [np.zeros(3)]
     for link in chain.links:

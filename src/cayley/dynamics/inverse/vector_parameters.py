@@ -1,6 +1,6 @@
 """The joints of a chain as vector-parameters, and the way back from the model in vector-parameters to joint coordinates.
 
-    c        vector-parameter tan(angle/2) e of a joint that turns; the translation t of one that slides          (n, 3)
+    c        vector-parameter tan(angle/2) e of a revolute joint; the translation t of a prismatic one          (n, 3)
     tau      tan(q/2), the one informative component of the c of a revolute joint
     N(c)     2 (1 + c~)/(1 + c.c): the angular velocity by the rate of c
 A joint's c is taken in its own axes, after the fixed rotation C of its placement, and is then affine in tau. The source takes the whole

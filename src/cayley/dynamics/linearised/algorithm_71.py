@@ -1,11 +1,11 @@
-"""The sensitivity matrices of open chains by Algorithm 7.1 as it is published, equation by equation, completed for sliding joints.
+"""The sensitivity matrices of open chains by Algorithm 7.1 as it is published, equation by equation, completed for prismatic joints.
 
     U, dU, E, L     first moment of links i to n, its rate, their inertia tensor and rate tensor, about the origin of link i
     f, fh, fb       force that a unit motion of joint i asks for, and minus its derivatives by velocity (half of it) and coordinate
     B, C, H, G      what joint i's moment feels of motions before it, and what the joints before it feel of joint i
 w, Om, sdd, Udd, eta, u, K, Kh as in Algorithm 5.7 (`inverse.augmented_links`), which must have run. B and C are columns; the source's row
 f . s~ is the column -s~ f. `sensitivities` is the same algorithm with fewer operations, for trees.
-Source: Balafoutis & Patel (7.3.18), (7.3.19), dots restored as in spec E-19, sliding joints as in spec R8.5.
+Source: Balafoutis & Patel (7.3.18), (7.3.19), dots restored as in spec E-19, prismatic joints as in spec R8.5.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
 
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of turning and sliding joints.
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.links import serial_chain
     >>> from cayley.model.catalogue import load_robot

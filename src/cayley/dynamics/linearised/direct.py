@@ -1,7 +1,7 @@
 """The sensitivity matrices of open chains entry by entry: nothing is recursive but the nominal motion.
 
 An entry is the derivative of one joint's moment or force (`partials`) along its own axis. The second way to D, V and P, beside
-Algorithm 7.1. Source: Balafoutis & Patel (7.3.2)-(7.3.4), dots restored as in spec E-19, sliding joints as in spec R10.
+Algorithm 7.1. Source: Balafoutis & Patel (7.3.2)-(7.3.4), dots restored as in spec E-19, prismatic joints as in spec R10.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cayley.dynamics.links import Links
 
 
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of turning and sliding joints.
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.links import serial_chain
     >>> from cayley.model.catalogue import load_robot

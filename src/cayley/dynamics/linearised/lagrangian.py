@@ -21,7 +21,7 @@ _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of turning and sliding joints.
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.links import serial_chain
     >>> from cayley.model.catalogue import load_robot

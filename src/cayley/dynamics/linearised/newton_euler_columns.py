@@ -16,7 +16,7 @@ from cayley.dynamics.links import Links
 
 
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of turning and sliding joints.
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> import numpy as np
     >>> from cayley.dynamics.links import serial_chain

@@ -1,12 +1,12 @@
 """Partial derivatives of the tensors of dynamics of an open chain by the coordinate, velocity and acceleration of one joint.
 
 Of every quantity of link i the derivative is taken of its components in the axes of link i, and given in them. `j` is the joint; joints
-after link i count too where they are felt. With a sliding joint j every rotation stands still; s, U and n change by its direction z_j.
+after link i count too where they are felt. With a prismatic joint j every rotation stands still; s, U and n change by its direction z_j.
     A, W     axes of link i in those of link i-1, and in the root's; with their first and second rates
     w~, W^   skew tensor of the angular velocity, and acceleration tensor         mu    torque of the augmented link
     s_i,i+1  from the origin of link i to that of the next                        s_0i  place of the origin
     U        first moment of links i to n                                         eta   their moment about the origin
-Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a sliding joint.
+Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a prismatic joint.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The recursive linearised model of open chains: perturbations go from link to link as the nominal motion does, in O(n) operations.
 
 Every line of Algorithm 5.7 is differentiated; d.. are perturbations, of components in the link's own axes. For joint j
-    d(A^T v) = A^T dv - dq z x A^T v         d(A v) = A (dv + dq z x v)         (sliding joints do not turn: dq of the turn is zero)
+    d(A^T v) = A^T dv - dq z x A^T v         d(A v) = A (dv + dq z x v)         (prismatic joints do not turn: dq of the turn is zero)
 It gives dtau and no matrices; the matrices are its values for unit perturbations. w, Om, zeta, sdd, u, Kh, Udd, eta as in
 `inverse.augmented_links`. Source: Balafoutis & Patel 7.2.2, in words; spec R8.6.
 """
@@ -131,7 +131,7 @@ def _offset_change(link: Link, step: Step) -> Any:
 
 
 def _first_change(augmented: Links, steps: list[Step], k: int) -> Any:
-    """du: of an augmented link before a sliding joint."""
+    """du: of an augmented link before a prismatic joint."""
     if k + 1 == len(steps):
         return NONE
     return augmented.links[k + 1].moments.mass * _offset_change(augmented.links[k + 1], steps[k + 1])

@@ -9,7 +9,7 @@ A unit of one velocity of a joint, slide s and turn t in the axes of its link, c
 with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. The forces and moments that follow are
     f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
 of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the joints before it feel.
-Source: Balafoutis & Patel, Algorithm 7.1, completed for sliding joints (spec R8.3, R8.5); for joints with several velocities the same,
+Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for joints with several velocities the same,
 direction by direction; equation (L-5) of docs/theory/linearised.md.
 """
 
@@ -103,7 +103,7 @@ def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any
 
 
 def _single(link: Link, moved: Movement) -> Direction:
-    """Of a joint that turns or slides: its axis stands still in the parent, so the link's own movement says all."""
+    """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
     s, t = link.subspace[:3, 0], link.subspace[3:, 0]
     dt, ds = np.cross(moved.w, t), np.cross(moved.w, s)
     return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds), Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
