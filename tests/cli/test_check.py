@@ -1,6 +1,7 @@
 """`cayley check` finds every problem, where it is, and never falls over."""
 
 import re
+import time
 
 import numpy as np
 import pytest
@@ -128,3 +129,38 @@ def test_damaged_files_never_raise(tmp_path, ending, text):
         path.write_bytes(bytes(damaged[:cut]))
         found = examine(path)
         assert found.errors or found.summary
+
+
+def test_files_of_many_and_of_deep_parts_are_checked_in_bounded_time(tmp_path):
+    deep, many, said = tmp_path / "deep.urdf", tmp_path / "many.toml", tmp_path / "said.toml"
+    deep.write_text('<robot name="r"><link name="a"><visual>' + "<a>" * 5000 + "</a>" * 5000 + '</visual></link>\n<link name="a"/></robot>')
+    assert "deep.urdf, line 2" in data(call("check", deep, "--json", code=1))["errors"][0]
+    many.write_text('name = "m"\n' + "".join(f'[[bodies]]\nname = "b{k}"\nmass = -1\n' for k in range(2000)))
+    start = time.process_time()
+    shown = call("check", many, code=1).stdout
+    assert "bodies[2]" in shown and "There may be more behind it" in " ".join(shown.split()) and time.process_time() - start < 10
+    said.write_text('source = """\n[[bodies]]\n[[bodies]]\n"""\nname = "m"\n[[bodies]]\nname = "a"\nmass = -1\n')
+    assert len(data(call("check", said, "--json", code=1))["errors"]) == 1
+
+
+def test_what_mjcf_says_beyond_a_mechanism_is_told_in_sentences(tmp_path):
+    path = tmp_path / "arm.xml"
+    path.write_text('<mujoco><worldbody><body><joint name="j" stiffness="3" range="-90 90"/><geom size="1"/></body></worldbody>'
+                    '<actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/><jointvel joint="j"/></sensor></mujoco>')
+    found = data(call("check", path, "--json"))["warnings"]
+    for sentence in ("1 actuator is left out", "2 sensors are left out", "the spring of joint 'j' is left out"):
+        assert sentence in found
+
+
+def test_degrees_are_told(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
+                    '<axis xyz="0 0 1"/><limit lower="-90" upper="90" velocity="1" effort="1"/></joint></robot>')
+    found = data(call("check", path, "--json"))["warnings"]
+    assert "joint 'j' is revolute and turns from -90 to 90 rad: if these are degrees, write radians" in found
+
+
+@pytest.mark.parametrize("name, words", [("arm.urdf.xacro", "`xacro arm.urdf.xacro > arm.urdf`"), ("world.sdf", "SDF is not read")])
+def test_formats_that_are_not_read(name, words, tmp_path):
+    (tmp_path / name).write_text("<robot/>")
+    assert words in data(call("check", tmp_path / name, "--json", code=1))["errors"][0]

@@ -8,10 +8,12 @@ import sys
 import time
 import warnings
 
+import numpy as np
 import pytest
 
 import cayley as cy
 from cayley.errors import ModelError
+from cayley.model.configurations import random_configuration
 from cayley.model.mjcf import load_mjcf
 from cayley.model.report import ModelWarning
 from cayley.model.toml_format import load_toml
@@ -146,6 +148,7 @@ def test_what_toml_accepts_its_urdf_can_be_read_back():
         warnings.simplefilter("ignore", ModelWarning)
         again = load_urdf(dump_urdf(tree))
     assert again.bodies[1].mass == tree.bodies[1].mass and (again.joints[0].placement == tree.joints[0].placement).all()
+    assert tree.joints[0].limits == again.joints[0].limits and np.isfinite(random_configuration(tree, 3)).all()
     with pytest.raises(ModelError, match="absurdly large"):
         load_toml(text.replace("position = [0, 1e30", "position = [0, 1.1e30"))
 

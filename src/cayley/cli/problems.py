@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -24,6 +25,7 @@ from cayley.model.toml_section import document
 from cayley.model.urdf import load_urdf
 from cayley.model.xml_elements import Element, read_xml
 
+MOST_PARTS = 300  # read alone: a file with thousands is not read thousands of times
 NEIGHBOURS = {"bodies": (), "joints": ("parent", "child"), "frames": ("body",)}  # bodies that a table of TOML names
 
 _TABLE = re.compile(r"\s*\[\[?\s*([\w-]+)\s*\]")
@@ -59,13 +61,19 @@ def examine(path: Path) -> Problems:
 
 
 def _all_errors(path: Path, first: str) -> Problems:
-    parts = {".urdf": _urdf_errors, ".toml": _toml_errors}.get(path.suffix.lower())
+    ending = path.suffix.lower()
+    parts = _urdf_errors(path) if ending == ".urdf" else _toml_errors(path) if ending == ".toml" else iter(())
+    found: list[str] = []
+    more = False
     try:
-        found = list(parts(path)) if parts else []
+        for errors in islice(parts, MOST_PARTS):
+            found += errors
+        more = next(parts, None) is not None
     except CayleyError:  # not even XML or TOML
         found = []
-    errors = list(dict.fromkeys([*found, *([] if first in found else [first])]))
-    return Problems(sorted(errors, key=_line), [], all_found=first in found or not path.is_file() or path.suffix.lower() not in ENDINGS)
+    every = dict.fromkeys([*found, first])
+    all_found = not more and (first in found or not path.is_file() or ending not in ENDINGS)
+    return Problems(sorted(every, key=_line), [], all_found=all_found)
 
 
 def _line(error: str) -> int:
@@ -73,28 +81,28 @@ def _line(error: str) -> int:
     return int(found.group(1)) if found else 0
 
 
-def _error(read: Callable[[Any], Any], text: str) -> Iterator[str]:
+def _error(read: Callable[[Any], Any], text: str) -> list[str]:
     """What a reader says of a text, if anything."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         try:
             read(text)
         except CayleyError as error:
-            yield str(error)
+            return [str(error)]
+    return []
 
 
 # URDF
 
 
-def _urdf_errors(path: Path) -> Iterator[str]:
+def _urdf_errors(path: Path) -> Iterator[list[str]]:
+    """Of who names whom, and of the links and joints one by one."""
     robot = read_xml(path)
     links, joints = robot.all("link"), robot.all("joint")
-    documents = [_document(robot, [*map(_bare, links), *map(_only_ends, joints)])]
-    documents += [_document(robot, [link]) for link in links]
-    documents += [_document(robot, [*_ends(joint), joint]) for joint in joints]
-    for text in documents:
-        for error in _error(load_urdf, text):
-            yield error.replace("text, line", f"{robot.file}, line", 1)
+    named = [*map(_bare, links), *map(_only_ends, joints)]
+    for parts in chain([named], ([link] for link in links), ([*_ends(joint), joint] for joint in joints)):
+        errors = _error(load_urdf, _document(robot, parts))
+        yield [error.replace("text, line", f"{robot.file}, line", 1) for error in errors]
 
 
 def _bare(link: Element) -> Element:
@@ -114,16 +122,17 @@ def _ends(joint: Element) -> list[Element]:
 def _document(robot: Element, parts: Sequence[Element]) -> str:
     """The text of a robot of these parts, each in its own line."""
     lines: list[str] = []
-    _write(replace(robot, children=sorted(parts, key=lambda part: part.line)), lines)
+    pending: list[Element | str] = [replace(robot, children=sorted(parts, key=lambda part: part.line))]
+    while pending:
+        element = pending.pop()
+        if isinstance(element, str):
+            lines[-1] += element
+            continue
+        lines += [""] * (element.line - len(lines))
+        attributes = "".join(f" {key}={quoteattr(value)}" for key, value in element.attributes.items())
+        lines[-1] += f"<{element.tag}{attributes}>"
+        pending += [f"</{element.tag}>", *reversed(element.children)]
     return "\n".join(lines)
-
-
-def _write(element: Element, lines: list[str]) -> None:
-    lines += [""] * (element.line - len(lines))
-    lines[-1] += f"<{element.tag}{''.join(f' {key}={quoteattr(value)}' for key, value in element.attributes.items())}>"
-    for child in element.children:
-        _write(child, lines)
-    lines[-1] += f"</{element.tag}>"
 
 
 # TOML
@@ -138,30 +147,36 @@ class Block(NamedTuple):
     last: int
 
 
-def _toml_errors(path: Path) -> Iterator[str]:
+def _toml_errors(path: Path) -> Iterator[list[str]]:
     """Of what stands above the tables, of who names whom, and of the tables of bodies, joints and frames one by one. Joints that follow
     others, loops and tables [dh] are left to the reading of the whole."""
     data, lines = document(path).data, decoded(str(path), read_bytes(path)).split("\n")
     blocks = list(_blocks(lines))
-    parts = [block for block in blocks if block.kind in NEIGHBOURS and isinstance(data.get(block.kind), list)]
-    if not parts or "dh" in data or blocks[0].first == 0:
+    parts = [block for block in blocks if block.kind in NEIGHBOURS]
+    if not parts or "dh" in data or blocks[0].first == 0 or not all(_is_table(data, block) for block in parts):
         return
     name = f"name = {json.dumps(str(data.get('name', 'mechanism')))}"
     above = _kept(lines, lambda k: k < blocks[0].first) + "\n" + _bare_bodies(["root"])
-    yield from _placed(path, above)
-    yield from _placed(path, name + _kept(lines, lambda k: any(b.first <= k < b.last for b in parts), _naming))
+    yield _placed(path, above)
+    inside = {k for block in parts for k in range(block.first, block.last)}
+    yield _placed(path, name + _kept(lines, lambda k: k in inside, _naming))
     for block in parts:
         table = data[block.kind][block.number]
         if "mimic" not in table:
             names = [table[key] for key in NEIGHBOURS[block.kind] if isinstance(table.get(key), str)]
-            alone = _kept(lines, lambda k, block=block: block.first <= k < block.last)  # type: ignore[misc]
-            for error in _placed(path, f"{name}{alone}\n{_bare_bodies(names)}"):
-                yield error.replace(f"{block.kind}[1]", f"{block.kind}[{block.number + 1}]", 1)
+            alone = "\n" * block.first + "\n".join(lines[block.first:block.last])
+            errors = _placed(path, f"{name}{alone}\n{_bare_bodies(names)}")
+            yield [error.replace(f"{block.kind}[1]", f"{block.kind}[{block.number + 1}]", 1) for error in errors]
 
 
-def _placed(path: Path, text: str) -> Iterator[str]:
-    for error in _error(load_toml, text):
-        yield error.replace("the TOML text", str(path), 1)
+def _is_table(data: dict[str, Any], block: Block) -> bool:
+    """Whether what looks like a table in the text is one: it may stand in a text of several lines."""
+    tables = data.get(block.kind)
+    return isinstance(tables, list) and len(tables) > block.number and isinstance(tables[block.number], dict)
+
+
+def _placed(path: Path, text: str) -> list[str]:
+    return [error.replace("the TOML text", str(path), 1) for error in _error(load_toml, text)]
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:

@@ -14,6 +14,7 @@ from cayley.model.joint_kinds import Motion
 from cayley.wording import shown
 
 LARGEST = 1e30  # nothing in a robot has this size in SI units
+NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
 _POSE_TOLERANCE = 1e-9
 _ROUNDING = 1e-15
@@ -93,7 +94,7 @@ class Body(Immutable):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a joint may do; infinite where nothing is known."""
+    """What a joint may do; infinite where nothing is known. In a joint, +-1e300 and beyond become infinite."""
 
     lower: tuple[float, ...] = ()
     upper: tuple[float, ...] = ()
@@ -178,7 +179,8 @@ class Joint(Immutable):
         for low, high in zip(said["lower"], said["upper"], strict=True):
             if not low <= high:
                 raise ModelError(f"the limits of joint {self.name!r} are crossed: lower {low}, upper {high}")
-        return Limits(**said)
+        return Limits(**{key: tuple(x if abs(x) < NO_LIMIT else float(np.copysign(np.inf, x)) for x in values)
+                         for key, values in said.items()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,6 @@ from cayley.wording import did_you_mean
 
 __all__ = ["dump_urdf", "load_urdf"]
 
-_NO_LIMIT = 1e300
 _MOST_ADVICE = 10  # names offered for joints to follow that do not exist: looking for them takes time
 _LONGEST, _HEAVIEST = 1e3, 1e6  # [m], [kg]
 _ROBOT = ("link", "joint", "material", "transmission", "gazebo", "sensor")
@@ -205,8 +204,7 @@ def _limits(joint: Element, kind: str) -> Limits:
 
 
 def _limit(limit: Element, key: str, default: float) -> float:
-    value = limit.number(key, default, largest=float(np.finfo(float).max))
-    return value if abs(value) < _NO_LIMIT else float(np.copysign(np.inf, value))
+    return limit.number(key, default, largest=float(np.finfo(float).max))
 
 
 def _friction(joint: Element) -> Friction:
