@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cayley.compiler.counts import count
 from cayley.compiler.graph import RULES, Graph
+from cayley.compiler.kernel import kernel
 from cayley.compiler.program import Program, Variable, rebuild, variable
 from cayley.compiler.simplify import factored, simplify
 from cayley.errors import UnsupportedError
@@ -466,3 +467,10 @@ def test_factoring_never_adds_an_operation(seed, length):
     before, after = count(rebuild(original)), count(factored(original))
     assert after.multiplications + after.additions <= before.multiplications + before.additions
     assert same(original, factored(original), "wxyz")
+
+
+@pytest.mark.parametrize("text", [lambda x: (x + np.nan) - np.nan, lambda x: (x - np.nan) + np.nan, lambda x: np.nan - (np.nan - x),
+                                  lambda x: np.nan * x - np.nan, lambda x: (np.nan * x + np.nan) - (np.nan - x)])
+def test_a_constant_that_is_nan_is_not_taken_away_again(text):
+    made = kernel("()->()", name="text", inputs=["x"])(text)
+    assert np.isnan(made(2.0)) and np.isnan(made([1.0, 2.0])).all()

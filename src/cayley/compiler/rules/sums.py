@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cayley.compiler.graph import RULES, Node, is_constant, is_moderate
 from cayley.compiler.rules import as_written
 from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
@@ -12,7 +14,7 @@ def add(a: Node, b: Node) -> Node:
     a, b = number(a), number(b)
     if a.graph.strict:
         return as_written.add(a, b)
-    if (known := fold(lambda x, y: x + y, a, b)) is not None:
+    if (known := _known(lambda x, y: x + y, a, b)) is not None:
         return known
     if is_constant(a, 0.0):
         return b
@@ -37,10 +39,10 @@ def subtract(a: Node, b: Node) -> Node:
     a, b = number(a), number(b)
     if a.graph.strict:
         return as_written.subtract(a, b)
+    if (known := _known(lambda x, y: x - y, a, b)) is not None:
+        return known
     if a is b:
         return a.graph.constant(0.0)
-    if (known := fold(lambda x, y: x - y, a, b)) is not None:
-        return known
     if is_constant(b, 0.0):
         return a
     if is_constant(a, 0.0):
@@ -67,6 +69,12 @@ def negative(a: Node) -> Node:
     if a.op == "constant":
         return a.graph.constant(-a.value)
     return a.args[0] if a.op == "negative" else a.graph.node("negative", a)
+
+
+def _known(function: Callable[..., float], a: Node, b: Node) -> Node | None:
+    """The sum of constants; a constant that is NaN is the sum with anything, and nothing takes it away again."""
+    nan = next((x for x in (a, b) if x.op == "constant" and x.value != x.value), None)
+    return fold(function, a, b) if nan is None else nan
 
 
 def _offset(node: Node) -> tuple[float, int, Node] | None:
