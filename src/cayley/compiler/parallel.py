@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.arguments import called
 from cayley.errors import SignatureError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class Parallel:
             targets = tuple(r[(slice(None),) * axis + (slice(low, high),)] for r in results)
             called(ufunc, parts, {"out": targets, "dtype": dtype})
 
+        from concurrent.futures import wait
         others = [_pool(self._threads - 1).submit(piece, low, high) for low, high in pairwise(bounds[1:])]
         try:
             piece(*bounds[:2])  # the calling thread works too, instead of waiting
@@ -113,6 +116,7 @@ _PLAIN = (np.ndarray, np.memmap)
 @lru_cache(maxsize=4)
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Threads that all kernels share. A forked child has none of them, and makes its own."""
+    from concurrent.futures import ThreadPoolExecutor  # brings logging, which only those with threads should wait for
     return ThreadPoolExecutor(threads, thread_name_prefix="cayley")
 
 
