@@ -55,7 +55,7 @@ def _form(random, value):
         return value.astype(str(random.choice(["float32", "int8", "int64", "float16"])))
     if kind == 2 and value.ndim:
         return np.ascontiguousarray(value[..., ::-1])[..., ::-1]
-    if kind == 3:
+    if kind == 3 and value.ndim:  # NumPy gives a scalar an axis here
         return np.asfortranarray(value)
     if kind == 4 and value.ndim:
         wide = np.zeros((*value.shape[:-1], 2 * value.shape[-1]))

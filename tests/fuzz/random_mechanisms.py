@@ -94,7 +94,8 @@ def check_accelerations(random, arm, q, qd, qdd, tau, M):
     for name, compute in methods(random, arm.forward_dynamics, FORWARD):
         found = compute(q, qd, tau)
         if regular:
-            near(found, qdd, np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), f"forward dynamics by {name}", tolerance=1e-11)
+            tolerance = 1e-9 if name == "conjugate-gradients" else 1e-11  # it stops at a residual, and does not solve to rounding
+            near(found, qdd, np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), f"forward dynamics by {name}", tolerance)
         else:
             assert np.isnan(found).all(), f"forward dynamics by {name} has an answer although the mass matrix is singular: {found}"
 

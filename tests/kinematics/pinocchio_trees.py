@@ -119,7 +119,8 @@ class PinocchioTree:
 
     def jacobian(self, q, frame, axes):
         data = self.model.createData()
-        return pin.computeFrameJacobian(self.model, data, self.q(q), self.frames[frame], AXES[axes]) @ self.velocity_map(q)
+        J = pin.computeFrameJacobian(self.model, data, self.q(q), self.frames[frame], AXES[axes])
+        return J.reshape(6, -1) @ self.velocity_map(q)  # of one column Pinocchio makes a vector
 
     def jacobian_rate(self, q, v, frame, axes):
         """Right for trees without universal joints: Pinocchio leaves the change of their axes with the second angle out."""

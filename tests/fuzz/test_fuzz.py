@@ -1,0 +1,15 @@
+"""Random functions, calls, files and mechanisms: a few seeds here, as many as one likes with `make fuzz`."""
+
+import pytest
+
+from fuzz import argument_forms, random_mechanisms
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_mechanisms(seed):
+    random_mechanisms.check(seed)
+
+
+def test_argument_forms():
+    for seed in range(1500):
+        argument_forms.check(seed)
