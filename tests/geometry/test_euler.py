@@ -399,7 +399,7 @@ def test_there_are_twelve_sequences():
 
 @pytest.mark.parametrize("sequence", ["zz", "zzy", "ZYX", "abc", "zyxz", ""])
 def test_other_sequences_are_refused(sequence):
-    with pytest.raises(ConventionError, match="no Euler sequence"):
+    with pytest.raises(ConventionError, match="no Euler sequence" if sequence != "ZYX" else "'ZYX' is written 'zyx'.*SciPy"):
         matrix_from_euler([0.0, 0.0, 0.0], sequence=sequence, axes="moving")
 
 

@@ -22,6 +22,43 @@ def close(found, expected, tolerance=1e-13):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max(initial=0)))
 
 
+def test_mass_properties_are_values_of_numbers():
+    body = ci.MassProperties(2, [0.1, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert body.first_moment.tolist() == [0.2, 0.0, 0.0] and (body + body).mass == 4.0 and isinstance(body.mass, float)
+    same, other = ci.MassProperties(2.0, np.array([0.1, 0, 0]), np.eye(3)), ci.MassProperties(2.0, [0.1, 0, 0], 2 * np.eye(3))
+    assert body == same and hash(body) == hash(same) and body != other and len({body, same, other}) == 2 and body != 2
+    with pytest.raises(ValueError, match="read-only"):
+        body.center[0] = 1.0
+    for wrong, message in (((2, [0.1, 0], np.eye(3)), r"centre of mass has shape \(3\), not \(2,\)"),
+                           ((2, [0, 0, 0], [1, 2, 3]), r"inertia tensor of a body has shape \(3, 3\)"),
+                           (([1, 2], [0, 0, 0], np.eye(3)), "mass of a body has shape"), (("2", [0, 0, 0], np.eye(3)), "real numbers"),
+                           ((1j, [0, 0, 0], np.eye(3)), "real numbers"), ((1, [0, 0, None], np.eye(3)), "real numbers")):
+        with pytest.raises(GeometryError, match=message):
+            ci.MassProperties(*wrong)
+
+
+def test_shapes_that_are_no_bodies():
+    for wrong in (lambda: ci.mass_properties_of_cells(np.ones((2, 2)), (1, 1, 1)),
+                  lambda: ci.mass_properties_of_points([1, 2], np.ones((2, 2))),
+                  lambda: ci.pseudo_inertia_consistency(np.eye(3)), lambda: ci.mass_properties_from_pseudo_inertia(np.eye(3)),
+                  lambda: ci.nearest_physical_inertia(np.eye(2)),
+                  lambda: ci.mass_properties_of_density(lambda x, y, z: 1.0, (0, 0), (1, 1)),
+                  lambda: ci.principal_inertia(np.eye(2)), lambda: ci.MassProperties(1, [0, 0, 0], np.eye(3)).inertia_about([1, 2])):
+        with pytest.raises(GeometryError, match="shape"):
+            wrong()
+    with pytest.raises(GeometryError, match="there is no nearest"):
+        ci.nearest_physical_inertia(np.full((3, 3), np.nan))
+
+
+def test_a_repair_is_offered_only_where_there_is_one():
+    for body in (ci.MassProperties(-1.0, np.zeros(3), np.eye(3)), ci.MassProperties(np.nan, np.zeros(3), np.eye(3))):
+        with pytest.raises(GeometryError, match="not physical") as caught:
+            ci.check_mass_properties(body)
+        assert "repair" not in str(caught.value)
+    with pytest.raises(GeometryError, match="repair of the inertia"):
+        ci.check_mass_properties(ci.MassProperties(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])))
+
+
 def revolution(outer, inner, low, high):
     """Mass properties of a solid of revolution about z with density 1, by quadrature over its profile."""
     def moment(power, radial):

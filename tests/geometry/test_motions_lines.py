@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cayley.errors import GeometryError, SingularityError
+from cayley.errors import GeometryError, SingularityError, UnsupportedError
 from cayley.geometry import motions as cm
 from cayley.geometry.motions import Dual
 from geometry.strategies import axes, parallel_axes, rotation_matrices, vectors
@@ -126,6 +126,42 @@ def test_functions_of_dual_numbers(name):
     with mpmath.workdps(40):
         slopes = [float(mpmath.diff(exact, mpmath.mpf(x))) for x in a]
     np.testing.assert_allclose(found.dual, 1.7 * np.array(slopes), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.spec("S0-33")
+@pytest.mark.parametrize("power", [0.5, 1 / 3, 1.5, -0.5, 2.0, 3])
+def test_powers_of_dual_numbers(power):
+    a = np.array([0.3, 1.0, 7.0])
+    found = Dual(a, np.full(3, 1.7)) ** power
+    np.testing.assert_allclose(found.real, a**power, rtol=1e-15)
+    np.testing.assert_allclose(found.dual, 1.7 * power * a ** (power - 1), rtol=1e-14)
+
+
+@pytest.mark.spec("S0-33")
+def test_operators_of_dual_numbers_stay_within_the_typed_errors():
+    for bad in (lambda: Dual(-2.0, 1.0) ** 0.5, lambda: Dual(np.array([1.0, -2.0]), np.ones(2)) ** -1.5, lambda: cm.dual_sqrt(Dual(-1.0))):
+        with pytest.raises(GeometryError, match="negative real part"):
+            bad()
+    for bad in (lambda: cm.MU**0.5, lambda: cm.MU**-1, lambda: cm.MU**-0.5, lambda: 1 / cm.MU, lambda: cm.dual_sqrt(cm.MU),
+                lambda: Dual(np.array([1.0, 0.0]), np.ones(2)) ** 0.25):
+        with pytest.raises(SingularityError, match="real part is zero"):
+            bad()
+    with pytest.raises(UnsupportedError, match="dual_exp"):
+        Dual(2.0, 1.0) ** Dual(1.0, 1.0)
+    assert Dual(0.0, 3.0) ** 1 == Dual(0.0, 3.0) and Dual(0.0, 3.0) ** 2 == 0.0 and cm.MU**0 == 1
+
+
+@pytest.mark.spec("S0-33")
+def test_equality_of_dual_numbers():
+    assert Dual(1.0, 2.0) == Dual(1.0, 2.0) == Dual(1, 2) and Dual(1.0, 2.0) != Dual(1.0, 3.0) and Dual(1.0, 2.0) != 1.0
+    assert Dual(3.0) == 3 and Dual(3.0) == 3 and hash(Dual(3.0)) == hash(3) and cm.MU * cm.MU == 0
+    assert len({Dual(1.0, 2.0), Dual(1, 2), Dual(2.0, 1.0)}) == 2
+    rows = Dual(np.arange(3.0), np.ones(3))
+    assert rows == Dual(np.arange(3.0), np.ones(3)) and rows != Dual(np.arange(3.0), np.zeros(3))
+    assert Dual(np.ones(2), np.zeros(2)) == np.ones(2)
+    assert Dual(1.0, 2.0) != "1 + 2 mu"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(rows)
 
 
 def duals(low=-5.0, high=5.0):

@@ -162,7 +162,7 @@ def test_half_turns_of_pairs():
 @given(st.floats(0.01, 1.0))
 def test_pairs_that_are_none_are_refused(defect):
     x, y = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])
-    for bad in ((x * (1 + defect), y, "x.x - 1"), (x, y * (1 - defect), "y.y - 1"), (x, y + defect * x, "y.y - 1|x.y")):
+    for bad in ((x * (1 + defect), y, r"\|x\| - 1"), (x, y * (1 - defect), r"\|y\| - 1"), (x, y + defect * x, r"\|y\| - 1|x\.y")):
         with pytest.raises(GeometryError, match=bad[2]):
             cr.matrix_from_tangent_pair(*bad[:2])
         with pytest.raises(GeometryError, match=bad[2]):

@@ -43,6 +43,28 @@ def test_constant_rate(w, c0, chart, frame):
 
 @pytest.mark.spec("S0-20")
 @pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.parametrize("sense", [1.0, -1.0])
+def test_half_turns_that_are_touched_or_nearly_so(chart, sense):
+    """Swings about z by the angle reach sin(t): touched at the quarter periods for reach = pi, crossed twice for more, missed for less."""
+    def found(reach, end=8.0):
+        path = cr.integrate_attitude(lambda t: [0.0, 0.0, reach * np.cos(t)], np.eye(3), [0.0, sense * end], frame="world", chart=chart)
+        return sense * path.half_turns
+
+    np.testing.assert_allclose(found(np.pi), np.pi * np.array([0.5, 1.5, 2.5]), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found(np.pi, 3.0), [np.pi / 2], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found(np.pi, np.pi / 2), [np.pi / 2], rtol=0, atol=1e-6)  # at the very end
+    assert found(np.pi * (1 - 1e-7)).size == 0
+    first = np.arcsin(1 / 1.001)
+    np.testing.assert_allclose(found(np.pi * 1.001, 4.0), [first, np.pi - first], rtol=0, atol=1e-8)
+
+
+def test_a_body_that_stays_half_a_turn_away_is_one_half_turn():
+    path = cr.integrate_attitude(lambda t: [0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0], [0.0, 2.0], frame="body")  # w = 0 all the way
+    assert len(path.half_turns) == 1
+
+
+@pytest.mark.spec("S0-20")
+@pytest.mark.parametrize("chart", CHARTS)
 def test_torque_free_body(chart):
     """Spec WE-05: the attitude of a tumbling body from its body rates; one half-turn, at t = 2.9034749037."""
     J = np.array([1.0, 2.0, 3.0])

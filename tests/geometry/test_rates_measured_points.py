@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
-from cayley.errors import GeometryError, SingularityError
+from cayley.errors import CayleyError, GeometryError, SingularityError
 from cayley.geometry import rates as cr
 from geometry.strategies import rotation_matrices, vectors
 
@@ -89,9 +89,10 @@ def test_too_few_or_broken_points():
 def test_both_forms_agree(points, w, dw, v0, a0):
     arms = points - points.mean(axis=0)
     extents = np.linalg.svd(arms, compute_uv=False)
-    assume(extents[1] > 0.05 * extents[0] and extents[0] > 0.1)
+    assume(extents[1] > 1e-5 * extents[0] and extents[0] > 0.1)
     velocities, accelerations = rigid(points, w, dw, v0, a0)
-    size = (1 + np.max(np.abs(velocities)) + np.max(np.abs(accelerations))) / extents[0] * (extents[0] / extents[1]) ** 2
+    # what rounding of points and velocities leaves: in proportion to the condition of the equations, not to its square
+    size = (1 + np.max(np.abs(velocities)) + np.max(np.abs(accelerations)) + (1 + w @ w) * np.max(np.abs(points))) / extents[1]
     np.testing.assert_allclose(cr.angular_velocity_from_points(points, velocities), w, rtol=0, atol=1e-13 * size)
     np.testing.assert_allclose(cr.angular_acceleration_from_points(points, w, accelerations), dw, rtol=0, atol=1e-13 * size)
     P = arms.T
@@ -101,6 +102,40 @@ def test_both_forms_agree(points, w, dw, v0, a0):
         size = condition * (1 + np.max(np.abs(velocities)) + np.max(np.abs(accelerations))) / np.linalg.norm(D)
         np.testing.assert_allclose(cr.angular_velocity_from_points_by_trace(points, velocities), w, rtol=0, atol=1e-13 * size)
         np.testing.assert_allclose(cr.angular_acceleration_from_points_by_trace(points, w, accelerations), dw, rtol=0, atol=1e-13 * size)
+
+
+@pytest.mark.spec("S2-26", "S2-27")
+@pytest.mark.parametrize("thin", [1e-2, 1e-4, 1e-5, 1e-6, 2e-7, 3e-8])
+@pytest.mark.parametrize("n", [3, 5])
+def test_thin_sets_lose_digits_once_not_twice(thin, n):
+    """As a least-squares solver for the equations themselves, w x p = v, does; the error is rounding / thinness."""
+    random = np.random.default_rng(8)
+    arms = np.array([[0, 0, 0], [1, 0, 0], [0.4, thin, 0], [0.7, -thin / 2, thin / 3], [-0.5, 0, -thin]])[:n]
+    axes = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    points = arms @ axes.T
+    velocities, accelerations = rigid(points, v0=np.zeros(3), a0=np.zeros(3))
+    allowed = 2e-16 * 40 / thin
+    np.testing.assert_allclose(cr.angular_velocity_from_points(points, velocities), OMEGA, rtol=0, atol=allowed)
+    np.testing.assert_allclose(cr.angular_acceleration_from_points(points, OMEGA, accelerations), OMEGADOT, rtol=0, atol=4 * allowed)
+    found = cr.rigid_rates_from_points(points, velocities, accelerations)
+    np.testing.assert_allclose(found.angular_velocity, OMEGA, rtol=0, atol=allowed)
+    noisy = velocities + 1e-3 * random.normal(size=velocities.shape)
+    centred = points - points.mean(axis=0)
+    equations = np.concatenate([np.stack([np.cross(e, p) for e in np.eye(3)], axis=1) for p in centred])
+    best = np.linalg.lstsq(equations, (noisy - noisy.mean(axis=0)).ravel(), rcond=None)[0]
+    np.testing.assert_allclose(cr.angular_velocity_from_points(points, noisy), best, rtol=0, atol=1e-3 * (1e-10 + 1e-15 / thin) / thin)
+
+
+def test_shapes_that_are_no_points():
+    for points in ([1.0, 2.0, 3.0], np.zeros((3, 2))):
+        with pytest.raises(GeometryError, match=r"shape \(\.\.\., n, 3\)"):
+            cr.check_spread(points)
+        with pytest.raises(CayleyError):
+            cr.rigid_rates_from_points(points, points)
+    with pytest.raises(CayleyError, match="3"):
+        cr.angular_velocity_from_points_by_trace(np.eye(4)[:, :3], np.eye(4)[:, :3])
+    with pytest.raises(GeometryError, match="velocities belong to points of shape"):
+        cr.rigid_rates_from_points(POINTS, np.zeros((4, 3)))
 
 
 @pytest.mark.spec("S2-26")

@@ -160,7 +160,7 @@ def test_what_is_not_a_rotation_is_refused(bad, message):
 def test_the_element_of_a_batch_is_named():
     R, dR = np.tile(np.eye(3), (4, 1, 1)), np.zeros((4, 3, 3))
     dR[2] = np.eye(3)
-    with pytest.raises(GeometryError, match=r"dR 2 of the batch .* is 1, 1e-09 is allowed"):
+    with pytest.raises(GeometryError, match=r"dR 2 of the batch .* is 1, 1e-08 is allowed"):
         cr.check_matrix_rate(R, dR)
     with pytest.raises(GeometryError, match="quaternion 1 of the batch"):
         cr.quaternion_rate_from_world_velocity([[1, 0, 0, 0], [2, 0, 0, 0]], [0, 0, 1])

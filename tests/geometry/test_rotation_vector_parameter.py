@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import cayley.geometry.rotations as rot
 from cayley.errors import GeometryError, SignatureError, SingularityError
+from cayley.geometry import motions, rates
 from cayley.geometry.rotations import vector_parameter
+from cayley.geometry.rotations.costs import composition
 from compiler.parity import check_parity
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product
 from geometry.rotation_samples import kernels_of, sample_arguments
@@ -33,6 +35,65 @@ def exact_product(*parameters):
     for c in parameters:
         total = product(total, [MP.mpf(1), *[MP.mpf(float(e)) for e in c]])
     return total
+
+
+# Every finite length
+
+LONG = [np.array(direction) * size for direction in ([1, 0, 0], [0.6, 0, -0.8], [1e-3, 1, 1e-7], [1, 1, 1])
+        for size in (1e15, 1e30, 1e150, 1.3e154, 1.4e154, 1e155, 1e200, 1e300, 1.7e308)]
+
+
+@pytest.mark.spec("S0-11", "S0-15", "S0-17")
+@pytest.mark.parametrize("c", LONG)
+def test_the_longest_vector_parameters_in_sixty_digits(c):
+    """Every consumer of c, to a few roundings of the attitude and of each component of the quaternion, against 60 digits."""
+    exact = [MP.mpf(float(x)) for x in c]
+    square = 1 + sum(x * x for x in exact)
+    norm = MP.sqrt(square)
+    cross = [[0, -exact[2], exact[1]], [exact[2], 0, -exact[0]], [-exact[1], exact[0], 0]]
+    R = np.array([[float((2 * exact[i] * exact[j] + 2 * cross[i][j] + (2 - square) * (i == j)) / square) for j in range(3)]
+                  for i in range(3)])
+    np.testing.assert_allclose(rot.matrix_from_vector_parameter(c), R, rtol=0, atol=6e-16)
+    q = [float(1 / norm), *[float(x / norm) for x in exact]]
+    np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), q, rtol=1e-15, atol=1e-320)
+    np.testing.assert_allclose(rot.half_sine_from_vector_parameter(c), q[1:], rtol=1e-15, atol=1e-320)
+    size = MP.sqrt(square - 1)
+    l = [float(2 * MP.atan(size) * x / size) for x in exact]
+    np.testing.assert_allclose(rot.rotation_vector_from_vector_parameter(c), l, rtol=1e-15)
+    x = np.array([1.0, -2.0, 3.0])
+    np.testing.assert_allclose(rot.rotate_by_vector_parameter(c, x), R @ x, rtol=0, atol=6e-15)
+    np.testing.assert_allclose(motions.pose_from_vector_parameter(c, x)[:3, :3], R, rtol=0, atol=6e-16)
+    np.testing.assert_allclose(motions.pose_from_dual_vector_parameter([c, x])[:3, :3], R, rtol=0, atol=6e-16)
+    assert motions.screw_from_vector_parameter(c, x).angle == pytest.approx(float(2 * MP.atan(size)), rel=1e-15)
+    rate = rates.angular_velocity_from_vector_parameter_rate(c, x)
+    across = [exact[1] * 3 + exact[2] * 2, exact[2] - 3 * exact[0], -2 * exact[0] - exact[1]]  # c x (1, -2, 3)
+    expected = [float(2 * (MP.mpf(float(a)) + b) / square) for a, b in zip(x, across, strict=True)]
+    np.testing.assert_allclose(rate.world, expected, rtol=0, atol=1e-15 * np.abs(expected).max() + 1e-320)
+    moved = motions.motion_of_point_from_vector_parameter(c, x, 0 * x, x, 0 * x, 0 * x, x)
+    np.testing.assert_allclose(moved.position, R @ x + x, rtol=0, atol=6e-15)
+    back = rot.compose_vector_parameters(c, -c)
+    np.testing.assert_allclose(back, 0, atol=1e-15)
+    twice = rot.compose_vector_parameters(c, c)  # 2 c / (1 - c.c)
+    np.testing.assert_allclose(twice, [float(2 * x / (2 - square)) for x in exact], rtol=1e-14, atol=4e-16)
+
+
+@pytest.mark.spec("S0-11", "S0-15", "S0-17")
+@pytest.mark.parametrize("size", [1e9, 1e18, 1.8e19, 1.9e19, 1e30, 3e38])
+def test_the_longest_vector_parameters_in_single_precision(size):
+    c = (size * np.array([0.6, 0.0, -0.8])).astype(np.float32)
+    R = rot.matrix_from_vector_parameter(c)
+    assert R.dtype == np.float32
+    np.testing.assert_allclose(R, [[-0.28, 0, -0.96], [0, -1, 0], [-0.96, 0, 0.28]], rtol=0, atol=3e-7)
+    np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), [1 / size, 0.6, 0, -0.8], rtol=3e-7, atol=1e-44)
+    np.testing.assert_allclose(rot.rotation_vector_from_vector_parameter(c), np.pi * np.array([0.6, 0, -0.8]), rtol=0, atol=6e-7)
+
+
+def test_products_of_none():
+    assert rot.compose_all_vector_parameters(np.zeros((0, 3))).tolist() == [0.0, 0.0, 0.0]
+    assert rot.compose_all_homogeneous(np.zeros((0, 4))).tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert np.array_equal(motions.compose_all_poses(np.zeros((0, 4, 4))), np.eye(4))
+    assert np.array_equal(motions.pose_of_chain(np.zeros((0, 4))), np.eye(4))
+    assert motions.joint_lines(np.zeros((0, 4))).directions.shape == (0, 3)
 
 
 # Matrix and Cayley transform
@@ -97,7 +158,7 @@ def test_worked_examples_we_01_and_we_02_of_the_second_seed():
 
 @pytest.mark.spec("S2-07")
 def test_cayley_transform_refuses_what_is_not_skew():
-    with pytest.raises(GeometryError, match=r"matrix 1 of the batch is not skew: B \+ B\^T has an element of size 2e\+00"):
+    with pytest.raises(GeometryError, match=r"not skew: T \+ T\^T reaches 2 at element 1 of the batch"):
         rot.cayley_transform([hat([1, 2, 3]), np.eye(3)])
     with pytest.raises(SignatureError, match="has shape"):
         rot.cayley_transform(np.zeros(3))
@@ -192,9 +253,9 @@ def test_worked_example_we_01():
                                [-101232 / 320005, 59880 / 64001, 50149 / 320005]], 1e-15)
     close(compose([2.0, 0.0, 0.0], [2.0, 1.0, 0.0]), [-4 / 3, -1 / 3, -2 / 3], 1e-15)
     fractions = [np.array([Fraction(1, 2), Fraction(1, 3), Fraction(-1, 4)]), np.array([Fraction(-1, 5), Fraction(2, 3), Fraction(1, 2)])]
-    exact = compose.__wrapped__(*fractions)  # the same text on rational numbers: exact
+    exact = composition.__wrapped__(*fractions)  # the printed texts on rational numbers: exact
     assert list(exact) == [Fraction(12, 19), Fraction(288, 361), Fraction(234, 361)]
-    assert O.__wrapped__(exact)[1, 0] == Fraction(300276, 320005)
+    assert vector_parameter.rotation_of_form(1, exact)[1, 0] == Fraction(300276, 320005)
 
 
 @pytest.mark.spec("S0-12")

@@ -68,7 +68,7 @@ def test_no_vector_in_other_dimensions_and_drift_is_refused():
     w = ct.hat(RNG.normal(size=(3, 3)))
     drifted = R.copy()
     drifted[1] *= 1 + 1e-4
-    with pytest.raises(GeometryError, match=r"not orthogonal at element 1 of the batch: Q Q\^T - 1 reaches 0.0002; .*nearest_rotation"):
+    with pytest.raises(GeometryError, match=r"not orthogonal at element 1 of the batch: Q\^T Q - 1 reaches 0.0002; .*nearest_rotation"):
         ct.angular_velocity_tensor(drifted, w @ R)
     with pytest.raises(GeometryError, match=r"does not keep the matrix orthogonal: Qd Q\^T \+ Q Qd\^T reaches 0.02.*skew_part"):
         ct.angular_velocity_tensor(R[0], (w[0] + 0.01 * np.eye(3)) @ R[0])

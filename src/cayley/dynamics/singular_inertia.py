@@ -16,7 +16,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.links import links_of
 from cayley.dynamics.regular_inertia import always_regular, are_definite, regular_text
 from cayley.errors import SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.attitude import ROUNDING, Attitude
 from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.forward import Pose, frame_pose

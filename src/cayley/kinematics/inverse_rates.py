@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import SignatureError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.subspaces import RANK_TOLERANCE, subspaces
 
 

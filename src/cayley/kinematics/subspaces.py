@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import GeometryError, SignatureError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the largest count as zero."""

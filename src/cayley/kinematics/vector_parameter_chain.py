@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
-from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
+from cayley.geometry.rotations.vector_parameter import check_not_half_turn, rotation_of_form
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import way_to
 from cayley.kinematics.forward import HERE, Pose
@@ -114,7 +114,7 @@ def _frames(tree: Tree, c: Any, t: Any, frame: str) -> list[Pose]:
     links, end = way_to(tree, frame)
     poses = [HERE]
     for k, link in enumerate(links):
-        R = matrix_from_vector_parameter(c[k]) if turns(link.motion) else np.eye(3)
+        R = rotation_of_form(1.0, c[k]) if turns(link.motion) else np.eye(3)
         poses.append(poses[-1].then(link.placement).then(Pose(R, t[k] if slides(link.motion) else np.zeros(3))))
     return [*poses[1:], poses[-1].then(end)]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import GeometryError, ModelError, SignatureError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Spherical
 from cayley.model.parts import Joint
@@ -69,7 +69,7 @@ def with_followers(tree: Tree, q: Any) -> np.ndarray:
     return q
 
 
-def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: float = 1e-9) -> None:
+def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: float = 1e-8) -> None:
     """Raise if `q` (..., nq) is no configuration: wrong shape, not finite, quaternions not of length one, or, with `limits`, outside them.
 
     >>> from cayley.model.catalogue import load_robot

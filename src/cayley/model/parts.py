@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import ModelError
+from cayley.geometry.batch import tolerance_of
 from cayley.geometry.motions.homogeneous import pose_defect
 from cayley.model.joint_kinds import Motion
 from cayley.wording import shown
@@ -16,7 +17,6 @@ from cayley.wording import shown
 LARGEST = 1e30  # nothing in a robot has this size in SI units
 NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
-_POSE_TOLERANCE = 1e-9
 _ROUNDING = 1e-15
 
 
@@ -59,7 +59,7 @@ def _check_motion(motion: object, whose: str) -> None:
 def frozen_pose(pose: Any, what: str) -> np.ndarray:
     array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
     defect = float(pose_defect(array))
-    if not defect <= _POSE_TOLERANCE:
+    if not defect <= tolerance_of(pose):
         raise ModelError(f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the last row 0 0 0 1")
     return _exact(array)
 
@@ -87,7 +87,7 @@ class Body(Immutable):
                              "absurdly large")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
-        if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
+        if np.abs(inertia - inertia.T).max() > tolerance_of(inertia) * np.abs(inertia).max():
             raise ModelError(f"the inertia of body {self.name!r} is not symmetric: {inertia.tolist()}")
         object.__setattr__(self, "inertia", inertia)
 

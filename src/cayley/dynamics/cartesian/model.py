@@ -28,7 +28,7 @@ from cayley.dynamics.linearised.stacks import regularity, solved, times, transpo
 from cayley.dynamics.regular_inertia import guarded
 from cayley.dynamics.singular_inertia import check_definite, explanation
 from cayley.errors import SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.linear import ldl_solve
 from cayley.model.tree import Tree

@@ -16,7 +16,7 @@ from scipy.linalg import logm
 
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 
 _UNEXCITED = 1e-10
 

@@ -22,7 +22,7 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.stacks import regularity, solved
 from cayley.errors import SignatureError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.attitude import changing

@@ -15,6 +15,7 @@ import numpy as np
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.tensors import check_invertible_inertia
+from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rates.integration import IntegrationError
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix, matrix_from_homogeneous, normalize_homogeneous
@@ -41,7 +42,7 @@ class AttitudeTrajectory:
     homogeneous: np.ndarray
     """Attitudes (n, 4) as unit [w : v], continuous in time: c = v / w passes through infinity where w is zero."""
     half_turns: np.ndarray
-    """The times at which the attitude is half a turn away from the reference."""
+    """The times at which the attitude is half a turn away from the reference: crossed, or touched (to 1e-9, and the error)."""
     norm_drift: float
     """How far the norm of the integrated form went from one: an estimate of the error of the integration."""
     dense: Callable[[Any], np.ndarray] = field(repr=False)
@@ -79,7 +80,7 @@ def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start:
 
     `inertia` (3, 3) about the centre of mass or a point at rest and `angular_velocity` (3) are in body axes. `start` is a rotation
     matrix (3, 3), a vector-parameter (3) or a homogeneous one (4). `torque(t, w, h)` is in body axes; for thrusters return B @ u.
-    A body at rest without torque stays so.
+    A body at rest without torque stays so. A body that cannot exist is refused.
 
     >>> tumbling = simulate_attitude(np.diag([1.0, 2.0, 3.0]), [0.4, 1.0, -0.3], [0.0, 1.0, 3.0])   # WE-05
     >>> tumbling.half_turns.round(9)
@@ -90,14 +91,15 @@ def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start:
     instants = instants_of(times)
     state = np.concatenate([finite_vector(angular_velocity, "angular velocity"), _homogeneous(start)])
     from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(_rate(J, torque), (instants[0], instants[-1]), state, method="DOP853", t_eval=instants, events=_half_turn,
-                      dense_output=True, rtol=rtol, atol=atol)
+    found = solve_ivp(_rate(J, torque), (instants[0], instants[-1]), state, method="DOP853", t_eval=instants, dense_output=True,
+                      rtol=rtol, atol=atol)
     if not found.success:
         raise IntegrationError(f"the attitude could not be integrated beyond t = {found.t[-1] if len(found.t) else instants[0]:.6g}: "
                                f"{found.message}")
     h = found.y[3:].T
     drift = float(np.abs(np.linalg.norm(h, axis=1) - 1).max())
-    return AttitudeTrajectory(J, instants, found.y[:3].T, normalize_homogeneous(h), _distinct(found.t_events[0]), drift, found.sol)
+    half_turns = _half_turns(found.sol, 1e-9 + 100 * rtol)
+    return AttitudeTrajectory(J, instants, found.y[:3].T, normalize_homogeneous(h), half_turns, drift, found.sol)
 
 
 def _rate(J: np.ndarray, torque: Torque | None) -> Callable:
@@ -111,13 +113,10 @@ def _rate(J: np.ndarray, torque: Torque | None) -> Callable:
     return rate
 
 
-def _half_turn(t, y):
-    return y[3]
-
-
-def _distinct(times: np.ndarray) -> np.ndarray:
-    """Without the echo of a root that falls on the end of a step."""
-    return times[np.concatenate([[True], np.abs(np.diff(times)) > 1e-12 * (1 + np.abs(times[1:]))])] if len(times) else times
+def _half_turns(solution: Any, nearest: float) -> np.ndarray:
+    steps = solution.ts
+    grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
+    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(solution(t)[3:].T))[:, 0], grid, nearest=nearest)
 
 
 def instants_of(times: Any) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
+from cayley.geometry.tensors.checks import check_symmetric
 from cayley.geometry.tensors.cross import hat
 
 
@@ -181,7 +182,7 @@ def force_in_body_axes(mass, w, velocity, rate):
 
 @kernel("(3,3),(3),(3)->(3)", check=check_invertible_inertia)
 def angular_acceleration_from_torque(I, w, torque):
-    """wd = I^-1 (M - w x I w) [rad/s^2]: Euler's equation solved. A singular inertia tensor is refused.
+    """wd = I^-1 (M - w x I w) [rad/s^2]: Euler's equation solved. An inertia tensor that is singular, or that no body has, is refused.
 
     >>> angular_acceleration_from_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [1.0, 0.0, 0.0])
     array([0., 0., 0.])
@@ -218,7 +219,7 @@ def newton_euler_by_tensors(mass, J, r, Omega, sdd):
     return Wrench(mass * (sdd + Omega @ r), np.stack(moment))
 
 
-@kernel("(),(3,3),(3),(3,3),(3)->(3),(3)")
+@kernel("(),(3,3),(3),(3,3),(3)->(3),(3)", check=lambda mass, J, r, Omega, sdd: check_symmetric(J))
 def newton_euler_by_symmetric_tensors(mass, J, r, Omega, sdd):
     """The same with the symmetry of J used once more, spec R-19...25: 27 multiplications and 24 additions, Omega given.
 

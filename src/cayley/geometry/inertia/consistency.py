@@ -2,7 +2,8 @@
 
 A real body has a mass that is not negative, and mean squares of coordinates that are not negative: its pseudo-inertia is positive
 semidefinite. For the inertia tensor about the centre of mass this says that no principal moment exceeds the sum of the other two.
-A body without mass passes if it has no first moment. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
+A body without mass passes if it has no first moment; with moments of inertia it is
+the limit of ever lighter and wider ones. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import GeometryError
+from cayley.geometry.batch import real_array, tolerance_of
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, inertia_from_euler_tensor
 from cayley.geometry.tensors.decomposition import symmetric_part
@@ -34,18 +36,18 @@ class Consistency:
         return not self.violations
 
 
-def physical_consistency(body: MassProperties, *, tolerance: float = 1e-9) -> Consistency:
-    """Check the mass properties of a body. What fails by less than `tolerance` times the largest moment is taken for rounding.
+def physical_consistency(body: MassProperties, *, tolerance: float | None = None) -> Consistency:
+    """Check the mass properties of a body. What fails by less than `tolerance` (1e-8) times the largest moment is taken for rounding.
 
     >>> print(physical_consistency(MassProperties(2.0, np.zeros(3), np.diag([1.0, 1.0, 3.0]))).violations[0])
     the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by 1 kg m^2
     """
-    mass, center, inertia = float(body.mass), np.asarray(body.center, dtype=float), np.asarray(body.inertia, dtype=float)
+    mass, center, inertia = body.mass, body.center, body.inertia
     if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(inertia).all()):
         return Consistency(("mass, centre or inertia are not finite numbers",), mass, np.full(3, np.nan), np.nan)
     moments = np.linalg.eigvalsh(symmetric_part(inertia))
     slack = float(moments[0] + moments[1] - moments[2])
-    return Consistency(tuple(_violations(mass, inertia, moments, slack, tolerance)), mass, moments, slack)
+    return Consistency(tuple(_violations(mass, inertia, moments, slack, tolerance_of(inertia, tolerance))), mass, moments, slack)
 
 
 def _violations(mass: float, inertia: np.ndarray, moments: np.ndarray, slack: float, tolerance: float):
@@ -62,13 +64,14 @@ def _violations(mass: float, inertia: np.ndarray, moments: np.ndarray, slack: fl
                f"by {-slack:.6g} kg m^2")
 
 
-def pseudo_inertia_consistency(H: Any, *, tolerance: float = 1e-9) -> Consistency:
+def pseudo_inertia_consistency(H: Any, *, tolerance: float | None = None) -> Consistency:
     """Check a 4 by 4 pseudo-inertia: it must be positive semidefinite, also where there is no mass.
 
     >>> print(pseudo_inertia_consistency(np.diag([0.1, 0.1, 0.1, 0.0])).violations)
     ()
     """
-    H = np.asarray(H, dtype=float)
+    H = real_array(H, (4, 4), "a pseudo-inertia")
+    tolerance = tolerance_of(H, tolerance)
     if not np.isfinite(H).all():
         return Consistency(("the pseudo-inertia is not finite",), float(H[3, 3]), np.full(3, np.nan), np.nan)
     violations = []
@@ -87,14 +90,16 @@ def pseudo_inertia_consistency(H: Any, *, tolerance: float = 1e-9) -> Consistenc
     return Consistency(tuple(violations), mass, np.linalg.eigvalsh(inertia_from_euler_tensor(euler)), 2 * smallest)
 
 
-def check_mass_properties(body: MassProperties, *, name: str = "the body", tolerance: float = 1e-9) -> None:
+def check_mass_properties(body: MassProperties, *, name: str = "the body", tolerance: float | None = None) -> None:
     """Raise `GeometryError` with every inequality that fails, if no real body can have these mass properties.
 
     >>> check_mass_properties(MassProperties(0.0, np.zeros(3), np.zeros((3, 3))))
     """
     verdict = physical_consistency(body, tolerance=tolerance)
     if not verdict:
-        raise GeometryError(f"{name} is not physical: " + "; ".join(verdict.violations) + "; nearest_physical_inertia offers a repair")
+        of_the_inertia = len(verdict.violations) > (verdict.mass < 0) and np.isfinite(verdict.principal_moments).all()
+        repair = "; nearest_physical_inertia offers a repair of the inertia" if of_the_inertia else ""
+        raise GeometryError(f"{name} is not physical: " + "; ".join(verdict.violations) + repair)
 
 
 def nearest_physical_inertia(inertia: Any) -> np.ndarray:
@@ -103,5 +108,8 @@ def nearest_physical_inertia(inertia: Any) -> np.ndarray:
     >>> nearest_physical_inertia(np.diag([1.0, 1.0, 3.0])).diagonal()
     array([1.5, 1.5, 3. ])
     """
-    values, axes = np.linalg.eigh(euler_tensor_from_inertia(symmetric_part(np.asarray(inertia, dtype=float))))
+    inertia = real_array(inertia, (3, 3), "an inertia tensor")
+    if not np.isfinite(inertia).all():
+        raise GeometryError("the inertia tensor has components that are NaN or infinite: there is no nearest one")
+    values, axes = np.linalg.eigh(euler_tensor_from_inertia(symmetric_part(inertia)))
     return inertia_from_euler_tensor(axes @ np.diag(np.maximum(values, 0.0)) @ axes.T)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.errors import GeometryError, SingularityError
+from cayley.errors import SingularityError
+from cayley.geometry.batch import tolerance_of
 from cayley.geometry.tensors.checks import refuse_where
 
 
@@ -46,7 +47,19 @@ def gyroscope_moments(I0, I, theta, rates, accelerations):
                      I * (psdd * cos - psd * thd * sin + phdd)])
 
 
+def _check_moments(I0: Any, I: Any) -> None:
+    I0, I = np.broadcast_arrays(np.asarray(I0, dtype=float), np.asarray(I, dtype=float))
+    refuse_where(~(I0 > 0), "the moment I0 of a gyroscope across its axis is {defect:.6g} kg m^2{element}: it is positive", I0)
+    refuse_where(~(I >= 0), "the moment I of a gyroscope about its axis is {defect:.6g} kg m^2{element}: it is not negative", I)
+    excess = I - 2 * I0
+    refuse_where(excess > tolerance_of(I) * I, "no body has the moments of a gyroscope{element}: that about the axis exceeds the sum of "
+                 "the two across it by {defect:.6g} kg m^2", excess)
+
+
 def _check_tilted(I0: Any, I: Any, theta: Any, *_: Any) -> None:
+    _check_moments(I0, I)
+    refuse_where(~(np.asarray(I) > 0), "a gyroscope without a moment about its axis{element} leaves its spin undetermined", I,
+                 SingularityError)
     sin = np.abs(np.sin(np.asarray(theta, dtype=float)))
     refuse_where(~(sin > 1e-12), "the axis of the gyroscope is upright{element} (sin theta = {defect:.3g}): precession and spin turn about "
                  "the same axis and cannot be told apart; simulate_attitude needs no angles", sin, SingularityError)
@@ -99,8 +112,7 @@ def steady_precession(I0: float, I: float, theta: float, spin: float, tilting: f
     >>> steady_precession(0.02, 0.01, np.pi / 6, 200.0, 0.24525).slow   # WE-18; the estimate Mt / (I phd) is 0.122625
     0.122690180...
     """
-    if not (I0 > 0 and I >= 0):
-        raise GeometryError(f"the moments of inertia of a gyroscope are I0 = {I0} and I = {I} kg m^2: I0 is positive, I not negative")
+    _check_moments(I0, I)
     a, b = (I - I0) * np.cos(theta), I * spin
     if abs(np.cos(theta)) < 1e-15:  # the rounding of a right angle
         a = 0.0

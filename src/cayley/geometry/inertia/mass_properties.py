@@ -12,18 +12,41 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import GeometryError
+from cayley.geometry.batch import real_array
 from cayley.geometry.inertia.parallel_axes import inertia_about_center, inertia_about_point
 from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, moments_from_pseudo_inertia, pseudo_inertia
 from cayley.geometry.tensors.frames import tensor_in_frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2], all in one frame. `+` joins bodies, `-` cuts a part out."""
+    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2], all in one frame. `+` joins bodies, `-` cuts a part out.
+
+    Anything that NumPy reads as a number, three and nine of them will do. Whether a body can have them is for `physical_consistency` to
+    say: a part that is to be cut out may have a negative mass. Two are equal if all their numbers are.
+
+    >>> MassProperties(2, [0.1, 0, 0], np.eye(3)).first_moment
+    array([0.2, 0. , 0. ])
+    """
 
     mass: float
     center: np.ndarray
     inertia: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", float(real_array(self.mass, (), "the mass of a body")))
+        for name, shape, what in (("center", (3,), "the centre of mass"), ("inertia", (3, 3), "the inertia tensor of a body")):
+            values = real_array(getattr(self, name), shape, what)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MassProperties):
+            return NotImplemented
+        return self.mass == other.mass and np.array_equal(self.center, other.center) and np.array_equal(self.inertia, other.inertia)
+
+    def __hash__(self) -> int:
+        return hash((self.mass, *self.center.tolist(), *self.inertia.ravel().tolist()))
 
     @property
     def first_moment(self) -> np.ndarray:
@@ -42,12 +65,12 @@ class MassProperties:
 
     def inertia_about(self, point: Any) -> np.ndarray:
         """The inertia tensor about a point of the frame, in the axes of the frame."""
-        return inertia_about_point(self.mass, self.center - np.asarray(point, dtype=float), self.inertia)
+        return inertia_about_point(self.mass, self.center - real_array(point, (3,), "a point"), self.inertia)
 
     def in_frame(self, R_ab: Any, p_ab: Any = (0.0, 0.0, 0.0)) -> MassProperties:
         """The same body in frame a, if it is given here in frame b, whose axes are R_ab and whose origin is p_ab in a."""
-        R = np.asarray(R_ab, dtype=float)
-        return MassProperties(self.mass, R @ self.center + np.asarray(p_ab, dtype=float), tensor_in_frame(R, self.inertia))
+        R, p = real_array(R_ab, (3, 3), "the axes of a frame"), real_array(p_ab, (3,), "the origin of a frame")
+        return MassProperties(self.mass, R @ self.center + p, tensor_in_frame(R, self.inertia))
 
     def __add__(self, other: MassProperties) -> MassProperties:
         return _joined(self, other, 1.0)
@@ -77,7 +100,7 @@ def mass_properties_from_pseudo_inertia(H: Any) -> MassProperties:
     >>> mass_properties_from_pseudo_inertia(np.diag([0.0, 0.0, 0.0, 2.0])).mass
     2.0
     """
-    H = np.asarray(H, dtype=float)
+    H = real_array(H, (4, 4), "a pseudo-inertia")
     if H[3, 3] == 0 and H[:3, 3].any():
         raise GeometryError(f"a pseudo-inertia has no mass, but the first moment {H[:3, 3].tolist()} kg m: it belongs to no body")
     mass, center, inertia = moments_from_pseudo_inertia(H)
@@ -93,7 +116,7 @@ def mass_properties_of_points(masses: Any, points: Any) -> MassProperties:
            [0.03, 3.73, 1.4 ],
            [0.23, 1.4 , 5.27]])
     """
-    m, r = np.atleast_1d(np.asarray(masses, dtype=float)), np.asarray(points, dtype=float).reshape(-1, 3)
+    m, r = real_array(np.atleast_1d(masses), (None,), "a list of masses"), real_array(points, (None, 3), "a list of points")
     if len(m) != len(r):
         raise GeometryError(f"{len(m)} masses and {len(r)} points do not belong together")
     wrong = np.flatnonzero(~(m >= 0) | ~np.isfinite(m) | ~np.isfinite(r).all(axis=1))
@@ -117,7 +140,7 @@ def mass_properties_of_density(density: Callable[..., Any], low: Any, high: Any,
     >>> mass_properties_of_density(lambda x, y, z: 6 * x, (0, 0, 0), (1, 1, 1)).center.round(12)
     array([0.66666667, 0.5       , 0.5       ])
     """
-    low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    low, high = real_array(low, (3,), "a corner of the box"), real_array(high, (3,), "a corner of the box")
     if not np.all(high >= low):
         raise GeometryError(f"the box from {low.tolist()} to {high.tolist()} is turned inside out")
     nodes, weights = np.polynomial.legendre.leggauss(points)
@@ -135,9 +158,11 @@ def mass_properties_of_cells(densities: Any, cell: Any, *, corner: Any = (0.0, 0
     >>> mass_properties_of_cells(np.ones((2, 2, 2)), (0.5, 0.5, 0.5)).inertia.round(12).diagonal()   # a unit cube
     array([0.16666667, 0.16666667, 0.16666667])
     """
-    rho, size = np.asarray(densities, dtype=float), np.asarray(cell, dtype=float)
+    rho, size = real_array(densities, (None, None, None), "the densities of cells"), real_array(cell, (3,), "the size of a cell")
+    if not (size >= 0).all():
+        raise GeometryError(f"the size of a cell is {size.tolist()} m: sizes are not negative")
     index = np.stack(np.meshgrid(*[np.arange(n) for n in rho.shape], indexing="ij"), axis=-1).reshape(-1, 3)
     masses = rho.ravel() * np.prod(size)
-    body = mass_properties_of_points(masses, np.asarray(corner, dtype=float) + (index + 0.5) * size)
+    body = mass_properties_of_points(masses, real_array(corner, (3,), "the corner of the cells") + (index + 0.5) * size)
     own = body.mass * np.diag(size * size) / 12
     return MassProperties(body.mass, body.center, body.inertia + np.trace(own) * np.eye(3) - own)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cayley.geometry.inertia.tensors import check_physical_inertia
 from cayley.geometry.tensors.projections import eigenspaces, spectral_decomposition
 
 
@@ -39,9 +40,12 @@ class InertiaSymmetry:
 def principal_inertia(I: Any) -> PrincipalInertia:
     """Principal moments and axes of inertia tensors (..., 3, 3). Where moments coincide, the axes are one of many good choices.
 
+    A tensor that no body has is refused; `spectral_decomposition` takes any symmetric one.
+
     >>> principal_inertia([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 5.0]]).moments
     array([1., 3., 5.])
     """
+    check_physical_inertia(I)
     found = spectral_decomposition(I)
     return PrincipalInertia(found.values, found.vectors)
 
@@ -52,6 +56,7 @@ def inertia_symmetry(I: Any, *, tolerance: float = 1e-9) -> InertiaSymmetry:
     >>> inertia_symmetry(np.diag([2.0, 5.0, 2.0])).axis
     array([0., 1., 0.])
     """
+    check_physical_inertia(I)
     spaces = eigenspaces(I, tolerance=tolerance)
     if len(spaces) == 1:
         return InertiaSymmetry("spherical", None, spaces[0].value, spaces[0].value)

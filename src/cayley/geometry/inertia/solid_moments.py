@@ -5,9 +5,20 @@ Axes of symmetry lie along z. Each follows from the mean squares <x^2>, <y^2>, <
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.geometry.tensors.checks import refuse_where
+
+
+def _check_solid(mass: Any, *sizes: Any) -> None:
+    """Raise `GeometryError` where a mass or a size is negative: no solid has it."""
+    for name, values in (("mass", mass), *(("size", size) for size in sizes)):
+        values = np.asarray(values)
+        refuse_where(values < 0, f"the {name} of a solid is {{defect:.6g}}{{element}}: it is not negative; cut holes out with body - part",
+                     values)
 
 
 def _of_mean_squares(mass, x, y, z):
@@ -15,7 +26,7 @@ def _of_mean_squares(mass, x, y, z):
     return np.array([[mass * (y + z), zero, zero], [zero, mass * (x + z), zero], [zero, zero, mass * (x + y)]])
 
 
-@kernel("(),(3)->(3,3)")
+@kernel("(),(3)->(3,3)", check=_check_solid)
 def box_inertia(mass, size):
     """Of a box with the three side lengths `size`.
 
@@ -25,7 +36,7 @@ def box_inertia(mass, size):
     return _of_mean_squares(mass, *(size * size / 12))
 
 
-@kernel("(),(3)->(3,3)")
+@kernel("(),(3)->(3,3)", check=_check_solid)
 def ellipsoid_inertia(mass, semi_axes):
     """Of an ellipsoid with the three semi-axes.
 
@@ -35,7 +46,7 @@ def ellipsoid_inertia(mass, semi_axes):
     return _of_mean_squares(mass, *(semi_axes * semi_axes / 5))
 
 
-@kernel("(),()->(3,3)")
+@kernel("(),()->(3,3)", check=_check_solid)
 def sphere_inertia(mass, radius):
     """Of a solid sphere: 2/5 m r^2.
 
@@ -46,7 +57,7 @@ def sphere_inertia(mass, radius):
     return _of_mean_squares(mass, square, square, square)
 
 
-@kernel("(),()->(3,3)")
+@kernel("(),()->(3,3)", check=_check_solid)
 def spherical_shell_inertia(mass, radius):
     """Of a thin spherical shell: 2/3 m r^2.
 
@@ -57,7 +68,7 @@ def spherical_shell_inertia(mass, radius):
     return _of_mean_squares(mass, square, square, square)
 
 
-@kernel("(),()->(3,3)")
+@kernel("(),()->(3,3)", check=_check_solid)
 def hemisphere_inertia(mass, radius):
     """Of a solid hemisphere, about its centre of mass, which lies 3/8 r from the flat face.
 
@@ -68,7 +79,7 @@ def hemisphere_inertia(mass, radius):
     return _of_mean_squares(mass, square / 5, square / 5, square * (1 / 5 - 9 / 64))
 
 
-@kernel("(),(),()->(3,3)")
+@kernel("(),(),()->(3,3)", check=_check_solid)
 def cylinder_inertia(mass, radius, length):
     """Of a solid cylinder.
 
@@ -78,7 +89,7 @@ def cylinder_inertia(mass, radius, length):
     return tube_inertia(mass, 0.0, radius, length)
 
 
-@kernel("(),(),(),()->(3,3)")
+@kernel("(),(),(),()->(3,3)", check=_check_solid)
 def tube_inertia(mass, inner, outer, length):
     """Of a hollow cylinder; with equal radii it is a thin cylindrical shell.
 
@@ -89,7 +100,7 @@ def tube_inertia(mass, inner, outer, length):
     return _of_mean_squares(mass, square, square, length * length / 12)
 
 
-@kernel("(),(),()->(3,3)")
+@kernel("(),(),()->(3,3)", check=_check_solid)
 def cone_inertia(mass, radius, height):
     """Of a solid cone, about its centre of mass, which lies a quarter of the height from the base.
 
@@ -100,7 +111,7 @@ def cone_inertia(mass, radius, height):
     return _of_mean_squares(mass, square, square, 3 / 80 * height * height)
 
 
-@kernel("(),(),()->(3,3)")
+@kernel("(),(),()->(3,3)", check=_check_solid)
 def capsule_inertia(mass, radius, length):
     """Of a cylinder of the given length between two half balls; without length it is a sphere.
 
@@ -114,7 +125,7 @@ def capsule_inertia(mass, radius, length):
     return _of_mean_squares(mass, across, across, along)
 
 
-@kernel("(),(),()->(3,3)")
+@kernel("(),(),()->(3,3)", check=_check_solid)
 def torus_inertia(mass, ring, tube):
     """Of a solid torus: `ring` is the radius of the circle in the middle of the tube, `tube` that of the tube.
 
@@ -125,7 +136,7 @@ def torus_inertia(mass, ring, tube):
     return _of_mean_squares(mass, across, across, tube * tube / 4)
 
 
-@kernel("(),()->(3,3)")
+@kernel("(),()->(3,3)", check=_check_solid)
 def rod_inertia(mass, length):
     """Of a thin rod along z: nothing about its own axis.
 
@@ -135,7 +146,7 @@ def rod_inertia(mass, length):
     return _of_mean_squares(mass, 0.0, 0.0, length * length / 12)
 
 
-@kernel("(),(2)->(3,3)")
+@kernel("(),(2)->(3,3)", check=_check_solid)
 def plate_inertia(mass, sides):
     """Of a thin rectangular plate across z: the moment about z is the sum of the other two.
 
@@ -146,7 +157,7 @@ def plate_inertia(mass, sides):
     return _of_mean_squares(mass, x, y, 0.0)
 
 
-@kernel("(),()->(3,3)")
+@kernel("(),()->(3,3)", check=_check_solid)
 def disc_inertia(mass, radius):
     """Of a thin disc across z.
 
@@ -157,7 +168,7 @@ def disc_inertia(mass, radius):
     return _of_mean_squares(mass, square, square, 0.0)
 
 
-@kernel("(),()->(3,3)")
+@kernel("(),()->(3,3)", check=_check_solid)
 def ring_inertia(mass, radius):
     """Of a thin ring across z.
 

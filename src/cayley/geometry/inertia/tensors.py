@@ -16,7 +16,8 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
-from cayley.errors import SingularityError
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.batch import tolerance_of
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 
 
@@ -26,7 +27,7 @@ class Moments(NamedTuple):
     inertia: Any
 
 
-@kernel("(3,3)->(3,3)")
+@kernel("(3,3)->(3,3)", check=check_symmetric)
 def euler_tensor_from_inertia(I):
     """J = tr(I) 1 / 2 - I, (4.3.6), by components (4.3.13).
 
@@ -38,7 +39,7 @@ def euler_tensor_from_inertia(I):
     return np.trace(I) / 2 * np.eye(3) - I
 
 
-@kernel("(3,3)->(3,3)")
+@kernel("(3,3)->(3,3)", check=check_symmetric)
 def inertia_from_euler_tensor(J):
     """I = tr(J) 1 - J, (4.3.7), by components (4.3.14).
 
@@ -48,7 +49,7 @@ def inertia_from_euler_tensor(J):
     return np.trace(J) * np.eye(3) - J
 
 
-@kernel("(),(3),(3,3)->(4,4)")
+@kernel("(),(3),(3,3)->(4,4)", check=lambda mass, center, inertia: check_symmetric(inertia))
 def pseudo_inertia(mass, center, inertia):
     """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia tensor about the origin of the frame.
 
@@ -71,10 +72,11 @@ def moments_from_pseudo_inertia(H):
     return Moments(mass, center, inertia_from_euler_tensor(H[:3, :3]))
 
 
-@kernel("(3),(3,3)->(3,3)")
+@kernel("(3),(3,3)->(3,3)", check=lambda w, I: check_symmetric(I))
 def inertia_rate(w, I):
     """The rate of an inertia tensor, or of an Euler tensor, of a body that turns with w, in fixed axes: hat(w) I - I hat(w).
 
+    The tensor is symmetric: another one is refused.
     The two rates are opposite: dI = -dJ. (4.3.16)-(4.3.19)
 
     >>> inertia_rate([0.0, 0.0, 1.0], np.diag([1.0, 3.0, 5.0]))
@@ -86,19 +88,48 @@ def inertia_rate(w, I):
     return turned + turned.T
 
 
-def check_invertible_inertia(I: Any, *_: Any) -> None:
-    """Raise if an inertia tensor (..., 3, 3) is not symmetric, or leaves an axis free: no torque fixes the acceleration about it."""
+def check_physical_inertia(I: Any, *_: Any) -> None:
+    """Raise `GeometryError` if no body has one of the inertia tensors (..., 3, 3): not symmetric, a moment negative, or a moment larger
+    than the sum of the other two.
+
+    What fails by less than the tolerance of symmetry (1e-8 of the largest moment; float32: 1e-4) is taken for rounding.
+
+    >>> check_physical_inertia(np.diag([1.0, 1.0, 3.0]))
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: no body has an inertia tensor: its largest principal moment exceeds the sum of the others by 1 kg m^2...
+    """
+    _physical_moments(I)
+
+
+def _physical_moments(I: Any) -> np.ndarray:
+    """The principal moments, ascending, of tensors that a body can have."""
+    I = np.asarray(I)
+    if I.shape[-2:] != (3, 3):
+        raise GeometryError(f"an inertia tensor has shape (..., 3, 3), not {I.shape}")
     check_symmetric(I)
-    sizes = np.abs(np.linalg.eigvalsh(np.asarray(I, dtype=float)))
-    least = sizes.min(axis=-1)
-    refuse_where(~(least > 1e-14 * sizes.max(axis=-1)), "an inertia tensor is singular{element} (a thin rod, a point, no mass at all): "
+    moments = np.linalg.eigvalsh(I.astype(float))
+    rounding = tolerance_of(I) * np.abs(moments).max(axis=-1)
+    least, excess = moments[..., 0], moments[..., 2] - moments[..., 1] - moments[..., 0]
+    repair = "; nearest_physical_inertia offers a repair"
+    refuse_where(least < -rounding, "no body has an inertia tensor{element}: its smallest principal moment is {defect:.6g} kg m^2" + repair,
+                 least)
+    refuse_where(excess > rounding, "no body has an inertia tensor{element}: its largest principal moment exceeds the sum of the others by "
+                 "{defect:.6g} kg m^2" + repair, excess)
+    return moments
+
+
+def check_invertible_inertia(I: Any, *_: Any) -> None:
+    """Raise if no body has an inertia tensor (..., 3, 3), or if it leaves an axis free: no torque fixes the acceleration about it."""
+    moments = _physical_moments(I)
+    least = moments[..., 0]
+    refuse_where(~(least > 1e-14 * moments[..., 2]), "an inertia tensor is singular{element} (a thin rod, a point, no mass at all): "
                  "its smallest principal moment is {defect:.3g} kg m^2, and the angular acceleration about that axis is not determined",
                  least, SingularityError)
 
 
 @kernel("(3,3)->(3,3)", check=check_invertible_inertia)
 def inverse_inertia(I):
-    """I^-1 [1/(kg m^2)] of a symmetric tensor, by its minors. A singular one is refused.
+    """I^-1 [1/(kg m^2)] of an inertia tensor, by its minors. A singular one is refused, and one that no body has.
 
     >>> inverse_inertia(np.diag([1.0, 2.0, 4.0])).diagonal()
     array([1.  , 0.5 , 0.25])

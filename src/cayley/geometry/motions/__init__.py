@@ -97,6 +97,7 @@ from cayley.geometry.motions.lines import (
 )
 from cayley.geometry.motions.projections import plane_reflection, project_on_plane, reflect_in_plane
 from cayley.geometry.motions.screws import (
+    FiniteScrew,
     FixedPoints,
     fixed_points,
     fraction_of_pose,
@@ -136,8 +137,8 @@ from cayley.geometry.motions.wrenches_and_twists import (
 )
 
 __all__ = [
-    "MU", "ActiveJacobian", "Dual", "FixedPoints", "Move", "active_jacobian", "as_dual", "between_lines", "chain_closure", "check_bend",
-    "check_dual_matrix", "check_finite_point", "check_line", "check_pose", "check_unit_dual_quaternion", "compose_all_poses",
+    "MU", "ActiveJacobian", "Dual", "FiniteScrew", "FixedPoints", "Move", "active_jacobian", "as_dual", "between_lines", "chain_closure",
+    "check_bend", "check_dual_matrix", "check_finite_point", "check_line", "check_pose", "check_unit_dual_quaternion", "compose_all_poses",
     "compose_displacements", "compose_dual_matrices", "compose_dual_vector_parameters", "compose_poses", "constant_velocity_defect",
     "displace_by_dual_quaternion", "displace_line_by_dual_quaternion", "displace_point", "displacement_from_pose",
     "double_universal_joint_angle", "double_universal_joint_rate_ratio", "double_universal_joint_ratio_range", "dual_angular_velocity",

@@ -22,7 +22,7 @@ from cayley.geometry.rotations.homogeneous import (
     rotate_by_homogeneous,
 )
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
-from cayley.geometry.rotations.vector_parameter import homogeneous_from_vector_parameter
+from cayley.geometry.rotations.vector_parameter import short_form
 
 
 class Displacement(NamedTuple):
@@ -106,5 +106,6 @@ def motion_of_point_from_vector_parameter(c, dc, ddc, p, dp, ddp, point):
     >>> motion_of_point_from_vector_parameter(rest, [0.0, 0.0, 1.0], rest, rest, rest, rest, [1.0, 0.0, 0.0]).velocity
     array([0., 2., 0.])
     """
-    dh, ddh = (np.concatenate([np.zeros(1), rate]) for rate in (dc, ddc))
-    return motion_of_point.unchecked(homogeneous_from_vector_parameter(c), dh, ddh, p, dp, ddp, point)
+    w, v = short_form(c)
+    h, dh, ddh = (np.concatenate([np.stack([first]), rest]) for first, rest in ((w, v), (0.0, w * dc), (0.0, w * ddc)))
+    return motion_of_point.unchecked(h, dh, ddh, p, dp, ddp, point)

@@ -11,22 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.graph import Node
 from cayley.compiler.kernel import kernel
-from cayley.errors import GeometryError, SingularityError
+from cayley.errors import GeometryError, SingularityError, UnsupportedError
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.tensors.cross import hat, vee
 
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """real + mu dual, with mu^2 = 0: numbers or arrays, under + - * / ** and @.
+    """real + mu dual, with mu^2 = 0: numbers or arrays, under + - * / ** and @. Two are equal if both parts are, element by element.
 
     >>> (1 + 2 * MU) * (3 + 4 * MU)
     Dual(real=3.0, dual=10.0)
@@ -62,12 +63,28 @@ class Dual:
         other = as_dual(other)
         return Dual(self.real @ other.real, self.real @ other.dual + self.dual @ other.real)
 
-    def __pow__(self, exponent: int) -> Dual:
+    def __pow__(self, exponent: float) -> Dual:
+        if not isinstance(exponent, Real):
+            raise UnsupportedError(f"the exponent of a dual number is a real number, not {exponent!r}: use dual_exp(p * dual_log(x))")
         if exponent == 0:
             return Dual(self.real**0, 0 * self.dual)
         if exponent < 0:
             return 1 / self ** -exponent
+        if exponent == int(exponent):
+            exponent = int(exponent)
+        else:
+            _refuse(self.real, lambda a: a < 0, GeometryError, "a fractional power of a dual number with a negative real part is not real")
+            _refuse(self.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no fractional power")
         return Dual(self.real**exponent, exponent * self.real ** (exponent - 1) * self.dual)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Dual, Real, np.ndarray)):
+            return NotImplemented
+        other = as_dual(other)
+        return np.array_equal(self.real, other.real) and np.array_equal(self.dual, other.dual)
+
+    def __hash__(self) -> int:
+        return hash(self.real) if np.isscalar(self.dual) and self.dual == 0 else hash((self.real, self.dual))
 
     def __neg__(self) -> Dual:
         return Dual(-self.real, -self.dual)
@@ -242,10 +259,13 @@ def check_dual_matrix(O: Any, *_: Any, tolerance: float | None = None) -> None:
     cayley.errors.GeometryError: dual matrix is not orthogonal: the dual part of O O^T reaches 0.5
     """
     O = np.asarray(O)
+    if O.ndim < 3 or O.shape[-3:] != (2, 3, 3):
+        raise GeometryError(f"a dual matrix has shape (..., 2, 3, 3), (real, dual), not {O.shape}")
     check_rotation_matrix(O[..., 0, :, :], tolerance=tolerance)
     product = O[..., 1, :, :] @ np.swapaxes(O[..., 0, :, :], -2, -1)
     defect = np.max(np.abs(product + np.swapaxes(product, -2, -1)), axis=(-2, -1))
-    bad = first_failure(defect <= tolerance_of(O, tolerance) * np.maximum(1, np.max(np.abs(product), axis=(-2, -1))))
+    allowed = 4 * tolerance_of(O, tolerance)  # hat(p) R R^T is as far from skew as R may be from a rotation, three products and its own
+    bad = first_failure(defect <= allowed * np.maximum(1, np.max(np.abs(product), axis=(-2, -1))))
     if bad is not None:
         raise GeometryError(f"dual matrix{place(bad)} is not orthogonal: the dual part of O O^T reaches {defect[bad]:.3g}")
 
@@ -260,7 +280,12 @@ def pose_from_dual_matrix(O):
     return pose_from_matrix.unchecked(O[0], vee(O[1] @ O[0].T))
 
 
-@kernel("(2,3,3),(2,3,3)->(2,3,3)")
+def _check_two(A: Any, B: Any) -> None:
+    check_dual_matrix(A)
+    check_dual_matrix(B)
+
+
+@kernel("(2,3,3),(2,3,3)->(2,3,3)", check=_check_two)
 def compose_dual_matrices(A, B):
     """The product over dual numbers: the pose B, then A.
 

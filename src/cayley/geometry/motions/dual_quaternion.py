@@ -13,11 +13,11 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.dual import Dual, dual_cos, dual_norm, dual_sin
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_quaternion
 from cayley.geometry.motions.screws import fraction_of_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.quaternion import (
     check_unit_quaternion,
     quaternion_conjugate,
@@ -78,6 +78,8 @@ def dual_quaternion_norm(q):
 
 def _check_invertible(q: Any) -> None:
     q = np.asarray(q)
+    if q.ndim < 2 or q.shape[-2:] != (2, 4):
+        raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
     bad = first_failure(np.any(q[..., 0, :] != 0, axis=-1) & np.all(np.isfinite(q), axis=(-2, -1)))
     if bad is not None:
         raise SingularityError(f"dual quaternion{place(bad)} has no inverse: its real part is {q[bad][0].tolist()}")

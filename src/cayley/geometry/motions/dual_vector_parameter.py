@@ -26,8 +26,7 @@ from cayley.geometry.motions.dual_quaternion import (
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_vector_parameter
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.homogeneous import compose_homogeneous
-from cayley.geometry.rotations.vector_parameter import check_not_half_turn, homogeneous_from_vector_parameter
+from cayley.geometry.rotations.vector_parameter import check_not_half_turn, product_form, short_form
 
 _ALONG_X = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _ALONG_Z = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -56,7 +55,8 @@ def pose_from_dual_vector_parameter(c):
     >>> pose_from_dual_vector_parameter([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]])[:3, 3]
     array([0., 0., 2.])
     """
-    return pose_from_vector_parameter(c[0], 2 / (1 + c[0] @ c[0]) * (c[1] + np.cross(c[0], c[1])))
+    w, v = short_form(c[0])
+    return pose_from_vector_parameter(c[0], 2 * w * ((w * c[1] + np.cross(v, c[1])) / (w * w + v @ v)))
 
 
 def _check_finite_quaternion(q: Any) -> None:
@@ -94,8 +94,7 @@ def dual_vector_parameter_from_screw(line, angle, distance):
 
 
 def _check_composition(a: Any, b: Any) -> None:
-    forms = [homogeneous_from_vector_parameter(np.asarray(c)[..., 0, :]) for c in (a, b)]
-    check_not_half_turn(compose_homogeneous(*forms))
+    check_not_half_turn(product_form(*(np.asarray(c)[..., 0, :] for c in (a, b))))
 
 
 @kernel("(2,3),(2,3)->(2,3)", check=_check_composition)
@@ -137,10 +136,12 @@ def dual_quaternion_of_chain(table):
     >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0]   # out and back: a full turn
     array([-1.,  0.,  0.,  0.])
     """
-    if not len(table):
-        return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
-    total = dual_quaternion_from_joint(table[0])
-    for row in table[1:]:
+    return _through(table)
+
+
+def _through(table):
+    total = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    for row in table:
         total = dual_quaternion_product(total, dual_quaternion_from_joint(row))
     return total
 
@@ -152,7 +153,7 @@ def pose_of_chain(table):
     >>> pose_of_chain([[0.0, 2.0, 0.0, 4.0]])[:3, 3]
     array([4., 0., 2.])
     """
-    return pose_from_dual_quaternion.unchecked(dual_quaternion_of_chain(table))
+    return pose_from_dual_quaternion.unchecked(_through(table))
 
 
 @kernel("(n,4)->(2,3)", check=lambda table: check_not_half_turn(dual_quaternion_of_chain(table)[..., 0, :]))

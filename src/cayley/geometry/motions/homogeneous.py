@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_defect
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, matrix_from_quaternion
@@ -26,6 +26,11 @@ _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 class Parts(NamedTuple):
     rotation: Any
     translation: Any
+
+
+class TranslationFirst(NamedTuple):
+    translation: Any
+    rotation: Any
 
 
 @kernel("(4,4)->()")
@@ -199,6 +204,8 @@ def check_finite_point(x: Any) -> None:
     cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0] have the scale 0: a direction, not a point
     """
     x = np.asarray(x)
+    if x.ndim < 1 or x.shape[-1] != 4:
+        raise GeometryError(f"homogeneous coordinates have shape (..., 4), not {x.shape}")
     bad = first_failure(x[..., 3] != 0)
     if bad is not None:
         raise SingularityError(f"the homogeneous coordinates {x[bad].tolist()}{place(bad)} have the scale 0: a direction, not a point")
@@ -230,15 +237,13 @@ def compose_poses(T_ab, T_bc):
 
 @kernel("(n,4,4)->(4,4)", check=check_pose)
 def compose_all_poses(poses):
-    """T_0 T_1 ... of n poses, the last applied first; of none, the identity.
+    """T_0 T_1 ... of n poses, the last applied first; the identity for none.
 
     >>> compose_all_poses([translation_pose([1.0, 0.0, 0.0]), translation_pose([0.0, 2.0, 0.0])])[:3, 3]
     array([1., 2., 0.])
     """
-    if not len(poses):
-        return np.eye(4)
-    total = poses[0]
-    for T in poses[1:]:
+    total = np.eye(4)
+    for T in poses:
         total = compose_poses.unchecked(total, T)
     return _pose(total[:3, :3], total[:3, 3])
 
@@ -279,12 +284,12 @@ def parts_of_pose(T):
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)
 def split_translation_first(T):
-    """T = `translation` @ `rotation`, both 4x4: the two factors are exactly p and R. Balafoutis & Patel 2.2.2; Yamamoto (1.16).
+    """T = `translation` @ `rotation`, 4x4 each, in this order: they are exactly p and R. Balafoutis & Patel 2.2.2; Yamamoto (1.16).
 
     >>> split_translation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]
     array([1., 2., 3.])
     """
-    return Parts(_pose(T[:3, :3], np.zeros(3)), _pose(np.eye(3), T[:3, 3]))
+    return TranslationFirst(_pose(np.eye(3), T[:3, 3]), _pose(T[:3, :3], np.zeros(3)))
 
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)

@@ -14,9 +14,10 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.homogeneous import check_pose
-from cayley.geometry.rotations.axis_angle import check_unit_axis, direction
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.rotations.axis_angle import check_unit_axis
+from cayley.geometry.scaling import direction
 from cayley.geometry.tensors.cross import hat
 
 _PARALLEL = 1e-15
@@ -51,6 +52,8 @@ def check_line(*lines: Any, tolerance: float | None = None) -> None:
     cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should be zero; these coordinates are a screw of pitch 3
     """
     for line in map(np.asarray, lines):
+        if line.ndim < 1 or line.shape[-1] != 6:
+            raise GeometryError(f"a line has shape (..., 6), direction and moment, not {line.shape}")
         e, m = line[..., :3], line[..., 3:]
         size, product = np.linalg.norm(e, axis=-1), np.sum(e * m, axis=-1)
         bad = first_failure(size > 0)

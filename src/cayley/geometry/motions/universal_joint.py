@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.errors import SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.batch import first_failure, place
 
 _LOCKED = 1e-12
 """A bend this close to a quarter turn is locked."""
@@ -45,6 +45,9 @@ def check_bend(bend: Any, *_: Any) -> None:
     cayley.errors.SingularityError: the universal joint is locked: the shafts are bent by 1.5708 rad, and below pi/2 is needed
     """
     bend = np.asarray(bend, dtype=np.float64)
+    bad = first_failure(~np.isnan(bend))
+    if bad is not None:
+        raise GeometryError(f"the bend of the universal joint{place(bad)} is not a number")
     bad = first_failure(np.abs(bend) < np.pi / 2 - _LOCKED)
     if bad is not None:
         raise SingularityError(f"the universal joint{place(bad)} is locked: the shafts are bent by {bend[bad]:.6g} rad, "

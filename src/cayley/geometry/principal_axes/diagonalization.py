@@ -72,8 +72,8 @@ def diagonalizing_rotations(A: Any) -> Diagonalization:
     >>> diagonalizing_rotations(np.diag([1.0, 2.0, 3.0])).homogeneous.shape
     (24, 4)
     """
-    A = np.asarray(A, dtype=float)
     candidates = rotations_by_elimination(A)
+    A = np.asarray(A, dtype=float)
     base = _swept(A, candidates[np.argmin([_off_diagonal(_rotated(A, h)) for h in candidates])])
     forms = compose_homogeneous(base, CUBE_ROTATIONS)
     forms = forms * np.where(_first_sign(forms) < 0, -1.0, 1.0)[:, None]
@@ -91,9 +91,9 @@ def rotations_by_elimination(A: Any) -> np.ndarray:
     >>> len(rotations_by_elimination([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]]))
     24
     """
-    A = np.asarray(A, dtype=float)
-    found = []
-    for x, z in first_level(A).pairs:
+    levels = first_level(A)
+    A, found = np.asarray(A, dtype=float), []
+    for x, z in levels.pairs:
         first = normalize_homogeneous(np.array([1.0, x, 0.0, z]))
         found.append(compose_homogeneous(first, second_level_rotations(_rotated(A, first))))
     return np.concatenate(found)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.geometry.batch import real_array
 from cayley.geometry.tensors.checks import check_symmetric
 
 ROUNDING = 2.0**-52
@@ -109,8 +110,8 @@ def first_level(A: Any) -> FirstLevel:
     >>> first_level([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]]).pairs[0].round(9)   # WE-08
     array([-0.36362009,  1.03980207])
     """
+    A = real_array(A, (3, 3), "the matrix to diagonalize")
     check_symmetric(A)
-    A = np.asarray(A, dtype=float)
     S = A - np.trace(A) / 3 * np.eye(3)
     size = np.abs(S).max()
     if size <= ROUNDING * np.abs(A).max() or max(abs(S[0, 1]), abs(S[0, 2])) <= ROUNDING * size:

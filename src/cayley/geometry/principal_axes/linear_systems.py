@@ -1,14 +1,16 @@
 """Explicit solutions of X^(s) = A X for a symmetric 3x3 matrix A, and the matrix exponential.
 
 With O^T A O = diag(mu), each mode obeys y^(s) = mu y: y(t) = sum over k < s of y^(k)(0) t^k E_{s,k+1}(mu t^s), Mittag-Leffler functions,
-which are exponentials of the s-th roots of mu: exp for s = 1; cosh and sinh, cos and sin, or 1 and t for s = 2.
+which are means of exponentials of the s-th roots of mu: exp for s = 1; cosh and sinh, cos and sin, or 1 and t for s = 2.
 Source: Mladenova 5.5.2, (198)-(205), spec R-40.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import factorial
+from decimal import Decimal, localcontext
+from math import factorial, perm
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,11 @@ from cayley.geometry.principal_axes.diagonalization import diagonalize
 
 SAFE_EXPONENT = 300.0
 """Beyond this, growth is kept apart from the numbers, so that they do not overflow."""
+
+HIGHEST_ORDER = 100
+FARTHEST_SERIES = 2000.0
+CANCELLED = 2.0
+"""A mean this much smaller than its largest term has lost digits: the exact series takes its place."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,10 @@ def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
     start, times = np.asarray(initial, dtype=float), np.asarray(t, dtype=float)
     if start.ndim not in (2, 3) or start.shape[1] != 3 or len(start) == 0:
         raise GeometryError(f"the initial values are (s, 3) or (s, 3, m), one row for each derivative, not of shape {start.shape}")
-    if not np.isfinite(times).all():
-        raise GeometryError("the times of a solution are finite")
+    if len(start) > HIGHEST_ORDER:
+        raise GeometryError(f"{len(start)} initial values: linear systems are solved up to the order {HIGHEST_ORDER}")
+    if not (np.isfinite(times).all() and np.isfinite(start).all()):
+        raise GeometryError("the initial values and the times of a solution are finite")
     found = diagonalize(A)
     modes = np.einsum("ji,kj...->ki...", found.matrix, start)
     parts = [_at(found.values, modes, float(time)) for time in times.ravel()]
@@ -69,17 +78,35 @@ def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
 def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) -> np.ndarray:
     """t^k E_{s,k+1}(mu t^s) exp(-exponent), k = 0..s-1, s = order: the solutions of y^(s) = mu y with y^(k)(0) = 1 and the rest zero.
 
+    To about rounding times (1 + |mu|^(1/s) |t|), relative to each of them, for orders up to 100 and |mu|^(1/s) |t| up to 2000; beyond that,
+    relative to their growth.
+
     >>> mode_functions(-4.0, 2, 0.5).round(9)   # cos(1), sin(1) / 2
     array([0.54030231, 0.42073549])
     """
+    if not (isinstance(order, Integral) and 1 <= order <= HIGHEST_ORDER):
+        raise GeometryError(f"the order of a linear system is a whole number from 1 to {HIGHEST_ORDER}, not {order}")
+    reach = abs(mu) ** (1 / order) * abs(t)
+    if reach <= 1.5:
+        return np.array([_series(mu, order, k, t) for k in range(order)]) * np.exp(-exponent)
+    values, lost = _by_exponentials(mu, order, t, exponent)
+    for k in np.flatnonzero(lost) if reach <= FARTHEST_SERIES else ():
+        values[k] = _exact_series(mu, order, int(k), t, exponent)
+    return values
+
+
+def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[np.ndarray, np.ndarray]:
+    """The functions as mean values over the s-th roots of mu, and which of them cancel: high orders are much smaller than their terms."""
+    z = _roots(mu, order) * t
     k = np.arange(order)
-    size = abs(mu) ** (1 / order)
-    if size * abs(t) <= 1.5:
-        return np.array([_series(mu, order, int(j), t) for j in k]) * np.exp(-exponent)
+    terms = np.exp(z[:, None] - exponent) * z[:, None] ** (-k)
+    mean = terms.sum(axis=0).real / order
+    return float(t) ** k * mean, np.abs(terms).max(axis=0) > CANCELLED * np.abs(mean)
+
+
+def _roots(mu: float, order: int) -> np.ndarray:
     turn = (2 * np.arange(order) + (mu < 0)) * np.pi / order
-    roots = size * np.exp(1j * turn)
-    terms = np.exp(roots[:, None] * t - exponent) * roots[:, None] ** (-k)
-    return terms.sum(axis=0).real / order
+    return abs(mu) ** (1 / order) * np.exp(1j * turn)
 
 
 def _series(mu: float, order: int, k: int, t: float) -> float:
@@ -94,6 +121,21 @@ def _series(mu: float, order: int, k: int, t: float) -> float:
     return total
 
 
+def _exact_series(mu: float, order: int, k: int, t: float, exponent: float) -> float:
+    """The same in as many digits as its terms may lose by cancelling each other."""
+    reach = abs(mu) ** (1 / order) * abs(t)
+    with localcontext() as context:
+        context.prec = 30 + int(reach)  # terms up to exp(reach), a sum down to exp(-reach)
+        step = Decimal(mu) * Decimal(t) ** order
+        term = total = Decimal(t) ** k / factorial(k)
+        place = k
+        while place < reach or abs(term) > Decimal("1e-20") * abs(total):
+            term *= step / perm(place + order, order)
+            total += term
+            place += order
+        return float(total * Decimal(-exponent).exp())
+
+
 def _at(values: np.ndarray, modes: np.ndarray, t: float) -> tuple[np.ndarray, float]:
     order = len(modes)
     growth = max(_growth(mu, order, t) for mu in values)
@@ -104,8 +146,7 @@ def _at(values: np.ndarray, modes: np.ndarray, t: float) -> tuple[np.ndarray, fl
 
 def _growth(mu: float, order: int, t: float) -> float:
     """The largest real part of root times time, over the s-th roots of mu."""
-    turn = (2 * np.arange(order) + (mu < 0)) * np.pi / order
-    return float(np.max(abs(mu) ** (1 / order) * np.cos(turn) * t))
+    return float(np.max(_roots(mu, order).real * t))
 
 
 def _unscaled(scaled: np.ndarray, exponent: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from cayley.compiler.symbols import where
 
 def _half_angles(B):
     t = np.arctan2(-2 * B[1, 2], B[2, 2] - B[1, 1]) / 4
-    t = -np.abs(where(t > 0, t - np.pi / 4, t))  # the root between -1 and 0; a zero is negative, as its limit
+    t = where(t > 0, t - np.pi / 4, where(t <= -np.pi / 4, t + np.pi / 4, t))  # the root in (-1, 0]: zero, not -1, for b23 = 0
     return np.stack([t, t + np.pi / 4, t - np.pi / 4, t + np.pi / 2])
 
 
@@ -23,8 +23,8 @@ def _half_angles(B):
 def second_level_rotations(B):
     """The four rotations about the first axis that make b23 zero, as homogeneous [w : v]; for b23 = 0 the first is the identity.
 
-    >>> second_level_rotations(np.diag([1.0, 2.0, 3.0]))[0]
-    array([ 1., -0.,  0.,  0.])
+    >>> second_level_rotations(np.diag([1.0, 3.0, 2.0]))[0]
+    array([1., 0., 0., 0.])
     """
     t = _half_angles(B)
     zero = 0 * t
@@ -40,4 +40,4 @@ def second_level_roots(B):
     """
     t = _half_angles(B)[0]
     sin, cos = np.sin(t), np.cos(t)
-    return np.stack([sin / cos, (cos + sin) / (cos - sin), (sin - cos) / (cos + sin), -cos / sin])
+    return np.stack([sin / cos, (cos + sin) / (cos - sin), (sin - cos) / (cos + sin), cos / np.abs(sin)])  # sin <= 0, of either zero

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.quaternion_rates import Rate
-from cayley.geometry.rotations.batch import first_failure, place
 from cayley.geometry.rotations.euler import Axes, euler_kernels
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cayley.errors import CayleyError, ConventionError, GeometryError
+from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity, homogeneous_rate_from_world_velocity
 from cayley.geometry.rates.vector_parameter_rates import vector_parameter_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import (
@@ -51,9 +52,10 @@ class AttitudePath:
     """The attitudes at `times` (n), and at any other time of the interval through `at`.
 
     `matrices` (n, 3, 3); `homogeneous` (n, 4), unit [w : v] whose sign is continuous in time, so that c = v / w passes through
-    infinity where w is zero; `half_turns` are the times of that. `spans` are the charts used, and `recentrings` the times
-    between them. `norm_drift` is how far the norm of the integrated form went from one (zero in the vector-parameter chart, which has
-    no norm to lose). `evaluations` counts calls of the angular velocity.
+    infinity where w is zero; `half_turns` are the times of that, where a half-turn is crossed or only touched (to 1e-9, and the
+    error of the integration). `spans` are the charts used, and `recentrings` the times between them. `norm_drift` is how far the norm
+    of the integrated form went from one (zero in the vector-parameter chart, which has no norm to lose). `evaluations` counts calls of
+    the angular velocity.
     """
 
     times: np.ndarray
@@ -93,7 +95,7 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solver)
     forms = _evaluate(spans, instants)
     return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans), np.array([s.start for s in spans[1:]]),
-                        _half_turns(spans), drift, evaluations)
+                        _half_turns(spans, 1e-9 + 100 * rtol), drift, evaluations)
 
 
 def _check_times(times: Any) -> np.ndarray:
@@ -166,7 +168,7 @@ def _solved(rate: Callable, start: float, end: float, y: np.ndarray, solver: dic
 
 
 def _with_one(reference: np.ndarray, c: np.ndarray) -> np.ndarray:
-    return compose_homogeneous(reference, np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1))
+    return compose_homogeneous.unchecked(reference, np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1))
 
 
 def _centred_form(reference: np.ndarray, solution: Callable) -> Callable:
@@ -185,17 +187,8 @@ def _evaluate(spans: Sequence[ChartSpan], times: np.ndarray) -> np.ndarray:
     return normalize_homogeneous(forms)
 
 
-def _half_turns(spans: Sequence[ChartSpan]) -> np.ndarray:
+def _half_turns(spans: Sequence[ChartSpan], nearest: float) -> np.ndarray:
     """The zeros of w, looked for between the steps of the integrator and four points within each."""
-    from scipy.optimize import brentq
-    found: list[float] = []
-    for span in spans:
-        steps = span.steps
-        grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-        w = span.form(grid)[:, 0]
-        found += [float(t) for t in grid[:-1][w[:-1] == 0]]
-        found += [brentq(lambda t, s=span: s.form(np.array([t]))[0, 0], grid[k], grid[k + 1], xtol=1e-14, rtol=8.9e-16)
-                  for k in np.flatnonzero(w[:-1] * w[1:] < 0)]
-    if spans[-1].form(np.array([spans[-1].end]))[0, 0] == 0:
-        found.append(spans[-1].end)
-    return np.array(sorted(found, key=lambda t: abs(t - spans[0].start)))
+    steps = np.concatenate([[spans[0].start], *(span.steps[1:] for span in spans)])
+    grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
+    return half_turns_of(lambda t: _evaluate(spans, t)[:, 0], grid, nearest=nearest)

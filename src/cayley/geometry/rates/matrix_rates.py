@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.tensors.cross import hat, vee
 
@@ -116,17 +116,17 @@ def tangent_matrix_rate(R, dR):
     return hat(vee(dR @ R.T)) @ R
 
 
-def check_matrix_rate(R: Any, dR: Any, *_: Any, tolerance: float = 1e-9) -> None:
+def check_matrix_rate(R: Any, dR: Any, *_: Any, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where `dR` is not tangent to the rotations at `R`.
 
-    The symmetric part of dR R^T may be `tolerance` times the largest element of dR (or of 1/s, if that is more).
+    The symmetric part of dR R^T may be 1e-8 (float32: 1e-4), or `tolerance`, times the largest element of dR (or of 1/s, if that is more).
 
     >>> check_matrix_rate(np.eye(3), 0.25 * np.eye(3))
     Traceback (most recent call last):
-    cayley.errors.GeometryError: dR is not the rate of a rotation: the symmetric part of dR R^T is 0.25, 1e-09 is allowed...
+    cayley.errors.GeometryError: dR is not the rate of a rotation: the symmetric part of dR R^T is 0.25, 1e-08 is allowed...
     """
     defect = np.asarray(angular_velocity_from_matrix_rate(R, dR).defect)
-    allowed = np.broadcast_to(tolerance * np.maximum(1.0, np.max(np.abs(np.asarray(dR)), axis=(-2, -1))), defect.shape)
+    allowed = np.broadcast_to(tolerance_of(dR, tolerance) * np.maximum(1.0, np.max(np.abs(np.asarray(dR)), axis=(-2, -1))), defect.shape)
     bad = first_failure(defect <= allowed)
     if bad is not None:
         raise GeometryError(f"dR{place(bad)} is not the rate of a rotation: the symmetric part of dR R^T is {defect[bad]:.3g}, "

@@ -4,7 +4,10 @@ Points are rows (n, 3) of positions, velocities, accelerations, in any order but
 is taken away, transposed: P, dP, ddP are 3 x n, and for a rigid body dP = Omega P, ddP = (dOmega + Omega^2) P.
 
     trace form    (three points)  w = D^-1 vee(dP), D = (tr(P) 1 - P)/2; singular for sets that are not at all degenerate, spec E-27
-    robust form   (three or more) w = 2 J^-1 vee(dP P^T), J = tr(P P^T) 1 - P P^T; least squares; singular only for points on a line
+    robust form   (three or more) w of least squares, J w = 2 vee(dP P^T), J = tr(P P^T) 1 - P P^T; singular only for points on a line
+
+The robust form is solved by orthonormal columns of the equations w x P = dP themselves: J has the square of their condition, and would
+lose twice the digits for points that are nearly on a line.
 
 Source: Ruggiu (2.22)-(2.37), spec 3.5.
 """
@@ -19,11 +22,15 @@ from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.tensors.cross import hat, vee
 
-THINNEST = 1e-7
-"""A set whose second extent is below this part of its first is a line: the robust form would have lost every digit."""
+THINNEST = 1e-8
+"""A set whose second extent is below this part of its first is a line (float32: 3e-4): half of the digits would be lost."""
+
+
+def _thinnest(points: Any) -> float:
+    return 3e-4 if np.asarray(points).dtype in (np.float32, np.float16) else THINNEST
 
 
 class Compatibility(NamedTuple):
@@ -63,6 +70,9 @@ def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike, accelerati
     (array([ 1., -2.,  3.]), 0.0)
     """
     p, v = np.asarray(points, dtype=np.float64), np.asarray(velocities, dtype=np.float64)
+    for name, rows in (("velocities", velocities), ("accelerations", accelerations)):
+        if rows is not None and np.shape(rows)[-2:] != p.shape[-2:]:
+            raise GeometryError(f"the {name} belong to points of shape {p.shape}, and have the shape {np.shape(rows)}")
     w = np.asarray(angular_velocity_from_points(p, v))
     centre, centre_v = np.mean(p, axis=-2), np.mean(v, axis=-2)
     arms = p - centre[..., None, :]
@@ -84,7 +94,9 @@ def check_spread(points: Any, *_: Any) -> None:
     Traceback (most recent call last):
     cayley.errors.SingularityError: the 3 points lie on a line along [0.57735 0.57735 0.57735]: the turn about it cannot be seen...
     """
-    p = np.asarray(points, dtype=np.float64)
+    p, thinnest = np.asarray(points, dtype=np.float64), _thinnest(points)
+    if p.ndim < 2 or p.shape[-1] != 3:
+        raise GeometryError(f"points are rows of coordinates, of shape (..., n, 3), not {p.shape}")
     if p.shape[-2] < 3:
         raise GeometryError(f"{p.shape[-2]} points do not determine an angular velocity: measure three or more")
     arms = p - np.mean(p, axis=-2, keepdims=True)
@@ -92,7 +104,7 @@ def check_spread(points: Any, *_: Any) -> None:
     if bad is not None:
         raise GeometryError(f"the set of points{place(bad)} has coordinates that are NaN or infinite")
     extents = np.linalg.svd(arms, compute_uv=False)
-    bad = first_failure(extents[..., 1] > THINNEST * extents[..., 0])
+    bad = first_failure(extents[..., 1] > thinnest * extents[..., 0])
     if bad is not None:
         raise SingularityError(_why_degenerate(p[bad], arms[bad], extents[bad], place(bad)))
 
@@ -118,6 +130,8 @@ def check_trace_form(points: Any, *_: Any) -> None:
     """
     check_spread(points)
     p = np.asarray(points, dtype=np.float64)
+    if p.shape[-2] != 3:
+        raise GeometryError(f"the trace form takes three points, not {p.shape[-2]}: angular_velocity_from_points takes more")
     P = np.swapaxes(p - np.mean(p, axis=-2, keepdims=True), -2, -1)
     trace = np.trace(P, axis1=-2, axis2=-1)
     second = (trace**2 - np.trace(P @ P, axis1=-2, axis2=-1)) / 2
@@ -162,8 +176,7 @@ def angular_velocity_from_points(points, velocities):
     >>> angular_velocity_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]).round(12)
     array([ 1., -2.,  3.])
     """
-    P = _centred(points)
-    return _solve(_robust_matrix(P), 2 * vee(_centred(velocities) @ P.T))
+    return _turn_of_least_squares(_centred(points), _centred(velocities))
 
 
 @kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
@@ -174,7 +187,7 @@ def angular_acceleration_from_points(points, w, accelerations):
     array([0., 0., 3.])
     """
     P, spin = _centred(points), hat(w)
-    return _solve(_robust_matrix(P), 2 * vee((_centred(accelerations) - spin @ (spin @ P)) @ P.T))
+    return _turn_of_least_squares(P, _centred(accelerations) - spin @ (spin @ P))
 
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
@@ -222,9 +235,22 @@ def _trace_matrix(points):
     return 0.5 * (np.trace(P) * np.eye(3) - P)
 
 
-def _robust_matrix(P):
-    gram = P @ P.T
-    return np.trace(gram) * np.eye(3) - gram
+def _turn_of_least_squares(P, dP):
+    """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P of the equations, and on the right side with them."""
+    columns = [np.cross(np.eye(3)[k], P.T).T.ravel() for k in range(3)]
+    rest, known = dP.ravel(), []
+    R: list[list[Any]] = [[0.0] * 3 for _ in range(3)]
+    for k in range(3):
+        R[k][k] = np.linalg.norm(columns[k])
+        unit = columns[k] / R[k][k]
+        for j in range(k + 1, 3):
+            R[k][j] = unit @ columns[j]
+            columns[j] = columns[j] - R[k][j] * unit
+        known.append(unit @ rest)
+        rest = rest - known[k] * unit
+    z = known[2] / R[2][2]
+    y = (known[1] - R[1][2] * z) / R[1][1]
+    return np.stack([(known[0] - R[0][1] * y - R[0][2] * z) / R[0][0], y, z])
 
 
 def _solve(A, b):

@@ -13,10 +13,11 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.matrix_rates import acceleration_matrix
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.batch import first_failure, place
 from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.scaling import largest_component, scaling
 
 
 class PointAcceleration(NamedTuple):
@@ -148,6 +149,7 @@ def angular_velocity_from_point(p, v):
     >>> found.normal, found.free, float(found.defect)
     (array([0., 1., 0.]), array([0., 0., 1.]), 0.5)
     """
-    length = np.linalg.norm(p)
-    free = p / length
-    return RecoveredVelocity(np.cross(free, v) / length, free, free @ v)
+    scale = scaling(largest_component(p))
+    length = np.linalg.norm(scale * p)
+    free, v_scaled = scale * p / length, scale * v
+    return RecoveredVelocity(np.cross(free, v_scaled) / length, free, free @ v)

@@ -2,7 +2,7 @@
 
 A homogeneous vector-parameter h = [w : v] is any multiple of the quaternion of the rotation: c = v / w, and w = 0 is a half-turn like
 any other attitude. The pair (s; d) of Mladenova's second chart is its multiple of norm one. So one set of formulas serves: those of
-`homogeneous_...` hold for every norm from 1e-150 to 1e150, those of `quaternion_...` check that the norm is one.
+`homogeneous_...` hold for every norm, those of `quaternion_...` check that the norm is one.
 Rates from angular velocities keep the norm; a norm that changes does not disturb the angular velocity, it is reported as `stretch`.
 Sources: Mladenova 2.2, after (26), corrected as in spec E-04; 2.4, second chart, spec R-13.
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion
+from cayley.geometry.scaling import largest_component, scaling
 
 
 class StretchedRate(NamedTuple):
@@ -37,6 +38,11 @@ def angular_velocity_from_homogeneous_rate(h, dh):
     >>> angular_velocity_from_homogeneous_rate([2.0, 0.0, 0.0, 0.0], [0.5, 1.0, 2.0, 3.0])
     StretchedRate(world=array([1., 2., 3.]), body=array([1., 2., 3.]), stretch=np.float64(0.25))
     """
+    scale = scaling(largest_component(h))
+    return _velocity(scale * h, scale * dh)
+
+
+def _velocity(h, dh):
     along, across = _parts(h, dh)
     per = 1 / (h @ h)
     return StretchedRate(2 * per * (along + across), 2 * per * (along - across), per * (h @ dh))
@@ -49,7 +55,12 @@ def angular_acceleration_from_homogeneous_rates(h, dh, ddh):
     >>> angular_acceleration_from_homogeneous_rates([2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0]).world
     array([1., 2., 3.])
     """
-    velocity = angular_velocity_from_homogeneous_rate.unchecked(h, dh)
+    scale = scaling(largest_component(h))
+    return _acceleration(scale * h, scale * dh, scale * ddh)
+
+
+def _acceleration(h, dh, ddh):
+    velocity = _velocity(h, dh)
     along, across = _parts(h, ddh)
     per = 2 / (h @ h)
     return Rate(per * (along + across) - 2 * velocity.stretch * velocity.world,
@@ -112,7 +123,7 @@ def angular_velocity_from_quaternion_rate(q, dq):
     >>> angular_velocity_from_quaternion_rate([1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]).world
     array([1., 2., 3.])
     """
-    return angular_velocity_from_homogeneous_rate.unchecked(q, dq)
+    return _velocity(q, dq)
 
 
 @kernel("(4),(4),(4)->(3),(3)", check=check_unit_quaternion)
@@ -122,7 +133,7 @@ def angular_acceleration_from_quaternion_rates(q, dq, ddq):
     >>> angular_acceleration_from_quaternion_rates([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]).world
     array([1., 2., 3.])
     """
-    return angular_acceleration_from_homogeneous_rates.unchecked(q, dq, ddq)
+    return _acceleration(q, dq, ddq)
 
 
 @kernel("(4),(3)->(4)", check=check_unit_quaternion)

@@ -17,14 +17,14 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.quaternion_rates import Rate
-from cayley.geometry.rotations.batch import first_failure, place
 from cayley.geometry.rotations.even import cubic_ratio, sine_ratio, versine_ratio
 from cayley.geometry.tensors.cross import hat
 
 
 def check_below_full_turn(l: Any, *_: Any) -> None:
-    """Raise `SingularityError` where a rotation vector is so near to a full turn (not zero) that its rate is not determined.
+    """Raise `SingularityError` where a rotation vector is so near to a full turn (2 pi, 4 pi, ..., not 0) that its rate is not determined.
 
     >>> check_below_full_turn([0.0, 0.0, 2 * np.pi])
     Traceback (most recent call last):

@@ -15,8 +15,8 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.geometry.rates.quaternion_rates import angular_velocity_from_homogeneous_rate
 from cayley.geometry.rates.vector_parameter_rates import angular_velocity_from_vector_parameter_rate
-from cayley.geometry.rotations.axis_angle import direction
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
+from cayley.geometry.scaling import direction
 
 
 class InstantaneousScrew(NamedTuple):

@@ -13,10 +13,11 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn
+from cayley.geometry.scaling import nearly_unit
 from cayley.geometry.tensors.cross import vee
 
 
@@ -33,8 +34,8 @@ def check_tangent_pair(x: Any, y: Any, *others: Any) -> None:
     cayley.errors.GeometryError: the vectors of the pair are not at right angles: x.y is 0.6, 1e-08 is allowed
     """
     x, y = np.asarray(x), np.asarray(y)
-    allowed = max(tolerance_of(x, None), tolerance_of(y, None))
-    products = {"x.x - 1": np.sum(x * x, axis=-1) - 1, "y.y - 1": np.sum(y * y, axis=-1) - 1, "x.y": np.sum(x * y, axis=-1)}
+    allowed = max(tolerance_of(x), tolerance_of(y))
+    products = {"|x| - 1": np.linalg.norm(x, axis=-1) - 1, "|y| - 1": np.linalg.norm(y, axis=-1) - 1, "x.y": np.sum(x * y, axis=-1)}
     for name, defect in products.items():
         bad = first_failure(np.abs(defect) <= allowed)
         if bad is not None:
@@ -46,13 +47,15 @@ def check_tangent_pair(x: Any, y: Any, *others: Any) -> None:
 
 @kernel("(3),(3)->(3,3)", check=check_tangent_pair)
 def matrix_from_tangent_pair(x, y):
-    """The rotation matrix [x, y, x x y]. Mladenova (82).
+    """The rotation matrix [x, y, x x y]. Mladenova (82). What the check lets pass of lengths and angle is taken away.
 
     >>> matrix_from_tangent_pair([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
     array([[0., 0., 1.],
            [1., 0., 0.],
            [0., 1., 0.]])
     """
+    x = nearly_unit(x)
+    y = nearly_unit(y - (x @ y) * x)
     return np.stack([x, y, np.cross(x, y)], axis=1)
 
 
@@ -103,8 +106,8 @@ def skew_vector_from_matrix(R):
 
 
 def _check_skew_vector(a: Any, cosine_sign: Any) -> None:
-    length = np.linalg.norm(np.asarray(a, dtype=np.float64), axis=-1)
-    bad = first_failure(length <= 2 * (1 + 1e-12))
+    length = np.linalg.norm(np.asarray(a), axis=-1)
+    bad = first_failure(length <= 2 * (1 + tolerance_of(a)))
     if bad is not None:
         raise GeometryError(f"a{place(bad)} = 2 sin(angle) axis has the length {length[bad]:.10g}, which is more than 2")
     if not np.all(np.abs(np.asarray(cosine_sign)) == 1):

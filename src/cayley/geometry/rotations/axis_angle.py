@@ -15,10 +15,10 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
-from cayley.geometry.rotations.even import scaling
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix
+from cayley.geometry.scaling import direction, nearly_unit, unsigned
 
 
 class AxisAngle(NamedTuple):
@@ -56,22 +56,16 @@ def check_unit_axis(axis: Any, *_: Any, tolerance: float | None = None) -> None:
                             "divide it by its length")
 
 
-def direction(v):
-    """The unit vector along v and the length of v, for every size; z where v is zero. (To be traced.)"""
-    size = np.maximum(np.maximum(np.abs(v[0]), np.abs(v[1])), np.abs(v[2]))
-    is_zero, scale = size == 0, scaling(size)
-    u = where(is_zero, np.array([0.0, 0.0, 1.0]), scale * v / where(is_zero, 1.0, scale * size))
-    length = np.sqrt(u @ u)
-    return u / length, size * length
-
-
 @kernel("(3),()->(3,3)", check=check_unit_axis)
 def matrix_from_axis_angle(axis, angle):
     """cos(phi) 1 + (1 - cos(phi)) e e^T + sin(phi) hat(e). Ruggiu (1.19), Yamamoto (B.13) corrected as in spec E3-36.
 
+    What the check lets pass of an axis (a length off by 1e-9, say) is divided away: the result is a rotation to the last digit.
+
     >>> (matrix_from_axis_angle([0.0, 0.0, 1.0], np.pi / 2) @ [1.0, 0.0, 0.0]).round(15)
     array([0., 1., 0.])
     """
+    axis = nearly_unit(axis)
     x, y, z = axis
     half = np.sin(0.5 * angle)
     s, versine = 2.0 * half * np.cos(0.5 * angle), 2.0 * half * half
@@ -109,7 +103,7 @@ def axis_angle_from_quaternion(q):
     (array([ 0.6,  0. , -0.8]), 3.141592653589793)
     """
     axis, length = direction(q[1:])
-    return AxisAngle(where((q[0] < 0) & (length > 0), -axis, axis), 2.0 * np.arctan2(length, np.abs(q[0])))
+    return AxisAngle(where((q[0] < 0) & (length > 0), -axis, axis), 2.0 * np.arctan2(length, unsigned(q[0])))
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)
@@ -139,6 +133,6 @@ def rotate_by_axis_angle(axis, angle, x):
     >>> rotate_by_axis_angle([0.0, 0.0, 1.0], np.pi / 2, [1.0, 0.0, 5.0]).round(15)
     array([0., 1., 5.])
     """
-    half = np.sin(0.5 * angle)
+    axis, half = nearly_unit(axis), np.sin(0.5 * angle)
     s, versine = 2.0 * half * np.cos(0.5 * angle), 2.0 * half * half
     return (1.0 - versine) * x + versine * (axis @ x) * axis + s * np.cross(axis, x)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.euler import Axes, EulerSolutions, euler_from_matrix, euler_kernels, matrix_from_euler
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 
@@ -104,7 +104,8 @@ def configuration_from_pose(pose: ArrayLike, *, sequence: str, axes: Axes) -> Co
 def _check_pose(pose: np.ndarray) -> None:
     if pose.ndim < 2 or pose.shape[-2:] != (4, 4):
         raise GeometryError(f"a pose has shape (..., 4, 4), not {pose.shape}")
-    bad = first_failure((pose[..., 3, :] == [0.0, 0.0, 0.0, 1.0]).all(axis=-1) & np.isfinite(pose[..., :3, 3]).all(axis=-1))
+    straight = np.abs(pose[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1) <= tolerance_of(pose)
+    bad = first_failure(straight & np.isfinite(pose[..., :3, 3]).all(axis=-1))
     if bad is not None:
         raise GeometryError(f"matrix{place(bad)} is not a pose: its last row is {pose[bad][3]}, not (0, 0, 0, 1), or its position is "
                             "not finite")

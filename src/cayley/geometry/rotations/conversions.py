@@ -7,12 +7,14 @@ homogeneous form and half-sine parameter has its conversion.
 from __future__ import annotations
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
 from cayley.geometry.rotations.axis_angle import axis_angle_from_quaternion, check_unit_axis, quaternion_from_axis_angle
 from cayley.geometry.rotations.half_sine import check_half_sine, half_sine_from_homogeneous, homogeneous_from_half_sine
 from cayley.geometry.rotations.homogeneous import normalize_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
+from cayley.geometry.scaling import nearly_unit
 
 # Homogeneous form
 
@@ -87,7 +89,7 @@ def half_sine_from_quaternion(q):
     >>> half_sine_from_quaternion([-0.8, 0.0, 0.0, 0.6])
     array([-0. , -0. , -0.6])
     """
-    return half_sine_from_homogeneous.unchecked(q)
+    return where(q[0] < 0, -1.0, 1.0) * nearly_unit(q)[1:]
 
 
 @kernel("(3)->(4)", check=check_half_sine)

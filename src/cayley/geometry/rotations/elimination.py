@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.vector_parameter import matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import vee
@@ -88,9 +89,17 @@ def diagonal_equations(diagonal: ArrayLike) -> np.ndarray:
     return np.hstack([np.where(np.eye(3, dtype=bool), 1 - q, -(1 + q)), 1 - q])
 
 
-@kernel("(3,3)->(3)", check=check_rotation_matrix)
+def _check_finite(Q: ArrayLike) -> None:
+    check_rotation_matrix(Q)
+    left = 1 + np.trace(np.asarray(Q), axis1=-2, axis2=-1)
+    bad = first_failure(np.abs(left) > ROUNDING)
+    if bad is not None:
+        raise SingularityError(f"the rotation{place(bad)} is a half-turn (1 + tr Q = {left[bad]:.1e}): its parameters are infinite")
+
+
+@kernel("(3,3)->(3)", check=_check_finite)
 def rodrigues_squares(Q):
-    """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), what the elimination amounts to; infinite at a half-turn.
+    """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), what the elimination amounts to. `SingularityError` at a half-turn, where it is infinite.
 
     >>> rodrigues_squares([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([0., 0., 1.])

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import ConventionError, GeometryError
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.axis_angle import quaternion_from_axis_angle
-from cayley.geometry.rotations.batch import first_failure, place
 from cayley.geometry.rotations.euler_decomposition import (
     EulerBranches,
     angles_of_matrix,
@@ -145,6 +145,9 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
     >>> print(euler_kernels("zyx", axes="moving").matrix_from_euler.operations())
     14 multiplications, 4 additions, 3 trigonometric
     """
+    if sequence not in SEQUENCES and str(sequence).lower() in SEQUENCES:
+        raise ConventionError(f"the Euler sequence {sequence!r} is written {sequence.lower()!r}: say with axes='moving' (the upper case of "
+                              "SciPy, intrinsic) or axes='fixed' (its lower case, extrinsic) whether the axes move")
     if sequence not in SEQUENCES:
         raise ConventionError(f"there is no Euler sequence {sequence!r}: three of the letters x, y, z, neighbours different, such as 'zyz' "
                               "or 'zyx'; say with axes= whether they move")

@@ -16,20 +16,6 @@ from cayley.compiler.symbols import where
 _TERMS = 10
 
 
-def length(v):
-    """|v|, whose derivative at zero, a corner, is given as zero instead of NaN."""
-    square = v @ v
-    return where(square > 0, np.sqrt(where(square > 0, square, 1.0)), 0.0)
-
-
-def scaling(size):
-    """A power of two that brings a size into the range where its reciprocal is a number to all digits, in both precisions.
-
-    A compiled division by a common number is a multiplication by its reciprocal, which overflows for the smallest numbers.
-    """
-    return where(size < 2.0**-100, 2.0**100, where(size > 2.0**100, 2.0**-100, 1.0))
-
-
 def sine_ratio(t2):
     """sin(t)/t of t^2; 1 at zero."""
     small, x, t = _split(t2)

@@ -16,12 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.errors import GeometryError
+from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.even import sine_ratio, versine_ratio
-from cayley.geometry.tensors.checks import check_skew, check_unit_vector
+from cayley.geometry.scaling import nearly_unit
+from cayley.geometry.tensors.checks import check_skew
 from cayley.geometry.tensors.cross import hat, vee
 
 
-@kernel("(3),()->(3,3)", check=lambda axis, angle: check_unit_vector(axis))
+@kernel("(3),()->(3,3)", check=check_unit_axis)
 def matrix_by_cayley_hamilton(axis, angle):
     """1 + sin(angle) E + (1 - cos(angle)) E^2, with E = hat(axis) of a unit axis; angle in rad. Ruggiu (1.24).
 
@@ -30,7 +33,7 @@ def matrix_by_cayley_hamilton(axis, angle):
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    E, half = hat(axis), np.sin(angle / 2)
+    E, half = hat(nearly_unit(axis)), np.sin(angle / 2)
     return np.eye(3) + np.sin(angle) * E + 2 * half * half * (E @ E)
 
 
@@ -101,5 +104,5 @@ def _power(power: int) -> Kernel:
 
 def _counted(number: int, name: str) -> int:
     if number != int(number) or number < 0:
-        raise ValueError(f"{name} must be a whole number, 0 or more, not {number}")
+        raise GeometryError(f"{name} must be a whole number, 0 or more, not {number}")
     return int(number)

@@ -16,7 +16,8 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError
-from cayley.geometry.rotations.matrix import check_rotation_matrix, compose_rotations
+from cayley.geometry.batch import float_array
+from cayley.geometry.rotations.matrix import check_rotation_matrices, check_rotation_matrix, compose_rotations
 
 
 def _check_axes(x: Any, y: Any, z: Any) -> None:
@@ -37,12 +38,7 @@ def matrix_from_axes(x, y, z):
     return np.stack([x, y, z], axis=1)
 
 
-def _check_two(a: Any, b: Any) -> None:
-    check_rotation_matrix(a)
-    check_rotation_matrix(b)
-
-
-@kernel("(3,3),(3,3)->(3,3)", check=_check_two)
+@kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)
 def direction_cosines(axes_a, axes_b):
     """R_ab, the nine scalar products of the axes of two frames, given as the columns of two matrices in any common frame. Ruggiu (1.2).
 
@@ -54,7 +50,7 @@ def direction_cosines(axes_a, axes_b):
     return axes_a.T @ axes_b
 
 
-@kernel("(3,3),(3)->(3)")
+@kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
 def components_along_axes(axes, vector):
     """The projections of a vector on the axes of a frame, which are the columns of `axes`. Ruggiu 1.1.
 
@@ -64,7 +60,7 @@ def components_along_axes(axes, vector):
     return axes.T @ vector
 
 
-@kernel("(3,3),(3)->(3)")
+@kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
 def components_in(R_ab, components_b):
     """Passive reading of R_ab v: the components in frame a of the vector whose components in frame b are given. Ruggiu (1.14).
 
@@ -74,7 +70,7 @@ def components_in(R_ab, components_b):
     return R_ab @ components_b
 
 
-@kernel("(3,3),(3)->(3)")
+@kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
 def turned(R, vector):
     """Active reading of R v: the vector after the rotation R, in the frame of the vector before it. Ruggiu (1.15).
 
@@ -112,11 +108,12 @@ def sequence_of_turns(turns: Iterable[Turn | tuple[Any, str]], *, start: Any = N
     return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Orientation:
     """The orientation of one named frame in another: a rotation matrix (or a batch) that refuses to be combined with the wrong one.
 
-    `Orientation(R, of="b", in_="a")` holds R_ab. `@` composes and checks that the inner names agree.
+    `Orientation(R, of="b", in_="a")` holds R_ab. `@` composes and checks that the inner names agree. Two are equal if the names and all
+    the numbers are.
 
     >>> from cayley.geometry.rotations import rotation_z
     >>> tool_in_hand, hand_in_base = Orientation(rotation_z(0.1), of="tool", in_="hand"), Orientation(np.eye(3), of="hand", in_="base")
@@ -132,7 +129,18 @@ class Orientation:
     in_: str
 
     def __post_init__(self) -> None:
-        check_rotation_matrix(self.matrix)
+        matrix = float_array(self.matrix).copy()
+        check_rotation_matrix(matrix)
+        matrix.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Orientation):
+            return NotImplemented
+        return (self.of, self.in_) == (other.of, other.in_) and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.of, self.in_, self.matrix.shape, *self.matrix.ravel().tolist()))
 
     def __matmul__(self, other: Orientation) -> Orientation:
         if self.of != other.in_:

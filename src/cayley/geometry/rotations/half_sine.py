@@ -16,11 +16,12 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.axis_angle import vector_length
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.homogeneous import normalize_homogeneous
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, quaternion_product
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn
+from cayley.geometry.scaling import largest_component, nearly_unit, shrinking
 
 
 def check_half_sine(*parameters: Any, tolerance: float | None = None) -> None:
@@ -67,7 +68,9 @@ def half_sine_from_vector_parameter(c):
     >>> half_sine_from_vector_parameter([0.0, 0.75, 0.0])
     array([0. , 0.6, 0. ])
     """
-    return c / np.sqrt(1.0 + c @ c)
+    scale = shrinking(largest_component(c))
+    v = scale * c
+    return v / np.sqrt(scale * scale + v @ v)
 
 
 def _check_finite(d: Any) -> None:
@@ -87,7 +90,7 @@ def vector_parameter_from_half_sine(d):
 
 @kernel("(3)->(3,3)", check=check_half_sine)
 def matrix_from_half_sine(d):
-    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69).
+    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is divided away.
 
     >>> matrix_from_half_sine([0.0, 0.0, 1.0])
     array([[-1.,  0.,  0.],
@@ -96,7 +99,7 @@ def matrix_from_half_sine(d):
     """
     x, y, z = d
     a, b, c = 2.0 * _cosine(d) * d
-    u, v, w = 2.0 * d
+    u, v, w = 2.0 / np.maximum(d @ d, 1.0) * d
     ux, vy, wz, vx, wx, wy = u * x, v * y, w * z, v * x, w * x, w * y
     return np.array([[1.0 - (vy + wz), vx - c, wx + b], [vx + c, 1.0 - (ux + wz), wy - a], [wx - b, wy + a, 1.0 - (ux + vy)]])
 
@@ -110,5 +113,5 @@ def compose_half_sines(a, b):
     >>> compose_half_sines([0.0, 0.0, 0.8], [0.0, 0.0, 0.8]).round(15)
     array([-0.  , -0.  , -0.96])
     """
-    h = quaternion_product(homogeneous_from_half_sine.unchecked(a), homogeneous_from_half_sine.unchecked(b))
+    h = nearly_unit(quaternion_product(homogeneous_from_half_sine.unchecked(a), homogeneous_from_half_sine.unchecked(b)))
     return where(h[0] < 0, -1.0, 1.0) * h[1:]

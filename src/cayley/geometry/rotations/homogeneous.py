@@ -61,7 +61,7 @@ def homogeneous_from_matrix(R):
     return quaternion_from_matrix.unchecked(R)
 
 
-@kernel("(4),(4)->(4)")
+@kernel("(4),(4)->(4)", check=check_homogeneous)
 def compose_homogeneous(a, b):
     """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply; see `normalize_homogeneous`.
 
@@ -71,7 +71,7 @@ def compose_homogeneous(a, b):
     return quaternion_product(a, b)
 
 
-@kernel("(4)->(4)")
+@kernel("(4)->(4)", check=check_nonzero_quaternion)
 def inverse_homogeneous(h):
     """[w : -v].
 
@@ -93,16 +93,14 @@ def conjugate_homogeneous(a, b):
 
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
 def compose_all_homogeneous(forms):
-    """The product of n forms, the last applied first, of length one; of none, the identity. Half-turns may occur on the way.
+    """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur anywhere on the way.
 
     >>> compose_all_homogeneous([[0.0, 2.0, 0.0, 0.0]] * 4)
     array([1., 0., 0., 0.])
     """
-    if not len(forms):
-        return np.array([1.0, 0.0, 0.0, 0.0])
-    total = normalize_homogeneous.unchecked(forms[0])
-    for h in forms[1:]:
-        total = compose_homogeneous(total, normalize_homogeneous.unchecked(h))
+    total = np.array([1.0, 0.0, 0.0, 0.0])
+    for h in forms:
+        total = compose_homogeneous.unchecked(total, normalize_homogeneous.unchecked(h))
     return normalize_homogeneous.unchecked(total)
 
 

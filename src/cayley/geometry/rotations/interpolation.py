@@ -13,10 +13,11 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
-from cayley.geometry.rotations.axis_angle import direction, vector_length
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
+from cayley.geometry.rotations.axis_angle import vector_length
 from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous, inverse_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
+from cayley.geometry.scaling import direction
 
 
 def _between(a, b):

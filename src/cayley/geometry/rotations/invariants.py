@@ -13,13 +13,10 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
-from cayley.geometry.rotations.axis_angle import direction
 from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.scaling import direction
 from cayley.geometry.tensors.cross import vee
 from cayley.geometry.tensors.decomposition import skew_part, symmetric_part
-
-ROUNDING = 4 * np.finfo(np.float64).eps
-"""A sine below this is rounding."""
 
 
 class LinearInvariants(NamedTuple):
@@ -65,8 +62,13 @@ def natural_invariants(Q):
     column = _largest_column(symmetric_part(Q) - cosine * np.eye(3), vector)
     axis, length = direction(where(cosine > 0, vector, column))
     angle = np.arctan2(sine, cosine)
-    axis_is_free, sign_is_free = length == 0, (sine <= ROUNDING) & (cosine < 0)
+    axis_is_free, sign_is_free = length == 0, _is_rounding(sine) & (cosine < 0)
     return NaturalInvariants(axis, angle, -axis, -angle, where(axis_is_free, 1.0, 0.0), where(sign_is_free, 1.0, 0.0))
+
+
+def _is_rounding(sine):
+    """Whether it is at most four roundings of one, in the precision that the kernel runs in."""
+    return 1.0 + 0.125 * sine == 1.0
 
 
 def _largest_column(dyad, vector):

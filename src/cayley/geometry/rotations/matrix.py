@@ -14,8 +14,8 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
-from cayley.geometry.rotations.even import length
+from cayley.geometry.batch import first_failure, float_array, place, tolerance_of
+from cayley.geometry.scaling import largest_component, length
 
 
 @kernel("()->(3,3)")
@@ -59,11 +59,7 @@ def rotation_defect(R):
     2.0
     """
     gram = R.T @ R
-    parts = [gram[i, j] - (i == j) for i in range(3) for j in range(i, 3)] + [np.linalg.det(R) - 1.0]
-    worst = np.abs(parts[0])
-    for part in parts[1:]:
-        worst = np.maximum(worst, np.abs(part))
-    return worst
+    return largest_component([gram[i, j] - (i == j) for i in range(3) for j in range(i, 3)] + [np.linalg.det(R) - 1.0])
 
 
 def check_rotation_matrix(R: Any, *_: Any, tolerance: float | None = None) -> None:
@@ -110,7 +106,7 @@ def nearest_rotation(M: Any) -> np.ndarray:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    M = np.asarray(M, dtype=np.float64)
+    M = float_array(M)
     if M.ndim < 2 or M.shape[-2:] != (3, 3):
         raise GeometryError(f"nearest_rotation takes matrices of shape (..., 3, 3), not {M.shape}")
     bad = first_failure(np.isfinite(M).all(axis=(-2, -1)))
@@ -118,7 +114,7 @@ def nearest_rotation(M: Any) -> np.ndarray:
         raise GeometryError(f"matrix{place(bad)} has no nearest rotation: it has elements that are NaN or infinite")
     U, s, Vt = np.linalg.svd(M)
     hand = np.sign(np.linalg.det(U) * np.linalg.det(Vt))
-    bad = first_failure(s[..., 1] + hand * s[..., 2] > 1e-12 * s[..., 0])
+    bad = first_failure(s[..., 1] + hand * s[..., 2] > 4096 * np.finfo(M.dtype).eps * s[..., 0])
     if bad is not None:
         raise GeometryError(f"matrix{place(bad)} has no unique nearest rotation: its singular values are {s[bad]} and its determinant "
                             f"is {np.linalg.det(M[bad]):.3g}")
@@ -136,7 +132,13 @@ def rotation_angle(R):
     return np.arctan2(length(np.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])), np.trace(R) - 1.0)
 
 
-@kernel("(3,3),(3,3)->()")
+def check_rotation_matrices(*matrices: Any) -> None:
+    """`check_rotation_matrix` for several."""
+    for R in matrices:
+        check_rotation_matrix(R)
+
+
+@kernel("(3,3),(3,3)->()", check=check_rotation_matrices)
 def angle_between_rotations(A, B):
     """The angle [rad] of the rotation A^T B from one attitude to the other, from 0 to pi.
 
@@ -146,9 +148,9 @@ def angle_between_rotations(A, B):
     return rotation_angle.unchecked(A.T @ B)
 
 
-@kernel("(3,3),(3,3)->(3,3)")
+@kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)
 def compose_rotations(R_ab, R_bc):
-    """R_ac, the matrix product: frame c seen from b, and b from a. Yamamoto (1.4).
+    """R_ac, the matrix product: frame c seen from b, and b from a. The defects of the factors add up. Yamamoto (1.4).
 
     >>> np.allclose(compose_rotations(rotation_z(0.1), rotation_z(0.2)), rotation_z(0.3), rtol=0, atol=1e-15)
     True
@@ -156,7 +158,7 @@ def compose_rotations(R_ab, R_bc):
     return R_ab @ R_bc
 
 
-@kernel("(3,3)->(3,3)")
+@kernel("(3,3)->(3,3)", check=check_rotation_matrix)
 def inverse_rotation(R_ab):
     """R_ba: the transpose, which is the inverse of a rotation. Ruggiu (1.4), Yamamoto (1.3).
 

@@ -15,9 +15,9 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
-from cayley.geometry.rotations.even import length, scaling
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.scaling import largest_component, length, scaling, unsigned
 
 # The algebra
 
@@ -55,18 +55,6 @@ def quaternion_norm(q):
     return np.linalg.norm(q)
 
 
-def largest_component(q):
-    """The size of the component of largest size. (To be traced.)"""
-    return np.maximum(np.maximum(np.abs(q[0]), np.abs(q[1])), np.maximum(np.abs(q[2]), np.abs(q[3])))
-
-
-def _split(q):
-    """A multiple of q whose largest component is one, and the size of that component in q."""
-    size = largest_component(q)
-    scale = scaling(size)
-    return scale * q / (scale * size), size
-
-
 _largest = kernel("(4)->()")(largest_component)
 
 
@@ -79,15 +67,25 @@ def check_nonzero_quaternion(q: Any, *_: Any) -> None:
         raise GeometryError(f"quaternion{place(bad)} is {q[bad]}: it has no inverse and no direction")
 
 
-@kernel("(4)->(4)", check=check_nonzero_quaternion)
+def _check_invertible(q: Any) -> None:
+    check_nonzero_quaternion(q)
+    size = _largest(q)
+    with np.errstate(over="ignore"):
+        bad = first_failure(1 / size < np.inf)
+    if bad is not None:
+        raise GeometryError(f"quaternion{place(bad)} is {np.asarray(q)[bad]}: its inverse is beyond the largest number; scale it first")
+
+
+@kernel("(4)->(4)", check=_check_invertible)
 def quaternion_inverse(q):
-    """conj(q)/|q|^2; refused for zero. Mladenova (22).
+    """conj(q)/|q|^2; refused for zero, and where it would be beyond the largest number. Mladenova (22).
 
     >>> quaternion_product([0.0, 2.0, 0.0, 0.0], quaternion_inverse([0.0, 2.0, 0.0, 0.0]))
     array([1., 0., 0., 0.])
     """
-    unit, size = _split(q)
-    return quaternion_conjugate(unit) / (unit @ unit) / size
+    scale = scaling(largest_component(q))
+    scaled = scale * q
+    return scale * (quaternion_conjugate(scaled) / (scaled @ scaled))
 
 
 @kernel("(4)->(4)", check=check_nonzero_quaternion)
@@ -97,7 +95,7 @@ def normalize_quaternion(q):
     >>> normalize_quaternion([0.0, 3e-200, 0.0, 4e-200])
     array([0. , 0.6, 0. , 0.8])
     """
-    q, _ = _split(q)
+    q = scaling(largest_component(q)) * q
     return q / np.sqrt(q @ q)
 
 
@@ -220,18 +218,24 @@ def quaternion_angle(q):
     >>> float(quaternion_angle([0.0, 0.0, 1.0, 0.0])) == np.pi
     True
     """
-    return 2.0 * np.arctan2(length(q[1:]), np.abs(q[0]))
+    return 2.0 * np.arctan2(length(q[1:]), unsigned(q[0]))
 
 
-@kernel("(4),(4)->()")
+def check_unit_quaternions(*quaternions: Any) -> None:
+    """`check_unit_quaternion` for several."""
+    for q in quaternions:
+        check_unit_quaternion(q)
+
+
+@kernel("(4),(4)->()", check=check_unit_quaternions)
 def angle_between_quaternions(p, q):
-    """The angle of the rotation from one attitude to the other, from 0 to pi. Accurate for equal and for opposite attitudes.
+    """The angle [rad] of the rotation from one attitude to the other, from 0 to pi. Accurate for equal and for opposite attitudes.
 
     >>> round(float(angle_between_quaternions([1.0, 0.0, 0.0, 0.0], [0.8, 0.6, 0.0, 0.0])), 6)
     1.287002
     """
     r = quaternion_product(quaternion_conjugate(p), q)
-    return 2.0 * np.arctan2(length(r[1:]), np.abs(r[0]))
+    return 2.0 * np.arctan2(length(r[1:]), unsigned(r[0]))
 
 
 # The other order of the components

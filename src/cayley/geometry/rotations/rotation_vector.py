@@ -1,7 +1,8 @@
 """The rotation vector r = phi e: axis times angle, the logarithm of a rotation. Defined on the whole group.
 
 Logarithms have angles from 0 to pi; at a half-turn both signs are right, and the one of `quaternion_from_matrix` is given. The
-exponential takes vectors of any length. Every formula is smooth at r = 0, derivatives included.
+exponential takes vectors of any length whose square is a number (1e150; float32: 1e18). Every formula is smooth at r = 0, derivatives
+included; at a half-turn the derivatives of the logarithm are those of the sign that is given, the same from both sides.
 
 Source: Mladenova 2.5 (after (74)), "rotation vector l".
 """
@@ -15,6 +16,7 @@ from cayley.compiler.symbols import where
 from cayley.geometry.rotations.even import arctangent_ratio, sine_ratio, versine_ratio
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix, quaternion_product
+from cayley.geometry.scaling import unsigned
 
 
 @kernel("(3)->(3,3)")
@@ -64,7 +66,7 @@ def rotation_vector_from_quaternion(q):
     array([-0., -0., -0.])
     """
     v = q[1:]
-    factor = 2.0 * arctangent_ratio(v @ v, np.abs(q[0]))
+    factor = 2.0 * arctangent_ratio(v @ v, unsigned(q[0]))
     return where(q[0] < 0, -factor, factor) * v
 
 

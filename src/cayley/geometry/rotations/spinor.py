@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.complex_numbers import IMAGINARY_UNIT, as_real, conjugate, matrix_product, product, square_norm
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
@@ -27,7 +27,7 @@ PAULI = as_real(np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1
 
 
 def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless psi^+ psi = 1 for every spinor (2, 2) of the batch, to 1e-8 (float32: 1e-4) or `tolerance`.
+    """Raise `GeometryError` unless every spinor (2, 2) of the batch has norm one, within 1e-8 (float32: 1e-4) or `tolerance`.
 
     >>> check_unit_spinor([[1.0, 0.0], [1.0, 0.0]])
     Traceback (most recent call last):
@@ -37,7 +37,7 @@ def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None
     if psi.ndim < 2 or psi.shape[-2:] != (2, 2):
         raise GeometryError(f"a spinor has shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) makes it so")
     square = square_norm(psi)
-    bad = first_failure(np.abs(square - 1) <= tolerance_of(psi, tolerance))
+    bad = first_failure(np.abs(np.sqrt(square) - 1) <= tolerance_of(psi, tolerance))
     if bad is not None:
         raise GeometryError(f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by its "
                             "norm if that is meant")
@@ -68,16 +68,19 @@ def quaternion_from_spinor(psi):
 def matrix_from_spinor(psi):
     """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected (E-05 to E-07).
 
+    What the check lets pass of the norm is divided away: the result is a rotation to the last digit.
+
     >>> matrix_from_spinor([[1.0, 0.0], [0.0, 0.0]])      # q = (0, 0, 0, 1), the half-turn about the third axis
     array([[-1.,  0.,  0.],
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    squares, across = product(psi, psi), product(psi[0], psi[1])
+    per = psi / np.sum(psi * psi)
+    squares, across = product(per, psi), product(per[0], psi[1])
     total, difference = squares[0] + squares[1], squares[1] - squares[0]
     first = np.stack([difference[0], total[1], 2 * across[0]])
     second = np.stack([difference[1], -total[0], 2 * across[1]])
-    return np.stack([first, second, _third_axis(psi)], axis=1)
+    return np.stack([first, second, _third_axis(per, psi)], axis=1)
 
 
 @kernel("(3,3)->(2,2)", check=check_rotation_matrix)
@@ -147,7 +150,7 @@ def inverse_spinor(psi):
     return np.array([[-psi[0, 0], psi[0, 1]], [-psi[1, 0], -psi[1, 1]]])
 
 
-def _third_axis(psi):
-    """a1 + i a2 = 2 conj(psi1) psi2, a3 = |psi1|^2 - |psi2|^2."""
-    plane = 2 * product(conjugate(psi[0]), psi[1])
-    return np.stack([plane[0], plane[1], np.sum(psi[0] * psi[0]) - np.sum(psi[1] * psi[1])])
+def _third_axis(per, psi):
+    """a1 + i a2 = 2 conj(psi1) psi2, a3 = |psi1|^2 - |psi2|^2, over psi^+ psi: `per` is psi divided by it."""
+    plane = 2 * product(conjugate(per[0]), psi[1])
+    return np.stack([plane[0], plane[1], np.sum(per[0] * psi[0]) - np.sum(per[1] * psi[1])])

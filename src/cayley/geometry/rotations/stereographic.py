@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.complex_numbers import as_complex, as_real, conjugate, matrix_product, product
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.geometry.rotations.unitary import check_unitary

@@ -14,22 +14,23 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.complex_numbers import adjoint, determinant, matrix_product, square_norm
 from cayley.geometry.rotations.spinor import PAULI
 
 
 def check_unitary(U: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2) of the batch, to 1e-8 (float32: 1e-4).
+    """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2) of the batch, rows to 1e-8 (float32: 1e-4).
 
     >>> check_unitary(PAULI[2])
     Traceback (most recent call last):
-    cayley.errors.GeometryError: matrix is not in SU(2): det U = -1+0j; defect 2e+00, 1e-08 is allowed
+    cayley.errors.GeometryError: matrix is not in SU(2): det U = -1+0j; defect 2e+00, 2e-08 is allowed
     """
     U = np.asarray(U)
     if U.ndim < 3 or U.shape[-3:] != (2, 2, 2):
         raise GeometryError(f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {U.shape}")
-    det, allowed = determinant(U), tolerance_of(U, tolerance)
+    det, off = determinant(U), tolerance_of(U, tolerance)
+    allowed = (2 + off) * off  # the determinant and the squares of rows are off by twice as much as their lengths
     # With det U = 1 it is enough that the second row is (-conj b, conj a) of the first row (a, b), and that the rows have length 1.
     mirrored = U[..., 0, ::-1, :] * np.array([[-1.0, 1.0], [1.0, -1.0]]) - U[..., 1, :, :]
     defect = np.maximum(np.maximum(np.abs(det - [1.0, 0.0]).max(axis=-1), np.abs(mirrored).max(axis=(-2, -1))),
@@ -63,7 +64,12 @@ def quaternion_from_unitary(U):
     return np.stack([U[0, 0, 0], -U[0, 1, 1], -U[0, 1, 0], -U[0, 0, 1]])
 
 
-@kernel("(2,2,2),(2,2,2)->(2,2,2)")
+def _check_unitaries(*matrices: Any) -> None:
+    for U in matrices:
+        check_unitary(U)
+
+
+@kernel("(2,2,2),(2,2,2)->(2,2,2)", check=_check_unitaries)
 def compose_unitaries(U, V):
     """The matrix product U V: the rotation V, then U.
 

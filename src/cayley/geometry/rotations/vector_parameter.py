@@ -1,8 +1,8 @@
 """The vector-parameter c = tan(phi/2) e (Gibbs, Rodrigues, Cayley): three numbers, a rational composition law, no trigonometry.
 
 Every finite c is a rotation; half-turns have none (c grows without bound towards them). What would have to return one raises
-`SingularityError`; its `unchecked` kernel gives infinities or NaN there. Sums of products are formed as they stand, so lengths up to
-1e150 (float32: 1e18) are taken: closer to a half-turn than that, and through it, use the homogeneous form [w : v] (`homogeneous.py`).
+`SingularityError`; its `unchecked` kernel gives infinities or NaN there. Every finite c is taken, however long: what is squared is scaled
+first. A c beyond 1e150 (float32: 1e18) is not given: closer to a half-turn than that, and through it, use the homogeneous form [w : v].
 
 Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38), (1.39); equations
 (R-1)-(R-3) of docs/theory/rotations.md.
@@ -15,22 +15,29 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
-from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.rotations.axis_angle import AxisAngle, check_unit_axis, direction
-from cayley.geometry.rotations.batch import first_failure, place, tolerance_of
-from cayley.geometry.rotations.even import arctangent_ratio, scaling, tangent_ratio
+from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
+from cayley.geometry.rotations.axis_angle import AxisAngle, check_unit_axis
+from cayley.geometry.rotations.even import arctangent_ratio, tangent_ratio
 from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix
-from cayley.geometry.rotations.quaternion import check_unit_quaternion, largest_component, quaternion_from_matrix
+from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix
+from cayley.geometry.scaling import direction, largest_component, scaling, shrinking
+from cayley.geometry.tensors.checks import check_skew
 from cayley.geometry.tensors.cross import hat, vee
+
+
+def short_form(c):
+    """w and v of a homogeneous form [w : v] of c that is short enough to be squared; w = 1 but for the longest c. (To be traced.)"""
+    w = shrinking(largest_component(c))
+    return w, w * c
 
 
 @kernel("(4)->()")
 def _reach(h):
     """The largest component of v/w."""
     h = scaling(largest_component(h)) * h
-    return np.maximum(np.maximum(np.abs(h[1]), np.abs(h[2])), np.abs(h[3])) / np.abs(h[0])
+    return largest_component(h[1:]) / np.abs(h[0])
 
 
 def check_not_half_turn(h: Any) -> None:
@@ -61,10 +68,16 @@ def matrix_from_vector_parameter(c):
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    x, y, z = c
-    a, b, d = 2 / (1 + c @ c) * c
-    ax, by, dz, bx, dx, dy = a * x, b * y, d * z, b * x, d * x, d * y
-    return np.array([[1 - (by + dz), bx - d, dx + b], [bx + d, 1 - (ax + dz), dy - a], [dx - b, dy + a, 1 - (ax + by)]])
+    w, v = short_form(c)
+    return rotation_of_form(w, v)
+
+
+def rotation_of_form(w, v):
+    """The matrix of [w : v], which can be squared; with w = 1 the formula of the vector-parameter v. (To be traced.)"""
+    x, y, z = v
+    a, b, d = 2 / (w * w + v @ v) * v
+    ax, by, dz, bx, dx, dy, aw, bw, dw = a * x, b * y, d * z, b * x, d * x, d * y, a * w, b * w, d * w
+    return np.array([[1 - (by + dz), bx - dw, dx + bw], [bx + dw, 1 - (ax + dz), dy - aw], [dx - bw, dy + aw, 1 - (ax + by)]])
 
 
 def _check_matrix(R: Any) -> None:
@@ -83,17 +96,6 @@ def vector_parameter_from_matrix(R):
     """
     q = quaternion_from_matrix.unchecked(R)
     return q[1:] / q[0]
-
-
-def check_skew(B: Any) -> None:
-    """Raise `GeometryError` unless every matrix of the batch is skew (within 1e-8 of its largest element, float32: 1e-4)."""
-    B = np.asarray(B)
-    if B.ndim < 2 or B.shape[-2:] != (3, 3):
-        raise GeometryError(f"a skew matrix has shape (..., 3, 3), not {B.shape}")
-    defect = np.max(np.abs(B + np.swapaxes(B, -2, -1)), axis=(-2, -1))
-    bad = first_failure(defect <= tolerance_of(B, None) * np.max(np.abs(B), axis=(-2, -1)))
-    if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} is not skew: B + B^T has an element of size {defect[bad]:.0e}")
 
 
 @kernel("(3,3)->(3,3)", check=check_skew)
@@ -122,7 +124,14 @@ def inverse_cayley_transform(Q):
 
 
 def _check_composition(a: Any, b: Any) -> None:
-    check_not_half_turn(compose_homogeneous(homogeneous_from_vector_parameter(a), homogeneous_from_vector_parameter(b)))
+    check_not_half_turn(product_form(a, b))
+
+
+@kernel("(3),(3)->(4)")
+def product_form(a, b):
+    w1, v1 = short_form(a)
+    w2, v2 = short_form(b)
+    return compose_homogeneous.unchecked(np.concatenate([np.stack([w1]), v1]), np.concatenate([np.stack([w2]), v2]))
 
 
 @kernel("(3),(3)->(3)", check=_check_composition)
@@ -134,7 +143,9 @@ def compose_vector_parameters(a, b):
     >>> compose_vector_parameters([2.0, 0.0, 0.0], [2.0, 1.0, 0.0])
     array([-1.33333333, -0.33333333, -0.66666667])
     """
-    return (a + b + np.cross(a, b)) / (1 - a @ b)
+    w1, v1 = short_form(a)
+    w2, v2 = short_form(b)
+    return (w2 * v1 + w1 * v2 + np.cross(v1, v2)) / (w1 * w2 - v1 @ v2)
 
 
 @kernel("(3)->(3)")
@@ -159,17 +170,14 @@ def conjugate_vector_parameter(a, c):
 
 def _chain(cs):
     """The homogeneous form of a product. Only what grows long is scaled: short numbers stay exact, and so does w = 0."""
-    if not len(cs):
-        return np.array([1.0, 0.0, 0.0, 0.0])
-    total = _tamed(homogeneous_from_vector_parameter(cs[0]))
-    for c in cs[1:]:
-        total = _tamed(compose_homogeneous(total, _tamed(homogeneous_from_vector_parameter(c))))
+    total = np.array([1.0, 0.0, 0.0, 0.0])
+    for c in cs:
+        total = _tamed(compose_homogeneous.unchecked(total, _tamed(homogeneous_from_vector_parameter(c))))
     return total
 
 
 def _tamed(h):
-    size = largest_component(h)
-    return h * where(size > 2.0**60, 1.0 / size, 1.0)
+    return shrinking(largest_component(h)) * h
 
 
 def _check_chain(cs: Any) -> None:
@@ -183,8 +191,7 @@ def _chain_form(cs):
 
 @kernel("(n,3)->(3)", check=_check_chain)
 def compose_all_vector_parameters(cs):
-    """<c1, c2, ..., cn>, the last applied first; of none, zero. Partial products may be half-turns; a total one raises
-    `SingularityError`.
+    """<c1, c2, ..., cn>, the last applied first; zero for none. Partial products may be half-turns; a total one raises `SingularityError`.
 
     >>> compose_all_vector_parameters([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]).round(15)
     array([-1., -0., -0.])
@@ -200,8 +207,9 @@ def rotate_by_vector_parameter(c, x):
     >>> rotate_by_vector_parameter([0.0, 0.0, 1.0], [1.0, 0.0, 5.0])
     array([0., 1., 5.])
     """
-    t = 2 / (1 + c @ c) * np.cross(c, x)
-    return x + t + np.cross(c, t)
+    w, v = short_form(c)
+    t = 2 / (w * w + v @ v) * np.cross(v, x)
+    return x + w * t + np.cross(v, t)
 
 
 # Quaternion, homogeneous form, rotation vector, axis and angle
@@ -214,8 +222,9 @@ def quaternion_from_vector_parameter(c):
     >>> quaternion_from_vector_parameter([0.0, 0.0, 0.75])
     array([0.8, 0. , 0. , 0.6])
     """
-    h = homogeneous_from_vector_parameter(c)
-    return h / np.sqrt(h @ h)
+    w, v = short_form(c)
+    per = 1 / np.sqrt(w * w + v @ v)
+    return np.concatenate([np.stack([per * w]), per * v])
 
 
 def _check_quaternion(q: Any) -> None:
@@ -276,7 +285,8 @@ def rotation_vector_from_vector_parameter(c):
     >>> rotation_vector_from_vector_parameter([0.0, 0.0, 1.0])
     array([0.        , 0.        , 1.57079633])
     """
-    return 2.0 * arctangent_ratio(c @ c) * c
+    w, v = short_form(c)
+    return 2.0 * arctangent_ratio(v @ v, w) * v
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)

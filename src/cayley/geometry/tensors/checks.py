@@ -1,6 +1,6 @@
 """What tensors and vectors are checked for. A failed check names the element of the batch, the size of the defect, and the way out.
 
-Sizes are relative: a component array is symmetric, skew or orthogonal if it is so within `TOLERANCE` of its own largest entry.
+Sizes are relative: a component array is symmetric or skew if it is so within the tolerance (`cayley.geometry.batch`) of its largest entry.
 """
 
 from __future__ import annotations
@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import CayleyError, GeometryError
-
-TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
-
-
-def tolerance_of(array: np.ndarray) -> float:
-    """The relative size of what counts as rounding, by the precision of the array."""
-    return TOLERANCE.get(array.dtype, 1e-9)
+from cayley.geometry.batch import tolerance_of
 
 
 def is_rounding(defect: np.ndarray, array: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -26,14 +20,14 @@ def is_rounding(defect: np.ndarray, array: np.ndarray, size: np.ndarray) -> np.n
 
 def check_symmetric(T: Any) -> None:
     """Raise if one of the component arrays (..., n, n) is not symmetric."""
-    T = np.asarray(T)
+    T = _square(T)
     _refuse(np.abs(T - np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not symmetric: T - T^T reaches {defect:.3g}",
             "take symmetric_part(T) if that is what you mean")
 
 
 def check_skew(T: Any) -> None:
     """Raise if one of the component arrays (..., n, n) is not skew-symmetric."""
-    T = np.asarray(T)
+    T = _square(T)
     _refuse(np.abs(T + np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not skew: T + T^T reaches {defect:.3g}",
             "vee(T) is the vector of the skew part of any tensor")
 
@@ -41,6 +35,8 @@ def check_skew(T: Any) -> None:
 def check_unit_vector(e: Any) -> None:
     """Raise if one of the vectors (..., n) does not have length 1."""
     e = np.asarray(e)
+    if e.ndim < 1:
+        raise GeometryError(f"a direction has shape (..., n), not {e.shape}")
     defect = np.abs(np.sqrt(np.sum(np.square(e, dtype=np.float64), axis=-1)) - 1)
     refuse_where(~(defect <= tolerance_of(e)), "a direction is not a unit vector{element}: its length is off by {defect:.3g}; "
                                                "unit_vector(e) normalises it", defect)
@@ -48,18 +44,31 @@ def check_unit_vector(e: Any) -> None:
 
 def check_orthogonal(Q: Any) -> None:
     """Raise if one of the matrices (..., n, n) is not orthogonal; reflections are."""
-    Q = np.asarray(Q)
-    product = Q @ np.swapaxes(Q, -1, -2)
-    defect = np.abs(product - np.eye(Q.shape[-1])).max(axis=(-2, -1))
-    refuse_where(~(defect <= tolerance_of(Q)), "a matrix is not orthogonal{element}: Q Q^T - 1 reaches {defect:.3g}; if it drifted away "
+    Q = _square(Q)
+    defect = np.abs(np.swapaxes(Q, -1, -2) @ Q - np.eye(Q.shape[-1])).max(axis=(-2, -1))
+    refuse_where(~(defect <= tolerance_of(Q)), "a matrix is not orthogonal{element}: Q^T Q - 1 reaches {defect:.3g}; if it drifted away "
                                                "from a rotation, nearest_rotation brings it back", defect)
 
 
 def check_change_of_frame(R: Any, *_: Any) -> None:
-    """Raise if one of the matrices (..., n, n) does not turn one right-handed frame into another."""
+    """Raise if one of the matrices (..., n, n) does not turn a right-handed frame into another: `check_rotation_matrix` for any n."""
     check_orthogonal(R)
-    turned_over = np.asarray(np.linalg.det(np.asarray(R, dtype=np.float64)) < 0)
-    refuse_where(turned_over, "a change of frame is a reflection{element}: its determinant is -1, and frames are right-handed", turned_over)
+    R = np.asarray(R)
+    determinant = np.asarray(np.linalg.det(R.astype(np.float64)))
+    refuse_where(determinant < 0, "a change of frame is a reflection{element}: its determinant is -1, and frames are right-handed",
+                 determinant)
+    refuse_where(np.abs(determinant - 1) > tolerance_of(R), "a change of frame is scaled{element}: its determinant is {defect:.9g}",
+                 determinant)
+
+
+def _square(T: Any) -> np.ndarray:
+    """As an array (..., n, n) of finite numbers."""
+    T = np.asarray(T)
+    if T.ndim < 2 or T.shape[-1] != T.shape[-2] or T.shape[-1] == 0:
+        raise GeometryError(f"a tensor has shape (..., n, n), not {T.shape}")
+    unknown = ~np.isfinite(T).all(axis=(-2, -1))
+    refuse_where(unknown, "a tensor has components that are NaN or infinite{element}", unknown)
+    return T
 
 
 def _refuse(defect: np.ndarray, array: np.ndarray, problem: str, advice: str) -> None:

@@ -57,7 +57,11 @@ def tensor_rank(T: np.ndarray, *, tolerance: float = 1e-12) -> int | np.ndarray:
     >>> tensor_rank(np.outer([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]))
     1
     """
-    sizes = np.linalg.svd(np.asarray(T, dtype=float), compute_uv=False)
+    T = np.asarray(T, dtype=float)
+    if T.ndim < 2 or not np.isfinite(T).all():
+        raise GeometryError(f"a tensor has finite components, shape (..., n, n): the rank of shape {T.shape}"
+                            f"{'' if np.isfinite(T).all() else ' with NaN or infinity'} is not known")
+    sizes = np.linalg.svd(T, compute_uv=False)
     found = np.sum(sizes > tolerance * sizes[..., :1], axis=-1)
     return int(found) if found.ndim == 0 else found
 

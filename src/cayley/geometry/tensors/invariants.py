@@ -47,11 +47,21 @@ def scalar_invariants(T):
     return ScalarInvariants(np.trace(T), minors, np.linalg.det(T), np.sum(T * T))
 
 
+@kernel("(3,3)->(),(),()")
+def principal_invariants(T):
+    """The invariants I1, I2, I3 of a tensor: the coefficients of its characteristic polynomial, (3.3.18)-(3.3.20).
+
+    >>> np.array(principal_invariants(np.diag([1.0, 2.0, 3.0])))
+    array([ 6., 11.,  6.])
+    """
+    return PrincipalInvariants(*scalar_invariants(T)[:3])
+
+
 @kernel("(3)->(),(),()")
-def principal_invariants(values):
+def principal_from_eigenvalues(values):
     """The invariants I1, I2, I3 of the symmetric tensor with these three eigenvalues, (3.3.22)-(3.3.24).
 
-    >>> np.array(principal_invariants([1.0, 2.0, 3.0]))
+    >>> np.array(principal_from_eigenvalues([1.0, 2.0, 3.0]))
     array([ 6., 11.,  6.])
     """
     a, b, c = values

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.errors import GeometryError
+from cayley.geometry.scaling import largest_component, scaling
 from cayley.geometry.tensors.checks import refuse_where
 
 UNIT = np.eye(3)
@@ -125,7 +126,10 @@ def tensor_norm(T):
 
 
 def _check_angle(T: Any, S: Any) -> None:
-    for name, size in (("first", np.abs(T).max(axis=(-2, -1))), ("second", np.abs(S).max(axis=(-2, -1)))):
+    for name, tensor in (("first", np.asarray(T)), ("second", np.asarray(S))):
+        if tensor.ndim < 2:
+            raise GeometryError(f"the {name} tensor of an angle has shape (..., n, n), not {tensor.shape}")
+        size = np.abs(tensor).max(axis=(-2, -1), initial=0.0)
         refuse_where(~(size > 0), f"the {name} tensor of an angle is zero or NaN{{element}}: it has no direction", size)
 
 
@@ -138,6 +142,7 @@ def angle_between_tensors(T, S):
     >>> float(np.rad2deg(angle_between_tensors([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])))
     45.0
     """
+    T, S = (scaling(largest_component(tensor.ravel())) * tensor for tensor in (T, S))
     t, s = T / tensor_norm(T), S / tensor_norm(S)
     return 2 * np.arctan2(tensor_norm(t - s), tensor_norm(t + s))
 
@@ -149,8 +154,7 @@ def unit_vector(v):
     >>> unit_vector([0.0, 3.0, 4.0])
     array([0. , 0.6, 0.8])
     """
-    size = np.max(np.abs(v))
-    scaled = v / where(size > 0, size, 1.0)  # squares neither overflow nor vanish
+    scaled = scaling(largest_component(v)) * v
     return scaled / np.sqrt(scaled @ scaled)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.geometry.batch import float_array
 from cayley.geometry.tensors.checks import check_symmetric, check_unit_vector
 
 
@@ -90,7 +91,7 @@ def spectral_decomposition(T: Any) -> SpectralDecomposition:
     array([1., 3.])
     """
     check_symmetric(T)
-    values, vectors = np.linalg.eigh(np.asarray(T, dtype=float))
+    values, vectors = np.linalg.eigh(float_array(T))
     vectors[..., -1] *= np.sign(np.linalg.det(vectors))[..., None]
     return SpectralDecomposition(values, vectors)
 

@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError, SignatureError, SingularityError
-from cayley.geometry.rotations.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.linear import ldl_solve
 
 _SINGULAR = 1e-12  # of the largest singular value: less is rounding

@@ -1,0 +1,57 @@
+"""What the checks of a batch share: how exact the numbers are, which element fails first, and how to name it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import GeometryError
+
+TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
+"""How far numbers of these types may be from a unit length, from orthogonal, skew or symmetric; 1e-8 for all other types.
+
+It is one number for every check, so that what one check admits no other refuses. What makes a rotation of parameters (an axis, a
+quaternion, a spinor) divides their rest away, so that it gives a rotation to the last digit; what composes adds the defects of its factors.
+"""
+
+
+def tolerance_of(values: Any, tolerance: float | None = None) -> float:
+    """The asked tolerance, or what the type of the numbers deserves."""
+    return TOLERANCE.get(np.asarray(values).dtype, 1e-8) if tolerance is None else tolerance
+
+
+def float_array(values: Any) -> np.ndarray:
+    """An array of float32 if that is what the values are (or less), of float64 otherwise: what kernels do with their arguments."""
+    array = np.asarray(values)
+    small = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+    return array.astype(np.float32 if small else np.float64, copy=False)
+
+
+def real_array(values: Any, shape: tuple[int | None, ...], what: str) -> np.ndarray:
+    """The values as float64 in an array of that shape (None: any length), or `GeometryError` that says what they were to be."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise GeometryError(f"{what} is made of real numbers, not {values!r}") from None
+    if len(array.shape) != len(shape) or any(wanted not in (None, found) for found, wanted in zip(array.shape, shape, strict=True)):
+        words = ", ".join("n" if size is None else str(size) for size in shape)
+        raise GeometryError(f"{what} has shape ({words}), not {array.shape}")
+    return array
+
+
+def first_failure(good: Any) -> tuple[int, ...] | None:
+    """The index of the first element that is not good, or None."""
+    if np.all(good):
+        return None
+    return tuple(int(i) for i in np.argwhere(~np.atleast_1d(good))[0]) if np.ndim(good) else ()
+
+
+def place(index: tuple[int, ...]) -> str:
+    """The element of a batch in words, to stand after a noun: nothing for a single value."""
+    if not index:
+        return ""
+    return f" {index[0]} of the batch" if len(index) == 1 else f" {index} of the batch"

@@ -1,0 +1,51 @@
+"""The times at which an attitude is half a turn away from its reference: crossed, or touched on the way back.
+
+They are the zeros of the scalar part w of a unit homogeneous form [w : v] that is continuous in time. Where w changes its sign a half-turn
+is crossed; where |w| goes down to zero and up again it is touched. An integrated w is known to some 1e-10 only, so that a touch may look
+like a near miss, or like two crossings: where |w| stays below `nearest` in between they are one half-turn, in the middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def half_turns_of(w: Callable[[np.ndarray], np.ndarray], grid: np.ndarray, *, nearest: float) -> np.ndarray:
+    """The zeros of `w` in the order of the grid, which is fine enough that w has at most one between two neighbours."""
+    values = w(grid)
+    found = [*_crossed(w, grid, values), *_touched(w, grid, values, nearest)]
+    ordered = sorted(found, key=lambda t: abs(t - grid[0]))
+    return np.array(_distinct(w, ordered, nearest))
+
+
+def _crossed(w: Callable, grid: np.ndarray, values: np.ndarray) -> list[float]:
+    from scipy.optimize import brentq  # only those who integrate should wait for it
+    return [float(brentq(lambda t: float(w(np.array([t]))[0]), grid[k], grid[k + 1], xtol=1e-14, rtol=8.9e-16))
+            for k in np.flatnonzero(values[:-1] * values[1:] < 0)]
+
+
+def _touched(w: Callable, grid: np.ndarray, values: np.ndarray, nearest: float) -> list[float]:
+    """The least |w| around each point of the grid that is nearer to zero than its neighbours, if it is as good as zero."""
+    from scipy.optimize import minimize_scalar
+    size = np.abs(values)
+    found = [float(t) for t in (grid[0], grid[-1]) if abs(float(w(np.array([t]))[0])) <= nearest]
+    for k in np.flatnonzero((size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:])) + 1:
+        low, high = sorted((float(grid[k - 1]), float(grid[k + 1])))
+        best = minimize_scalar(lambda t: abs(float(w(np.array([t]))[0])), bounds=(low, high), method="bounded", options={"xatol": 1e-12})
+        place = min((float(best.x), float(grid[k])), key=lambda t: abs(float(w(np.array([t]))[0])))
+        if abs(float(w(np.array([place]))[0])) <= nearest:
+            found.append(place)
+    return found
+
+
+def _distinct(w: Callable, times: list[float], nearest: float) -> list[float]:
+    """One time for each half-turn: between two of them w has been away from zero."""
+    kept: list[tuple[float, float]] = []
+    for t in times:
+        if kept and np.abs(w(np.linspace(kept[-1][1], t, 9))).max() <= nearest:
+            kept[-1] = kept[-1][0], t
+        else:
+            kept.append((t, t))
+    return [first + (last - first) / 2 for first, last in kept]
