@@ -42,8 +42,8 @@ def principal_inertia(I: Any) -> PrincipalInertia:
 
     A tensor that no body has is refused; `spectral_decomposition` takes any symmetric one.
 
-    >>> principal_inertia([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 5.0]]).moments
-    array([1., 3., 5.])
+    >>> principal_inertia([[3.0, 1.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 5.0]]).moments
+    array([2., 4., 5.])
     """
     check_physical_inertia(I)
     found = spectral_decomposition(I)
@@ -53,7 +53,7 @@ def principal_inertia(I: Any) -> PrincipalInertia:
 def inertia_symmetry(I: Any, *, tolerance: float = 1e-9) -> InertiaSymmetry:
     """The kind of one inertia tensor; moments closer than `tolerance` times the largest count as equal.
 
-    >>> inertia_symmetry(np.diag([2.0, 5.0, 2.0])).axis
+    >>> inertia_symmetry(np.diag([2.0, 3.0, 2.0])).axis
     array([0., 1., 0.])
     """
     check_physical_inertia(I)

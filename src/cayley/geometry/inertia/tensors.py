@@ -131,8 +131,8 @@ def check_invertible_inertia(I: Any, *_: Any) -> None:
 def inverse_inertia(I):
     """I^-1 [1/(kg m^2)] of an inertia tensor, by its minors. A singular one is refused, and one that no body has.
 
-    >>> inverse_inertia(np.diag([1.0, 2.0, 4.0])).diagonal()
-    array([1.  , 0.5 , 0.25])
+    >>> inverse_inertia(np.diag([2.0, 4.0, 5.0])).diagonal()
+    array([0.5 , 0.25, 0.2 ])
     """
     a, b, c, d, e, f = I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]
     p, q, r = b * c - f * f, e * f - d * c, d * f - e * b

@@ -77,8 +77,8 @@ def attitude_rates(J, B, w, c, u):
 def momentum_drift(J, x):
     """f(x) = x x J^-1 x, the rate of the angular momentum in body axes without torque, (99). The control vectors are g_i = b_i.
 
-    >>> momentum_drift(np.diag([1.0, 2.0, 4.0]), [0.0, 4.0, 4.0])
-    array([-4.,  0.,  0.])
+    >>> momentum_drift(np.diag([2.0, 4.0, 5.0]), [0.0, 4.0, 5.0])
+    array([-1.,  0.,  0.])
     """
     return np.cross(x, inverse_inertia(J) @ x)
 
