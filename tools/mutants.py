@@ -2,11 +2,12 @@
 
     python tools/mutants.py reach geometry model          # which files of tests run which functions: build/reach.json, once
     python tools/mutants.py try geometry --count 40 --seed 7   # change, test, list survivors; goes on where it was stopped
+    python tools/mutants.py again geometry --count 40 --seed 7 # try the survivors again, after tests were written
 
 A mutant lives in a copy of the package, so the working tree is not touched. It is tried on the examples of its own module, and on
-the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the quick ones first; the first
-failure kills it. A survivor is a place that no test of the room sees: write the test, or find that the change changes nothing (an
-equal branch, a bound that is never met, the size of a cache).
+the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the quick ones first, in one process;
+the first failure kills it. A survivor is a place that no test of the room sees: write the test, or find that the change changes
+nothing (an equal branch, a bound that is never met, the size of a cache).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "cayley"
 BUILD = ROOT / "build"
 REACH = BUILD / "reach.json"
-LIMIT = 600  # seconds for one file of tests; a mutant that never ends is noticed
+LIMIT = 900  # seconds; a mutant that never ends is noticed
 
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
@@ -162,25 +163,26 @@ class Reached:
         self.functions: set[str] = set()
         self._seen: set[object] = set()
 
-    def _noted(self, frame, event, _argument) -> None:
+    def _noted(self, frame, _event, _argument) -> None:
         code = frame.f_code
-        if event == "call" and code not in self._seen:
+        if code not in self._seen:
             self._seen.add(code)
             if code.co_filename.startswith(str(SOURCE)):
                 name = code.co_qualname.replace(".<locals>", "")
                 self.functions.add(f"{Path(code.co_filename).relative_to(SOURCE)}:{name}")
 
     def pytest_sessionstart(self) -> None:
-        threading.setprofile(self._noted)
-        sys.setprofile(self._noted)
+        threading.settrace(self._noted)
+        sys.settrace(self._noted)
 
     def pytest_sessionfinish(self) -> None:
-        sys.setprofile(None)
+        sys.settrace(None)
 
 
 def reach_of(test_file: str) -> None:
     """In a process of its own: run one file of tests and print what it reached and how long it took."""
     import pytest
+    sys.path.insert(0, str(ROOT))  # as python -m pytest has it: what tests pickle is found by other processes
     plugin = Reached()
     start = time.perf_counter()
     status = pytest.main([test_file, "-q", "-p", "no:cacheprovider", "-p", "no:xdist"], plugins=[plugin])
@@ -196,15 +198,16 @@ def reach(jobs: int, rooms: list[str]) -> None:
     files = [str(path.relative_to(ROOT)) for folder in folders for path in sorted(folder.rglob("test_*.py"))]
 
     def one(file: str) -> None:
-        run = subprocess.run([sys.executable, __file__, "reach-of", file], cwd=ROOT, capture_output=True, text=True)
+        command = [sys.executable, "-P", __file__, "reach-of", file]  # -P: tools/fuzz.py is not the package tests/fuzz
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         line = next((text for text in run.stdout.splitlines() if text.startswith("REACH ")), None)
-        if line is None:
-            print(f"{file}: {run.stdout[-500:]}{run.stderr[-500:]}")
+        facts = json.loads(line[6:]) if line else {"status": run.returncode}
+        if facts["status"] != 0:
+            print(f"{file} fails as it is, so it would kill every mutant: left out\n{run.stdout[-1500:]}{run.stderr[-500:]}", flush=True)
             return
-        found[file] = json.loads(line[6:])
+        found[file] = facts
         REACH.write_text(json.dumps(found))
-        facts = found[file]
-        print(f"{file}: {len(facts['functions'])} functions, {facts['seconds']:.0f} s, status {facts['status']}", flush=True)
+        print(f"{file}: {len(facts['functions'])} functions, {facts['seconds']:.0f} s", flush=True)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, [file for file in files if file not in found]))
@@ -215,47 +218,57 @@ def reach(jobs: int, rooms: list[str]) -> None:
 
 def tests_for(mutant: Mutant, known: dict[str, dict]) -> list[str]:
     """The files of its room that reach it, the quick ones first."""
-    room = mutant.path.split("/")[0]
-    outer = mutant.function.split(".")
-
-    def runs(functions: list[str]) -> bool:
-        """Whether the function or, for what runs on import, anything of the file is reached."""
-        names = {name.partition(":")[2] for name in functions if name.startswith(f"{mutant.path}:")}
-        around = {".".join(outer[:k]) for k in range(1, len(outer) + 1)}
-        return bool(around & names if mutant.function else names)
-
-    beside = f"tests/{room}/" if "/" in mutant.path else "tests/test_"
-    reaching = [file for file, facts in known.items() if file.startswith(beside) and runs(facts["functions"])]
-    return sorted(reaching, key=lambda file: known[file]["seconds"])
+    beside = f"tests/{mutant.path.split('/')[0]}/" if "/" in mutant.path else "tests/test_"
+    room = sorted((file for file in known if file.startswith(beside)), key=lambda file: known[file]["seconds"])
+    place = mutant.function or "<module>"
+    while True:  # what no test of the room enters may run in a process that a test starts, or by what is around it
+        reaching = [file for file in room if f"{mutant.path}:{place}" in known[file]["functions"]]
+        if reaching or place == "<module>":
+            return reaching
+        place = place.rpartition(".")[0] or "<module>"
 
 
 def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
     """What killed a mutant, or that nothing did."""
     text, before, after = changed_text(mutant)
     facts: dict[str, object] = {"mutant": mutant, "before": before, "after": after, "killed by": None}
+    start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder) / "src" / "cayley"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         (copy / mutant.path).write_text(text, encoding="utf-8")
         environment = {**os.environ, "PYTHONPATH": str(copy.parent), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
-        for tests in [str(copy / mutant.path), *tests_for(mutant, known)]:
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(ROOT),
-                       "-c", str(ROOT / "pyproject.toml"), tests]
-            try:
-                run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT)
-            except subprocess.TimeoutExpired:
-                return {**facts, "killed by": f"{tests} (does not end)"}
-            if run.returncode not in (0, 5):  # 5: no examples there
-                return {**facts, "killed by": tests}
-    return facts
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
+                   "--hypothesis-profile", "first failure", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"),
+                   str(copy / mutant.path), *tests_for(mutant, known)]
+        try:
+            run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            facts["killed by"] = "does not end"
+        else:
+            if run.returncode not in (0, 5):  # 5: no tests at all
+                failures = [line for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+                facts["killed by"] = failures[0] if failures else f"exit {run.returncode}: {run.stderr[-200:]}"
+    return {**facts, "seconds": round(time.perf_counter() - start)}
 
 
-def trial(count: int, seed: int, jobs: int, only: list[str]) -> int:
+def again(kept: Path) -> list[Mutant]:
+    """The survivors that are kept, to be tried once more; those whose place has moved are left out by name."""
+    done = json.loads(kept.read_text())
+    survivors = [entry for entry in done if not entry["killed by"]]
+    moved = [entry for entry in survivors if changed_text(Mutant(*entry["mutant"]))[1:] != (entry["before"], entry["after"])]
+    for entry in moved:
+        print(f"the text has changed, find it by hand: {entry['mutant'][0]}: {entry['before']}")
+    kept.write_text(json.dumps([entry for entry in done if entry["killed by"] or entry in moved], indent=1))
+    return [Mutant(*entry["mutant"]) for entry in survivors if entry not in moved]
+
+
+def trial(count: int, seed: int, jobs: int, only: list[str], survivors_only: bool) -> int:
     paths = [path for path in sorted(SOURCE.rglob("*.py"))
              if not only or any(str(path.relative_to(SOURCE)).startswith(beginning) for beginning in only)]
-    chosen = random.Random(seed).sample(list(mutants(paths)), count)
     known = json.loads(REACH.read_text())
     kept = BUILD / f"mutants_{'_'.join(only).replace('/', '.') or 'all'}_{seed}_{count}.json"
+    chosen = again(kept) if survivors_only else random.Random(seed).sample(list(mutants(paths)), count)
     done: list[dict] = json.loads(kept.read_text()) if kept.exists() else []
     have = {tuple(entry["mutant"]) for entry in done}
     lock = threading.Lock()
@@ -266,7 +279,8 @@ def trial(count: int, seed: int, jobs: int, only: list[str]) -> int:
             done.append(json.loads(json.dumps(found)))
             kept.write_text(json.dumps(done, indent=1))
             word = "killed  " if found["killed by"] else "SURVIVED"
-            print(f"{len(done):4} {word} {mutant.path}:{mutant.line} {found['before']}  ->  {found['after']}", flush=True)
+            print(f"{len(done):4} {word} {found['seconds']:4} s {mutant.path}:{mutant.line}\n     {found['before']}\n     {found['after']}"
+                  f"\n     {found['killed by'] or ''}", flush=True)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, [mutant for mutant in chosen if tuple(mutant) not in have]))
@@ -279,7 +293,7 @@ def trial(count: int, seed: int, jobs: int, only: list[str]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("job", choices=["reach", "reach-of", "try"])
+    parser.add_argument("job", choices=["reach", "reach-of", "try", "again"])
     parser.add_argument("only", nargs="*", help="rooms, or beginnings of paths below src/cayley")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -291,7 +305,7 @@ def main() -> int:
     if chosen.job == "reach":
         reach(chosen.jobs, chosen.only)
         return 0
-    return trial(chosen.count, chosen.seed, chosen.jobs, chosen.only)
+    return trial(chosen.count, chosen.seed, chosen.jobs, chosen.only, chosen.job == "again")
 
 
 if __name__ == "__main__":

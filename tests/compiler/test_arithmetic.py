@@ -31,9 +31,16 @@ def in_c(program, arguments, precision="double"):
     return [np.stack(column) for column in zip(*states, strict=True)]
 
 
-def assert_same(found, expected):
+def assert_same(found, expected, name=""):
     agree = same_bits(np.asarray(found), np.asarray(expected))
-    assert agree.all(), (np.asarray(found)[~agree][:5], np.asarray(expected)[~agree][:5])
+    assert agree.all(), (name, np.asarray(found)[~agree][:5], np.asarray(expected)[~agree][:5])
+
+
+def side_by_side(functions, **options):
+    """One kernel of many functions of one number, each with an input of its own, so that no one sees what another shares."""
+    def text(x):
+        return np.stack([function(x[k]) for k, function in enumerate(functions)])
+    return cy.kernel(f"({len(functions)})->({len(functions)})", name="side_by_side", **options)(text)
 
 
 # Floors, remainders and other jumps
@@ -58,20 +65,24 @@ JUMPING = {
 }
 
 
-@pytest.mark.parametrize("function, at", JUMPING.values(), ids=JUMPING.keys())
-def test_what_jumps_sees_the_last_bit_as_numpy_does(function, at):
-    kernel = cy.kernel("()->()", name="jumping", inputs=["x"])(function)
+def test_what_jumps_sees_the_last_bit_as_numpy_does():
+    functions, scales = zip(*JUMPING.values(), strict=True)
+    kernel = side_by_side(functions)
     for dtype in (np.float64, np.float32):
-        steps = (np.arange(-400, 400) * at).astype(dtype)
+        steps = (np.arange(-400, 400)[:, None] * np.array(scales)).astype(dtype)
         beside = [np.nextafter(steps, dtype(end)) for end in (np.inf, -np.inf)]
         x = np.concatenate([steps, *beside, steps / dtype(10)])
         with np.errstate(all="ignore"):
-            expected = function(x).astype(dtype)
-        assert_same(kernel(x), expected)
-        assert_same([kernel(state) for state in x[::40]], expected[::40])
+            expected = np.stack([function(x[:, k]) for k, function in enumerate(functions)], axis=-1).astype(dtype)
+        many, alone = kernel(x), np.stack([kernel(state) for state in x[::40]])
+        for k, name in enumerate(JUMPING):
+            assert_same(many[:, k], expected[:, k], name)
+            assert_same(alone[:, k], expected[::40, k], name)
     x = x.astype(np.float64)
     with np.errstate(all="ignore"):
-        assert_same(kernel.evaluate(NUMPY, x), function(x))
+        found = interpret(kernel.program(), NUMPY, x)[0]
+        for k, (name, function) in enumerate(zip(JUMPING, functions, strict=True)):
+            assert_same(found[:, k], function(x[:, k]), name)
 
 
 def test_a_shared_reciprocal_is_not_seen_by_a_floor():
@@ -118,17 +129,19 @@ def test_division_with_a_rest_in_cuda_and_other_algebras():
 
 # Constants and powers
 
-@pytest.mark.parametrize("function, at, expected", [
+EXTREME = (
     (lambda x: (x + 1e308) + 1e308, -1e308, 1e308),
     (lambda x: 1e-160 * (1e-160 * x), 1e300, 1e-20),
     (lambda x: (2.0**-600 * x) * (x * x), 1e120, (2.0**-600 * 1e120) * 1e240),
     (lambda x: 1e308 * x + 1.5e308 * x, 0.5, 1.25e308),
     (lambda x: x / 1e-310, 1e-310, 1.0),
     (lambda x: (1e30 * x) * 1e30, 1e-40, 1e20),
-])
-def test_constants_do_not_overflow_when_they_are_gathered(function, at, expected):
-    kernel = cy.kernel("()->()", name="extreme", inputs=["x"])(function)
-    assert kernel(at) == pytest.approx(expected, rel=1e-14)
+)
+
+
+def test_constants_do_not_overflow_when_they_are_gathered():
+    functions, at, expected = zip(*EXTREME, strict=True)
+    np.testing.assert_allclose(side_by_side(functions)(at), expected, rtol=1e-14)
 
 
 def test_gathered_constants_stay_within_single_precision():
@@ -136,17 +149,20 @@ def test_gathered_constants_stay_within_single_precision():
     assert kernel(np.float32(1e-40)) == pytest.approx(1e20, rel=1e-4)
 
 
-@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 5, -1, -2, -3, 0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5])
+EXPONENTS = (0, 1, 2, 3, 5, -1, -2, -3, 0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5)
+
+
 @pytest.mark.parametrize("strict", [False, True])
-def test_powers_of_special_values_are_numpys(exponent, strict):
-    kernel = cy.kernel("()->()", name="power", inputs=["x"], strict=strict)(lambda x: x**exponent)
+def test_powers_of_special_values_are_numpys(strict):
+    kernel = side_by_side([lambda x, exponent=exponent: x**exponent for exponent in EXPONENTS], strict=strict)
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, -3.0, 0.7, 1e-310, 1e30, -1e30])
-    with np.errstate(all="ignore"):
-        expected = x**exponent
-    found = kernel(x)
-    special = ~np.isfinite(expected) | (expected == 0)
-    assert_same(found[special], expected[special])
-    np.testing.assert_allclose(found[~special], expected[~special], rtol=1e-15)
+    found = kernel(np.repeat(x[:, None], len(EXPONENTS), axis=1))
+    for k, exponent in enumerate(EXPONENTS):
+        with np.errstate(all="ignore"):
+            expected = x**exponent
+        special = ~np.isfinite(expected) | (expected == 0)
+        assert_same(found[special, k], expected[special], exponent)
+        np.testing.assert_allclose(found[~special, k], expected[~special], rtol=1e-15, err_msg=str(exponent))
 
 
 def test_a_half_power_of_a_square_needs_no_choice():
@@ -159,7 +175,7 @@ def strict_of(function, signature="()->()", inputs=("x",)):
     return cy.kernel(signature, name="strict", inputs=list(inputs), strict=True)(function)
 
 
-@pytest.mark.parametrize("function", [
+AS_WRITTEN = (
     lambda x: x - x,
     lambda x: 0.0 * x,
     lambda x: (x + 1.0) - 1.0,
@@ -181,17 +197,22 @@ def strict_of(function, signature="()->()", inputs=("x",)):
     lambda x: (-x) + (-1.0),
     lambda x: x - (x - 1.0),
     lambda x: x + -0.0,
-])
-def test_strict_kernels_follow_numpy_bit_for_bit(function):
-    kernel = strict_of(function)
+)
+
+
+def test_strict_kernels_follow_numpy_bit_for_bit():
+    kernel = side_by_side(AS_WRITTEN, strict=True)
     for dtype, precision in ((np.float64, "double"), (np.float32, "float")):
         with np.errstate(all="ignore"):
             x = np.array([*SPECIAL, 0.7, -0.7, 2.5], dtype)
-            expected = np.broadcast_to(function(x), x.shape)
-        assert_same(kernel(x), expected)
-        assert_same([kernel(state) for state in x], expected)
+            expected = [np.broadcast_to(function(x), x.shape) for function in AS_WRITTEN]
+        states = np.repeat(x[:, None], len(AS_WRITTEN), axis=1)
+        ways = {"compiled": kernel(states), "alone": np.stack([kernel(state) for state in states])}
         if COMPILER:
-            assert_same(in_c(kernel.program(), (x,), precision)[0], expected)
+            ways["C"] = in_c(kernel.program(), (states,), precision)[0]
+        for way, found in ways.items():
+            for k, right in enumerate(expected):
+                assert_same(found[:, k], right, f"{way}, {precision}: number {k}")
 
 
 def test_strict_quotients_by_a_subnormal_number():
@@ -210,16 +231,17 @@ def test_strict_kernels_do_not_contract():
     assert "contract" not in cy.kernel("()->()", name="square")(lambda x: x * x).c_source("f").source
 
 
-@pytest.mark.parametrize("op", ELEMENTARY)
-def test_elementary_functions_of_strict_kernels(op):
-    two = ELEMENTARY[op] == 2
-    kernel = strict_of(lambda *x: getattr(np, op)(*x), "(),()->()" if two else "()->()", "xy" if two else "x")
-    x = PAIRS if two else [np.array([*SPECIAL, 0.3, -0.99, 12.5, 1e17])]
+def test_elementary_functions_of_strict_kernels():
+    def every(x, y, alone):
+        return np.stack([getattr(np, op)(*([x, y] if arity == 2 else [alone])) for op, arity in ELEMENTARY.items()], axis=-1)
+    kernel = strict_of(every, f"(),(),()->({len(ELEMENTARY)})", ("x", "y", "alone"))
+    arguments = *PAIRS, np.resize([*SPECIAL, 0.3, -0.99, 12.5, 1e17], PAIRS[0].shape)
     with np.errstate(all="ignore"):
-        expected, found = getattr(np, op)(*x), kernel(*x)
-    special = ~np.isfinite(expected) | (expected == 0)
-    assert_same(found[special], expected[special])
-    np.testing.assert_array_max_ulp(found[~special], expected[~special], 3)
+        expected, found = every(*arguments), kernel(*arguments)
+    for op, right, got in zip(ELEMENTARY, expected.T, found.T, strict=True):
+        special = ~np.isfinite(right) | (right == 0)
+        assert_same(got[special], right[special], op)
+        np.testing.assert_array_max_ulp(got[~special], right[~special], 3)
 
 
 def test_strict_survives_pickling_jacobians_and_calls():
@@ -272,11 +294,12 @@ CORNERS = {
 }
 
 
-@pytest.mark.parametrize("function, at, expected", CORNERS.values(), ids=CORNERS.keys())
-def test_derivative_at_a_corner(function, at, expected):
-    kernel = cy.kernel("()->()", name="corner", inputs=["x"])(function)
-    np.testing.assert_equal(kernel.jacobian("x")(at), np.float64(expected))
-    np.testing.assert_equal(interpret(kernel.jacobian("x").program(), NUMPY, at)[0], np.float64(expected))
+def test_derivatives_at_corners():
+    functions, at, expected = zip(*CORNERS.values(), strict=True)
+    gradient = side_by_side(functions).jacobian("x")
+    for found in (gradient(at), interpret(gradient.program(), NUMPY, np.array(at))[0]):
+        for k, name in enumerate(CORNERS):
+            np.testing.assert_equal(found[k, k], np.float64(expected[k]), err_msg=name)
 
 
 def test_derivative_of_an_extremum_at_a_tie_is_that_of_the_older_value():
