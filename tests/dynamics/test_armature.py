@@ -5,6 +5,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from cayley.dynamics.cartesian.model import CartesianMechanism
 from cayley.dynamics.forward.methods import METHODS
 from cayley.mechanism import Mechanism
 from cayley.model.mjcf import load_mjcf
@@ -79,6 +80,17 @@ def test_parts_and_derivatives_agree(tumbling):
     columns = [(tumbling.forward_dynamics(q, v + h * e, tau) - tumbling.forward_dynamics(q, v - h * e, tau)) / (2 * h)
                for e in np.eye(tumbling.nv)]
     np.testing.assert_allclose(found.by_qd, np.stack(columns, axis=1), rtol=0, atol=1e-7)
+
+
+def test_the_model_in_cartesian_space_has_the_rotors_and_the_friction(tumbling):
+    """Forces for an acceleration of the last body give it, by the forward dynamics that MuJoCo has checked; with friction too."""
+    q, v, _ = state(tumbling)
+    wanted = np.random.default_rng(1).normal(size=6)
+    rubbing = tumbling.with_friction("hinge", viscous=0.4, coulomb=0.3).including("rotors", "friction")
+    for arm in (tumbling, rubbing):
+        tau = CartesianMechanism(arm, "c").joint_forces(q, v, wanted)
+        found = arm.acceleration(q, v, arm.forward_dynamics.reference(q, v, tau), "c", axes="world")
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("method, error", [("rk4", 1e-8), ("lie-midpoint", 1e-4), ("variational", 1e-12)])

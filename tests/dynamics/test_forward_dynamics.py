@@ -7,13 +7,14 @@ import pytest
 import cayley as cy
 from cayley.dynamics.forward import articulated_bodies, solve
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.dynamics.forward.methods import default_method
+from cayley.dynamics.forward.methods import DEEP, default_method
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import links_of
+from cayley.dynamics.outside import push
 from compiler.parity import check_parity
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
@@ -84,6 +85,15 @@ def test_wrenches_and_base_motion():
     taken = {"wrenches": ["tool"], "axes": "world", "base_motion": True}
     tau = inverse_dynamics_kernel(arm).taking(**taken)(q, v, a, wrench, turning, acceleration)
     np.testing.assert_allclose(forward_dynamics_kernel(arm).taking(**taken)(q, v, tau, wrench, turning, acceleration), a, atol=1e-9)
+
+
+def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
+    tree = random_chain("RP" + "P" * (DEEP - 1), 2)
+    q, v, a = random_state(tree, 2)
+    wrench, links = np.random.default_rng(2).normal(size=6), links_of(tree)
+    assert default_method(tree) == "articulated-bodies"
+    tau = inverse_dynamics(links, q, v, a, pushes=[push(links, tree, q, "tool", wrench, "body")])
+    assert relative(forward_dynamics_kernel(tree).taking(wrenches=["tool"])(q, v, tau, wrench), a) < 1e-9
 
 
 def test_the_default_is_the_cheaper():

@@ -31,8 +31,8 @@ from cayley.dynamics.identification import (
     symbolic_base_parameters,
     vector_from_moments,
 )
-from cayley.dynamics.identification.exciting import MEASURES, _Dullness, _Series
-from cayley.dynamics.identification.physical import pseudo_inertia_of
+from cayley.dynamics.identification.exciting import MEASURES, MotionLimits, _Dullness, _Series
+from cayley.dynamics.identification.physical import Divergence, pseudo_inertia_of
 from cayley.dynamics.moments import Moments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
@@ -415,6 +415,41 @@ def test_report_names_what_was_found():
     assert re.search(r"ux\(link1\) \+ 0.5 m\(link2\) +1\.2\d", text) and "validation error" in text and "joint2" in text
 
 
+def test_errors_are_relative_to_the_size_of_what_they_are_errors_of():
+    """Forces twice as large, with errors twice as large, and masses that are too; a force that is exact has none; as the report says it."""
+    base = base_of("planar2r")
+    data = measured(base, 50, noise=np.array([0.3, 0.01]))
+    found, half = least_squares(base, data), replace(data, tau=data.tau / 2)
+    other = least_squares(base, half)
+    left = data.tau - base.regressor(data.q, data.v, data.vd) @ found.base_values
+    np.testing.assert_allclose(found.fit.relative, np.linalg.norm(left, axis=0) / np.linalg.norm(data.tau, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(other.fit.error, found.fit.error / 2, rtol=1e-9)
+    np.testing.assert_allclose(other.fit.relative, found.fit.relative, rtol=1e-9)
+    np.testing.assert_allclose(found.validate(half).relative, np.linalg.norm(left - half.tau, axis=0) / np.linalg.norm(half.tau, axis=0))
+    report = found.report()
+    for row, value, deviation in zip(report.parameters.rows, found.base_values, found.standard_deviations, strict=True):
+        assert float(row[3].removesuffix(" %")) == pytest.approx(100 * deviation / abs(value), rel=0.05)
+    for row, again, share in zip(report.errors.rows, other.report().errors.rows, found.fit.relative, strict=True):
+        assert float(row[3].removesuffix(" %")) == pytest.approx(100 * share, rel=0.05) and again[3] == row[3]
+
+
+def test_bodies_end_where_the_distance_says():
+    """Just before it every pseudo-inertia and friction is positive, just after it one is not; a body that only grows never ends."""
+    model = linear_model(cy.load("puma560"), joint_terms=["viscous", "coulomb"])
+    divergence, random = Divergence.of(model, friction_truth(model)), np.random.default_rng(0)
+    x = divergence.prior
+    for _ in range(20):
+        step = x * random.normal(size=model.size)
+        end = divergence.distance(x, step)
+        smallest = []
+        for t in (0.999 * end, 1.001 * end):
+            there = x + t * step
+            smallest.append(min([np.linalg.eigvalsh(pseudo_inertia_of(there[block])).min() for block in divergence.blocks]
+                                + [there[divergence.positive].min()]))
+        assert smallest[0] > 0 > smallest[1]
+    assert divergence.distance(x, x) == np.inf
+
+
 def test_positions_alone_are_enough_at_a_high_rate():
     base = base_of("planar2r")
     drive = exciting_trajectory(base, position=(-3.0, 3.0), velocity=3.0, acceleration=8.0, period=5.0, steps=5)
@@ -445,6 +480,19 @@ def test_exciting_trajectories_keep_limits_start_and_end_at_rest_and_excite(name
     again, other = (exciting_trajectory(base, acceleration=5.0, steps=2, tries=3, seed=seed, **limits) for seed in (0, 1))
     assert np.array_equal(again.trajectory.a, exciting_trajectory(base, acceleration=5.0, steps=2, tries=3, **limits).trajectory.a)
     assert not np.array_equal(again.trajectory.a, other.trajectory.a)
+
+
+@pytest.mark.parametrize(("limit", "binding"), [({"velocity": 0.3}, "velocity"), ({"velocity": 3.0}, "velocity"),
+                                                ({"acceleration": 0.2}, "acceleration"), ({}, "position")])
+def test_trajectories_fill_their_limits(limit, binding):
+    """The one that binds is reached within the margin, whatever its size; the others are kept."""
+    wide = {"lower": -2e3, "upper": 3e3, "velocity": 1e4, "acceleration": 2e4}
+    limits = MotionLimits(*[np.full(2, value) for value in {**wide, **limit}.values()])
+    q, v, vd = random_trajectory(limits, seed=3).at(np.linspace(0.0, 10.0, 4001))
+    used = {"position": np.ptp(q, axis=0) / (limits.upper - limits.lower), "velocity": np.abs(v).max(axis=0) / limits.velocity,
+            "acceleration": np.abs(vd).max(axis=0) / limits.acceleration}
+    assert (used[binding] > 0.99).all() and max(share.max() for share in used.values()) < 1.0
+    assert (q > limits.lower).all() and (q < limits.upper).all()
 
 
 def test_trajectory_is_the_derivative_of_itself():

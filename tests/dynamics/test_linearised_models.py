@@ -186,9 +186,9 @@ def test_tracking_by_poles_and_by_a_regulator():
     S = solve_discrete_are(step.A, step.B, dt * np.eye(6), dt * np.eye(3))
     np.testing.assert_allclose(horizon[0], np.linalg.solve(dt * np.eye(3) + step.B.T @ S @ step.B, step.B.T @ S @ step.A), atol=1e-7)
     for options in ({}, {"poles": poles, "weights": Weights(1.0, 1.0)}):
-        with pytest.raises(ValueError, match="weights"):
+        with pytest.raises(SignatureError, match="weights"):
             tracking_control(tree, lambda t: (q, qd, qdd), [0.0], **options)
-    with pytest.raises(ValueError, match="two points"):
+    with pytest.raises(SignatureError, match="two points"):
         tracking_control(tree, lambda t: (q, qd, qdd), [0.0], weights=Weights(1.0, 1.0, 1.0))
 
 
@@ -322,7 +322,7 @@ def test_forgetting_follows_a_change():
             kept.update(*sample), forgetting.update(*sample)
     np.testing.assert_allclose(forgetting.model.A, after.A, atol=1e-6)
     assert np.abs(kept.model.A - after.A).max() > 1e-2
-    with pytest.raises(ValueError, match="forgetting"):
+    with pytest.raises(SignatureError, match="forgetting"):
         RecursiveFit(2, 1, dt, forgetting=0.0)
 
 

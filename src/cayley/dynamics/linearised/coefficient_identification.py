@@ -69,7 +69,7 @@ class RecursiveFit:
 
     def __init__(self, states: int, inputs: int, dt: float, *, forgetting: float = 1.0, spread: float = 1e8):
         if not 0.0 < forgetting <= 1.0:
-            raise ValueError(f"forgetting must be in (0, 1], not {forgetting}")
+            raise SignatureError(f"forgetting must be in (0, 1], not {forgetting}")
         self.dt, self.forgetting, self._states = dt, forgetting, states
         self._T, self._S = np.zeros((states + inputs, states)), spread * np.eye(states + inputs)
         self._started = False

@@ -21,7 +21,7 @@ from scipy.signal import place_poles
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
-from cayley.errors import SingularityError
+from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
 
@@ -98,7 +98,7 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
     if poles is not None and weights is None:
         gains[:, columns] = [_placed(there, poles) for there in models]
     elif poles is not None or weights is None:
-        raise ValueError("give the weights of a regulator, or the poles of the closed loop")
+        raise SignatureError("give the weights of a regulator, or the poles of the closed loop")
     elif weights.final is None:
         gains[:, columns] = [regulator_gain(there, weights) for there in models]
     else:
@@ -110,7 +110,7 @@ def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weig
     """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference equation."""
     Q, R = _square(weights.state, models[0].B.shape[0]), _square(weights.force, models[0].B.shape[1])
     if len(models) < 2:
-        raise ValueError("a motion with an end takes two points or more; leave `final` out for one that stands still")
+        raise SignatureError("a motion with an end takes two points or more; leave `final` out for one that stands still")
     S, gains = _square(weights.final, len(Q)), []
     for model, dt in zip(reversed(models[:-1]), reversed(np.diff(times)), strict=True):
         step = model.discretised(dt)
