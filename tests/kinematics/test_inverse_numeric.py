@@ -21,11 +21,11 @@ from cayley.kinematics.inverse import (
 )
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.kernels import error_kernel
-from cayley.kinematics.inverse.step import FRESH, search_step
+from cayley.kinematics.inverse.step import FRESH, RUNNING, STALLED, search_step
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.kinematics.linear import ldl_solve
 from cayley.mechanism import Mechanism
-from cayley.model.joint_kinds import Planar, Prismatic, Revolute, Spherical
+from cayley.model.joint_kinds import Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic
 from compiler.parity import agree, check_parity, check_program_parity, states_of
 from kinematics.inverse_arms import IIWA, INDUSTRY, PANDA, PLANAR_2R, PUMA_560, SIX_JOINTS, UR5, random_configurations
@@ -86,6 +86,32 @@ def test_poses_that_only_the_search_can_refuse_are_refused():
     found = inverse_kinematics(arm, targets, "tool", restarts=30)
     assert not found.solved.any()
     assert set(found.status) == {"not found"} and set(found.reason) <= {"local minimum", "iteration limit"}
+
+
+@pytest.mark.parametrize(("motion", "limits", "reach"), [
+    (Prismatic((1.0, 0.0, 0.0)), (0.2, 1.0), 1.5), (Prismatic((1.0, 0.0, 0.0)), (-1.3, 1.0), 1.8),
+    (Helical((1.0, 0.0, 0.0), 0.2), (-1.0, 3.0), 1.1), (Helical((1.0, 0.0, 0.0), -0.2), (-4.0, 3.0), 1.3)])
+def test_slides_and_screws_reach_as_far_as_their_limits_let_them(motion, limits, reach):
+    """A turning base, half a metre of link, and what slides: `reach` is their sum."""
+    joints = [Joint("base", "root", "arm", Spherical()),
+              Joint("slide", "arm", "hand", motion, _shift(0.5, 0, 0), limits=Limits((limits[0],), (limits[1],)))]
+    arm = Mechanism.of("slide", [Body("root"), Body("arm"), Body("hand")], joints)
+    direction = np.array([2.0, -1.0, 2.0]) / 3
+    reasons = [inverse_kinematics(arm, _shift(*(direction * distance)), "hand", task="position", restarts=3).reason
+               for distance in (0.999 * reach, 1.001 * reach)]
+    assert (reasons[0] != "beyond the reach of the chain") and reasons[1] == "beyond the reach of the chain"
+
+
+def test_progress_is_progress_however_long_it_was_waited_for():
+    """Searches that have met a smaller error have the same patience left, and those that have met none less and less of it."""
+    target = np.eye(4)
+    target[:3, 3] = [3.0, 0.0, 0.0]  # beyond a stretched arm, which is as near as it can be: after one step nothing gets better
+    step = search_step(PLANAR_2R, "tool", Task.of(PLANAR_2R, "position", "world"), bounds_of(PLANAR_2R, "tool", limits=True))
+    fresh, waiting = (step(np.zeros(2), FRESH + np.array([0.0, waited, 0.0, 0.0]), target, 1e-20) for waited in (0.0, 3.0))
+    np.testing.assert_array_equal(fresh.memory, waiting.memory)
+    assert fresh.memory[3] == RUNNING
+    stuck = [step(np.zeros(2), [fresh.memory[0], waited, 0.0, RUNNING], target, 1e-20).memory for waited in (0.0, 2.0)]
+    assert all(memory[3] == STALLED for memory in stuck) and stuck[0][2] == stuck[1][2] + 2
 
 
 def test_the_best_of_a_failed_search_is_as_near_as_the_arm_can_come():
@@ -330,10 +356,12 @@ def test_bad_targets_and_starts_are_refused():
     bad[1, 0, 0] = 1.01
     with pytest.raises(GeometryError, match="1 of the batch"):
         inverse_kinematics(UR5, bad, "tool")
-    far = np.eye(4)
-    far[0, 3] = np.nan
-    with pytest.raises(GeometryError, match="translation"):
-        inverse_kinematics(UR5, far, "tool")
+    for nowhere in (np.nan, np.inf, -np.inf):
+        for axis in range(3):
+            far = np.eye(4)
+            far[axis, 3] = nowhere
+            with pytest.raises(GeometryError, match="translation"):
+                inverse_kinematics(UR5, far, "tool")
     with pytest.raises(GeometryError, match="shape"):
         inverse_kinematics(UR5, np.eye(3), "tool")
     with pytest.raises(SignatureError, match="6 finite numbers"):
@@ -630,6 +658,20 @@ def test_a_redundant_arm_follows_poses_in_space():
     assert closed.residual.max() < 0.1 * open_loop.residual.max() < 1e-3
     partial = follow_path(PANDA, path, "tool", start, time_step=0.005, gain=100.0, task=(1, 1, 1, 0, 0, 1))
     assert partial.residual.max() < 1e-4
+
+
+def test_without_twists_a_path_is_taken_from_each_pose_to_the_next():
+    """At the last pose the motion goes on as it came, so that the velocities there can be used."""
+    q = np.linspace([0.3, 0.9], [0.5, 0.6], 9) + 0.1 * np.linspace(0, 1, 9)[:, None] ** 3
+    path, step = PLANAR_2R.pose(q, "tool"), 0.02
+    turns = (Rotation.from_matrix(path[1:, :3, :3]) * Rotation.from_matrix(path[:-1, :3, :3]).inv()).as_rotvec()
+    between = np.hstack([path[1:, :3, 3] - path[:-1, :3, 3], turns]) / step
+    given = np.vstack([between, between[-1]])
+    own, told = (follow_path(PLANAR_2R, path, "tool", q[0], time_step=step, gain=10.0, velocity=velocity, task=PLANE)
+                 for velocity in (None, given))
+    np.testing.assert_allclose(own.velocity, told.velocity, atol=1e-12)
+    np.testing.assert_allclose(own.q, told.q, atol=1e-14)
+    assert np.abs(own.velocity[-1]).max() > 0.1
 
 
 def test_paths_are_checked():

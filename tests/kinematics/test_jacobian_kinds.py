@@ -183,3 +183,14 @@ def test_a_moving_frame_named_world_is_not_the_root():
         np.testing.assert_array_equal(found, wanted)
         assert np.abs(np.asarray(found, dtype=float)).max() > 0.1
     np.testing.assert_allclose(general_jacobian(named, q, "world", axes="world"), jacobian(named, q, "world", axes="world"), atol=1e-14)
+
+
+@pytest.mark.parametrize("axes", ["world", "body"])
+def test_a_mechanism_without_coordinates_has_jacobians_without_columns(axes):
+    tree = random_tree(3, "fixed", "fixed")
+    none = np.zeros(0)
+    for found in (general_jacobian(tree, none, "frame1", axes=axes), jacobian_rate(tree, none, none, "frame1", axes=axes),
+                  jacobian_second_rate(tree, none, none, none, "frame1", axes=axes)):
+        assert np.shape(found) == (6, 0)
+    assert np.shape(hessian(tree, none, "frame1", axes=axes)) == (6, 0, 0)
+    assert np.shape(general_jacobian(tree, none, "frame1", axes="frame0", at=POINT, relative_to="frame0")) == (6, 0)

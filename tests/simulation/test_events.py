@@ -127,6 +127,16 @@ def test_a_limit_that_is_left_from_the_start_ends_there_and_one_that_is_touched_
     assert thrown.status == "limit" and abs(thrown.t[-1] - 4.0 / GRAVITY) < 1e-11
 
 
+@pytest.mark.parametrize("limit", [1e-3, 1.0, -40.0, 1e6])
+def test_what_lies_on_a_stop_to_the_last_digit_rests_there(limit):
+    """Coordinates far from zero are coarser: one rounding above a stop is on it, a thousandth of a millimetre is not."""
+    above = np.nextafter(limit, np.inf)
+    rests = simulate(slider(lower=limit), [above], [0.0], until=0.1, limits="inelastic")
+    assert rests.finished and rests.happened == () and (rests.q == above).all() and (rests.qd == 0).all()
+    falls = simulate(slider(lower=limit), [limit + 1e-6 * max(1.0, abs(limit))], [0.0], until=0.1, limits="inelastic")
+    assert falls.q[-1, 0] < falls.q[0, 0]
+
+
 def test_two_joints_that_knock_each_other_off_their_stops_come_to_rest():
     """Inelastic stops of an arm that falls: each impact throws the other joint off its stop, ever more slowly."""
     from cayley.model.catalogue import load_robot

@@ -120,6 +120,18 @@ def test_it_draws_itself(make, tmp_path):
     matplotlib.pyplot.close("all")
 
 
+def test_legends_are_beside_their_own_panel():
+    """Right of the axes, in the middle of their height, and over none of the others."""
+    figure = some().plot()
+    figure.draw_without_rendering()
+    panels = [ax.get_window_extent() for ax in figure.axes]
+    for ax, panel in zip(figure.axes, panels, strict=True):
+        legend = ax.get_legend().get_window_extent()
+        assert legend.x0 >= panel.x1 and abs((legend.y0 + legend.y1) - (panel.y0 + panel.y1)) < 2.0
+        assert not any(legend.overlaps(other) for other in panels if other is not panel)
+    matplotlib.pyplot.close("all")
+
+
 def test_matplotlib_is_loaded_only_for_figures():
     import subprocess
     import sys
@@ -151,6 +163,9 @@ def test_a_motion_back_in_time_is_interpolated_too():
     assert abs(back.at(-0.055)[0][0] - (-0.055 - 9.81 * 0.055**2 / 2)) < 1e-12
     with pytest.raises(ConventionError, match="outside"):
         back.at(0.05)
+    arm = rollout(load_robot("planar2r"))([0.3, 0.7], [0.6, -0.8], step=-1e-2, steps=55, every=5)
+    q, qd = arm.at(arm.t)  # through every sample
+    assert np.abs(q - arm.q).max() < 1e-14 and np.abs(qd - arm.qd).max() < 1e-13
     with pytest.raises(ConventionError, match="no samples"):
         back.between(1.0, 2.0).at(1.5)
 
