@@ -18,6 +18,7 @@ from cayley.errors import ConventionError, GeometryError, ModelError, SignatureE
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic, Rotor
 from cayley.model.urdf import load_urdf
+from compiler.parity import COMPILER, compiled_c
 
 PANDA = next(str(f.locate()) for f in files("example-robot-data") if f.name == "panda.urdf")
 AXES = {"world": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, "body": pin.ReferenceFrame.LOCAL}
@@ -329,6 +330,16 @@ def test_exported_c_names_the_file_and_the_coordinates_of_a_floating_base():
     assert "(panda.urdf). Gravity" in comment and PANDA not in comment
     assert "q[0..6] v[0..5] root_joint floating x y z [m], qw qx qy qz; velocities vx vy vz [m/s], wx wy wz [rad/s]" in comment
     assert "q[7] v[6] panda_joint1 revolute [rad]" in comment
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@pytest.mark.parametrize("word", ["*/ int x; /*", "a // b", "C:\\arm\\", "???/", '"quoted" \'twice\'', "θ 関節 é", "*" * 120 + "/"])
+def test_exported_c_holds_any_name(word):
+    bodies = [Body(f"base {word}", 0.0), Body(f"link {word}", 1.0, (1.0, 0.0, 0.0))]
+    arm = cy.Mechanism.of(word, bodies, [Joint(word, bodies[0].name, bodies[1].name, Revolute((0.0, 1.0, 0.0)))],
+                          frames=[Frame(word, bodies[1].name)], source=f"{word}.urdf")
+    for made in (arm.gravity_forces.c_source(word), arm.jacobian.of(word, axes=word, relative_to=bodies[0].name).c_source()):
+        compiled_c(made)
 
 
 def test_choices_that_are_missing_are_named():

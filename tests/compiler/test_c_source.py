@@ -11,6 +11,7 @@ import pytest
 
 from cayley.compiler.c_source import c_source
 from cayley.compiler.c_words import FOR_FUNCTIONS
+from cayley.compiler.cuda import cuda_source
 from cayley.compiler.signature import Signature
 from cayley.compiler.symbols import where
 from cayley.compiler.trace import trace
@@ -193,6 +194,24 @@ def test_comments_stay_comments():
     program = program_of(kinetic_energy, "(),()->()", description=description, units={"m": "*/"})
     compiled_c(c_source(program))
     assert max(map(len, c_source(program).source.splitlines())) < 120
+
+
+@needs_compiler
+def test_comments_stay_comments_whatever_is_in_them(tmp_path):
+    """Several exports in one file each: the words are in a description, a unit, the name of a function and that of an input."""
+    words = ["*/ int x; /*", "/*/", "??/", "???/", "C:\\", "a*\\\n/ b", "a\r/ b", "\0", "\x1b[31m", "θ 関節", "\u202eturned", "\u2066",
+             "\ud800", "\u2028/", "*" * 98 + "/", "a " * 49 + "*/", '"quoted"', "// \\"]
+    for made in (c_source, cuda_source):
+        texts = []
+        for k, word in enumerate(words):
+            described = program_of(kinetic_energy, "(),()->()", name=f"described{k}", description=f"It is {word}", units={"m": word})
+            named = program_of(lambda x: 2.0 * x, "()->()", name=f"named{k}{word}", inputs=[f"x{word}"])
+            texts += [str(made(described)), str(made(named))]
+        together = "#define __global__\nstruct { int x; } blockIdx, blockDim, threadIdx;\n" * (made is cuda_source) + "\n".join(texts)
+        file = tmp_path / ("all.c" if made is c_source else "all.cpp")
+        file.write_text(re.sub('#include "[^"]*"', "", together), encoding="utf-8")
+        compiler = [COMPILER, *STRICT] if made is c_source else ["g++", "-std=c++14", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+        subprocess.run([*compiler, "-c", str(file), "-o", str(tmp_path / "all.o")], check=True)
 
 
 def test_large_programs_take_linear_time():

@@ -6,6 +6,7 @@ output may be the same array as an input.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from cayley.compiler.names import free_prefix, identifier
 from cayley.compiler.program import Program, Variable
 from cayley.compiler.single_precision import in_precision
 from cayley.errors import UnsupportedError
+from cayley.wording import printable
 
 _INDENT = "    "
 _LONGEST_LINE = 110
@@ -177,8 +179,9 @@ def _spoken(variable: Variable) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Nothing that ends a comment, begins one or is a trigraph."""
-    return line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+    """Nothing that ends a comment or a line, begins one, is a trigraph, turns the direction of writing or cannot be written."""
+    apart = re.sub(r"\?(?=\?)", "? ", line.replace("*/", "* /").replace("/*", "/ *"))
+    return printable(apart).replace("\n", "\\n")
 
 
 def _source(called: str, prototype: str, comment: str, code: _Code, pragmas: str) -> str:
