@@ -14,10 +14,11 @@ import pytest
 import cayley as cy
 import cayley.drawing
 from cayley.compiler.family import GIVEN, family
-from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
+from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
+from cayley.model.floating_base import on_floating_base
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic, Rotor
-from cayley.model.urdf import load_urdf
+from cayley.model.tree import Tree
 from compiler.parity import COMPILER, compiled_c
 
 PANDA = next(str(f.locate()) for f in files("example-robot-data") if f.name == "panda.urdf")
@@ -325,7 +326,7 @@ def test_exported_c_says_which_frame_and_axes_were_chosen():
 
 
 def test_exported_c_names_the_file_and_the_coordinates_of_a_floating_base():
-    floating = load_urdf(PANDA, floating_base=True, make=cy.Mechanism.of)
+    floating = cy.load(PANDA, floating_base=True)
     comment = " ".join(header(floating.center_of_mass).split())
     assert "(panda.urdf). Gravity" in comment and PANDA not in comment
     assert "q[0..6] v[0..5] root_joint floating x y z [m], qw qx qy qz; velocities vx vy vz [m/s], wx wy wz [rad/s]" in comment
@@ -340,6 +341,49 @@ def test_exported_c_holds_any_name(word):
                           frames=[Frame(word, bodies[1].name)], source=f"{word}.urdf")
     for made in (arm.gravity_forces.c_source(word), arm.jacobian.of(word, axes=word, relative_to=bodies[0].name).c_source()):
         compiled_c(made)
+
+
+def test_a_loaded_floating_base_against_the_free_flyer_of_pinocchio():
+    robot, model = cy.load(PANDA, floating_base=True), pin.buildModelFromUrdf(PANDA, pin.JointModelFreeFlyer())
+    robot = robot.with_missing_masses(0.0).spanning_tree()
+    data, rng = model.createData(), np.random.default_rng(5)
+    q, v, vd = robot.random_configuration(seed=6), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    there = q[[0, 1, 2, 4, 5, 6, 3, *range(7, robot.nq)]]
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, vd), pin.rnea(model, data, there, v, vd), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(robot.integrate(q, v)[:3], pin.integrate(model, there, v)[:3], rtol=0, atol=1e-13)
+    pin.framesForwardKinematics(model, data, there)
+    np.testing.assert_allclose(robot.pose(q, "panda_link8"), data.oMf[model.getFrameId("panda_link8")].homogeneous, atol=1e-13)
+    assert robot.source == PANDA and robot.bodies[0].name == "world"
+
+
+def test_a_floating_base_of_what_is_not_urdf(tmp_path):
+    """Of the catalogue and of TOML the whole arm is moved; what says itself that it floats is refused."""
+    arm, floating = cy.load("panda_hand"), cy.load("panda_hand", floating_base=True)
+    q, base = arm.random_configuration(seed=1), np.array([0.3, -0.2, 0.5, 0.5, -0.5, 0.5, 0.5])  # by a third of a turn about (-1, 1, 1)
+    moved = np.array([[0.0, -1.0, 0.0, 0.3], [0.0, 0.0, 1.0, -0.2], [-1.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 1.0]])
+    for frame in ("tool", "frame0"):
+        np.testing.assert_allclose(floating.pose([*base, *q], frame), moved @ arm.pose(q, frame), atol=1e-14)
+    assert (floating.name, floating.mobility) == (arm.name, arm.mobility + 6)
+    np.testing.assert_array_equal(floating.gravity, arm.gravity)
+    floating.save(tmp_path / "floating.toml")
+    again = cy.load(tmp_path / "floating.toml")
+    assert again.joint_names == floating.joint_names
+    with pytest.raises(ModelError, match="panda_hand has a floating base already: joint 'root_joint' on 'world'; leave floating_base out"):
+        cy.load(tmp_path / "floating.toml", floating_base=True)
+    file = tmp_path / "drone.xml"
+    file.write_text('<mujoco><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
+    with pytest.raises(UnsupportedError, match=r"drone\.xml: MJCF says itself what floats; leave floating_base out, and .* <freejoint/>"):
+        cy.load(file, floating_base=True)
+    assert cy.load(file).nq == 7
+
+
+def test_a_body_with_a_mass_that_carries_what_floats_may_float_itself():
+    station = Tree.of("station", [Body("hull", 5.0), Body("drone", 1.0)], [Joint("flight", "hull", "drone", Floating())])
+    assert on_floating_base(station).nv == 12
+    bare = Tree.of("empty", [Body("ground"), Body("drone", 1.0)], [Joint("flight", "ground", "drone", Floating())])
+    with pytest.raises(ModelError, match="already"):
+        on_floating_base(bare)
+    assert on_floating_base(Tree.of("stone", [Body("stone", 1.0)], [])).nv == 6
 
 
 def test_choices_that_are_missing_are_named():

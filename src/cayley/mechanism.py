@@ -33,6 +33,7 @@ from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_dh
 from cayley.model.dh_table import DHRow, DHTable, rows_from_numbers
+from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import ending_of
 from cayley.model.mjcf import load_mjcf
 from cayley.model.mjcf_text import dump_mjcf
@@ -51,21 +52,28 @@ if TYPE_CHECKING:
 TaskRows = str | Sequence[bool]
 
 
-def load(name_or_path: str | os.PathLike[str]) -> Mechanism:
+def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -> Mechanism:
     """A robot of the catalogue by its name, or a mechanism from a .urdf, .xml (MJCF) or .toml file.
+
+    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), v with the twist
+    (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`.
 
     >>> arm = load("puma560")
     >>> arm.nq
     6
+    >>> load("puma560", floating_base=True).nq
+    13
     """
     ending = ending_of(name_or_path)
-    if ending == ".urdf":
-        return load_urdf(name_or_path, make=Mechanism.of)
     if ending in (".xml", ".mjcf"):
+        if floating_base:
+            raise UnsupportedError(f"{os.fspath(name_or_path)}: MJCF says itself what floats; leave floating_base out, and give the body "
+                                   "a <freejoint/>")
         return load_mjcf(name_or_path, make=Mechanism.of)
-    if ending == ".toml":
-        return load_toml(name_or_path, make=Mechanism.of)
-    return load_robot(str(name_or_path), make=Mechanism.of)
+    if ending == ".urdf":
+        return load_urdf(name_or_path, floating_base=floating_base, make=Mechanism.of)
+    made = load_toml(name_or_path, make=Mechanism.of) if ending == ".toml" else load_robot(str(name_or_path), make=Mechanism.of)
+    return on_floating_base(made) if floating_base else made
 
 
 def catalogue() -> tuple[str, ...]:

@@ -22,7 +22,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.floating_base import on_floating_base
 from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Revolute
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
 from cayley.model.report import ModelWarning
@@ -75,15 +75,13 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     notes: list[str] = []
     bodies = [_body(link, version) for link in links]
     joints = [_joint(joint, version, notes) for joint in joint_elements]
-    root = _checked_root(robot, links, joint_elements, joints)
+    _check_one_root(robot, links, joint_elements, joints)
     notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
     joints = _with_sound_mimics(joint_elements, joints, notes)
-    if floating_base:
-        bodies, joints = _freed(root, bodies, joints)
     made = make(robot.word("name"), bodies, joints, source=str(source_of(path_or_text) or ""), notes=notes)
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
-    return made
+    return on_floating_base(made) if floating_base else made
 
 
 def _checked_version(robot: Element) -> tuple[int, int]:
@@ -232,8 +230,8 @@ def _mimic(joint: Element) -> Mimic | None:
 # The whole
 
 
-def _checked_root(robot: Element, links: Sequence[Element], elements: Sequence[Element], joints: Sequence[Joint]) -> str:
-    """The name of the root of what must be one tree. The mechanism checks this too, but without lines."""
+def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence[Element], joints: Sequence[Joint]) -> None:
+    """Raise if the links are not one tree. The mechanism checks this too, but without lines."""
     by_name = {link.attributes["name"].strip(): link for link in links}
     owner: dict[str, Element] = {}
     for element, joint in zip(elements, joints, strict=True):
@@ -248,7 +246,6 @@ def _checked_root(robot: Element, links: Sequence[Element], elements: Sequence[E
         found = ", ".join(f"{name!r} (line {by_name[name].line})" for name in roots[:8])
         raise by_name[roots[1]].error(f"there are {len(roots)} links that no joint carries, {found}; there must be exactly one, the root")
     _check_no_ring(robot, roots, elements, joints)
-    return roots[0]
 
 
 def _check_no_ring(robot: Element, roots: Sequence[str], elements: Sequence[Element], joints: Sequence[Joint]) -> None:
@@ -307,15 +304,3 @@ def _check_no_mimic_ring(elements: Sequence[Element], joints: Sequence[Joint]) -
             at = follows[at]
         if at in seen:
             raise element.required("mimic").error(f"the joints {', '.join(map(repr, seen))} follow each other in a ring")
-
-
-def _freed(root: str, bodies: list[Body], joints: list[Joint]) -> tuple[list[Body], list[Joint]]:
-    """The root moves freely in a new one, `world`, or `universe` if the file has a link of that name already."""
-    world = _untaken(("world", "universe", "ground beneath"), {body.name for body in bodies})
-    free = _untaken(("root_joint", "floating_base", "free_joint"), {joint.name for joint in joints})
-    return [Body(world, 0.0), *bodies], [Joint(free, world, root, Floating()), *joints]
-
-
-def _untaken(names: Sequence[str], taken: set[str]) -> str:
-    """The first of the names that is not taken, or the first of them with a number."""
-    return next(name for name in chain(names, (f"{names[0]}_{k}" for k in count(2))) if name not in taken)
