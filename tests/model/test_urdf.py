@@ -229,6 +229,8 @@ def test_floating_base():
     for check in (check_poses, check_jacobians):
         check(tree, pin.buildModelFromUrdf(ROBOTS[name], pin.JointModelFreeFlyer()))
     assert load_urdf('<robot name="r"><link name="world"/></robot>', floating_base=True).bodies[0].name == "universe"
+    with pytest.raises(ModelError, match="every has a floating base already: joint 'basea' on 'base'"):
+        load_urdf(EVERY_TYPE, floating_base=True)
 
 
 def test_make_gets_the_parts():
@@ -522,8 +524,8 @@ def test_text_and_back(name):
 
 
 def test_every_type_as_text_and_back():
-    tree = load_urdf(EVERY_TYPE, floating_base=True)
-    same(tree, load_urdf(dump_urdf(tree)))
+    for tree in (load_urdf(EVERY_TYPE), load_urdf(ROBOTS["panda_description/urdf/panda.urdf"], floating_base=True)):
+        same(tree, load_urdf(dump_urdf(tree)))
 
 
 def test_limits_that_are_missing_survive():
