@@ -375,4 +375,16 @@ def test_a_thousand_sines_are_calls_of_one_function():
     x = np.linspace(-1.0, 1.0, 9)
     np.testing.assert_allclose(kernel(x), text(x), rtol=1e-9)
     assert_same([kernel(state) for state in x], kernel(x))
-    assert not llvm.Core(cy.kernel("()->()", name="few")(lambda x: np.sin(x)).program(), 4, "double", fused=True).calls
+
+
+@pytest.mark.parametrize("step, called", [
+    (np.sin, True), (np.exp, True), (lambda x: np.hypot(x, 0.3), True), (lambda x: 0.7 * x * x + 0.3, False),
+    (lambda x: np.sqrt(x * x + 0.1), False), (lambda x: np.sign(x - 0.3) * x - 0.1, False)],
+    ids=["sin", "exp", "hypot", "polynomial", "sqrt", "sign"])
+def test_functions_are_called_where_they_are_many_and_written_out_where_they_are_few(step, called):
+    def text(x):
+        for _ in range(200):
+            x = step(x)
+        return np.arctan(x)
+    program = cy.kernel("()->()", name="repeated", inputs=["x"])(text).program()
+    assert llvm.Core(program, 4, "double", fused=True).calls is called

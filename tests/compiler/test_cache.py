@@ -136,6 +136,17 @@ def test_the_folder_stays_within_its_limit(here, monkeypatch):
     assert cache.load("key 0") is None and cache.load("key 4") == [bytes(900)]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links are for everybody on POSIX systems only")
+def test_what_a_link_points_to_does_not_count(here, tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "_MOST_BYTES", 3000)
+    large = tmp_path / "large"
+    large.write_bytes(bytes(10_000))
+    cache.store("first", [bytes(900)])
+    (here / "elsewhere.code").symlink_to(large)
+    cache.store("second", [bytes(900)])
+    assert cache.load("first") == cache.load("second") == [bytes(900)] and large.stat().st_size == 10_000
+
+
 def leave_a_pipe(path):
     os.mkfifo(path)
 

@@ -3,6 +3,7 @@
 import inspect
 import multiprocessing
 import pickle
+import re
 import subprocess
 import sys
 from typing import NamedTuple
@@ -77,6 +78,15 @@ def test_arguments_by_name(kernel):
         with pytest.raises(SignatureError, match=r"takes 2 arguments \(q, x\), not 0"):
             kernel()
     assert list(inspect.signature(kernel).parameters) == ["q", "x"]
+
+
+@pytest.mark.parametrize("algebra", [cy.NUMPY, cy.MPMATH], ids=lambda algebra: algebra.name)
+def test_too_few_and_too_many_arguments_of_another_algebra(algebra):
+    for given in ((), (X,), (X, X, X)):
+        with pytest.raises(SignatureError, match=rf"torque takes 2 arguments \(q, qdd\), not {len(given)}"):
+            torque.evaluate(algebra, *given)
+        with pytest.raises(SignatureError, match=rf"torque takes 2 arguments \(q, qdd\), not {len(given)}"):
+            torque.evaluate(algebra, *given, n=3)
 
 
 def test_names_reach_families_and_derivatives_and_traces():
@@ -271,6 +281,21 @@ def test_results_are_of_the_class_that_the_function_returns():
     assert renamed(1.0)._fields == ("a", "b")
     copy = pickle.loads(pickle.dumps(cy.kernel("()->(),()", name="local")(lambda x: Energies(x, 2.0 * x))))
     assert type(copy(1.0)) is Energies
+
+
+def test_results_are_shown_with_their_names():
+    assert repr(scaled(X, X)) == f"scaled_results(double={2.0 * X @ X!r}, half={0.5 * X @ X!r})"
+    unnamed = cy.kernel("()->(),()", name="<>", outputs=("a", "b"))(lambda x: (x, x + 1.0))
+    assert repr(unnamed(1.0)).startswith("kernel_results(a=")
+
+
+def test_a_family_says_which_kernel_has_what_is_asked_of_it():
+    arm = cy.load("planar2r")
+    for family, kernel in ((arm.pose, 'pose.of("frame")'), (arm.jacobian, 'jacobian.of("frame", axes=...)')):
+        with pytest.raises(AttributeError, match=re.escape(f"the choice says of which: {kernel}.c_source")):
+            family.c_source("f")
+        assert f"{kernel}.operations" in repr(family.operations)
+    assert arm.pose.of("tool").operations() == arm.pose.of(frame="tool").operations()
 
 
 def test_results_and_families_are_pickled():

@@ -1,6 +1,7 @@
 """The same kernel for other processors than this one."""
 
 import dataclasses
+import platform
 
 import numpy as np
 import pytest
@@ -48,6 +49,19 @@ def test_the_width_of_vectors_does_not_change_a_bit(vector_bytes, monkeypatch):
     here, narrow = host(), dataclasses.replace(host(), vector_bytes=vector_bytes)
     for a, b in zip(on(here, monkeypatch, q, qd), on(narrow, monkeypatch, q, qd), strict=True):
         assert (a == b).all()
+
+
+@pytest.mark.parametrize("kind, present, vector_bytes, fused", [
+    ("x86_64", ("sse2", "avx", "avx2", "fma", "avx512f"), 64, True), ("AMD64", ("sse2", "avx", "avx2", "fma"), 32, True),
+    ("x86_64", ("sse2", "avx"), 32, False), ("x86_64", (), 16, False), ("arm64", (), 16, True), ("aarch64", ("neon",), 16, True)])
+def test_the_widest_vectors_that_the_processor_has(kind, present, vector_bytes, fused, monkeypatch):
+    features = binding.get_host_cpu_features()
+    features.update(dict.fromkeys(features, False) | dict.fromkeys(present, True))
+    monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(platform, "machine", lambda: kind)
+    machine = host.__wrapped__()
+    assert (machine.vector_bytes, machine.fused) == (vector_bytes, fused)
+    assert 8 * machine.width("double") == 4 * machine.width("float") == vector_bytes
 
 
 def test_code_for_arm_is_made():

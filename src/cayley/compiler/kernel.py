@@ -118,7 +118,8 @@ class Kernel:
     def evaluate(self, algebra: Algebra, *arguments: Any, **dimensions: int) -> Any:
         """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""
         if not dimensions and self.signature.names:
-            shapes = [_core_shape(a, len(core)) for a, core in zip(arguments, self.signature.inputs, strict=False)]
+            placed(arguments, {}, self.inputs, self.__name__)
+            shapes = [_core_shape(a, len(core)) for a, core in zip(arguments, self.signature.inputs, strict=True)]
             dimensions = self.signature.bind(shapes, self.inputs)
         results = interpret(self.program(**dimensions), algebra, *arguments)
         return results[0] if len(results) == 1 else self._pack(self.program(**dimensions), results)
