@@ -47,6 +47,7 @@ REFUSED = {
     "forward_dynamics": lambda arm, frame, z: arm.forward_dynamics(z.q, z.v, z.v),
     "inertia_matrix": lambda arm, frame, z: arm.inertia_matrix(z.q),
     "inverse_inertia_matrix": lambda arm, frame, z: arm.inverse_inertia_matrix(z.q),
+    "inertia_regularity": lambda arm, frame, z: arm.inertia_regularity(z.q),
     "inertia_condition": lambda arm, frame, z: arm.inertia_condition(z.q),
     "bias_forces": lambda arm, frame, z: arm.bias_forces(z.q, z.v),
     "coriolis_matrix": lambda arm, frame, z: arm.coriolis_matrix(z.q, z.v),
@@ -95,7 +96,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
             "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate", "difference", "mobility", "report", "draw",
             "check_configuration", "normalized", "with_followers", "random_configuration", "workspace", "friction_forces", "save"}
     data = {name for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
-        "bodies", "body_number", "followers", "frame", "frames", "gravity", "included", "including", "joint_number", "joints", "loops",
+        "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included", "including", "joint_names",
+        "joint_number", "joints", "loops",
         "lower", "upper", "name", "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source",
         "spanning_tree"}
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}

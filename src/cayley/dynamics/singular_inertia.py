@@ -18,6 +18,7 @@ from cayley.dynamics.regular_inertia import always_regular, are_definite, regula
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 _ROUNDING = 1e-12  # of the largest of an eigenvector or of a body's moments
@@ -45,6 +46,7 @@ def inertia_regularity(tree: Tree, q: Any) -> InertiaRegularity:
     >>> print(inertia_regularity(bare, [0.0, 0.0]).reasons)
     the inertia matrix of bare is singular: a motion of joint 'two' moves no mass; give its link mass and inertia, ...
     """
+    check_independent(tree, "the inertia matrix")
     q = np.asarray(q, dtype=float)
     regular = np.asarray(regularity_kernel(tree)(q) == 1)
     reasons = np.full(regular.shape, "", dtype=object)
