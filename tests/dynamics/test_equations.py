@@ -202,6 +202,15 @@ def test_puma_is_a_page_or_two():
         assert "c23 = cos(q_2 + q_3)" in text
 
 
+def test_constants_read_as_in_books():
+    """Masses first, then lengths, then gravity; what all terms share, but for a mass, is outside of the bracket."""
+    lines = equations_of_motion(load_robot("puma560"), parameters="symbols").text().splitlines()
+    wanted = ("m_2*c_2y*g", "m_6*l_2x*c_6", "(m_4 + m_5 + m_6)*l_3x*g", "m_2*(l_1 + c_2z)*c_2y",
+              "(m_2*c_2x + (m_3 + m_4 + m_5 + m_6)*l_2x)*g")
+    for text in wanted:
+        assert any(line.startswith("k_") and line.endswith(f" = {text}") for line in lines), text
+
+
 def test_puma_constants_of_the_published_model():
     """Armstrong, Khatib and Burdick 1986, table A3: what multiplies each sine and cosine, to the digits that are printed there."""
     found = equations_of_motion(load_robot("puma560"))

@@ -96,6 +96,28 @@ def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
     assert relative(forward_dynamics_kernel(tree).taking(wrenches=["tool"])(q, v, tau, wrench), a) < 1e-9
 
 
+def test_dry_friction_at_rest_holds_a_joint_as_long_as_it_can():
+    """What inverse dynamics without friction lacks is the friction's: all of it against a joint that begins to move, at most that on one
+    that stays. There is one such acceleration; with a wrench on the tool too."""
+    tree = random_chain("RPR", 6, friction=True).including("friction")
+    coulomb = np.array([joint.friction.coulomb for joint in tree.joints])
+    links, rng, rest = links_of(tree), np.random.default_rng(6), np.zeros(3)
+    q, wrench = rng.uniform(-3, 3, size=(40, 3)), rng.normal(size=(40, 6))
+    compute = {False: forward_dynamics_kernel(tree), True: forward_dynamics_kernel(tree).taking(wrenches=["tool"])}
+    stayed = set()
+    for pushed in (False, True):
+        acting = [[push(links, tree, q[k], "tool", wrench[k], "body")] if pushed else [] for k in range(40)]
+        balance = np.stack([inverse_dynamics(links, q[k], rest, rest, pushes=acting[k]) for k in range(40)])
+        tau = balance + 1.5 * coulomb * rng.normal(size=(40, 3))
+        qdd = compute[pushed](q, rest, tau, *[wrench] * pushed)
+        friction = np.stack([inverse_dynamics(links, q[k], rest, qdd[k], pushes=acting[k]) for k in range(40)]) - tau
+        moves = qdd != 0
+        np.testing.assert_allclose(friction[moves], (-coulomb * np.sign(qdd))[moves], rtol=0, atol=1e-12)
+        assert (np.abs(friction) <= coulomb + 1e-12)[~moves].all()
+        stayed |= set(map(tuple, (~moves).tolist()))
+    assert len(stayed) == 8  # every choice of joints that are held
+
+
 def test_the_default_is_the_cheaper():
     for joints in (7, 20):
         tree = random_chain("R" * joints, 0)

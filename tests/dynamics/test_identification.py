@@ -32,6 +32,7 @@ from cayley.dynamics.identification import (
     vector_from_moments,
 )
 from cayley.dynamics.identification.exciting import MEASURES, MotionLimits, _Dullness, _Series
+from cayley.dynamics.identification.parameters import MOMENT_NAMES
 from cayley.dynamics.identification.physical import Divergence, pseudo_inertia_of
 from cayley.dynamics.moments import Moments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
@@ -346,6 +347,18 @@ def test_physical_estimate_minimises_what_it_says():
     for size in (1e-2, 1e-3, 1e-4):
         for _ in range(100):
             assert cost(found.parameters * (1 + size * random.normal(size=30)) + size**2 * random.normal(size=30)) >= here - 1e-7
+
+
+def test_bodies_of_which_nothing_is_known_are_taken_as_balls():
+    """A prior of zeros: the fit is as good, and what a planar arm cannot show stays as even as in a ball, 1 kg of some 10 cm."""
+    base = base_of("planar3r")
+    data = measured(base, 100, noise=0.1)
+    best, found = least_squares(base, data, noise="residuals"), physical_estimate(base, data, prior=np.zeros(base.model.size))
+    assert (found.fit.error < 1.01 * best.fit.error).all()
+    for ten in found.parameters.reshape(3, 10):
+        assert np.linalg.eigvalsh(pseudo_inertia_of(ten)).min() > 0
+        values = dict(zip(MOMENT_NAMES, ten, strict=True))
+        assert max(abs(values[word]) for word in ("uz", "Jxz", "Jyz")) < 1e-6 and values["Jzz"] == pytest.approx(0.01, rel=1e-3)
 
 
 def test_few_noisy_samples_give_an_inertia_matrix_that_only_the_physical_estimate_keeps_positive():
