@@ -236,6 +236,7 @@ def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder) / "src" / "cayley"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(SOURCE.parent / "conftest.py", copy.parent)  # the names that the examples take for granted
         (copy / mutant.path).write_text(text, encoding="utf-8")
         environment = {**os.environ, "PYTHONPATH": str(copy.parent), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
