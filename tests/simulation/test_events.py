@@ -122,7 +122,7 @@ def test_events_before_the_one_that_acts_are_recorded_and_those_after_are_not():
 
 
 def test_a_limit_that_is_left_from_the_start_ends_there_and_one_that_is_touched_does_not():
-    assert simulate(slider(lower=0.0), [0.0], [-1.0], until=1.0, limits="end").t[-1] == 0.0
+    assert simulate(slider(lower=0.0), [0.0], [-1.0], until=1.0, limits="end").t.tolist() == [0.0]
     thrown = simulate(slider(lower=0.0), [0.0], [2.0], until=1.0, limits="end", **TIGHT)
     assert thrown.status == "limit" and abs(thrown.t[-1] - 4.0 / GRAVITY) < 1e-11
 
@@ -165,3 +165,47 @@ def test_short_events_are_found_wherever_they_fall_in_a_step():
     times = {o.name: o.t for o in found.happened}
     assert len(found.happened) == len(times) == 40
     assert max(abs(times[f"{k}"] - (at - 1e-4)) for k, at in enumerate(when)) < 1e-9
+
+
+def test_events_at_the_ends_of_steps_are_found_once():
+    """Each lasts a little more than a thousandth of a step, and lies just before, across or just after one of its ends."""
+    free = {"until": 1.0, "max_step": 0.1, **TIGHT}
+    ends = simulate(slider(), [0.0], [0.0], **free).t[-6:]
+    step, around = ends[2] - ends[1], np.array([-20, -12, -8, -4, -2, 0, 2, 4, 8, 12, 20]) * 1e-4
+    when = (ends[1:-1, None] + around * step).ravel()
+    short = [Event(f"{k}", lambda t, q, qd, at=at: (t - at) ** 2 - (6e-4 * step) ** 2, "both", "record") for k, at in enumerate(when)]
+    found = simulate(slider(), [0.0], [0.0], events=short, **free)
+    for k, at in enumerate(when):
+        times = [o.t for o in found.happened if o.name == f"{k}"]
+        assert len(times) == 2 and np.abs(np.array(times) - at - 6e-4 * step * np.array([-1, 1])).max() < 1e-9
+
+
+def test_samples_follow_each_other_in_time_and_work_is_counted():
+    """No instant is kept twice, neither where events act nor at the end; evaluations are those of the forces, steps those kept."""
+    calls = []
+
+    def wind(t, q, qd):
+        calls.append(t)
+        return np.zeros(6)
+
+    plain = simulate(slider(), [1.0], [0.0], until=1.0, wrenches={"mass": wind})
+    assert plain.facts["evaluations"] == len(calls) and plain.facts["steps"] == len(plain) - 1
+    bounce = Event("bounce", lambda t, q, qd: q[0], "falling", "record", lambda t, q, qd: (q, -qd))
+    ground = Event("ground", lambda t, q, qd: q[0] + 1e-3 * (t - 2), "falling")
+    for more in ({"events": bounce}, {"events": ground}, {"limits": 0.5}, {"limits": "end"}):
+        found = simulate(slider(lower=0.0), [1.0], [0.0], until=2.0, **more)
+        assert (np.diff(found.t) > 0).all() and len(found) > 3
+
+
+def test_at_an_impact_the_state_after_it_is_kept_and_asked_times_stay_as_they_are():
+    fall = np.sqrt(2 / GRAVITY)
+    stop = Event("stop", lambda t, q, qd: q[0], "falling", "record", lambda t, q, qd: (0 * q, -0.5 * qd))
+    for tree, more in ((slider(lower=0.0), {"limits": 0.5}), (slider(), {"events": stop})):
+        found = simulate(tree, [1.0], [0.0], until=1.5 * fall, **more, **TIGHT)
+        after = int(np.argmin(np.abs(found.t - fall)))
+        assert abs(found.t[after] - fall) < 1e-11 and abs(found.qd[after, 0] - 0.5 * GRAVITY * fall) < 1e-9
+        asked = fall * np.array([0.0, 0.4, 0.9, 1.1, 1.5])
+        at_times = simulate(tree, [1.0], [0.0], times=asked, **more, **TIGHT)
+        rise = 0.5 * GRAVITY * fall * (asked - fall) - GRAVITY * (asked - fall) ** 2 / 2
+        assert (at_times.t == asked).all()
+        assert np.abs(at_times.q[:, 0] - np.where(asked < fall, 1 - GRAVITY * asked**2 / 2, rise)).max() < 1e-10

@@ -7,6 +7,9 @@ from cayley.compiler.kernel import kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import CayleyError, ConventionError, GeometryError, ModelError, SignatureError
 from cayley.model.catalogue import load_robot
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Joint
+from cayley.model.tree import Tree
 from cayley.simulation import inertia_parameters, rollout, simulate
 from cayley.simulation.fixed_steps import METHODS
 from simulation.mechanisms import floating_arm, random_state, slider
@@ -149,6 +152,18 @@ def test_float32_stays_float32():
     found = roll(q, q, step=1e-3, steps=50, every=10)
     assert found.q.dtype == np.float32
     assert np.abs(found.q - roll(q.astype(float), q.astype(float), step=1e-3, steps=50, every=10).q).max() < 1e-4
+
+
+@pytest.mark.parametrize("method", ["lie-midpoint", "variational"])
+def test_a_step_is_too_large_if_it_is_so_for_one_joint(method):
+    """Three pendulums beside each other, of which one moves."""
+    bob = [Body(f"bob{k}", 1.0, [0.0, 0.0, -0.5], np.zeros((3, 3))) for k in range(3)]
+    hinges = [Joint(f"hinge{k}", "base", f"bob{k}", Revolute((0.0, 1.0, 0.0))) for k in range(3)]
+    roll = rollout(Tree.of("pendulums", [Body("base"), *bob], hinges), method=method, iterations=3)
+    fast = [roll(np.zeros(3), 4.0 * np.eye(3)[k], step=0.1, steps=5) for k in range(3)]
+    assert [found.status for found in fast] == ["not converged"] * 3
+    assert len({found.message for found in fast}) == 1
+    assert roll(np.zeros(3), np.zeros(3), step=0.1, steps=5).finished
 
 
 def test_a_step_that_is_too_large_is_reported():

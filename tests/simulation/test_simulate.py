@@ -134,6 +134,12 @@ def test_events_end_record_and_change_the_state():
     assert np.abs(kicked.energy_drift).max() < 1e-9
 
 
+def test_an_effect_may_leave_limits_that_are_ignored():
+    lowered = Event("lower", lambda t, q, qd: q[0] - 0.5, "falling", "record", lambda t, q, qd: (q - 3.0, 0 * qd))
+    found = simulate(slider(lower=-1.0), [1.0], [0.0], until=np.sqrt(1 / GRAVITY) + 0.1, events=lowered, **TIGHT)
+    assert found.finished and abs(found.q[-1, 0] - (-2.5 - GRAVITY * 0.1**2 / 2)) < 1e-10
+
+
 def test_times_are_kept_as_they_are_asked_for_until_an_event():
     floor = Event("floor", lambda t, q, qd: q[0], "falling")
     found = simulate(slider(), [1.0], [0.0], times=np.linspace(0, 2, 201), events=[floor], **TIGHT)
@@ -330,7 +336,7 @@ def test_a_ball_that_bounces_ever_faster_on_a_floor_of_the_user_is_a_storm_and_n
     found = simulate(slider(), [1.0], [0.0], until=5.0, events=[floor], **TIGHT)
     fall = np.sqrt(2 / GRAVITY)
     assert found.status == "event storm" and abs(found.t[-1] - 3 * fall) < 1e-6
-    assert found.q.min() > -1e-9 and len(found.happened) > 15
+    assert found.q.min() > -1e-9 and len(found.happened) > 15 and "event 'floor' has its effect ever faster" in found.message
     expected = fall * (1 + 2 * np.cumsum(0.5 ** np.arange(1, 15)))
     assert np.abs([o.t for o in found.happened[1:15]] - expected).max() < 1e-9
 
@@ -346,6 +352,11 @@ def test_an_event_that_starts_at_zero_happens_only_when_it_comes_back():
 def test_events_that_are_no_numbers_are_named():
     broken = simulate(slider(), [1.0], [0.0], until=1.0, events=[Event("root", lambda t, q, qd: np.sqrt(q[0] - 0.5) + 1)])
     assert broken.status == "not finite" and "event 'root'" in broken.message and np.isfinite(broken.q).all()
+    fine = [Event(f"{k}", lambda t, q, qd: q[0] + 99, action="record") for k in range(3)]
+    late = Event("late", lambda t, q, qd: np.sqrt(q[0] - 0.5) + 1)  # a number at some of the looks of a step
+    for place in range(4):
+        several = simulate(slider(lower=-5.0), [1.0], [0.0], until=1.0, limits="elastic", events=[*fine[:place], late, *fine[place:]])
+        assert several.status == "not finite" and "event 'late'" in several.message
     with pytest.raises(SignatureError, match="event 'wide' must be a number"):
         simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0, events=[Event("wide", lambda t, q, qd: q)])
     for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3))):
