@@ -7,6 +7,8 @@ from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.model.catalogue import load_robot
 from cayley.simulation import rollout, simulate
+from cayley.simulation.fixed_steps import METHODS
+from simulation.mechanisms import slider
 
 ARM = load_robot("planar2r")
 MODEL = inverse_dynamics_kernel(ARM)
@@ -49,3 +51,16 @@ def test_forward_dynamics_in_time_gives_back_the_motion_that_the_forces_were_mad
     found = simulate(ARM, *motion(0.0)[:2], controller=lambda t, q, qd: MODEL(*motion(t)), times=[0.0, 0.5, 1.0], rtol=1e-12, atol=1e-13)
     for t, q, qd in zip(found.t, found.q, found.qd, strict=True):
         assert np.abs(q - motion(t)[0]).max() < 1e-9 and np.abs(qd - motion(t)[1]).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_forces_of_time_are_taken_where_the_method_looks(method):
+    """2 kg pushed by 2 cos(3 t): v = sin(3 t) / 3. Halving the step shows the order of the method, also when time starts elsewhere."""
+    roll = rollout(slider(mass=2.0).with_gravity((0, 0, 0)), method=method, control="continuous",
+                   controller=kernel("(),(1),(1)->(1)")(lambda t, q, qd: 2.0 * np.cos(3.0 * t) + 0.0 * q))
+    for start in (0.0, 5.0):
+        errors = []
+        for steps in (25, 50):
+            found = roll([0.0], [np.sin(3 * start) / 3], step=1 / steps, steps=steps, start=start)
+            errors.append(np.abs(found.qd[:, 0] - np.sin(3 * found.t) / 3).max())
+        assert np.log2(errors[0] / errors[1]) > roll.order - 0.1

@@ -10,7 +10,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.catalogue import load_robot
 from cayley.model.joint_kinds import Prismatic, Revolute
-from cayley.model.parts import Body, Friction, Joint, Limits, Loop, Mimic
+from cayley.model.parts import Body, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.tree import Tree
 from cayley.simulation import Event, rollout, simulate
 from simulation.mechanisms import GRAVITY, floating_arm, pendulum, random_state, slider
@@ -68,6 +68,13 @@ def test_wrenches_are_numbers_or_functions_and_their_work_is_booked():
     assert np.abs(found.energy_drift).max() < 1e-8
     without = simulate(arm, [0.3, 0.7], [0.6, -0.8], until=1.0, **TIGHT)
     assert np.abs(found.q[-1] - without.q[-1]).max() > 0.01
+
+
+def test_rotors_carry_energy_and_the_balance_knows():
+    tree = pendulum(length=0.7, mass=1.3, rotor=Rotor(0.01, 5.0)).including("rotors")
+    found = simulate(tree, [1.0], [0.0], until=2.0, **TIGHT)
+    assert np.abs(found.kinetic - (1.3 * 0.7**2 + 0.01 * 5.0**2) * found.qd[:, 0] ** 2 / 2).max() < 1e-13
+    assert np.abs(found.energy_drift).max() < 1e-9 and found.kinetic.max() > 1
 
 
 def test_friction_takes_energy_and_the_balance_knows():
