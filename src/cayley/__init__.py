@@ -28,6 +28,7 @@ from cayley.compiler.counts import Operations
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.roots import fixed_point, newton
 from cayley.compiler.symbols import where
 from cayley.errors import (
     CayleyError,
@@ -49,7 +50,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
     "Mechanism", "ModelError", "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError",
-    "UnsupportedError", "VersionError", "catalogue", "independent", "jacobian", "kernel", "load", "where",
+    "UnsupportedError", "VersionError", "catalogue", "fixed_point", "independent", "jacobian", "kernel", "load", "newton", "where",
 ]
 
 

@@ -14,7 +14,7 @@ from cayley.compiler.cuda_source import cuda_source
 from cayley.compiler.elementary import FUNCTIONS
 from cayley.compiler.graph import RULES, Graph
 from cayley.compiler.interpret import NUMPY, interpret
-from cayley.compiler.operations import FREE, OPERATIONS
+from cayley.compiler.operations import FREE, MARKS, OPERATIONS
 from cayley.errors import UnsupportedError
 from compiler.mechanisms import program_of
 from compiler.parity import COMPILER, STRICT, call_c, compiled_c
@@ -314,11 +314,11 @@ def test_derivative_of_an_extremum_at_a_tie_is_that_of_the_older_value():
 def test_every_operation_has_a_price_and_is_known_to_every_back_end():
     columns = {f for f in Operations.__dataclass_fields__} | {FREE}
     assert all(operation.price in columns for operation in OPERATIONS.values())
-    computed = set(OPERATIONS) - {"input", "constant", "independent"}
-    assert set(RULES) - {"power", "or", "not_equal"} == computed | {"independent"}
+    computed = set(OPERATIONS) - {"input", "constant"} - MARKS
+    assert set(RULES) - {"power", "or", "not_equal"} == computed | MARKS
     assert set(llvm._OPERATIONS) | set(FUNCTIONS) == computed
     assert set(_INFIX) | set(_CALLED) - {"fmod", "copysign"} | set(_HELPERS) | set(_SPELLED) == computed
-    assert set(derivative._PARTIALS) | set(derivative._BRANCHES) | derivative._FLAT == set(OPERATIONS)
+    assert set(derivative._PARTIALS) | set(derivative._BRANCHES) | derivative._FLAT | {"implied"} == set(OPERATIONS)
     for name in ("NUMPY", "SYMPY", "CASADI", "JAX", "MPMATH"):
         assert all(callable(getattr(known_algebras, name).function(op)) for op in computed)
 
@@ -329,7 +329,7 @@ def test_an_operation_that_is_not_listed_is_refused():
         graph.node("tanh", graph.input("x"))
 
 
-@pytest.mark.parametrize("op", sorted(set(OPERATIONS) - {"input", "constant", "independent", "negative"}))
+@pytest.mark.parametrize("op", sorted(set(OPERATIONS) - {"input", "constant", "negative"} - MARKS))
 def test_every_operation_is_counted(op):
     graph = Graph()
     node = graph.node(op, *[graph.input(name) for name in "abc"[:OPERATIONS[op].arity]])

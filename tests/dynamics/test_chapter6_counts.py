@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.accounting import forward_tables as tables
 from cayley.dynamics.accounting.counted_run import total
 from cayley.dynamics.accounting.counting_scalar import Tape, values
@@ -12,7 +13,6 @@ from cayley.dynamics.accounting.published import TABLE_52_TOTAL
 from cayley.dynamics.inertia_matrix import generalized_links
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.links import serial_chain
-from cayley.kinematics.linear import ldl_solve
 
 RIGHT_ANGLE = np.pi / 2
 ANY_N = range(2, 12)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import cayley as cy
+from cayley.compiler.linear import ldl_solve
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.rotations import compose_vector_parameters, vector_parameter_from_matrix
 from cayley.kinematics.forward import frame_pose
@@ -23,7 +24,6 @@ from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.kernels import error_kernel
 from cayley.kinematics.inverse.step import FRESH, RUNNING, STALLED, search_step
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
-from cayley.kinematics.linear import ldl_solve
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic

@@ -7,12 +7,12 @@ arrays of objects that it knows nothing about may be nothing at all (`np.nan_to_
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.graph import Node
+from cayley.compiler.linear_functions import LINEAR_FUNCTIONS
 from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.symbols import check_type, into, plain_array, symbols, where, wrapped
 from cayley.errors import TraceError, UnsupportedError
@@ -75,19 +75,6 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
 
 
-def _determinant(a):
-    """By Laplace expansion along the first row, minors shared."""
-    n = len(a)
-    if np.shape(a) != (n, n):
-        raise UnsupportedError(f"np.linalg.det can be traced for one square matrix, not for shape {np.shape(a)}")
-    minors: dict[tuple[int, ...], Any] = {(): 1.0}
-    for row in reversed(range(n)):
-        size = n - row
-        minors = {columns: sum((-1) ** k * a[row, c] * minors[columns[:k] + columns[k + 1:]] for k, c in enumerate(columns))
-                  for columns in combinations(range(n), size)}
-    return minors[tuple(range(n))]
-
-
 def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
@@ -113,14 +100,16 @@ def _mean(a, axis=None, dtype=None, out=None, keepdims=False):
 
 
 _REPLACED: dict[Callable, Callable] = {
-    np.where: _where, np.linalg.norm: _norm, np.linalg.det: _determinant, np.clip: _clip, np.mean: _mean, np.sum: _sum,
+    **LINEAR_FUNCTIONS,
+    np.where: _where, np.linalg.norm: _norm, np.clip: _clip, np.mean: _mean, np.sum: _sum,
     np.max: _reduced(np.maximum), np.amax: _reduced(np.maximum),
     np.min: _reduced(np.minimum), np.amin: _reduced(np.minimum),
     np.all: _reduced(np.logical_and), np.any: _reduced(np.logical_or),
 }
 _INSTEAD = {
-    "inv": "solve the equations instead: Cramer's rule with np.linalg.det, or an elimination written out",
-    "solve": "write the elimination out (without pivoting: a traced function has no branches)",
+    **dict.fromkeys(("eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "cond", "matrix_rank"),
+                    "it is an iteration; np.linalg.solve, inv, det, slogdet, cholesky, pinv and lstsq can be traced, and cy.newton "
+                    "finds a solution near a guess, such as an eigenvector"),
     "sort": "compare and select with np.minimum and np.maximum", "argsort": "compare and select with cy.where",
     "argmax": "compare and select with cy.where", "argmin": "compare and select with cy.where",
     "nonzero": "shapes must not depend on values: use cy.where(condition, a, b)",

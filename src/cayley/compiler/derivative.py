@@ -20,6 +20,7 @@ import numpy as np
 
 from cayley.compiler.counts import Operations, count
 from cayley.compiler.graph import RULES, Graph, Node, ancestors, is_constant
+from cayley.compiler.implied import build_marked, followed, released
 from cayley.compiler.program import Program, Variable, rebuild
 from cayley.compiler.symbols import Symbols
 from cayley.errors import SignatureError, UnsupportedError
@@ -52,7 +53,7 @@ _BRANCHES: dict[str, Callable[..., tuple[Node, Node, Node]]] = {
 }
 """The operations that pass one of two operands on, as (condition, taken if it holds, taken if not)."""
 
-_FLAT = frozenset({"constant", "input", "sign", "floor", "floor_divide", "less", "less_equal", "equal", "and", "not"})
+_FLAT = frozenset({"constant", "input", "held", "sign", "floor", "floor_divide", "less", "less_equal", "equal", "and", "not"})
 _WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15, selections=1)
 _MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
 
@@ -100,7 +101,7 @@ def jacobian_program(program: Program, of: str, variable: str) -> Program:
     """The program of the derivatives of the output `of` by the input `variable`: shape of the output, then of the input."""
     _check_name(of, [v.name for v in program.outputs], "output", program.name)
     _check_name(variable, [v.name for v in program.inputs], "input", program.name)
-    own = rebuild(program)
+    own = rebuild(program, build_marked)
     result, place = next(v for v in own.outputs if v.name == of), own.input(variable)
     matrix = jacobian_nodes(result.nodes, place.nodes)
     label = f"{of}_by_{variable}"
@@ -118,7 +119,8 @@ def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> np.nda
     modes: list[Callable[..., np.ndarray]] = [_by_columns, _by_rows]
     if len(between) * (len(outputs) + len(variables)) > _MOST_WORK:
         modes = [_by_columns if len(variables) <= len(outputs) else _by_rows]
-    return min((mode(outputs, variables, between) for mode in modes), key=lambda matrix: _cost([*outputs, *matrix.flat]))
+    found = min((mode(outputs, variables, between) for mode in modes), key=lambda matrix: _cost([*outputs, *matrix.flat]))
+    return _array(released(list(found.flat), between), found.shape)
 
 
 def forward(outputs: Sequence[Node], variables: Sequence[Node], tangents: Sequence[Any]) -> list[Node]:
@@ -127,8 +129,9 @@ def forward(outputs: Sequence[Node], variables: Sequence[Node], tangents: Sequen
     for place, tangent in zip(variables, tangents, strict=True):
         old = seeds[place.index][0] if place.index in seeds else 0.0
         seeds[place.index] = {0: place.graph.lift(tangent) + old}
-    found = _tangents(_between(outputs, variables), seeds, outputs)
-    return [found[o.index].get(0, o.graph.constant(0.0)) for o in outputs]
+    between = _between(outputs, variables)
+    found = _tangents(between, seeds, outputs)
+    return released([found[o.index].get(0, o.graph.constant(0.0)) for o in outputs], between)
 
 
 def reverse(outputs: Sequence[Node], variables: Sequence[Node], weights: Sequence[Any]) -> list[Node]:
@@ -137,8 +140,9 @@ def reverse(outputs: Sequence[Node], variables: Sequence[Node], weights: Sequenc
     for output, weight in zip(outputs, weights, strict=True):
         old = seeds[output.index][0] if output.index in seeds else 0.0
         seeds[output.index] = {0: output.graph.lift(weight) + old}
-    found = _adjoints(_between(outputs, variables), seeds, variables)
-    return [found[v.index].get(0, v.graph.constant(0.0)) for v in variables]
+    between = _between(outputs, variables)
+    found = _adjoints(between, seeds, variables)
+    return released([found[v.index].get(0, v.graph.constant(0.0)) for v in variables], between)
 
 
 def _by_columns(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> np.ndarray:
@@ -175,6 +179,8 @@ def _sources(node: Node) -> tuple[Node, ...]:
     """The operands on which the value depends smoothly."""
     if node.op in _FLAT:
         return ()
+    if node.op == "implied":
+        return (followed(node),)
     if node.op not in _PARTIALS and node.op not in _BRANCHES:
         raise UnsupportedError(f"the operation {node.op!r} has no derivative")
     return node.args[1:] if node.op == "where" else node.args
@@ -194,6 +200,8 @@ def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]], outputs: S
 
 
 def _tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
+    if node.op == "implied":
+        return known.get(followed(node).index, {})
     total: dict[int, Node] = {}
     for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
         if tangent := known.get(operand.index):
@@ -232,6 +240,9 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint], wanted: set[int]) -
         for branch, taken in ((a, condition), (b, RULES["not"](condition))):
             if branch.index in wanted:
                 yield branch, {row: (guard | {taken.index: taken}, weight) for row, (guard, weight) in adjoints.items()}
+        return
+    if node.op == "implied":
+        yield followed(node), adjoints
         return
     for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
         if operand.index in wanted:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cayley.compiler.graph import RULES, Graph, Node
+from cayley.compiler.graph import Graph, Node
+from cayley.compiler.implied import build_marked
 from cayley.compiler.program import Program
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.symbols import symbols
@@ -34,7 +35,7 @@ def _one(program: Program, graph: Graph, arguments: Sequence[np.ndarray]) -> lis
         if node.op == "constant":
             made[node.index] = graph.constant(node.value)
         elif node.op != "input":
-            made[node.index] = RULES[node.op](*[made[a.index] for a in node.args])
+            made[node.index] = build_marked(node, [made[a.index] for a in node.args])
     results = []
     for v in program.outputs:
         array = np.empty(len(v.nodes), dtype=object)

@@ -19,6 +19,7 @@ from cayley.compiler.counts import Operations, count
 from cayley.compiler.derivative import jacobian_program
 from cayley.compiler.equations import Equations, equations
 from cayley.compiler.graph import Node
+from cayley.compiler.implied import is_marked
 from cayley.compiler.inline import inline
 from cayley.compiler.interpret import NUMPY, Algebra, interpret
 from cayley.compiler.lanes import PRECISION
@@ -93,6 +94,11 @@ class Kernel:
             if sizes not in self._traces:
                 self._traces[sizes] = self._make_program(dict(zip(self.signature.names, sizes, strict=True)))
         return self._traces[sizes]
+
+    def _differentiable(self, **dimensions: int) -> Program:
+        """The program that derivatives are taken of: if it solves equations, the one that still says which."""
+        traced = self._trace(self._sizes(dimensions))
+        return traced if is_marked(traced) else self.program(**dimensions)
 
     def operations(self, **dimensions: int) -> Operations:
         """Multiplications, additions and so on, of the graph that is really compiled."""
@@ -281,7 +287,7 @@ class Kernel:
     def _jacobian(self, variable: str, place: int) -> Kernel:
         core = self.signature.outputs[place] + self.signature.inputs[self.inputs.index(variable)]
         signature = Signature(self.signature.inputs, (core,))
-        return Kernel(signature, lambda bound: _jacobian_of(self.program(**bound), place, variable), inputs=self.inputs,
+        return Kernel(signature, lambda bound: _jacobian_of(self._differentiable(**bound), place, variable), inputs=self.inputs,
                       name=f"{self.__name__}_by_{variable}", doc=f"Derivative of {self.__name__} by {variable}.",
                       rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
 
@@ -290,12 +296,12 @@ class Kernel:
             return self._rebuild
         if found(self.__module__, self.__qualname__) is self:
             return self.__qualname__
-        for sizes in self._traces if self.signature.names else [()]:
-            self.program(**dict(zip(self.signature.names, sizes, strict=True)))
-        if not self._programs:
+        bounds = [dict(zip(self.signature.names, sizes, strict=True)) for sizes in (self._traces if self.signature.names else [()])]
+        programs = {self._sizes(bound): self._differentiable(**bound) for bound in bounds}
+        if not programs:
             raise TypeError(f"kernel {self.__name__} cannot be pickled: it is not at the top of a module, and has not been used, so its "
                             "dimensions are not known; call it once, or move it to the top of its module")
-        return _from_programs, (str(self.signature), self.__name__, self.inputs, self.outputs, self.__doc__, self._programs)
+        return _from_programs, (str(self.signature), self.__name__, self.inputs, self.outputs, self.__doc__, programs)
 
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
@@ -363,7 +369,7 @@ def _from_programs(signature: str, name: str, inputs: Sequence[str], outputs: Se
 
     made = Kernel(parsed, make_program, name=name, inputs=inputs, results=outputs, doc=doc)
     made._traces.update(programs)
-    made._programs.update(programs)
+    made._programs.update((sizes, program) for sizes, program in programs.items() if not is_marked(program))
     return made
 
 

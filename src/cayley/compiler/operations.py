@@ -13,12 +13,14 @@ FREE = ""
 @dataclass(frozen=True)
 class Operation:
     """`price` is the column of the operation counts it falls under. `is_truth`: its value is true or false. `jumps`: its
-    value is not continuous, so that the last bit of an operand can change all of it."""
+    value is not continuous, so that the last bit of an operand can change all of it. An operation that only marks a value for
+    `derivative.py` is gone from programs that are evaluated."""
 
     arity: int
     price: str = FREE
     is_truth: bool = False
     jumps: bool = False
+    is_mark: bool = False
 
 
 _ADDITION, _MULTIPLICATION, _DIVISION = (Operation(2, price) for price in ("additions", "multiplications", "divisions"))
@@ -26,9 +28,11 @@ _ANGLE, _FUNCTION, _SELECTION = (Operation(1, price) for price in ("trigonometri
 _FUNCTION_OF_TWO, _SELECTION_OF_TWO = Operation(2, "other_functions"), Operation(2, "selections")
 _COMPARISON = Operation(2, "selections", is_truth=True, jumps=True)
 _REST = Operation(2, "other_functions", jumps=True)
+_MARK = Operation(1, is_mark=True)
 
 OPERATIONS = {
-    "input": Operation(0), "constant": Operation(0), "independent": Operation(1), "negative": Operation(1),
+    "input": Operation(0), "constant": Operation(0), "negative": Operation(1),
+    "independent": _MARK, "held": _MARK, "implied": _MARK,
     "add": _ADDITION, "subtract": _ADDITION, "multiply": _MULTIPLICATION, "divide": _DIVISION,
     "sqrt": Operation(1, "square_roots"), "sin": _ANGLE, "cos": _ANGLE, "tan": _ANGLE,
     "arcsin": _FUNCTION, "arccos": _FUNCTION, "arctan": _FUNCTION, "exp": _FUNCTION, "log": _FUNCTION,
@@ -45,3 +49,6 @@ BOOLEAN = frozenset(name for name, operation in OPERATIONS.items() if operation.
 
 JUMPS = frozenset(name for name, operation in OPERATIONS.items() if operation.jumps)
 """Operations in whose value the last bit of an operand can be seen."""
+
+MARKS = frozenset(name for name, operation in OPERATIONS.items() if operation.is_mark)
+"""Operations that are their first operand, and say something of its derivative."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cayley.compiler.graph import RULES, Graph, Node, is_moderate
+from cayley.compiler.implied import plain
 from cayley.compiler.program import Build, Program, build_again, rebuild
 from cayley.compiler.visible import visible
 
@@ -21,6 +22,7 @@ def simplify(program: Program) -> Program:
 
     A strict program stays as it is. All of this rounds in another way than as written, so it stops at values that are seen to the last bit.
     """
+    program = plain(program)
     if program.is_strict:
         return program
     return _shared_reciprocals(factored(_regrouped(program)))

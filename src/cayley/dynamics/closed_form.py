@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.energies import Twist, link_twists
 from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.links import ROOT, Link, Links
 from cayley.dynamics.moments import Moments
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.linear import ldl_solve
 
 
 def inertia_matrix(links: Links, q: Any) -> Any:

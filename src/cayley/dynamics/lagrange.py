@@ -22,10 +22,10 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.regular_inertia import is_definite, only_where
 from cayley.dynamics.timed_functions import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.errors import SingularityError, UnsupportedError
-from cayley.kinematics.linear import ldl_solve
 
 
 def lagrange_system(kinetic: Function, potential: Function | None = None, *, forces: Function | None = None,

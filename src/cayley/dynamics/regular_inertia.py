@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.linear import ldl, ldl_solve
 from cayley.compiler.symbols import where
 from cayley.dynamics.drives import rotor_inertias
 from cayley.dynamics.forward.articulated_bodies import forward_dynamics, joint_inertias
@@ -30,7 +31,6 @@ from cayley.dynamics.links import Links
 from cayley.dynamics.moments import Moments
 from cayley.errors import SingularityError
 from cayley.kinematics.elementary import elementary_motions
-from cayley.kinematics.linear import ldl, ldl_solve
 from cayley.model.report import rigid_groups
 from cayley.model.tree import Tree
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from cayley.compiler.graph import RULES, Node, is_constant
+from cayley.compiler.operations import MARKS
 from cayley.compiler.rules.common import fold, in_order, number, rule, unary
 from cayley.compiler.rules.sums import negative
 
@@ -78,7 +79,12 @@ def hypot(a: Node, b: Node) -> Node:
     return a.graph.node("hypot", *in_order(a, b))
 
 
-@rule("independent")
-def independent(a: Node) -> Node:
-    """The mark is for `derivative.py`, which makes such nodes unsimplified; a program built anew needs it no more."""
-    return a
+def _mark(op: str) -> None:
+    """Marks are for `derivative.py`, which makes such nodes unsimplified; a program built anew needs them no more."""
+    @rule(op)
+    def build(a: Node, *_: Node) -> Node:
+        return a
+
+
+for _name in MARKS:
+    _mark(_name)

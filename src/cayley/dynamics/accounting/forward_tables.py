@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.accounting.counted_run import generic_state, total
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted
@@ -28,7 +29,6 @@ from cayley.dynamics.inertia_matrix.generalized_links import Generalized, enclos
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import Links, links_of, serial_chain
 from cayley.geometry.rotations.costs import cost_of
-from cayley.kinematics.linear import ldl_solve
 from cayley.model.denavit_hartenberg import tree_from_dh
 from cayley.model.dh_table import DHRow
 from cayley.model.tree import Tree

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_forces
@@ -30,7 +31,6 @@ from cayley.dynamics.singular_inertia import check_definite, explanation
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.linear import ldl_solve
 from cayley.model.tree import Tree
 
 _SINGULAR = 1e-10

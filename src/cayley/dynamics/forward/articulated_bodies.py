@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
 from cayley.dynamics.links import ROOT, Link, Links
-from cayley.kinematics.linear import ldl_solve
 
 
 class Articulated(NamedTuple):

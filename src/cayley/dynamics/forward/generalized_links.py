@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inertia_matrix.generalized_links import inertia_matrix
 from cayley.dynamics.inverse.augmented_links import inverse_dynamics
 from cayley.dynamics.links import Links
-from cayley.kinematics.linear import ldl_solve
 
 
 def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:

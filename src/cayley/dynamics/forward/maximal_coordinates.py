@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.linear import Row, solve_rows
 from cayley.dynamics.forward.free_bodies import ROOT, FreeBody, free_bodies
-from cayley.dynamics.forward.sparse_elimination import Row, solve_rows
 from cayley.kinematics.forward import body_poses
 from cayley.model.report import rigid_groups
 from cayley.model.tree import Tree

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.links import Links
-from cayley.kinematics.linear import ldl_solve
 
 
 def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.0, **outside: Any) -> Any:

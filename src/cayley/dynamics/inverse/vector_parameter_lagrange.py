@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation, tilde
 from cayley.dynamics.links import Links
-from cayley.kinematics.linear import ldl_solve
 
 
 class Place(NamedTuple):

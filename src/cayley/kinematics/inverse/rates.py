@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
-from cayley.kinematics.linear import ldl_solve
 
 _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
-from cayley.kinematics.linear import ldl_solve
 from cayley.model.tree import Tree
 
 UNROLLED = 5  # iterations of one call: a call costs as much as some iterations of a few searches

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.linear import ldl, ldl_solve
 from cayley.errors import UnsupportedError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import Arm, wrap
 from cayley.kinematics.inverse.analytic.candidates import Candidate, Noting
 from cayley.kinematics.inverse.analytic.closing import Family, closing_bound
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.kinematics.linear import ldl, ldl_solve
 from cayley.model.dh_table import dh_tool_pose
 
 MOST = 8  # solutions of any of the families
