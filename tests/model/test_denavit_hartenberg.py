@@ -312,6 +312,23 @@ def test_what_has_no_table_is_refused_by_name():
     assert 1e-12 < error <= 10 * allowed.residual < 1e-7
 
 
+def test_the_axes_that_are_nearly_parallel_are_named_among_others():
+    """Neither those at right angles, nor those that are parallel, of the same or of opposite sense."""
+    places = [tran(z=0.2), tran(x=0.3) @ rot("x", np.pi), tran(x=0.4) @ rot("y", RIGHT), tran(x=0.4, y=0.3) @ rot("x", 1e-7), tran(x=0.2)]
+    names = ["root", "one", "two", "three", "four", "five"]
+    joints = [Joint(f"to {b}", a, b, Revolute(), place) for a, b, place in zip(names, names[1:], places, strict=False)]
+    with pytest.raises(ModelError, match="axes of to three and to four are 1e-07 rad from parallel: make them parallel"):
+        dh_from_tree(Tree.of("arm", map(Body, names), joints), convention="modified")
+
+
+def test_a_tolerance_below_rounding_is_told_as_it_is():
+    """There is no pair of axes to blame."""
+    arm = Tree.of("door", [Body("wall"), Body("leaf")], [Joint("hinge", "wall", "leaf", Revolute(), tran(0.1, 0.2, 0.3) @ rot("y", 0.7))])
+    assert 0 < dh_from_tree(arm, convention="modified").residual < 1e-15
+    with pytest.raises(ModelError, match=r"'leaf' to 0: the best is \S+ off\. Allow the difference with tolerance=$"):
+        dh_from_tree(arm, convention="modified", tolerance=0.0)
+
+
 def test_the_printed_table_names_the_moving_number():
     text = str(DHTable(rows_from_numbers([(0.5, 1, 2, 3), (0, 0.25, 0, 0, "prismatic")], order="theta d a alpha kind"), "modified"))
     assert "modified" in text and "q1 + 0.5" in text and "q2 + 0.25" in text

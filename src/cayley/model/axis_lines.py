@@ -30,7 +30,7 @@ Sense = Literal["feet", "cross"]
 _SAME_PLACE = 1e-13  # distances below this times the size of the arm are rounding
 _MEETING = 1e-12
 _UNIT = 1e-9
-_ROUNDING = 1e-15
+ROUNDING = 1e-15  # sines and lengths below this are zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str,
     angle = float(np.arctan2(sine, one.direction @ other.direction))
     if _as_parallel(one, other, cross, sine, tolerance, size):
         normal, kind, choice = _parallel(one, other, before, hint, size)
-        if sine > _ROUNDING:
+        if sine > ROUNDING:
             choice += f" They are {sine:.2g} rad from parallel, and were taken as parallel."
     else:
         normal, kind, choice = _crossing(one, other, cross, sense, hint, size)
@@ -172,7 +172,7 @@ def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str,
 
 def _as_parallel(one: AxisLine, other: AxisLine, cross: np.ndarray, sine: float, tolerance: float | None, size: float) -> bool:
     """Taking axes as parallel costs their angle times a length; taking them as crossing, the rounding of places as far as their feet."""
-    if sine <= (_ROUNDING if tolerance is None else tolerance):
+    if sine <= (ROUNDING if tolerance is None else tolerance):
         return True
     foot = abs(float(np.cross(other.point - one.point, other.direction) @ cross)) / sine**2
     return tolerance is None and foot * float(np.finfo(float).eps) > sine * size
@@ -306,14 +306,14 @@ def _assignment(lines: Sequence[AxisLine], z: Sequence[np.ndarray], normals: Seq
 
 def _angle(one: np.ndarray, other: np.ndarray, about: np.ndarray) -> float:
     angle = float(np.arctan2(about @ np.cross(one, other), one @ other))
-    if abs(angle) > np.pi - _ROUNDING:
+    if abs(angle) > np.pi - ROUNDING:
         return float(np.pi)
     quarter = round(angle / (np.pi / 2)) * (np.pi / 2)
-    return quarter if abs(angle - quarter) < _ROUNDING else angle
+    return quarter if abs(angle - quarter) < ROUNDING else angle
 
 
 def _tidy(length: float) -> float:
-    return 0.0 if abs(length) < _ROUNDING else float(length)
+    return 0.0 if abs(length) < ROUNDING else float(length)
 
 
 def _frame(x: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
-from cayley.model.axis_lines import AxisLine, AxisPair, Sense, assign_frames, lines_from_tree
+from cayley.model.axis_lines import ROUNDING, AxisLine, AxisPair, Sense, assign_frames, lines_from_tree
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.dh_table import Convention, DHRow, DHTable, along_x, check_convention, convert_dh, dh_row_poses, dh_tool_pose
 from cayley.model.joint_kinds import Prismatic, Revolute
@@ -133,11 +133,20 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
     found = assign_frames(lines, convention=convention, base=base, base_x=base_x, tool=chain.tip, sense=sense, x_hints=x_hints)
     residual = _difference(tree, found.table, chain.tip_name, [joint.name for joint in chain.joints])
     if not residual <= tolerance * max(1.0, chain.reach):
-        worst = min(found.pairs, key=lambda pair: np.sin(pair.angle) or np.inf)
         raise ModelError(f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to {tolerance:.2g}: the best "
-                         f"is {residual:.2g} off. The axes of {worst.first} and {worst.second} are {np.sin(worst.angle):.2g} rad from "
-                         "parallel: make them parallel, or allow the difference with tolerance=")
+                         f"is {residual:.2g} off. {_advice(found.pairs)}")
     return DHResult(found.table, chain.tip_name, residual, found.pairs)
+
+
+def _advice(pairs: Iterable[AxisPair]) -> str:
+    """About the axes that are nearest to parallel without being so."""
+    apart = {float(np.sin(pair.angle)): pair for pair in pairs if np.sin(pair.angle) > ROUNDING}
+    if not apart:
+        return "Allow the difference with tolerance="
+    sine = min(apart)
+    pair = apart[sine]
+    return (f"The axes of {pair.first} and {pair.second} are {sine:.2g} rad from parallel: make them parallel, or allow the difference with "
+            "tolerance=")
 
 
 def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> float:
