@@ -145,8 +145,8 @@ def _advice(pairs: Iterable[AxisPair]) -> str:
         return "Allow the difference with tolerance="
     sine = min(apart)
     pair = apart[sine]
-    return (f"The axes of {pair.first} and {pair.second} are {sine:.2g} rad from parallel: make them parallel, or allow the difference with "
-            "tolerance=")
+    return (f"The axes of {pair.first} and {pair.second} are {sine:.2g} rad from parallel: make them parallel, or allow the difference "
+            "with tolerance=")
 
 
 def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> float:
