@@ -295,6 +295,20 @@ def test_helical_axes_have_a_pitch():
     np.testing.assert_allclose(found, exponentials(screws.twists, screws.home, [0.7]), rtol=0, atol=1e-15)
 
 
+@pytest.mark.parametrize("far", [0.1, 1.0, 100.0, 1e4])
+def test_rounding_makes_no_screw_of_a_turn(far):
+    """Axes far from the origin, and axes through it whose given points are far; and the smallest pitch that can be meant stays."""
+    random = np.random.default_rng(8)
+    for _ in range(50):
+        e = random.normal(size=3)
+        e /= np.linalg.norm(e)
+        across = np.cross(e, random.normal(size=3))
+        for point in (far * across, 100 * e, 100 * e + far * across):
+            turn, screw = (np.concatenate([np.cross(point, e) + pitch * e, e]) for pitch in (0.0, 1e-8 * max(far, 1.0)))
+            kinds = [type(joint.motion) for joint in tree_from_screw_axes(ScrewAxes([turn, screw], np.eye(4))).joints]
+            assert kinds == [Revolute, Helical]
+
+
 def test_what_has_no_screw_axis_or_line_is_refused():
     tree = Tree.of("ball", [Body("a"), Body("b")], [Joint("hip", "a", "b", Spherical())])
     with pytest.raises(ModelError, match="'hip' is spherical"):

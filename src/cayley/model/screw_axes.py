@@ -19,7 +19,7 @@ from cayley.model.parts import Body, Frame, Joint, Limits, frozen, frozen_pose
 from cayley.model.tree import GRAVITY, Tree
 
 _UNIT = 1e-9
-_ROUNDING = 1e-15
+_NO_PITCH = 1e-12  # [m], and of the distance of the axis: rounding, also where a far point of an axis was given
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def _motion(twist: np.ndarray, here: np.ndarray, name: str) -> tuple[Motion, np.
     e = angular / size
     pitch, point = float(e @ linear), np.cross(e, linear)
     axis = _axis(e)
-    return (Revolute(axis) if abs(pitch) < _ROUNDING * max(1.0, slide) else Helical(axis, pitch)), point
+    return (Revolute(axis) if abs(pitch) < _NO_PITCH * max(1.0, slide) else Helical(axis, pitch)), point
 
 
 def _axis(e: np.ndarray) -> tuple[float, float, float]:
