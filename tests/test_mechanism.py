@@ -386,6 +386,23 @@ def test_a_body_with_a_mass_that_carries_what_floats_may_float_itself():
     assert on_floating_base(Tree.of("stone", [Body("stone", 1.0)], [])).nv == 6
 
 
+@pytest.mark.parametrize("ending, beginning", [(".toml", "name = "), (".urdf", "<?xml"), (".URDF", "<?xml"), (".xml", "<mujoco"),
+                                               (".mjcf", "<mujoco")])
+def test_what_is_saved_is_in_the_format_of_its_ending_and_the_same_mechanism(tmp_path, ending, beginning):
+    arm, path = cy.load("scara"), tmp_path / f"arm{ending}"
+    arm.save(path, leave_out=True)
+    again = cy.load(path)
+    assert path.read_text().startswith(beginning) and again.joint_names == arm.joint_names
+    q = arm.random_configuration(5, seed=2)
+    np.testing.assert_allclose(again.pose(q, "tool"), arm.pose(q, "tool"), rtol=0, atol=1e-14)
+
+
+def test_what_does_not_move_has_configurations_of_no_coordinates():
+    stone = cy.Mechanism.of("stone", [Body("stone", 1.0)], [])
+    for shape in ((0,), (3, 0)):
+        assert stone.integrate(np.zeros(shape), np.zeros(shape)).shape == stone.difference(np.zeros(shape), np.zeros(shape)).shape == shape
+
+
 def test_choices_that_are_missing_are_named():
     arm = cy.load("planar2r")
     q = [0.0, 0.0]
