@@ -29,9 +29,19 @@ def test_quaternions_of_any_batch_are_brought_to_length_one_and_nothing_else_is(
     np.testing.assert_array_equal(found[..., [0, 1, 2, 7]], q[..., [0, 1, 2, 7]])
 
 
-def test_a_quaternion_without_a_direction_is_refused_wherever_it_is():
+@pytest.mark.parametrize("size", [2.0**-1070, 1e-200, 1e200, 4e307])
+def test_quaternions_of_all_sizes_have_a_direction(size):
+    q = np.zeros(DRONE.nq)
+    for turn in QUATERNIONS:
+        q[turn] = size * np.array([1.0, -2.0, 2.0, 4.0])
+    for turn in QUATERNIONS:
+        np.testing.assert_allclose(normalized(DRONE, q)[turn], [0.2, -0.4, 0.4, 0.8], rtol=3e-16)
+
+
+@pytest.mark.parametrize("bad", [[0.0] * 4, [np.nan, 0.0, 0.0, 1.0], [0.0, -np.inf, 0.0, 1.0]], ids=str)
+def test_a_quaternion_without_a_direction_is_refused_wherever_it_is(bad):
     for joint, turn in zip(("flight", "look"), QUATERNIONS, strict=True):
         q = np.random.default_rng(4).normal(size=(3, 2, DRONE.nq))
-        q[1, 0, turn] = 0.0
-        with pytest.raises(GeometryError, match=f"a quaternion of joint '{joint}' of drone is zero"):
+        q[1, 0, turn] = bad
+        with pytest.raises(GeometryError, match=f"a quaternion of joint '{joint}' of drone is zero or not finite"):
             normalized(DRONE, q)

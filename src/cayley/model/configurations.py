@@ -103,10 +103,11 @@ def normalized(tree: Tree, q: Any) -> np.ndarray:
     if q.shape[-1:] != (tree.nq,):
         raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
     for joint, turn in quaternion_places(tree):
-        length = np.linalg.norm(q[..., turn], axis=-1, keepdims=True)
-        if not (length > 0).all():
-            raise GeometryError(f"a quaternion of joint {joint.name!r} of {tree.name} is zero: it has no direction to keep")
-        q[..., turn] /= length
+        largest = np.abs(q[..., turn]).max(axis=-1, keepdims=True)
+        if not ((largest > 0) & (largest < np.inf)).all():
+            raise GeometryError(f"a quaternion of joint {joint.name!r} of {tree.name} is zero or not finite: it has no direction to keep")
+        scaled = np.ldexp(q[..., turn], -np.frexp(largest)[1])  # squares of all sizes neither overflow nor vanish
+        q[..., turn] = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return q
 
 
