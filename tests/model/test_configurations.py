@@ -38,6 +38,14 @@ def test_quaternions_of_all_sizes_have_a_direction(size):
         np.testing.assert_allclose(normalized(DRONE, q)[turn], [0.2, -0.4, 0.4, 0.8], rtol=3e-16)
 
 
+def test_quaternions_along_an_axis_are_brought_to_length_one():
+    q = np.zeros((4, DRONE.nq))
+    for turn in QUATERNIONS:
+        q[:, turn] = np.diag([2.0, -0.5, 3.0, -1e-9])
+    for turn in QUATERNIONS:
+        np.testing.assert_array_equal(normalized(DRONE, q)[:, turn], np.diag([1.0, -1.0, 1.0, -1.0]))
+
+
 @pytest.mark.parametrize("bad", [[0.0] * 4, [np.nan, 0.0, 0.0, 1.0], [0.0, -np.inf, 0.0, 1.0]], ids=str)
 def test_a_quaternion_without_a_direction_is_refused_wherever_it_is(bad):
     for joint, turn in zip(("flight", "look"), QUATERNIONS, strict=True):
