@@ -5,7 +5,7 @@
     python tools/mutants.py again geometry --count 40 --seed 7 # try the survivors again, after tests were written
 
 A mutant lives in a copy of the package, so the working tree is not touched. It is tried on the examples of its own module, and on
-the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the quick ones first, in one process;
+the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the likely and the quick ones first;
 the first failure kills it. A survivor is a place that no test of the room sees: write the test, or find that the change changes
 nothing (an equal branch, a bound that is never met, the size of a cache).
 """
@@ -89,6 +89,13 @@ class Changes(ast.NodeTransformer):
         return node  # the words of errors are not numbers
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """What no number depends on stays: the care of `zip`, the size of a cache, the line that a warning names."""
+        careful = isinstance(node.func, ast.Name) and node.func.id == "zip"
+        node.func, node.args = self.visit(node.func), [self.visit(argument) for argument in node.args]
+        node.keywords = [k if k.arg in ("maxsize", "stacklevel") or careful else self.visit(k) for k in node.keywords]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -201,7 +208,7 @@ def reach(jobs: int, rooms: list[str]) -> None:
         command = [sys.executable, "-P", __file__, "reach-of", file]  # -P: tools/fuzz.py is not the package tests/fuzz
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         line = next((text for text in run.stdout.splitlines() if text.startswith("REACH ")), None)
-        facts = json.loads(line[6:]) if line else {"status": run.returncode}
+        facts: dict = json.loads(line[6:]) if line else {"status": run.returncode}
         if facts["status"] != 0:
             print(f"{file} fails as it is, so it would kill every mutant: left out\n{run.stdout[-1500:]}{run.stderr[-500:]}", flush=True)
             return
@@ -217,9 +224,11 @@ def reach(jobs: int, rooms: list[str]) -> None:
 
 
 def tests_for(mutant: Mutant, known: dict[str, dict]) -> list[str]:
-    """The files of its room that reach it, the quick ones first."""
+    """The files of its room that reach it: the one of its own name or its folder's, then the quick ones first."""
     beside = f"tests/{mutant.path.split('/')[0]}/" if "/" in mutant.path else "tests/test_"
-    room = sorted((file for file in known if file.startswith(beside)), key=lambda file: known[file]["seconds"])
+    own = {f"test_{name}" for name in Path(mutant.path).with_suffix("").parts}
+    room = sorted((file for file in known if file.startswith(beside)),
+                  key=lambda file: (Path(file).stem not in own, known[file]["seconds"]))
     place = mutant.function or "<module>"
     while True:  # what no test of the room enters may run in a process that a test starts, or by what is around it
         reaching = [file for file in room if f"{mutant.path}:{place}" in known[file]["functions"]]
@@ -231,26 +240,33 @@ def tests_for(mutant: Mutant, known: dict[str, dict]) -> list[str]:
 def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
     """What killed a mutant, or that nothing did."""
     text, before, after = changed_text(mutant)
-    facts: dict[str, object] = {"mutant": mutant, "before": before, "after": after, "killed by": None}
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder) / "src" / "cayley"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(SOURCE.parent / "conftest.py", copy.parent)  # the names that the examples take for granted
         (copy / mutant.path).write_text(text, encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": str(copy.parent), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
-                   "--hypothesis-profile", "first failure", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"),
-                   str(copy / mutant.path), *tests_for(mutant, known)]
-        try:
-            run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            facts["killed by"] = "does not end"
-        else:
-            if run.returncode not in (0, 5):  # 5: no tests at all
-                failures = [line for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-                facts["killed by"] = failures[0] if failures else f"exit {run.returncode}: {run.stderr[-200:]}"
-    return {**facts, "seconds": round(time.perf_counter() - start)}
+        examples = [str(copy / mutant.path)] if ">>>" in text else []
+        killer = failure(copy.parent, examples) or failure(copy.parent, tests_for(mutant, known))
+    return {"mutant": mutant, "before": before, "after": after, "killed by": killer, "seconds": round(time.perf_counter() - start)}
+
+
+def failure(source: Path, tests: list[str]) -> str | None:
+    """The first of the tests that fails with the package of a folder. Examples have a process of their own: pytest imports their
+    module once more, and then its classes are two."""
+    environment = {**os.environ, "PYTHONPATH": str(source), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
+               "--hypothesis-profile", "first failure", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), *tests]
+    if not tests:
+        return None
+    try:
+        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    if run.returncode in (0, 5):  # 5: no tests at all
+        return None
+    failures = (line for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR ")))
+    return next(failures, f"exit {run.returncode}: {run.stderr[-200:]}")
 
 
 def again(kept: Path) -> list[Mutant]:

@@ -1,5 +1,6 @@
 """One graph on many kinds of scalars."""
 
+import itertools
 import math
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import sympy
 
+import cayley as cy
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra, interpret
 from cayley.errors import SignatureError, UnsupportedError
 from compiler.mechanisms import choices, every_operation, inverse_dynamics, moved_points, pendulum_torque, program_of
@@ -186,6 +188,17 @@ def test_a_module_of_functions():
     plain = Algebra.of_operators("floats", math).extended({"sign": np.sign})
     x, y = [0.1, -0.2, 0.3], [0.4, 0.5, -0.6]
     np.testing.assert_allclose(interpret(program, plain, x, y)[0].astype(float), every_operation(np.array(x), np.array(y)), rtol=1e-13)
+
+
+def test_operators_alone_give_numpys_values_for_every_pair():
+    def text(a, b):
+        chosen = [cy.where(condition, 1.0, 2.0) for condition in (a < b, a <= b, a == b, a != b, (a < b) & (b < 2.5), (a < b) | (b < a))]
+        return np.stack([a + b, a - b, a * b, a / b, -a, abs(a), np.minimum(a, b), np.maximum(a, b), a % b, a // b, *chosen])
+
+    program = program_of(text, "(),()->(16)", inputs=["a", "b"])
+    for a, b in itertools.product((-2.5, -1.0, 0.5, 2.0, 3.0, math.nan), repeat=2):
+        (found,) = interpret(program, Algebra.of_operators("floats"), a, b)
+        np.testing.assert_array_equal(found.astype(float), text(np.float64(a), np.float64(b)), err_msg=f"{a}, {b}")
 
 
 def test_exact_fractions():
