@@ -141,6 +141,7 @@ def test_what_a_link_points_to_does_not_count(here, tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_MOST_BYTES", 3000)
     large = tmp_path / "large"
     large.write_bytes(bytes(10_000))
+    os.utime(large, (2e9, 2e9))  # used last of all
     cache.store("first", [bytes(900)])
     (here / "elsewhere.code").symlink_to(large)
     cache.store("second", [bytes(900)])
