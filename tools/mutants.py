@@ -245,6 +245,7 @@ def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
         copy = Path(folder) / "src" / "cayley"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(SOURCE.parent / "conftest.py", copy.parent)  # the names that the examples take for granted
+        shutil.copy(ROOT / "conftest.py", folder)  # their cache and their profile
         module = copy / mutant.path
         examples = [str(module)] if ">>>" in text else []
         module.write_text(text, encoding="utf-8")

@@ -449,13 +449,13 @@ def long_chain(steps):
                          ids=["forward", "reverse"])
 def test_long_chains_take_no_recursion_and_grow_in_proportion(sweep):
     made = []
-    for steps in (25_000, 50_000):
+    for steps in (5_000, 10_000):
         graph, value, variables = long_chain(steps)
         size = graph.size
         sweep(value, variables)
         made.append(graph.size - size)
-    assert size > 100_000
-    assert made[0] > 25_000 and 1.95 < made[1] / made[0] < 2.05
+    assert size > 20_000
+    assert made[0] > 5_000 and 1.95 < made[1] / made[0] < 2.05
 
 
 def test_a_large_jacobian_is_built_in_one_mode(monkeypatch):

@@ -172,20 +172,38 @@ def exact(name: str, arguments: tuple[float, ...]) -> mpmath.mpf:
         return EXACT[name](*map(mpmath.mpf, arguments))
 
 
-def error(got: np.floating, want: mpmath.mpf) -> float:
-    """In units in the last place of the correctly rounded result."""
-    with np.errstate(over="ignore"):
-        rounded = type(got)(float(want))
-    if not np.isfinite(got):
-        return 0.0 if got == rounded else np.inf
-    with mpmath.workprec(200):
-        return float(abs(mpmath.mpf(float(got)) - want) / mpmath.mpf(float(np.spacing(abs(rounded)))))
+def errors(got: np.ndarray, wanted: list[mpmath.mpf]) -> np.ndarray:
+    """In units in the last place of the correctly rounded results; only the distance from these needs more digits."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        nearest = np.array([float(want) for want in wanted])
+        rounded = nearest.astype(got.dtype)
+        unit = np.spacing(np.abs(rounded)).astype(np.float64)
+    shifts = (1 - np.frexp(unit)[1]).tolist()
+    with mpmath.workprec(200), np.errstate(invalid="ignore"):
+        rest = [float(mpmath.ldexp(want - part, shift)) if np.isfinite(part) else 0.0
+                for want, part, shift in zip(wanted, nearest.tolist(), shifts, strict=True)]
+        found = np.abs((got.astype(np.float64) - nearest) / unit - rest)
+    return np.where(np.isfinite(got) & ~np.isnan(found), found, np.where(got == rounded, 0.0, np.inf))
 
 
 def largest_error(name: str, arguments: tuple[np.ndarray, ...], **options) -> tuple[float, tuple[float, ...]]:
     got = evaluate(name, *arguments, **options)
     rows = [tuple(map(float, row)) for row in zip(*arguments, strict=True)]
-    return max((error(g, exact(name, row)), row) for g, row in zip(got, rows, strict=True))
+    found = errors(got, [exact(name, row) for row in rows])
+    return found.max(), rows[found.argmax()]
+
+
+def test_errors_are_measured_as_they_are():
+    """Shares of a unit beside numbers of every size; and what is infinite or not a number is not a small error."""
+    for number in (np.float64, np.float32):
+        exactly = [mpmath.mpf(float(x)) for x in number([1.0, 1.5, 3e-40, 1e30, 7e-310])]
+        units = [mpmath.mpf(float(np.spacing(number(float(x))))) for x in exactly]
+        for share in (0.0, 0.25, 0.49, 1.25):
+            with mpmath.workprec(200):
+                wanted = [x + mpmath.mpf(share) * unit for x, unit in zip(exactly, units, strict=True)]
+            assert errors(number([float(x) for x in exactly]), wanted) == pytest.approx(share, abs=1e-3)
+    ends = [np.inf, np.nan, 1.0, -np.inf]
+    assert errors(np.array(ends), [mpmath.mpf("1e400"), mpmath.mpf(1), mpmath.mpf("1e400"), mpmath.mpf(1)]).tolist() == [0.0] + 3 * [np.inf]
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

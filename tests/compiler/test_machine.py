@@ -43,12 +43,13 @@ def test_older_processors_of_the_same_kind(cpu, features, vector_bytes, fused, m
     np.testing.assert_allclose(single, many, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("vector_bytes", [8, 16, 32, 64])
-def test_the_width_of_vectors_does_not_change_a_bit(vector_bytes, monkeypatch):
+def test_the_width_of_vectors_does_not_change_a_bit(monkeypatch):
     q, qd = np.random.default_rng(0).normal(scale=3.0, size=(2, 21, 5))
-    here, narrow = host(), dataclasses.replace(host(), vector_bytes=vector_bytes)
-    for a, b in zip(on(here, monkeypatch, q, qd), on(narrow, monkeypatch, q, qd), strict=True):
-        assert (a == b).all()
+    here = on(host(), monkeypatch, q, qd)
+    for vector_bytes in {8, 16, 32, 64} - {host().vector_bytes}:
+        other = dataclasses.replace(host(), vector_bytes=vector_bytes)
+        for a, b in zip(here, on(other, monkeypatch, q, qd), strict=True):
+            assert (a == b).all(), vector_bytes
 
 
 @pytest.mark.parametrize("kind, present, vector_bytes, fused", [

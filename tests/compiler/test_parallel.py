@@ -176,3 +176,11 @@ assert (together(x) == expected).all()
 def test_other_processes_have_threads_of_their_own(start):
     done = subprocess.run([sys.executable, "-c", PROCESSES, start], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("given", [lambda c: c, lambda c: [c, 2.0 * c, 1.0, c], lambda c: np.array([c, 2.0 * c, 1.0, c], dtype=object)],
+                         ids=["one", "a list", "an array of objects"])
+def test_symbols_are_traced_and_not_cut(given):
+    def law(kernel):
+        return cy.kernel("()->(4,3)", name="law", inputs=["c"])(lambda c: kernel(material((4, 3)), given(c)))
+    assert (law(turn.parallel(2))(0.7) == law(turn)(0.7)).all()

@@ -36,21 +36,21 @@ def test_a_long_program_is_cut_into_functions(dtype, tolerance, monkeypatch):
 
 
 def test_time_grows_in_proportion():
-    """Forty times the length must not cost much more than forty times the time (quadratic growth would be 1600)."""
+    """Thirty times the length must not cost much more than thirty times the time (quadratic growth would be 900)."""
     def seconds(steps):
-        start = time.perf_counter()
+        start = time.process_time()
         kernel = cy.kernel("(8)->(8)", name=f"chain{steps}")(long_chain(steps))
         kernel(np.ones(8))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(100)
-    short, long = seconds(1000), seconds(40000)
-    assert long < 160 * short
+    short, long = seconds(500), seconds(15000)
+    assert long < 100 * short
 
 
 def test_many_inputs_and_outputs():
     kernel = cy.kernel("(n),(n)->(n)", name="wide")(lambda a, b: a * b + 1)
-    a, b = np.random.default_rng(1).normal(size=(2, 5, 3000))
+    a, b = np.random.default_rng(1).normal(size=(2, 5, 1000))
     np.testing.assert_allclose(kernel(a, b), a * b + 1, rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(kernel(a[:, ::-1], b), a[:, ::-1] * b + 1, rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(kernel(a[0], b[0]), a[0] * b[0] + 1, rtol=1e-15, atol=1e-15)
