@@ -119,8 +119,9 @@ def test_every_kind_of_joint_has_its_solid():
     q = resting(tree)
     q[1] = 0.4
     marks = {mark.joint: mark for mark in skeleton(tree, q).marks}
-    assert {name: mark.kind for name, mark in marks.items()} == {"j0": "revolute", "j1": "prismatic", "j2": "helical", "j3": "universal",
-                                                                 "j4": "spherical", "j5": "planar"}
+    assert {name: (mark.mark.shape, mark.mark.color) for name, mark in marks.items()} == {
+        "j0": ("cylinder", "turn"), "j1": ("sleeve", "slide"), "j2": ("cylinder", "screw"), "j3": ("cylinder", "turn"),
+        "j4": ("ball", "ball"), "j5": ("plate", "slide")}
     ball = np.concatenate(joint_solid(marks["j4"])) - marks["j4"].center
     assert np.allclose(np.linalg.norm(ball, axis=1), 1.2 * marks["j4"].size)
     box = np.concatenate(joint_solid(marks["j1"])) - marks["j1"].center

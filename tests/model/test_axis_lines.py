@@ -315,7 +315,7 @@ def test_what_has_no_screw_axis_or_line_is_refused():
         screw_axes_from_tree(tree)
     with pytest.raises(ModelError, match="'hip' is spherical"):
         lines_from_tree(tree)
-    helical = Tree.of("screw", [Body("a"), Body("b")], [Joint("jack", "a", "b", Helical())])
+    helical = Tree.of("screw", [Body("a"), Body("b")], [Joint("jack", "a", "b", Helical(pitch=0.1))])
     with pytest.raises(ModelError, match="'jack' is helical"):
         lines_from_tree(helical)
     for twist, why in (([0, 0, 2, 0, 0, 0], "linear part of length one"), ([0, 0, 0, 0, 0, 2], "zero or of length one")):

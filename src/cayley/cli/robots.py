@@ -59,7 +59,7 @@ def _mobility(arm: Tree) -> int | None:
 
 def _letters(arm: Any) -> str:
     """RRP for two revolute joints and a prismatic one; alike in a row, 6R."""
-    letters = "".join(joint.motion.word[0].upper() for joint in arm.joints if joint.motion.nv).replace("C", "R")
+    letters = "".join(joint.motion.letter for joint in arm.joints if joint.motion.nv)
     return f"{len(letters)}{letters[0]}" if len(set(letters)) == 1 and len(letters) > 1 else letters
 
 
@@ -107,7 +107,7 @@ def draw(arm: Mechanism, path: Path) -> Path:
 
 def described(arm: Mechanism) -> dict[str, Any]:
     """All of a mechanism as data."""
-    joints = [{"name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": getattr(j.motion, "axis", None),
+    joints = [{"name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": j.motion.keys.get("axis"),
                "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,
                "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous, "coulomb": j.friction.coulomb,
                "reflected_inertia": j.rotor.reflected, "follows": j.mimic.joint if j.mimic else None}

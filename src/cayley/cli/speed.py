@@ -94,7 +94,7 @@ def _model(pinocchio: Any, arm: Mechanism) -> tuple[Any, list[int]]:
     """The robot in Pinocchio, and where its coordinates are in Cayley's."""
     from cayley.model.urdf_text import dump_urdf
     moving = [joint for joint in arm.joints if joint.motion.nv]
-    if any(joint.motion.word not in ("revolute", "prismatic") for joint in moving) or arm.included:
+    if any(joint.motion.urdf not in ("revolute", "prismatic") for joint in moving) or arm.included:
         raise ValueError("only revolute and prismatic joints with limits are handed over")
     model = pinocchio.buildModelFromXML(dump_urdf(arm, leave_out=True))
     model.gravity.linear = np.array(arm.gravity)

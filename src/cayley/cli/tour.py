@@ -85,7 +85,7 @@ def _range(joint: Any) -> str:
     low, high = (joint.limits.lower[:1] or (math.nan,))[0], (joint.limits.upper[:1] or (math.nan,))[0]
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
-    return f"{low:g} … {high:g} m" if joint.motion.word == "prismatic" else f"{math.degrees(low):.0f}° … {math.degrees(high):.0f}°"
+    return f"{low:g} … {high:g} m" if joint.motion.coordinate_units[0] == "m" else f"{math.degrees(low):.0f}° … {math.degrees(high):.0f}°"
 
 
 # Its inverse dynamics

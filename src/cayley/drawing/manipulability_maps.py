@@ -20,7 +20,6 @@ from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
 from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.uniform import velocity_units
-from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.tree import Tree
 
 Index = Literal["manipulability", "inverse_condition_number"]
@@ -128,7 +127,7 @@ def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: 
     grid = np.broadcast_to(start, (resolution, resolution, tree.nq)).copy()
     grid[..., places[0]], grid[..., places[1]] = np.meshgrid(across, up)
     singular = np.concatenate([singular_on_lines(meter, lines) for lines in (grid, grid.swapaxes(0, 1))])
-    names = [f"{name} [{'m' if isinstance(tree.joints[k].motion, Prismatic) else 'rad'}]" for name, k in zip(over, numbers, strict=True)]
+    names = [f"{name} [{tree.joints[k].motion.coordinate_units[0]}]" for name, k in zip(over, numbers, strict=True)]
     return ManipulabilityMap(tree, frame, meter.index, (names[0], names[1]), across, up, meter.value(grid), singular[:, places], singular,
                              start, unit, None)
 
@@ -155,8 +154,9 @@ def _over_section(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit:
 def _random_lines(tree: Tree, q: np.ndarray) -> np.ndarray:
     """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are drawn from, too."""
     start, end = q[: len(q) // 2], q[len(q) // 2: 2 * (len(q) // 2)].copy()
-    endless = [place.start for joint, place in zip(tree.joints, tree.q_slices, strict=True)
-               if isinstance(joint.motion, Revolute) and not np.isfinite(joint.limits.lower + joint.limits.upper).any()]
+    endless = [place.start + k for joint, place in zip(tree.joints, tree.q_slices, strict=True)
+               for k, (wraps, *ends) in enumerate(zip(joint.motion.wraps, joint.limits.lower, joint.limits.upper, strict=True))
+               if wraps and not np.isfinite(ends).any()]
     end[:, endless] += 2 * np.pi * (np.arange(len(end)) % 3 - 1)[:, None]
     return np.linspace(start, end, 41, axis=1)
 

@@ -15,7 +15,6 @@ from cayley.drawing.skeleton import resting
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.configurations import quaternion_places, with_followers
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Floating, Revolute, Spherical, Universal
 from cayley.model.tree import Tree
 
 JointLimits = Mapping[str, tuple[float, float]]
@@ -45,18 +44,19 @@ def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tup
         lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
         if limits and joint.name in limits:
             lower, upper = (np.full(joint.motion.nq, float(end)) for end in limits[joint.name])
-        if isinstance(joint.motion, (Spherical, Floating)):
-            if np.isfinite([*joint.limits.lower[-4:], *joint.limits.upper[-4:]]).any():
+        turns, attitude = np.array(joint.motion.wraps, dtype=bool), joint.motion.attitude
+        if attitude is not None:
+            if np.isfinite([*joint.limits.lower[attitude.q], *joint.limits.upper[attitude.q]]).any():
                 raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits: rotations within "
                                        "limits of a quaternion are not drawn")
-            place = slice(place.start, place.stop - 4)
-            lower, upper = lower[:-4], upper[:-4]
-        if isinstance(joint.motion, (Revolute, Universal)):
-            lower, upper = _one_turn(lower, upper)
+            kept = attitude.position or slice(0, 0)
+            place = slice(place.start + kept.start, place.start + kept.stop)
+            lower, upper, turns = lower[kept], upper[kept], turns[kept]
+        lower[turns], upper[turns] = _one_turn(lower[turns], upper[turns])
         if not np.isfinite([*lower, *upper]).all():
             raise ModelError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has no end: its reach is infinite. Give "
                              f"limits={{{joint.name!r}: (lower, upper)}}" + (", or the frame that it carries as relative_to"
-                                                                            if joint.motion.word in ("floating", "planar") else ""))
+                                                                            if joint.motion.nv > 1 else ""))
         if not (lower <= upper).all():
             raise ModelError(f"the limits of joint {joint.name!r} are crossed: lower {lower}, upper {upper}")
         low[place], high[place] = lower, upper
@@ -88,8 +88,11 @@ def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | Non
     columns = []
     for number in drawn:
         q, v = tree.q_slices[number], tree.v_slices[number]
-        turned = 3 if isinstance(tree.joints[number].motion, (Spherical, Floating)) else 0  # by a quaternion: never held
-        held = [*(low[q] == high[q])[: v.stop - v.start - turned], *[False] * turned]
+        attitude, held = tree.joints[number].motion.attitude, np.zeros(v.stop - v.start, dtype=bool)  # by a quaternion: never held
+        if attitude is None:
+            held[:] = low[q] == high[q]
+        elif attitude.position is not None:
+            held[attitude.position] = (low[q] == high[q])[attitude.position]
         columns += [_followed_unit(tree, number, v.start + k) for k, fast in enumerate(held) if not fast]
     return np.stack(columns, axis=1) if columns else np.zeros((tree.nv, 0))
 

@@ -18,7 +18,7 @@ from cayley.errors import GeometryError, SignatureError
 from cayley.kinematics.closure import close
 from cayley.kinematics.forward import Pose, body_poses, joint_pose
 from cayley.model.configurations import with_followers
-from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Universal
+from cayley.model.joint_kinds import Mark
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 
@@ -48,10 +48,10 @@ class SlideLine(NamedTuple):
 
 
 class JointMark(NamedTuple):
-    """A joint: its kind in a word, where it is, the directions (k, 3) of its axes, and how large to draw it [m]."""
+    """A joint: how it is drawn, where it is, the directions (k, 3) of its axes, and how large to draw it [m]."""
 
     joint: str
-    kind: str
+    mark: Mark
     center: np.ndarray
     axes: np.ndarray
     size: float
@@ -85,15 +85,16 @@ class Skeleton:
     def marks(self) -> tuple[JointMark, ...]:
         found = []
         for number, joint in enumerate(self.tree.joints):
-            if joint.motion.nv and not isinstance(joint.motion, Floating):
+            mark = joint.motion.mark
+            if mark is not None:
                 child, parent = self.poses[number + 1], self.poses[self.tree.parents[number]]
                 before = parent.then(Pose.of(joint.placement))
                 size = self._mark_size(number)
-                center = child.p if isinstance(joint.motion, Planar) else before.p
-                if isinstance(joint.motion, Prismatic) and np.linalg.norm(before.p - parent.p) < 2 * size:
+                center = child.p if mark.on_child else before.p
+                if mark.shape == "sleeve" and np.linalg.norm(before.p - parent.p) < 2 * size:
                     center = before.p + _beside(child.p - before.p, 3 * size)
-                axes = np.array(_axes(joint.motion, child, before))
-                found.append(JointMark(joint.name, joint.motion.word, center, axes, size))
+                axes = np.array([(before if axis.on_parent else child).R @ np.asarray(axis.direction) for axis in mark.axes])
+                found.append(JointMark(joint.name, mark, center, axes, size))
         return tuple(found)
 
     def _mark_size(self, number: int) -> float:
@@ -114,14 +115,14 @@ def skeleton(tree: Tree, q: np.ndarray) -> Skeleton:
     carrying = _carrying(tree)
     for number, joint in enumerate(tree.joints):
         body = tree.parents[number]
-        if isinstance(joint.motion, Floating):
+        if joint.motion.free:
             continue
         start = poses[body].then(Pose.of(joint.placement))
         end = poses[body].then(joint_pose(tree, number, q))
-        path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion, start))
+        path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
         if path_length(path) > _SAME:
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
-        if np.linalg.norm(end.p - start.p) > _SAME and not isinstance(joint.motion, Planar):
+        if np.linalg.norm(end.p - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):
             slides.append(SlideLine(joint.name, np.stack([start.p, end.p])))
     for frame in _end_frames(tree):
         body = tree.body_number(frame.body)
@@ -178,7 +179,7 @@ def _same(one: Any, other: Any) -> bool:
 def floats(tree: Tree) -> bool:
     """Whether a floating joint carries all that moves."""
     moving = [joint for joint in tree.joints if joint.motion.nv]
-    return bool(moving) and isinstance(moving[0].motion, Floating)
+    return bool(moving) and moving[0].motion.free
 
 
 def stands_on_legs(tree: Tree) -> bool:
@@ -221,22 +222,15 @@ def _beside(slide: np.ndarray, distance: float) -> np.ndarray:
     return slide * min(distance / length, 0.5) if length > 0 else slide
 
 
-def _axes(motion: Motion, child: Pose, joint: Pose) -> list[np.ndarray]:
-    if isinstance(motion, Universal):
-        return [joint.R @ np.asarray(motion.axis), child.R @ np.asarray(motion.second)]
-    return [child.R @ np.asarray(getattr(motion, "axis", (0.0, 0.0, 1.0)))]
-
-
-def _first_axis(motion: Motion, joint: Pose) -> np.ndarray | None:
+def _first_axis(mark: Mark | None, joint: Pose) -> np.ndarray | None:
     """The axis that a link ends on; a universal joint's first."""
-    return joint.R @ np.asarray(motion.axis) if hasattr(motion, "axis") and not isinstance(motion, Planar) else None
+    return joint.R @ np.asarray(mark.lines[0].direction) if mark is not None and mark.lines else None
 
 
 def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> np.ndarray | None:
     """The axis of the joint that carries a body; the second of a universal joint."""
-    motion = tree.joints[body - 1].motion if body else Motion()
-    axis = getattr(motion, "second", getattr(motion, "axis", None))
-    return None if axis is None or isinstance(motion, Planar) else poses[body].R @ np.asarray(axis)
+    mark = tree.joints[body - 1].motion.mark if body else None
+    return poses[body].R @ np.asarray(mark.lines[-1].direction) if mark is not None and mark.lines else None
 
 
 def _carrying(tree: Tree) -> list[bool]:

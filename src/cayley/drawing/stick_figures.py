@@ -32,8 +32,7 @@ from cayley.kinematics.forward import Pose
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 
-COLORS = {"revolute": BLUE, "continuous": BLUE, "prismatic": ORANGE, "helical": PURPLE, "universal": BLUE, "spherical": GREEN,
-          "planar": ORANGE}
+COLORS = {"turn": BLUE, "slide": ORANGE, "screw": PURPLE, "ball": GREEN}
 SLIDE = "#b9a58f"
 _MANY_ENDS = 6  # with more, no end is named unless asked for
 
@@ -123,17 +122,17 @@ def _solids(lines: Sequence[LinkLine], slides: Sequence[SlideLine], marks: Seque
     rod, piece = 0.3 * size, size
     found = [(GREY, solids.tube(line.points, rod if line.carries else 0.45 * rod, piece)) for line in lines]
     found += [(SLIDE, solids.tube(slide.points, 0.75 * rod, piece)) for slide in slides]
-    return found + [(COLORS[mark.kind], joint_solid(mark)) for mark in marks]
+    return found + [(COLORS[mark.mark.color], joint_solid(mark)) for mark in marks]
 
 
 def joint_solid(mark: JointMark) -> solids.Polygons:
     """The solid that stands for a joint: a cylinder along each axis of a turn, a sleeve along a slide, a ball, a plate."""
     center, size = mark.center, mark.size
-    if mark.kind == "spherical":
+    if mark.mark.shape == "ball":
         return solids.sphere(center, 1.2 * size)
-    if mark.kind == "prismatic":
+    if mark.mark.shape == "sleeve":
         return solids.box(center, mark.axes[0], 0.85 * size, 1.7 * size)
-    if mark.kind == "planar":
+    if mark.mark.shape == "plate":
         return solids.box(center, mark.axes[0], 2.2 * size, 0.3 * size)
     return [polygon for axis in mark.axes for polygon in solids.cylinder(center, axis, 0.8 * size, 1.35 * size)]
 
@@ -155,10 +154,10 @@ def _draw_flat(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
 
 
 def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Any:
-    style = {"facecolor": _pale(COLORS[mark.kind], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0, "zorder": level,
+    style = {"facecolor": _pale(COLORS[mark.mark.color], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0, "zorder": level,
              "label": f"_{mark.joint}"}
     center = view(mark.center)
-    if mark.kind == "prismatic":
+    if mark.mark.shape == "sleeve":
         along = view(mark.axes[0])
         across = np.array([-along[1], along[0]])
         corners = [a * 2.0 * mark.size * along + b * mark.size * across for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from cayley.errors import ConventionError
-from cayley.kinematics.elementary import elementary_motions
 from cayley.kinematics.forward import body_poses
-from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
+from cayley.model.joint_kinds import Screw
 from cayley.model.tree import Tree
 
 _PARALLEL = 1e-5  # files give right angles as 1.5708
@@ -81,14 +80,12 @@ def plane_view(normal: np.ndarray) -> View:
 
 def plane_normal(tree: Tree) -> np.ndarray | None:
     """The unit normal of the planes in which all bodies move, or None."""
-    turns, slides = [], []
-    for motion, axis in _axes(tree):
-        if isinstance(motion, Revolute) or (isinstance(motion, Helical) and motion.pitch == 0.0):
-            turns.append(axis)
-        elif isinstance(motion, Prismatic):
-            slides.append(axis)
-        else:
+    turns: list[np.ndarray] = []
+    slides: list[np.ndarray] = []
+    for screw, axis in _axes(tree):
+        if screw is None or (screw.turn and screw.slide):
             return None
+        (turns if screw.turn else slides).append(axis)
     candidates = turns or [np.cross(a, b) for a, b in combinations(slides, 2)]
     longest = max(candidates, key=np.linalg.norm, default=np.zeros(3))
     if np.linalg.norm(longest) < 0.01:
@@ -99,10 +96,10 @@ def plane_normal(tree: Tree) -> np.ndarray | None:
     return normal if across and inside else None
 
 
-def _axes(tree: Tree) -> Iterator[tuple[Motion, np.ndarray]]:
+def _axes(tree: Tree) -> Iterator[tuple[Screw | None, np.ndarray]]:
     """The elementary motions of a mechanism that stands at its zeros, with the directions of their axes."""
     poses = body_poses(tree, tree.neutral)
     for joint, pose in zip(tree.joints, poses[1:], strict=True):
         if joint.motion.nv:
-            for motion in elementary_motions(joint.motion):
-                yield motion, pose.R @ np.asarray(getattr(motion, "axis", (0.0, 0.0, 0.0)))
+            for motion in joint.motion.elementary:
+                yield motion.screw, pose.R @ (np.zeros(3) if motion.screw is None else np.asarray(motion.screw.axis))

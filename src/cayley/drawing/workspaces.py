@@ -20,7 +20,6 @@ from cayley.errors import SignatureError
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.model.configurations import quaternion_places, with_followers
-from cayley.model.joint_kinds import Revolute
 from cayley.model.tree import Tree
 
 _BEST = 6  # samples to start a search from
@@ -200,9 +199,10 @@ def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str |
     first = tree.joints[joints[0]]
     base = 0 if relative_to is None else tree.body_number(tree.frame(relative_to).body)
     outward = set(tree.path(base)) <= set(tree.path(tree.body_number(tree.frame(frame).body)))
-    if not isinstance(first.motion, Revolute) or not outward:
+    screw = first.motion.screw
+    if screw is None or not screw.turn or screw.slide or not outward:
         return None
     seen = frame_pose(tree, tree.neutral, relative_to).inverse if relative_to is not None else body_poses(tree, tree.neutral)[0]
     child = seen.then(body_poses(tree, tree.neutral)[joints[0] + 1])
-    direction = child.R @ np.asarray(first.motion.axis)
+    direction = child.R @ np.asarray(screw.axis)
     return Axis(child.p, direction) if abs(direction[2]) > 1 - _VERTICAL else None

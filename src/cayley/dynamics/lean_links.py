@@ -16,20 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
 
 from cayley.dynamics.links import ROOT, Link, Links, frame_with_z, links_of, pose_of
-from cayley.dynamics.moments import NOTHING, Moments
-from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute, Spherical
+from cayley.dynamics.moments import Moments
+from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 _PARALLEL = 1e-12  # sine below which axes are parallel
 _NEARLY_PARALLEL = 0.03  # feet of common normals are far away: the square of the distance is lost in digits
 _ROUNDING = 1e-14  # of a moment, beside what it was summed from
-_TURNING = (Revolute, Helical)
 
 
 def lean_links(tree: Tree, *, pushed: Iterable[str] = ()) -> Links:
@@ -58,7 +56,7 @@ def in_lean_frames(links: Links) -> Links:
     """The same links in the frames described above."""
     changes: list[np.ndarray] = []
     for number, link in enumerate(links.links):
-        if isinstance(link.motion, _TURNING):
+        if link.turns_about_axis:
             changes.append(_turning_frame(links, number, changes))
         elif link.is_prismatic:
             changes.append(_sliding_frame(links, number, changes))
@@ -71,7 +69,7 @@ def in_lean_frames(links: Links) -> Links:
 def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
     """Along the axis to the foot of the normal with the parent's axis; about it so that x is the normal with the child's."""
     link, onward = links.links[number], _onward(links, number)
-    if link.parent != ROOT and isinstance(links.links[link.parent].motion, _TURNING):
+    if link.parent != ROOT and links.links[link.parent].turns_about_axis:
         slide = _normal(link, changes[link.parent][2, 3]).slide
     else:
         slide = _distance_to_child(onward)
@@ -87,14 +85,14 @@ def _sliding_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.n
     turned = link.placement[:3, :3].T @ parent
     if onward is None:
         return pose_of(turned, link.moments.center)
-    slide = _distance_to_child(_onward(links, links.links.index(onward))) if isinstance(onward.motion, _TURNING) else 0.0
+    slide = _distance_to_child(_onward(links, links.links.index(onward))) if onward.turns_about_axis else 0.0
     return pose_of(turned, onward.placement[:3, 3] + slide * onward.placement[:3, 2])
 
 
 def _root_frame(links: Links, changes: list[np.ndarray]) -> np.ndarray:
     """The frame of the first link, where it is a turning one."""
     for number, link in enumerate(links.links):
-        if link.parent == ROOT and isinstance(link.motion, _TURNING):
+        if link.parent == ROOT and link.turns_about_axis:
             return link.placement @ changes[number]
     return np.eye(4)
 
@@ -102,12 +100,12 @@ def _root_frame(links: Links, changes: list[np.ndarray]) -> np.ndarray:
 def _onward(links: Links, number: int) -> Link | None:
     """The link whose frame this one's is fitted to: the first that turns, or the first."""
     carried = [links.links[k] for k in links.children[number]]
-    return next((link for link in carried if isinstance(link.motion, _TURNING)), carried[0] if carried else None)
+    return next((link for link in carried if link.turns_about_axis), carried[0] if carried else None)
 
 
 def _distance_to_child(child: Link | None) -> float:
     """Along z to the foot of the normal with the child's axis."""
-    if child is None or not isinstance(child.motion, _TURNING):
+    if child is None or not child.turns_about_axis:
         return 0.0
     normal = _normal(child)
     foot = child.placement[:3, 3] + normal.slide * child.placement[:3, 2]
@@ -120,7 +118,7 @@ def _x_direction(links: Links, number: int) -> np.ndarray | None:
     turned = np.eye(3)
     while child is not None:
         axis = turned @ child.placement[:3, :3] @ _axis(child.motion)
-        if isinstance(child.motion, _TURNING) and np.array_equal(turned, np.eye(3)):
+        if child.turns_about_axis and np.array_equal(turned, np.eye(3)):
             return _normal(child).direction
         across = np.cross([0.0, 0.0, 1.0], axis)
         if np.linalg.norm(across) > _PARALLEL:
@@ -133,7 +131,7 @@ def _x_direction(links: Links, number: int) -> np.ndarray | None:
 
 
 def _axis(motion: Motion) -> np.ndarray:
-    return np.asarray(getattr(motion, "axis", (0.0, 0.0, 1.0)))
+    return np.array([0.0, 0.0, 1.0]) if motion.screw is None else np.asarray(motion.screw.axis)
 
 
 def _normal(child: Link, height: float = 0.0) -> Normal:
@@ -215,25 +213,10 @@ def _is_symmetric(moments: Moments) -> bool:
     return not (moments.first[:2].any() or xz or yz) and abs(xy) <= size and abs(xx - yy) <= size
 
 
-@singledispatch
 def _shared(motion: Motion, moments: Moments) -> Moments:
     """What moves with the parent in the same way, whatever the joint does."""
-    return NOTHING
-
-
-@_shared.register
-def _(motion: Revolute, moments: Moments) -> Moments:
-    return Moments(moments.mass, moments.first * [0, 0, 1], moments.second * np.diag([0, 0, 1]))
-
-
-@_shared.register
-def _(motion: Prismatic, moments: Moments) -> Moments:
-    return Moments(0.0, np.zeros(3), moments.second)
-
-
-@_shared.register
-def _(motion: Spherical, moments: Moments) -> Moments:
-    return Moments(moments.mass, np.zeros(3), np.zeros((3, 3)))
+    mass, first, second = motion.shared_moments
+    return Moments(moments.mass * mass, moments.first * first, moments.second * second)
 
 
 def _size(moments: Moments) -> Moments:

@@ -21,15 +21,12 @@ import numpy as np
 from cayley.dynamics.moments import NOTHING, Moments
 from cayley.dynamics.turns import Turn, turn_about_z, zxz
 from cayley.errors import UnsupportedError
-from cayley.kinematics.elementary import elementary_motions
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
+from cayley.model.joint_kinds import Motion
 from cayley.model.report import check_has_masses
 from cayley.model.tree import Tree
 
 ROOT = -1
-_Z = (0.0, 0.0, 1.0)
-_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +44,19 @@ class Link:
 
     @property
     def is_revolute(self) -> bool:
-        return isinstance(self.motion, Revolute)
+        screw = self.motion.screw
+        return screw is not None and screw.turn != 0 and screw.slide == 0
 
     @property
     def is_prismatic(self) -> bool:
-        return isinstance(self.motion, Prismatic)
+        screw = self.motion.screw
+        return screw is not None and screw.turn == 0
+
+    @property
+    def turns_about_axis(self) -> bool:
+        """Whether its joint is revolute or helical."""
+        screw = self.motion.screw
+        return screw is not None and screw.turn != 0
 
     @cached_property
     def subspace(self) -> np.ndarray:
@@ -91,7 +96,7 @@ class Link:
     def _moved(self, gamma: Turn, q: Any) -> Any:
         if self.turns_unseen:
             return gamma
-        if isinstance(self.motion, (Revolute, Helical)):
+        if self.turns_about_axis:
             return turn_about_z(gamma, q[self.coordinates][0])
         return gamma.then(self.motion.pose(q[self.coordinates])[0])
 
@@ -181,7 +186,7 @@ def _plain_links(tree: Tree) -> Links:
         number, pose = bodies[joint.parent]
         pose = pose @ joint.placement
         q, v = place.start, first.start
-        for motion in elementary_motions(joint.motion):
+        for motion in joint.motion.elementary:
             if motion.nv:
                 links.append(Link(joint.name, number, motion, slice(q, q + motion.nq), slice(v, v + motion.nv), pose))
                 number, pose = len(links) - 1, np.eye(4)
@@ -196,34 +201,25 @@ def _plain_links(tree: Tree) -> Links:
 
 
 def _axis_to_z(motion: Motion) -> np.ndarray:
-    axis = getattr(motion, "axis", None)
-    return np.eye(4) if axis is None else pose_of(frame_with_z(axis), np.zeros(3))
+    return np.eye(4) if motion.screw is None else pose_of(frame_with_z(motion.screw.axis), np.zeros(3))
 
 
 def _reframed(link: Link, change: np.ndarray, parent_change: np.ndarray) -> Link:
     back = inverse_pose(change)
-    return replace(link, motion=_motion_in(link.motion, change[:3, :3]), placement=inverse_pose(parent_change) @ link.placement @ change,
+    return replace(link, motion=link.motion.turned(change[:3, :3]), placement=inverse_pose(parent_change) @ link.placement @ change,
                    moments=link.moments.seen_from(back[:3, :3], back[:3, 3]))
 
 
-def _motion_in(motion: Motion, R: np.ndarray) -> Motion:
-    """The motion in turned axes."""
-    if not isinstance(motion, (Revolute, Helical, Prismatic)):
-        return motion
-    turned = R.T @ np.asarray(motion.axis)
-    turned = np.where(np.abs(turned) < _ROUNDING, 0.0, turned)
-    return replace(motion, axis=_Z if np.abs(turned - _Z).max() < _ROUNDING else tuple(turned.tolist()))
-
-
-def serial_chain(tree: Tree, *, only: tuple[type[Motion], ...] = (Revolute, Prismatic)) -> Links:
-    """The links of an open chain, for methods that are published for chains alone; other mechanisms are refused by the joint's name."""
+def serial_chain(tree: Tree, *, prismatic: bool = True) -> Links:
+    """The links of an open chain of revolute and, unless said otherwise, prismatic joints, for methods that are published for such chains
+    alone; other mechanisms are refused by the joint's name."""
     chain = links_of(tree)
     for number, link in enumerate(chain.links):
         if link.parent != number - 1:
             raise UnsupportedError(f"this method is for open chains, and {tree.name} branches at joint {link.name!r}: use the default "
                                    "method, which is for trees")
-        if not isinstance(link.motion, only):
-            words = " and ".join(kind.__name__.lower() for kind in only)
+        if not (link.is_revolute or (prismatic and link.is_prismatic)):
+            words = "revolute and prismatic" if prismatic else "revolute"
             raise UnsupportedError(f"this method is for {words} joints, and joint {link.name!r} of {tree.name} is {link.motion.word}: use "
                                    "the default method, which is for joints of every kind")
     return chain

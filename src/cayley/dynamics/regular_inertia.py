@@ -30,7 +30,6 @@ from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import Links
 from cayley.dynamics.moments import Moments
 from cayley.errors import SingularityError
-from cayley.kinematics.elementary import elementary_motions
 from cayley.model.report import rigid_groups
 from cayley.model.tree import Tree
 
@@ -138,7 +137,7 @@ def _is_physical(body: Moments) -> bool:
 def _least_pivots(motion: Any, body: Moments, rotors: np.ndarray) -> np.ndarray:
     """For each velocity of a joint the inertia (nv) that is left of its link's own when its other velocities give way."""
     S, I = motion.subspace(motion.neutral), _spatial(body)
-    if len(elementary_motions(motion)) > 1:  # S turns with q, S^T S does not: at least the least eigenvalue of I, in one unit, for each
+    if len(motion.elementary) > 1:  # S turns with q, S^T S does not: at least the least eigenvalue of I, in one unit, for each
         length = np.sqrt(max(np.abs(I[3:, 3:]).max(), 1e-300) / max(body.mass, 1e-300))
         unit = np.repeat([1.0, length], 3)
         I = max(np.linalg.eigvalsh(I / np.outer(unit, unit)).min(), 0.0) * np.diag(unit**2)
@@ -173,4 +172,4 @@ def _way_in(tree: Tree, number: int) -> Iterator[tuple[int, float]]:
         yield joint, reach
         motion = tree.joints[joint].motion
         reach += float(np.linalg.norm(np.asarray(tree.joints[joint].placement)[:3, 3]))
-        reach += _FAR * bool(motion.subspace(motion.neutral)[:3].any())
+        reach += _FAR * motion.slides

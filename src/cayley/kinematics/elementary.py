@@ -7,13 +7,13 @@ rates and Hessians of Jacobians need to know about a joint is then only how the 
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.errors import UnsupportedError
 from cayley.kinematics.forward import HERE, Pose
-from cayley.model.joint_kinds import Motion, Planar, Prismatic, Revolute, Universal
+from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 
@@ -23,23 +23,6 @@ class Step(NamedTuple):
     columns: slice  # its entries in the velocity
     subspace: np.ndarray  # (6, m), in the axes and at the origin of the frame after it
     pose: Pose  # of the frame after it, in the frame before it
-
-
-@singledispatch
-def elementary_motions(motion: Motion) -> tuple[Motion, ...]:
-    """The elementary motions of a joint, the one nearest to the parent first."""
-    return (motion,)
-
-
-@elementary_motions.register
-def _(motion: Universal) -> tuple[Motion, ...]:
-    return Revolute(motion.axis), Revolute(motion.second)
-
-
-@elementary_motions.register
-def _(motion: Planar) -> tuple[Motion, ...]:
-    x, y = motion.plane.tolist()
-    return Prismatic(tuple(x)), Prismatic(tuple(y)), Revolute(motion.axis)
 
 
 class Link(NamedTuple):
@@ -61,12 +44,23 @@ def way_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
     for number in tree.path(tree.body_number(wanted.body)):
         joint, place, first = tree.joints[number], tree.q_slices[number].start, tree.v_slices[number].start
         placement = placement.then(Pose.of(joint.placement))
-        for motion in elementary_motions(joint.motion):
+        for motion in joint.motion.elementary:
             if motion.nv:
                 links.append(Link(placement, motion, slice(place, place + motion.nq), slice(first, first + motion.nv)))
                 placement = HERE
             place, first = place + motion.nq, first + motion.nv
     return links, placement.then(Pose.of(wanted.pose))
+
+
+def pairs_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
+    """The same for what is written for motions about one axis and attitudes; joints of other kinds are refused by name."""
+    links, end = way_to(tree, frame)
+    for number in tree.path(tree.body_number(tree.frame(frame).body)):
+        for motion in tree.joints[number].motion.elementary:
+            if motion.nv and motion.screw is None and motion.attitude is None:
+                raise UnsupportedError(f"joint {tree.joints[number].name!r} of {tree.name} is {motion.word}: it neither moves about one "
+                                       "axis nor has an attitude of its own")
+    return links, end
 
 
 def steps_to(tree: Tree, q: Any, frame: str) -> list[Step]:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.kinematics.elementary import way_to
+from cayley.kinematics.elementary import pairs_to
 from cayley.kinematics.forward import HERE, Pose
-from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Spherical
+from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 
@@ -29,7 +29,7 @@ class JointLines(NamedTuple):
 def joint_lines(tree: Tree, q: Any, frame: str) -> JointLines:
     """The axes on the way to a frame; a spherical or a floating joint has three, those of the body that it moves."""
     pose, directions, moments = HERE, [], []
-    for link in way_to(tree, frame)[0]:
+    for link in pairs_to(tree, frame)[0]:
         pose = pose.then(link.placement).then(Pose(*link.motion.pose(q[link.coordinates])))
         for axis in _axes(link.motion):
             directions.append(pose.R @ axis)
@@ -45,7 +45,7 @@ def dual_jacobian(tree: Tree, q: Any, frame: str) -> Any:
 
 def active_columns(tree: Tree, frame: str) -> np.ndarray:
     """The constant matrix (2n, nv) from velocities to (t'; d'): `dual_jacobian @ active_columns` is the Jacobian at the root's origin."""
-    links = way_to(tree, frame)[0]
+    links = pairs_to(tree, frame)[0]
     n = sum(len(_axes(link.motion)) for link in links)
     chosen, axis = np.zeros((2 * n, tree.nv)), 0
     for link in links:
@@ -58,13 +58,12 @@ def active_columns(tree: Tree, frame: str) -> np.ndarray:
 
 
 def _axes(motion: Motion) -> np.ndarray:
-    return np.eye(3) if isinstance(motion, (Spherical, Floating)) else np.array([motion.axis])  # type: ignore[attr-defined]
+    return np.eye(3) if motion.screw is None else np.array([motion.screw.axis])
 
 
 def _shares(motion: Motion) -> tuple[Any, Any]:
     """What a joint's velocities give to the turns about its axes and to the slides along them."""
-    if isinstance(motion, Spherical):
-        return np.eye(3), 0.0
-    if isinstance(motion, Floating):
-        return np.eye(6)[3:], np.eye(6)[:3]
-    return (0.0, 1.0) if isinstance(motion, Prismatic) else (1.0, motion.pitch if isinstance(motion, Helical) else 0.0)
+    if motion.screw is None:
+        directions = np.asarray(motion.subspace(motion.neutral))
+        return directions[3:], directions[:3]
+    return motion.screw.turn, motion.screw.slide

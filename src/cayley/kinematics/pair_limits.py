@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from cayley.kinematics.elementary import way_to
-from cayley.kinematics.vector_parameter_chain import JointPairs, slides, turns
-from cayley.model.joint_kinds import Floating, Helical, Motion, Spherical
+from cayley.kinematics.elementary import pairs_to
+from cayley.kinematics.vector_parameter_chain import JointPairs
+from cayley.model.joint_kinds import Motion, Screw
+from cayley.model.joint_kinds.motion import Z
 from cayley.model.tree import Tree
 
 
@@ -32,7 +33,7 @@ class PairLimits:
 
 def pair_limits(tree: Tree, frame: str) -> PairLimits:
     """The limits of the joints on the way to a frame as limits of their pairs: infinite where a turn may pass a half-turn or has none."""
-    bounds = [_pair_bounds(link.motion, tree.lower[link.coordinates], tree.upper[link.coordinates]) for link in way_to(tree, frame)[0]]
+    bounds = [_pair_bounds(link.motion, tree.lower[link.coordinates], tree.upper[link.coordinates]) for link in pairs_to(tree, frame)[0]]
     low, high = (np.array([b[side] for b in bounds]) for side in (0, 1))
     return PairLimits(JointPairs(low[:, 0], low[:, 1]), JointPairs(high[:, 0], high[:, 1]))
 
@@ -44,16 +45,15 @@ def within_limits(tree: Tree, q: Any) -> Any:
 
 def _pair_bounds(motion: Motion, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The smallest and the largest (c, t), each (2, 3)."""
-    none = np.zeros((2, 3))
-    if isinstance(motion, (Spherical, Floating)):
-        low, high = (lower[:3], upper[:3]) if slides(motion) else none
+    none, attitude = np.zeros((2, 3)), motion.attitude
+    if attitude is not None:
+        low, high = none if attitude.position is None else (lower[attitude.position], upper[attitude.position])
         return np.array([np.full(3, -np.inf), low]), np.array([np.full(3, np.inf), high])
     free = lower[0] <= -np.pi or upper[0] >= np.pi
     ends = np.array([[-np.inf], [np.inf]]) if free else np.tan(np.array([lower, upper]) / 2)
-    axis = np.asarray(motion.axis)  # type: ignore[attr-defined]
-    c = _along(axis, ends) if turns(motion) else none
-    pitch = motion.pitch if isinstance(motion, Helical) else 1.0
-    t = _along(axis * pitch, np.array([lower, upper])) if slides(motion) else none
+    axis, turn, slide = motion.screw or Screw(Z, 0.0, 0.0)
+    c = _along(np.asarray(axis), ends) if turn else none
+    t = _along(np.asarray(axis) * slide, np.array([lower, upper])) if slide else none
     return np.array([c.min(axis=0), t.min(axis=0)]), np.array([c.max(axis=0), t.max(axis=0)])
 
 

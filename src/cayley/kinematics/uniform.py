@@ -18,7 +18,6 @@ from cayley.kinematics.elementary import way_to
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Floating, Prismatic
 from cayley.model.tree import Tree
 
 ROW_UNITS = ("m", "m", "m", "rad", "rad", "rad")
@@ -29,9 +28,7 @@ def velocity_units(tree: Tree, frame: str) -> dict[int, str]:
     check_independent(tree, "the Jacobian of a task", frame)
     units: dict[int, str] = {}
     for link in way_to(tree, frame)[0]:
-        places = range(link.columns.start, link.columns.stop)
-        kinds = ROW_UNITS if isinstance(link.motion, Floating) else ("m" if isinstance(link.motion, Prismatic) else "rad",) * len(places)
-        units.update(zip(places, kinds, strict=True))
+        units.update(zip(range(link.columns.start, link.columns.stop), link.motion.velocity_units, strict=True))
     return units
 
 

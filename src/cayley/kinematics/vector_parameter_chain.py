@@ -19,9 +19,10 @@ from cayley.geometry.rotations.homogeneous import compose_homogeneous, normalize
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, rotation_of_form
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.elementary import way_to
+from cayley.kinematics.elementary import pairs_to
 from cayley.kinematics.forward import HERE, Pose
-from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Spherical
+from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds.motion import Axis, Z
 from cayley.model.tree import Tree
 
 _ROUNDING = 1e-14  # of a unit form
@@ -41,24 +42,16 @@ class ChainPose(NamedTuple):
     attitude: Any
 
 
-def turns(motion: Motion) -> bool:
-    return not isinstance(motion, Prismatic)
-
-
-def slides(motion: Motion) -> bool:
-    return isinstance(motion, (Prismatic, Helical, Floating))
-
-
 def joint_pairs(tree: Tree, q: Any, frame: str) -> JointPairs:
     """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three. Infinite at half-turns."""
-    pairs = [_pair(link.motion, q[link.coordinates]) for link in way_to(tree, frame)[0]]
+    pairs = [_pair(link.motion, q[link.coordinates]) for link in pairs_to(tree, frame)[0]]
     return JointPairs(np.stack([c for c, _ in pairs]), np.stack([t for _, t in pairs]))
 
 
 def chain_pose(tree: Tree, c: Any, t: Any, frame: str) -> ChainPose:
     """The pose of a frame from the pairs of the joints on the way: p_i+1 = p_i + O(g_i) s_i, g_i = <c_1, ..., c_i>. Mladenova (108)."""
     poses, g = _frames(tree, c, t, frame), np.array([1.0, 0.0, 0.0, 0.0])
-    links, end = way_to(tree, frame)
+    links, end = pairs_to(tree, frame)
     for k, link in enumerate(links):
         g = compose_homogeneous(_then(g, link.placement), np.concatenate([[1.0], c[k]]))
     return ChainPose(poses[-1].p, normalize_homogeneous.unchecked(_then(g, end)))
@@ -68,14 +61,14 @@ def vector_parameter_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
     """J_V = (M_V; N_V), (6, m): the twist of a frame in the root's axes by the rates of the pairs, three columns for each part of a pair
     that moves, c before t. Mladenova (114)-(121).
     """
-    poses, links = _frames(tree, c, t, frame), way_to(tree, frame)[0]
+    poses, links = _frames(tree, c, t, frame), pairs_to(tree, frame)[0]
     before, blocks = HERE, []
     for k, link in enumerate(links):
         own = before.then(link.placement).R
-        if turns(link.motion):
+        if link.motion.turns:
             N = own @ (2 / (1 + c[k] @ c[k]) * (np.eye(3) + hat(c[k])))
             blocks.append(np.concatenate([-hat(poses[-1].p - poses[k].p) @ N, N]))
-        if slides(link.motion):
+        if link.motion.slides:
             blocks.append(np.concatenate([own, np.zeros((3, 3))]))
         before = poses[k]
     return np.concatenate(blocks, axis=1)
@@ -89,7 +82,7 @@ def attitude_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
 
 def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
     """What raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of `attitude_jacobian`."""
-    n = len(way_to(tree, frame)[0])
+    n = len(pairs_to(tree, frame)[0])
     composed = kernel(f"({n},3),({n},3)->(4)", name="attitude")(lambda c, t: chain_pose(tree, c, t, frame).attitude)
 
     def check(c: Any, t: Any) -> None:
@@ -102,7 +95,7 @@ def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
 def pair_rate_map(tree: Tree, q: Any, frame: str) -> Any:
     """The rates of the pairs by the velocities, (m, nv): with it J(q) = J_V dc/dq. Mladenova (113)."""
     blocks = []
-    for link in way_to(tree, frame)[0]:
+    for link in pairs_to(tree, frame)[0]:
         own = _pair_rates(link.motion, q[link.coordinates])
         before, after = np.zeros((len(own), link.columns.start)), np.zeros((len(own), tree.nv - link.columns.stop))
         blocks.append(np.concatenate([before, own, after], axis=1))
@@ -111,11 +104,11 @@ def pair_rate_map(tree: Tree, q: Any, frame: str) -> Any:
 
 def _frames(tree: Tree, c: Any, t: Any, frame: str) -> list[Pose]:
     """The poses of the moved frames, and of the named frame."""
-    links, end = way_to(tree, frame)
+    links, end = pairs_to(tree, frame)
     poses = [HERE]
     for k, link in enumerate(links):
-        R = rotation_of_form(1.0, c[k]) if turns(link.motion) else np.eye(3)
-        poses.append(poses[-1].then(link.placement).then(Pose(R, t[k] if slides(link.motion) else np.zeros(3))))
+        R = rotation_of_form(1.0, c[k]) if link.motion.turns else np.eye(3)
+        poses.append(poses[-1].then(link.placement).then(Pose(R, t[k] if link.motion.slides else np.zeros(3))))
     return [*poses[1:], poses[-1].then(end)]
 
 
@@ -124,25 +117,31 @@ def _then(g: Any, fixed: Pose) -> Any:
 
 
 def _pair(motion: Motion, q: Any) -> tuple[Any, Any]:
-    none = np.zeros(3)
-    if isinstance(motion, (Spherical, Floating)):
-        return q[-3:] / q[-4], q[:3] if slides(motion) else none
-    axis = np.asarray(motion.axis)  # type: ignore[attr-defined]
-    t = motion.pose(q)[1] if slides(motion) else none
-    return axis * np.tan(q[0] / 2) if turns(motion) else none, t
+    none, attitude = np.zeros(3), motion.attitude
+    if attitude is not None:
+        turn = q[attitude.q]
+        return turn[1:] / turn[0], none if attitude.position is None else q[attitude.position]
+    t = motion.pose(q)[1] if motion.slides else none
+    return np.asarray(_axis(motion)) * np.tan(q[0] / 2) if motion.turns else none, t
 
 
 def _pair_rates(motion: Motion, q: Any) -> Any:
     """(3 or 6, nv): the parts that move, c before t."""
-    if isinstance(motion, (Spherical, Floating)):
-        c = q[-3:] / q[-4]
+    attitude = motion.attitude
+    if attitude is not None:
+        turn = q[attitude.q]
+        c = turn[1:] / turn[0]
         turned = 0.5 * (np.eye(3) + np.outer(c, c) + hat(c))
-        if isinstance(motion, Spherical):
+        if attitude.position is None:
             return turned
-        slid = matrix_from_quaternion.unchecked(q[3:])
+        slid = matrix_from_quaternion.unchecked(turn)
         return np.concatenate([np.concatenate([np.zeros((3, 3)), turned], axis=1), np.concatenate([slid, np.zeros((3, 3))], axis=1)])
-    axis = np.asarray(motion.axis)  # type: ignore[attr-defined]
-    parts = [axis * ((1 + np.tan(q[0] / 2) ** 2) / 2)] if turns(motion) else []
-    if slides(motion):
-        parts.append(axis * (motion.pitch if isinstance(motion, Helical) else 1.0))
+    axis, screw = np.asarray(_axis(motion)), motion.screw
+    parts = [axis * ((1 + np.tan(q[0] / 2) ** 2) / 2)] if motion.turns else []
+    if motion.slides and screw is not None:
+        parts.append(axis * screw.slide)
     return np.stack([np.concatenate(parts)], axis=1)
+
+
+def _axis(motion: Motion) -> Axis:
+    return Z if motion.screw is None else motion.screw.axis

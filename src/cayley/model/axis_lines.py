@@ -20,7 +20,7 @@ from cayley.errors import ConventionError, ModelError
 from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.model.chains import chain_to, pose_of
 from cayley.model.dh_table import Convention, DHRow, DHTable, Kind, check_convention, dh_frames
-from cayley.model.joint_kinds import Prismatic, Revolute, plane_across
+from cayley.model.joint_kinds import plane_across
 from cayley.model.parts import Friction, Limits, Rotor, frozen, frozen_pose
 from cayley.model.tree import Tree
 
@@ -343,9 +343,10 @@ def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...
     lines = []
     chain = chain_to(tree, frame)
     for joint, home in zip(chain.joints, chain.homes, strict=True):
-        if not isinstance(joint.motion, Revolute | Prismatic):
+        screw = joint.motion.screw
+        if screw is None or (screw.turn and screw.slide):
             raise ModelError(f"joint {joint.name!r} is {joint.motion.word}: only revolute and prismatic joints are given by an axis line")
-        kind: Kind = "revolute" if isinstance(joint.motion, Revolute) else "prismatic"
-        lines.append(AxisLine(home[:3, 3], home[:3, :3] @ np.asarray(joint.motion.axis), kind, joint.name, joint.child, joint.limits,
+        kind: Kind = "revolute" if screw.turn else "prismatic"
+        lines.append(AxisLine(home[:3, 3], home[:3, :3] @ np.asarray(screw.axis), kind, joint.name, joint.child, joint.limits,
                               joint.friction, joint.rotor))
     return tuple(lines)

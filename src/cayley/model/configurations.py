@@ -11,9 +11,10 @@ import numpy as np
 from cayley.errors import GeometryError, ModelError, SignatureError
 from cayley.geometry.batch import first_failure, place
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Spherical
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
+
+_HALF_RANGES = {"m": 1.0, "rad": np.pi, "": 1.0}  # what is taken where there are no limits: 1 m, half a turn
 
 
 def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *, seed: int | np.random.Generator | None = None) -> np.ndarray:
@@ -114,19 +115,14 @@ def normalized(tree: Tree, q: Any) -> np.ndarray:
 def quaternion_places(tree: Tree) -> Iterator[tuple[Joint, slice]]:
     """The joints whose attitude is a quaternion, and where it is in the configuration."""
     for joint, own in zip(tree.joints, tree.q_slices, strict=True):
-        if isinstance(joint.motion, (Spherical, Floating)):
-            yield joint, slice(own.stop - 4, own.stop)
+        if joint.motion.attitude is not None:
+            place = joint.motion.attitude.q
+            yield joint, slice(own.start + place.start, own.start + place.stop)
 
 
 def _ranges(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    half = np.array([x for joint in tree.joints for x in _half_ranges(joint.motion)])
+    half = np.array([_HALF_RANGES[unit] for joint in tree.joints for unit in joint.motion.coordinate_units])
     low, high = tree.lower, tree.upper
     center = np.where(np.isfinite(low), low + half, np.where(np.isfinite(high), high - half, 0.0))
     return np.where(np.isfinite(low), low, center - half), np.where(np.isfinite(high), high, center + half)
 
-
-def _half_ranges(motion: Motion) -> list[float]:
-    """What is taken where there are no limits: 1 m, half a turn."""
-    if isinstance(motion, (Planar, Floating)):
-        return [1.0, 1.0, np.pi] if isinstance(motion, Planar) else [1.0] * motion.nq
-    return [1.0 if isinstance(motion, Prismatic) else np.pi] * motion.nq

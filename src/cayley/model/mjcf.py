@@ -153,7 +153,7 @@ class _Reading:
         model, dof = self.model, self.model.jnt_dofadr[joint]
         motion, zero = self._motion(joint)
         self.joints.append(Joint(
-            self.joint_names[joint], parent, child, motion, np.eye(4) if isinstance(motion, Floating) else place @ zero,
+            self.joint_names[joint], parent, child, motion, np.eye(4) if motion.free else place @ zero,
             self._limits(joint), Friction(float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])),
             Rotor(float(model.dof_armature[dof])), self.mimics.get(joint)))
 

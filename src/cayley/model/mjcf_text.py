@@ -14,11 +14,9 @@ import numpy as np
 
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
-from cayley.model.joint_kinds import Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 
-_LOOPS = {"spherical": "connect", "fixed": "weld"}
 _ROUNDING = 1e-12
 
 
@@ -31,6 +29,7 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     that move without mass or inertia and inertias that are not physical, unless `leave_out`: then a comment names them, such bodies get
     1e-9 kg, and such inertias are balanced by MuJoCo. Of a rotor, the inertia that the joint feels is kept.
 
+    >>> from cayley.model.joint_kinds import Revolute
     >>> bodies = [Body("world"), Body("rod", 2.0, [0, 0, 1], np.eye(3))]
     >>> print(dump_mjcf(Tree.of("rod", bodies, [Joint("pivot", "world", "rod", Revolute())])))
     <mujoco model="rod">
@@ -65,16 +64,16 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
 
 def _check(tree: Tree) -> None:
     for joint in tree.joints:
-        if isinstance(joint.motion, Helical):
-            raise UnsupportedError(f"MJCF has no form for joint {joint.name!r} of {tree.name}, which is helical")
-        if isinstance(joint.motion, Floating) and (joint.parent != tree.bodies[0].name or not _is_world(tree.bodies[0])):
+        if joint.motion.mjcf is None:
+            raise UnsupportedError(f"MJCF has no form for joint {joint.name!r} of {tree.name}, which is {joint.motion.word}")
+        if joint.motion.free and (joint.parent != tree.bodies[0].name or not _is_world(tree.bodies[0])):
             raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is floating: in MJCF only bodies that hang on a root without mass "
                                    "may float")
-        if isinstance(joint.motion, Floating) and not np.array_equal(np.asarray(joint.placement), np.eye(4)):
+        if joint.motion.free and not np.array_equal(np.asarray(joint.placement), np.eye(4)):
             raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is floating and has a placement: MJCF counts from the origin of "
                                    "the world")
     for loop in tree.loops:
-        if loop.motion.word not in _LOOPS:
+        if loop.motion.mjcf_loop is None:
             raise UnsupportedError(f"MJCF has no form for the loop {loop.name!r} of {tree.name}, which is {loop.motion.word}")
     sites = {frame.name for frame in tree.frames}
     for body in tree.bodies:
@@ -94,7 +93,7 @@ def _lost(tree: Tree) -> Iterator[str]:
                 yield f"the empty range of joint {joint.name!r}"
         if 0.0 in limits.effort:
             yield f"the effort limit of zero of joint {joint.name!r}"
-        whole = isinstance(joint.motion, (Spherical, Floating))
+        whole = joint.motion.attitude is not None
         if whole and (np.isfinite([*limits.lower, *limits.upper]).any() or np.isfinite(limits.effort).any()):
             yield f"the limits of joint {joint.name!r}, which is {joint.motion.word}"
 
@@ -133,7 +132,7 @@ def _is_world(root: Body) -> bool:
 def _world(tree: Tree) -> Iterator[str]:
     root = tree.bodies[0]
     inner = [*_sites(tree, root), *[line for number in _children(tree, 0) for line in _body(tree, number)]]
-    if _is_world(root) and (root.name == "world" or any(isinstance(tree.joints[k].motion, Floating) for k in _children(tree, 0))):
+    if _is_world(root) and (root.name == "world" or any(tree.joints[k].motion.free for k in _children(tree, 0))):
         yield from inner
         return
     yield from [f"<body name={quoteattr(root.name)}>", *_indented([*_inertial(root), *inner], 1), "</body>"]
@@ -176,22 +175,11 @@ def _sites(tree: Tree, body: Body) -> Iterator[str]:
 def _joints(joint: Joint) -> Iterator[str]:
     more = "".join(f' {key}="{float(value)!r}"' for key, value in (
         ("damping", joint.friction.viscous), ("frictionloss", joint.friction.coulomb), ("armature", joint.rotor.reflected)) if value)
-    parts = _elementary(joint.motion)
+    parts = joint.motion.mjcf or ()
     for k, (kind, axis) in enumerate(parts):
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
         shown = "" if axis is None else f' axis="{_words(axis)}"{_range(joint, k)}'
         yield f'<joint name={quoteattr(name)} type="{kind}"{shown}{more}/>'
-
-
-def _elementary(motion: Motion) -> list[tuple[str, Any]]:
-    """MuJoCo's joints, one after the other, with their axes."""
-    if isinstance(motion, Universal):
-        return [("hinge", motion.axis), ("hinge", motion.second)]
-    if isinstance(motion, Planar):
-        return [("slide", motion.plane[0]), ("slide", motion.plane[1]), ("hinge", motion.axis)]
-    if isinstance(motion, (Revolute, Prismatic)):
-        return [("slide" if isinstance(motion, Prismatic) else "hinge", motion.axis)]
-    return [("ball", None)] if isinstance(motion, Spherical) else [("free", None)] if isinstance(motion, Floating) else []
 
 
 def _range(joint: Joint, k: int) -> str:
@@ -207,7 +195,7 @@ def _follower(joint: Joint) -> str:
 
 
 def _loop(tree: Tree, loop: Loop) -> str:
-    kind = _LOOPS[loop.motion.word]
+    kind = loop.motion.mjcf_loop
     for end in (loop.first, loop.second):
         if not any(isinstance(frame, Frame) and frame.name == end for frame in tree.frames):
             raise UnsupportedError(f"the loop {loop.name!r} of {tree.name} ends at the body {end!r}: in MJCF it joins two named frames; "

@@ -210,7 +210,7 @@ def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
     follows = "" if joint.mimic is None else f"{joint.mimic.multiplier:.6g} {joint.mimic.joint} {joint.mimic.offset:+.6g}"
     bounds = [_words(bound) if np.isfinite(bound).any() or len(bound) == 1 else ""
               for bound in (limits.lower, limits.upper, limits.velocity, limits.effort)]
-    return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}", _words(getattr(joint.motion, "axis", ())),
+    return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}", _words(joint.motion.keys.get("axis", ())),
             where, *bounds, *moving, follows)
 
 
@@ -304,14 +304,15 @@ def _about_body(name: str, about: str, sentence: str) -> Finding:
 
 def _unlimited(joint: Joint) -> bool:
     """Joints with one coordinate ought to say how far they go, unless they turn without end or follow another."""
-    one_way = joint.motion.nq == 1 and joint.motion.word != "continuous" and joint.mimic is None
+    one_way = joint.motion.nq == 1 and not joint.motion.endless and joint.mimic is None
     return one_way and not np.isfinite([*joint.limits.lower, *joint.limits.upper]).all()
 
 
 def _in_degrees(joint: Joint) -> bool:
     """Limits beyond two turns, or beyond one and whole numbers: 90 and 180 are degrees, while 6.98 (400 degrees) is a wrist."""
     ends = [abs(x) for x in (*joint.limits.lower, *joint.limits.upper) if np.isfinite(x)]
-    return joint.motion.word == "revolute" and any(x > 4 * np.pi + _ROUNDED or (x > 2 * np.pi + _ROUNDED and x == round(x)) for x in ends)
+    turns = joint.motion.wraps == (True,) and not joint.motion.endless
+    return turns and any(x > 4 * np.pi + _ROUNDED or (x > 2 * np.pi + _ROUNDED and x == round(x)) for x in ends)
 
 
 def _motionless(joint: Joint) -> bool:

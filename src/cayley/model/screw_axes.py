@@ -59,14 +59,13 @@ def screw_axes_from_tree(tree: Tree, frame: str | None = None) -> ScrewAxes:
 
 
 def _twist(joint: Joint, home: np.ndarray) -> np.ndarray:
-    motion, (R, p) = joint.motion, (home[:3, :3], home[:3, 3])
-    if not isinstance(motion, Revolute | Prismatic | Helical):
-        raise ModelError(f"joint {joint.name!r} is {motion.word}: only revolute, prismatic and helical joints have one screw axis")
-    e = R @ np.asarray(motion.axis)
-    if isinstance(motion, Prismatic):
+    R, p, screw = home[:3, :3], home[:3, 3], joint.motion.screw
+    if screw is None:
+        raise ModelError(f"joint {joint.name!r} is {joint.motion.word}: only revolute, prismatic and helical joints have one screw axis")
+    e = R @ np.asarray(screw.axis)
+    if not screw.turn:
         return np.concatenate([e, np.zeros(3)])
-    pitch = motion.pitch if isinstance(motion, Helical) else 0.0
-    return np.concatenate([np.cross(p, e) + pitch * e, e])
+    return np.concatenate([np.cross(p, e) + screw.slide * e, e])
 
 
 def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = GRAVITY, source: str = "",

@@ -46,7 +46,7 @@ Unknown keys are refused. Errors name the file, the line and the key.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -57,7 +57,7 @@ from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.denavit_hartenberg import About, tree_from_dh
 from cayley.model.dh_table import Convention, DHRow, Kind
-from cayley.model.joint_kinds import KINDS, Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
 from cayley.model.toml_section import Section, document
 from cayley.model.toml_text import dump_toml
@@ -163,24 +163,20 @@ def _frame(section: Section) -> Frame:
 def _joint(section: Section) -> Joint:
     motion = _motion(section)
     return _made(section, Joint, section.word("name"), section.word("parent"), section.word("child"), motion, _pose(section),
-                 _limits(section, motion.word), _friction(section), _rotor(section), _mimic(section))
+                 _limits(section, motion), _friction(section), _rotor(section), _mimic(section))
 
 
 def _motion(section: Section) -> Motion:
-    kind = section.choice("kind", KINDS)
-    if kind in ("spherical", "floating", "fixed"):
-        return {"spherical": Spherical, "floating": Floating, "fixed": Motion}[kind]()
-    if kind == "helical":
-        return Helical(_axis(section, "axis"), section.number("pitch"))
-    if kind == "universal":
-        return Universal(_axis(section, "axis", (1.0, 0.0, 0.0)), _axis(section, "second", (0.0, 1.0, 0.0)))
-    axis = _axis(section, "axis")
-    if kind in ("revolute", "continuous"):
-        return Revolute(axis, continuous=kind == "continuous")
-    return Prismatic(axis) if kind == "prismatic" else Planar(axis)
+    kind = section.choice("kind", tuple(KINDS))
+    values = {entry.name: _READERS[entry.metadata["form"]](section, entry.name, entry.default)
+              for entry in fields(KINDS[kind]) if "form" in entry.metadata}
+    try:
+        return KINDS[kind].from_keys(kind, **values)
+    except CayleyError as error:
+        section.refuse(error)
 
 
-def _axis(section: Section, key: str, default: Sequence[float] = (0.0, 0.0, 1.0)) -> tuple[float, float, float]:
+def _axis(section: Section, key: str, default: Sequence[float]) -> tuple[float, float, float]:
     x, y, z = section.numbers(key, 3, default)
     size = float(np.linalg.norm([x, y, z]))
     if size == 0.0 or not np.isfinite(size):
@@ -190,11 +186,18 @@ def _axis(section: Section, key: str, default: Sequence[float] = (0.0, 0.0, 1.0)
     return x, y, z
 
 
-def _limits(section: Section, kind: str) -> Limits:
+_READERS: dict[str, Callable[[Section, str, Any], Any]] = {
+    "axis": _axis,
+    "number": lambda section, key, _: section.number(key),
+    "list": lambda section, key, _: section.limits(key),
+}
+
+
+def _limits(section: Section, motion: Motion) -> Limits:
     limits = section.section("limits")
     if limits is None:
         return Limits()
-    angle = kind != "prismatic"
+    angle = set(motion.velocity_units) != {"m"}
     made = Limits(limits.limits("lower", angle=angle), limits.limits("upper", angle=angle),
                   limits.limits("velocity", angle=angle), limits.limits("effort"))
     limits.finish()
@@ -273,6 +276,6 @@ def _row(section: Section) -> DHRow:
     kind: Any = section.choice("kind", get_args(Kind), "revolute")
     row = DHRow(section.number("theta", 0.0, angle=True), section.number("d", 0.0), section.number("a", 0.0),
                 section.number("alpha", 0.0, angle=True), kind, section.word("joint", ""), section.word("body", ""))
-    row = replace(row, limits=_limits(section, kind), friction=_friction(section), rotor=_rotor(section))
+    row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), friction=_friction(section), rotor=_rotor(section))
     section.finish()
     return row

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.model.joint_kinds import Motion
+from cayley.errors import UnsupportedError
+from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Joint, Rotor
 from cayley.model.tree import Tree
 
@@ -66,7 +67,10 @@ def _joint_out(joint: Joint) -> dict[str, Any]:
 
 
 def _motion_out(motion: Motion) -> dict[str, Any]:
-    return {"kind": motion.word} | {key: getattr(motion, key) for key in ("axis", "second", "pitch") if hasattr(motion, key)}
+    if KINDS.get(motion.word) is not type(motion):
+        raise UnsupportedError(f"a joint or loop is of the kind {type(motion).__name__}, which is not in `cayley.model.joint_kinds.KINDS`: "
+                               "no file of it could be read")
+    return {"kind": motion.word} | motion.keys
 
 
 def _pose_out(pose: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.floating_base import on_floating_base
-from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Revolute
+from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
 from cayley.model.report import ModelWarning
 from cayley.model.tree import Tree
@@ -47,13 +47,7 @@ _ROBOT = ("link", "joint", "material", "transmission", "gazebo", "sensor")
 _LINK = ("inertial", "visual", "collision")
 _INERTIAL = ("origin", "mass", "inertia")
 _JOINT = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit", "mimic", "safety_controller")
-_WITH_AXIS: dict[str, Callable[[Any], Motion]] = {
-    "revolute": lambda axis: Revolute(axis),
-    "continuous": lambda axis: Revolute(axis, continuous=True),
-    "prismatic": lambda axis: Prismatic(axis),
-    "planar": lambda axis: Planar(axis),
-}
-_WITHOUT_AXIS: dict[str, Callable[[], Motion]] = {"fixed": Motion, "floating": Floating}
+_TYPES = {word: kind for word, kind in KINDS.items() if kind.from_keys(word).urdf == word}
 
 
 def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, make: Callable[..., Any] = Tree.of) -> Any:
@@ -156,8 +150,8 @@ def _body(link: Element, version: tuple[int, int]) -> Body:
 
 def _joint(joint: Element, version: tuple[int, int], notes: list[str]) -> Joint:
     joint.check_children(_JOINT)
-    kind, motion = joint.word("type"), _motion(joint, notes)
-    limits, friction, mimic = _limits(joint, kind), _friction(joint), _mimic(joint) if motion.nq else None
+    motion = _motion(joint, notes)
+    limits, friction, mimic = _limits(joint, motion), _friction(joint), _mimic(joint) if motion.nq else None
     parent, child, placement = joint.required("parent").word("link"), joint.required("child").word("link"), _pose(joint, version)
     with located(joint):
         return Joint(joint.word("name"), parent, child, motion, placement, limits, friction, mimic=mimic)
@@ -165,12 +159,11 @@ def _joint(joint: Element, version: tuple[int, int], notes: list[str]) -> Joint:
 
 def _motion(joint: Element, notes: list[str]) -> Motion:
     kind = joint.word("type")
-    if kind in _WITHOUT_AXIS:
-        return _WITHOUT_AXIS[kind]()
-    if kind not in _WITH_AXIS:
-        known = [*_WITH_AXIS, *_WITHOUT_AXIS]
+    if kind not in _TYPES:
+        known = list(_TYPES)
         raise joint.error(f"the joint type {kind!r} is unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}")
-    return _WITH_AXIS[kind](_axis(joint, notes))
+    has_axis = "axis" in _TYPES[kind].from_keys(kind).keys
+    return _TYPES[kind].from_keys(kind, axis=_axis(joint, notes)) if has_axis else _TYPES[kind].from_keys(kind)
 
 
 def _axis(joint: Element, notes: list[str]) -> tuple[float, float, float]:
@@ -187,13 +180,13 @@ def _axis(joint: Element, notes: list[str]) -> tuple[float, float, float]:
     return float(x), float(y), float(z)
 
 
-def _limits(joint: Element, kind: str) -> Limits:
+def _limits(joint: Element, motion: Motion) -> Limits:
     limit = joint.only("limit")
-    if limit is None or kind in ("fixed", "floating", "planar"):
+    if limit is None or motion.nq != 1:
         return Limits()
     lower, upper = _limit(limit, "lower", 0.0), _limit(limit, "upper", 0.0)  # the defaults of the format
     velocity, effort = (_limit(limit, "velocity", np.inf),), (_limit(limit, "effort", np.inf),)
-    if kind == "continuous":
+    if motion.endless:
         return Limits(velocity=velocity, effort=effort)
     if lower > upper:
         raise limit.error(f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> out, or make "

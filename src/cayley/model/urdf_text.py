@@ -10,12 +10,10 @@ import numpy as np
 
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
-from cayley.model.joint_kinds import Floating, Motion, Planar, Prismatic, Revolute
 from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
 from cayley.model.tree import GRAVITY, Tree
 
 _LARGE = repr(float(np.finfo(float).max))  # how URDF writes that there is no limit
-_KINDS = (Motion, Revolute, Prismatic, Planar, Floating)
 
 
 def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
@@ -25,6 +23,7 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     `UnsupportedError`. So have closed loops, rotors, limits of continuous, planar and floating joints, and a gravity other than
     (0, 0, -9.81), unless `leave_out`: then a comment names what is missing.
 
+    >>> from cayley.model.joint_kinds import Revolute
     >>> print(dump_urdf(Tree.of("rod", [Body("base"), Body("rod", 2.0)], [Joint("pivot", "base", "rod", Revolute())])))
     <?xml version="1.0"?>
     <robot name="rod">
@@ -57,7 +56,7 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
 
 
 def _check_kinds(tree: Tree) -> None:
-    bad = [f"{j.name!r} ({j.motion.word})" for j in tree.joints if type(j.motion) not in _KINDS]
+    bad = [f"{j.name!r} ({j.motion.word})" for j in tree.joints if j.motion.urdf is None]
     if bad:
         raise UnsupportedError(f"URDF has no form for these joints of {tree.name}: {', '.join(bad)}; it has fixed, revolute, continuous, "
                                "prismatic, planar and floating ones")
@@ -70,8 +69,8 @@ def _lost(tree: Tree) -> Iterator[str]:
         if joint.rotor != Rotor():
             yield f"the rotor of joint {joint.name!r}"
         ends = (joint.limits.lower, joint.limits.upper)
-        unsaid = ends if joint.motion.word == "continuous" else (*ends, joint.limits.velocity, joint.limits.effort)
-        said = joint.motion.word in ("revolute", "prismatic")
+        unsaid = ends if joint.motion.endless else (*ends, joint.limits.velocity, joint.limits.effort)
+        said = joint.motion.nq == 1 and not joint.motion.endless
         if not said and np.isfinite(np.concatenate(unsaid)).any():
             yield f"the limits of joint {joint.name!r}, which is {joint.motion.word}"
     for body in tree.bodies:
@@ -96,14 +95,14 @@ def _link(body: Body) -> Iterator[str]:
 
 
 def _joint(joint: Joint) -> Iterator[str]:
-    yield f'<joint name={quoteattr(joint.name)} type="{joint.motion.word}">'
+    yield f'<joint name={quoteattr(joint.name)} type="{joint.motion.urdf}">'
     yield from (f"  {line}" for line in _origin(joint.placement))
     yield f"  <parent link={quoteattr(joint.parent)}/>"
     yield f"  <child link={quoteattr(joint.child)}/>"
-    if isinstance(joint.motion, (Revolute, Prismatic, Planar)):
-        yield f'  <axis xyz="{_words(joint.motion.axis)}"/>'
-    if isinstance(joint.motion, (Revolute, Prismatic)):
-        yield from _limit(joint.limits, ends=joint.motion.word != "continuous")
+    if "axis" in joint.motion.keys:
+        yield f'  <axis xyz="{_words(joint.motion.keys["axis"])}"/>'
+    if joint.motion.nq == 1:
+        yield from _limit(joint.limits, ends=not joint.motion.endless)
     if joint.friction != Friction():
         yield f'  <dynamics damping="{float(joint.friction.viscous)!r}" friction="{float(joint.friction.coulomb)!r}"/>'
     if joint.mimic is not None:

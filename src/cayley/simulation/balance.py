@@ -12,7 +12,6 @@ from cayley.dynamics.drives import rotor_inertias
 from cayley.dynamics.energies import center_of_mass, centroidal_momentum, kinetic_energy, momentum, potential_energy, total_mass
 from cayley.dynamics.links import links_of
 from cayley.kinematics.frame_kernels import sized_kernel
-from cayley.model.joint_kinds import Floating
 from cayley.model.tree import Tree
 
 
@@ -47,7 +46,7 @@ def energy_drift(kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -
 def floats(tree: Tree) -> bool:
     """Whether the whole mechanism hangs on one floating joint, so that only gravity and wrenches change its momentum."""
     at_root = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]
-    return len(at_root) == 1 and isinstance(at_root[0].motion, Floating)
+    return len(at_root) == 1 and at_root[0].motion.free
 
 
 def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

@@ -34,7 +34,6 @@ from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.kinematics.velocity import twist
 from cayley.model.configurations import quaternion_places
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
@@ -120,13 +119,15 @@ class StateEquation:
         slopes, found = self._slope(q, v, *more[len(self.wrenches):]), []
         momentum = self.inertia(q, *more) @ v
         for joint, a, b in self._places():
-            if isinstance(joint.motion, Spherical):
-                found.append(_rotated(slopes[a], q[a]))
-            elif isinstance(joint.motion, Floating):
-                turn, shift = slice(a.stop - 4, a.stop), slice(b.start, b.start + 3)
-                found += [slopes[a.start:a.start + 3], _rotated(slopes[turn], q[turn]) + np.cross(momentum[shift], v[shift])]
-            else:
-                found.append(slopes[a])
+            attitude, own = joint.motion.attitude, slopes[a]
+            if attitude is None:
+                found.append(own)
+                continue
+            turning = _rotated(own[attitude.q], q[a][attitude.q])
+            if attitude.position is not None:
+                found.append(own[attitude.position])
+                turning = turning + np.cross(momentum[b][attitude.position], v[b][attitude.position])
+            found.append(turning)
         return np.concatenate(found)
 
     @cached_property

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.tree import Tree
 
 REST_SPEED = 1e-4  # rad/s, m/s
@@ -45,7 +44,7 @@ def stops_of(tree: Tree) -> list[Stop]:
     """The finite limits of a mechanism; attitudes and positions of floating bodies have none."""
     found = []
     for joint, place, columns in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
-        if isinstance(joint.motion, (Spherical, Floating)):
+        if joint.motion.attitude is not None:
             continue
         for k in range(joint.motion.nq):
             for limit, n in ((joint.limits.lower[k], 1), (joint.limits.upper[k], -1)):

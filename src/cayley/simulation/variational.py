@@ -22,7 +22,6 @@ import numpy as np
 
 from cayley.compiler.symbols import where
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
-from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.tree import Tree
 from cayley.simulation.stages import FIRST, LAST, TIME, FixedStep, Stage, State, largest
 
@@ -67,10 +66,12 @@ class Parts(NamedTuple):
     def of(tree: Tree) -> Parts:
         turns, floats = [], []
         for joint, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
-            if isinstance(joint.motion, (Spherical, Floating)):
-                turns.append((slice(a.stop - 4, a.stop), slice(b.stop - 3, b.stop)))
-            if isinstance(joint.motion, Floating):
-                floats.append((slice(a.start, a.start + 3), slice(b.start, b.start + 3), slice(a.stop - 4, a.stop)))
+            attitude = joint.motion.attitude
+            if attitude is not None:
+                turn = _within(a, attitude.q)
+                turns.append((turn, _within(b, attitude.v)))
+                if attitude.position is not None:
+                    floats.append((_within(a, attitude.position), _within(b, attitude.position), turn))
         return Parts(turns, floats)
 
     def changed(self, y: Any, change: Any) -> Any:
@@ -83,6 +84,11 @@ class Parts(NamedTuple):
 
     def in_parent(self, q: Any, y: Any) -> Any:
         return replaced(y, [(own, matrix_from_quaternion.unchecked(q[turn]) @ y[own]) for _, own, turn in self.floats])
+
+
+def _within(whole: slice, part: slice) -> slice:
+    """A part of a slice, counted from its start."""
+    return slice(whole.start + part.start, whole.start + part.stop)
 
 
 def replaced(y: Any, parts: list[tuple[slice, Any]]) -> Any:
@@ -100,7 +106,7 @@ def _moved(tree: Tree, parts: Parts, q: Any, nu: Any, turns: list[Turn], share: 
     attitudes = {a.start: k for k, (a, _) in enumerate(parts.turns)}
     for joint, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
         size = joint.motion.nq
-        if a.stop - 4 in attitudes and isinstance(joint.motion, (Spherical, Floating)):
+        if joint.motion.attitude is not None:
             new.append(q[a.start:a.stop - 4] + share * nu[b.start:b.stop - 3])
             new.append(quaternion_product.unchecked(q[a.stop - 4:a.stop], turns[attitudes[a.stop - 4]].quaternion))
         elif size:

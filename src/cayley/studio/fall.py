@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.drawing.skeleton import resting
 from cayley.mechanism import Mechanism
-from cayley.model.joint_kinds import Floating, Motion, Prismatic
+from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory, simulate
@@ -36,7 +36,7 @@ class Fall:
 
 def floating(tree: Tree) -> list[bool]:
     """Which joints float."""
-    return [isinstance(joint.motion, Floating) for joint in tree.joints]
+    return [joint.motion.free for joint in tree.joints]
 
 
 def held(tree: Tree, still: Sequence[bool]) -> Mechanism:
@@ -78,7 +78,7 @@ def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
     rest = resting(tree)
     others = np.concatenate([rest[None], tree.random_configuration((200,), seed=0)])
     forces = tree.gravity_forces(others)
-    slides = np.concatenate([np.full(joint.motion.nv, isinstance(joint.motion, Prismatic)) for joint in tree.joints])
+    slides = np.concatenate([np.array(joint.motion.velocity_units) == "m" for joint in tree.joints])
     turns = np.linalg.norm(np.where(slides, 0.0, forces), axis=-1)
     pull = turns if turns.max() > 0 else np.linalg.norm(forces, axis=-1)
     if pull.max() < 1e-9 * (1.0 + abs(tree.gravity).max()):

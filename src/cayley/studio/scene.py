@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.kernel import kernel
 from cayley.drawing.canvas import round_number
 from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, skeleton, stands_on_legs
 from cayley.drawing.views import view_of
 from cayley.kinematics.forward import Pose
-from cayley.model.joint_kinds import Floating, Helical, Prismatic, Spherical, Universal
+from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
@@ -55,12 +56,33 @@ def _joints(tree: Tree) -> list[dict[str, Any]]:
     found = []
     for number, joint in enumerate(tree.joints):
         motion, place = joint.motion, tree.q_slices[number]
-        one = {"name": joint.name, "kind": motion.word, "parent": tree.parents[number], "placement": rows_of(joint.placement),
-               "start": place.start, "nq": motion.nq}
-        one |= {key: np.asarray(getattr(motion, key), dtype=float).tolist() for key in ("axis", "second", "pitch", "plane")
-                if hasattr(motion, key)}
-        found.append(one)
+        found.append({"name": joint.name, "kind": motion.word, "parent": tree.parents[number], "placement": rows_of(joint.placement),
+                      "start": place.start, "nq": motion.nq, "motions": [_motion(part) for part in motion.elementary if part.nq]})
     return found
+
+
+def _motion(motion: Motion) -> dict[str, Any]:
+    """How an elementary motion moves: about and along an axis, by a quaternion, or as a program that gives the 12 numbers of its pose."""
+    screw, attitude = motion.screw, motion.attitude
+    if screw is not None:
+        return {"form": "screw", "nq": motion.nq, "axis": list(screw.axis), "turn": screw.turn, "slide": screw.slide}
+    if attitude is not None:
+        return {"form": "attitude", "nq": motion.nq, "turn": attitude.q.start,
+                "position": None if attitude.position is None else attitude.position.start}
+    return {"form": "program", "nq": motion.nq, **_program(motion)}
+
+
+def _program(motion: Motion) -> dict[str, Any]:
+    """The pose as steps: [operation, places of its operands], a number, or null for the next coordinate; and the places of the results."""
+    def pose(q: Any) -> Any:
+        R, p = motion.pose(q)
+        return np.concatenate([R, np.reshape(p, (3, 1))], axis=1)
+
+    program = kernel(f"({motion.nq})->(3,4)", name="pose", inputs=("q",))(pose).program()
+    places = {node.index: k for k, node in enumerate(program.nodes)}
+    steps = [None if node.op == "input" else float(node.value) if node.op == "constant" else
+             [node.op, *[places[operand.index] for operand in node.args]] for node in program.nodes]
+    return {"steps": steps, "results": [places[node.index] for node in program.results]}
 
 
 def _links(figure: Skeleton) -> list[dict[str, Any]]:
@@ -72,20 +94,20 @@ def _links(figure: Skeleton) -> list[dict[str, Any]]:
 
 
 def _slides(tree: Tree) -> list[dict[str, Any]]:
-    """Rods from the places of prismatic joints to what slides."""
+    """Rods from the places of joints to what slides away from them."""
     return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1}
-            for number, joint in enumerate(tree.joints) if isinstance(joint.motion, (Prismatic, Helical))]
+            for number, joint in enumerate(tree.joints)
+            if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child]
 
 
 def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
-    """The solids of a joint: on its child, but sleeves of slides and the first axis of a universal joint are on its parent."""
+    """The solids of a joint, each on the side of the joint to which its axis is fixed."""
     number = figure.tree.joint_number(mark.joint)
-    motion, found = figure.tree.joints[number].motion, []
-    for k, axis in enumerate(mark.axes):
-        on_parent = isinstance(motion, (Prismatic, Helical)) or (isinstance(motion, Universal) and k == 0)
+    found = []
+    for (_, on_parent), axis in zip(mark.mark.axes, mark.axes, strict=True):
         body = figure.tree.parents[number] if on_parent else number + 1
         pose = figure.poses[body]
-        found.append({"body": body, "kind": mark.kind, "center": _seen_from(pose, mark.center), "axis": _rounded(pose.R.T @ axis),
+        found.append({"body": body, "shape": mark.mark.shape, "center": _seen_from(pose, mark.center), "axis": _rounded(pose.R.T @ axis),
                       "size": mark.size})
     return found
 
@@ -94,7 +116,7 @@ def _base(figure: Skeleton, size: float) -> list[dict[str, Any]]:
     """A plate below the root of what stands on it."""
     if stands_on_legs(figure.tree) or view_of(figure.tree).flat:
         return []
-    return [{"body": 0, "kind": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
+    return [{"body": 0, "shape": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
 
 
 def _frames(tree: Tree) -> list[dict[str, Any]]:
@@ -110,14 +132,15 @@ def _sliders(tree: Tree, rest: np.ndarray) -> list[dict[str, Any]]:
     found = []
     size = skeleton(tree, rest).size
     for joint, place in zip(tree.joints, tree.q_slices, strict=True):
-        if joint.mimic is not None or isinstance(joint.motion, Floating):
+        if joint.mimic is not None or joint.motion.free:
             continue
-        if isinstance(joint.motion, Spherical):
-            found += [{"name": f"{joint.name}, {word}", "place": place.start, "attitude": k, "lower": -np.pi, "upper": np.pi,
-                       "value": 0.0, "turns": True} for k, word in enumerate(("yaw", "pitch", "roll"))]
+        attitude = joint.motion.attitude
+        if attitude is not None:
+            found += [{"name": f"{joint.name}, {word}", "place": place.start + attitude.q.start, "attitude": k,
+                       "lower": -np.pi, "upper": np.pi, "value": 0.0, "turns": True} for k, word in enumerate(("yaw", "pitch", "roll"))]
             continue
         for k in range(joint.motion.nq):
-            turns = not (isinstance(joint.motion, Prismatic) or (joint.motion.word == "planar" and k < 2))
+            turns = joint.motion.coordinate_units[k] == "rad"
             span = np.pi if turns else size
             lower, upper = joint.limits.lower[k], joint.limits.upper[k]
             lower = float(lower) if np.isfinite(lower) else min(-span, upper - 2 * span)

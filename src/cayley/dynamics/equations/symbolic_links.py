@@ -17,7 +17,6 @@ import numpy as np
 from cayley.dynamics.links import ROOT, Link, Links
 from cayley.dynamics.moments import Moments
 from cayley.dynamics.turns import NO_TURN, Turn, turn_about_z, zxz
-from cayley.model.joint_kinds import Helical, Revolute
 
 _ROUNDING = 1e-14  # of a number, beside the others of its kind
 
@@ -62,7 +61,7 @@ class SymbolicLink(Link):
         return self.origin if self.is_revolute else self.origin + self.inwards(self.motion.pose(q[self.coordinates])[1], q)
 
     def _moved(self, gamma: Turn, q: Any) -> Any:
-        if not isinstance(self.motion, (Revolute, Helical)):
+        if not self.turns_about_axis:
             return gamma
         angle = q[self.coordinates][0]
         return turn_about_z(gamma, angle if self.shift is None else angle + self.shift)
@@ -104,7 +103,7 @@ def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> Symbo
     link, place = links.links[number], str(number + 1)
     beta, alpha, gamma = zxz(link.placement[:3, :3])
     shift = None
-    if isinstance(link.motion, (Revolute, Helical)) and not _is_quarter(gamma):
+    if link.turns_about_axis and not _is_quarter(gamma):
         gamma, shift = NO_TURN, scalars.shift(Parameter("gamma", place, "", float(np.arctan2(gamma.s, gamma.c))))
     turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place, alpha), _turn(scalars, "gamma", place, gamma))
     origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size)

@@ -13,7 +13,7 @@ import numpy as np
 from cayley.dynamics.identification.parameters import MOMENT_NAMES
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.links import ROOT, Link, Links
-from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic
+from cayley.model.joint_kinds import Motion
 
 
 class Units(NamedTuple):
@@ -25,8 +25,7 @@ class Units(NamedTuple):
     @staticmethod
     def of(links: Links) -> Units:
         offsets = [float(np.linalg.norm(link.placement[:3, 3])) for link in links.links if link.parent != ROOT]
-        pitches = [abs(link.motion.pitch) for link in links.links if isinstance(link.motion, Helical)]
-        length = max([*offsets, *pitches], default=0.0) or 1.0
+        length = max([*offsets, *[link.motion.length for link in links.links]], default=0.0) or 1.0
         gravity = float(np.linalg.norm(links.gravity))
         return Units(length, np.sqrt(length / gravity) if gravity else 1.0)
 
@@ -37,8 +36,7 @@ class Units(NamedTuple):
     def _link(self, link: Link) -> Link:
         placement = link.placement.copy()
         placement[:3, 3] /= self.length
-        motion = replace(link.motion, pitch=link.motion.pitch / self.length) if isinstance(link.motion, Helical) else link.motion
-        return replace(link, placement=placement, motion=motion)
+        return replace(link, placement=placement, motion=link.motion.in_units(self.length))
 
     def parameters(self, model: LinearModel) -> np.ndarray:
         """The unit (size) of each parameter of a linear model."""
@@ -47,7 +45,7 @@ class Units(NamedTuple):
     def parameter(self, motion: Motion, word: str) -> float:
         if word in MOMENT_NAMES:
             return self.length ** {"m": 0, "u": 1, "J": 2}[word[0]]
-        slides = isinstance(motion, Prismatic)
+        slides = motion.velocity_units == ("m",)
         force = self.length ** (1 if slides else 2) / self.time**2
         inertia = 1.0 if slides else self.length**2
         return {"rotor": inertia, "viscous": inertia / self.time}.get(word, force)
@@ -56,13 +54,12 @@ class Units(NamedTuple):
         """The unit (nq) of each coordinate."""
         found = np.ones(links.nq)
         for link in links.links:
-            if isinstance(link.motion, (Prismatic, Floating)):
-                found[link.coordinates][:3] = self.length
+            found[link.coordinates] = np.where(np.array(link.motion.coordinate_units) == "m", self.length, 1.0)
         return found
 
     def velocities(self, links: Links) -> np.ndarray:
         """The unit (nv) of each velocity, but for the time: a length, or 1 for those that turn."""
         found = np.ones(links.nv)
         for link in links.links:
-            found[link.columns] = np.where(link.subspace[3:].any(axis=0), 1.0, self.length)
+            found[link.columns] = np.where(np.array(link.motion.velocity_units) == "m", self.length, 1.0)
         return found

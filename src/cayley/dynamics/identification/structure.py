@@ -16,19 +16,15 @@ Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import product
 
 import numpy as np
 from scipy.linalg import block_diag
-from scipy.spatial.transform import Rotation
 
 from cayley.dynamics.identification.elimination import echelon, triangular
 from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.parameters import moved
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
 from cayley.dynamics.links import ROOT, Link
-from cayley.model.joint_kinds import Floating, Helical, Motion, Prismatic, Spherical
 
 _ROUNDING = 1e-9
 _MOMENTS = np.arange(14) < 10
@@ -102,7 +98,7 @@ def moved_in(link: Link) -> np.ndarray:
 
 def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
     """A basis (14, k) of what is hidden among the ten moments and the terms of the joint; and the link's reach."""
-    places = positions(link.motion)
+    places = link.motion.samples
     poses = [(link.placement[:3, :3] @ R, link.placement[:3, 3] + link.placement[:3, :3] @ p)
              for R, p in (link.motion.pose(q) for q in places)]
     moves = [block_diag(moved(R, p), 1.0) for R, p in poses]
@@ -133,27 +129,6 @@ def energy_row(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     X, Y = (np.column_stack([np.cross(np.eye(3), -t[3:]).T, t[:3]]) for t in (x, y))
     K = (X.T @ Y + Y.T @ X) / 2
     return np.array([K[3, 3], *(2 * K[:3, 3]), K[0, 0], 2 * K[0, 1], 2 * K[0, 2], K[1, 1], 2 * K[1, 2], K[2, 2], 0.0])
-
-
-def positions(motion: Motion) -> list[np.ndarray]:
-    """Coordinates that stand for all of a joint's, its zero first."""
-    if isinstance(motion, Prismatic):
-        return [np.array([q]) for q in (0.0, 1.0, -1.0)]
-    if isinstance(motion, Helical):
-        return [np.array([q]) for q in np.linspace(0.0, 5.0, 16)]
-    if isinstance(motion, Spherical):
-        return list(_attitudes())
-    if isinstance(motion, Floating):
-        corners = [np.array(p, dtype=float) for p in product((0, 1, -1), repeat=3) if np.abs(p).sum() <= 2]
-        return [np.concatenate([p, attitude]) for p in corners for attitude in _attitudes()]
-    return [np.array([2 * np.pi * k / 5]) for k in range(5)]
-
-
-@cache
-def _attitudes() -> tuple[np.ndarray, ...]:
-    """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit first."""
-    group = Rotation.create_group("I").as_quat()[:, [3, 0, 1, 2]]
-    return tuple(group[np.argsort(-np.abs(group[:, 0]), kind="stable")])
 
 
 def _twists_seen(R: np.ndarray, p: np.ndarray) -> np.ndarray:

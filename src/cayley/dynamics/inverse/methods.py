@@ -5,12 +5,11 @@ from __future__ import annotations
 from cayley.dynamics.alternatives import Method
 from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.links import Links, links_of, serial_chain
-from cayley.model.joint_kinds import Revolute
 from cayley.model.tree import Tree
 
 
 def _turning_chain(tree: Tree) -> Links:
-    return serial_chain(tree, only=(Revolute,))
+    return serial_chain(tree, prismatic=False)
 
 
 def _here(module: str) -> str:

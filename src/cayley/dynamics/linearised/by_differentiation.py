@@ -21,9 +21,6 @@ from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.sensitivities import Sensitivities
 from cayley.dynamics.links import Links
-from cayley.model.joint_kinds import Motion
-
-_PLAIN = Motion.rate  # q' = v
 
 
 def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
@@ -60,7 +57,7 @@ def along_velocities(links: Links, q: Any, by_q: Any) -> Any:
     columns = []
     for link in links.links:
         own = by_q[..., link.coordinates]
-        if type(link.motion).rate is _PLAIN:
+        if link.motion.velocity_is_rate:
             columns.append(own)
         else:
             G = np.stack([link.motion.rate(q[link.coordinates], unit) for unit in np.eye(link.motion.nv)], axis=1)

@@ -21,10 +21,9 @@ from cayley.compiler.kernel import Kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import linearize_kernel
-from cayley.dynamics.linearised.stacks import skews, times
+from cayley.dynamics.linearised.stacks import times
 from cayley.dynamics.singular_inertia import check_definite
 from cayley.errors import ConventionError
-from cayley.model.joint_kinds import Floating, Spherical
 from cayley.model.tree import Tree
 
 _LOST = 1e-10  # singular values of [A - s, B] below this part of the largest: the mode s is out of reach
@@ -164,11 +163,6 @@ def turning_of_perturbations(tree: Tree, qd: Any) -> np.ndarray:
     qd = np.asarray(qd, dtype=float)
     N = np.zeros((*qd.shape, tree.nv))
     for joint, own in zip(tree.joints, tree.v_slices, strict=True):
-        v = qd[..., own]
-        if isinstance(joint.motion, Spherical):
-            N[..., own, own] = -skews(v)
-        elif isinstance(joint.motion, Floating):
-            u, w = skews(v[..., :3]), skews(v[..., 3:])
-            N[..., own, own] = -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
+        N[..., own, own] = joint.motion.perturbation_rate(qd[..., own])
     return N
 

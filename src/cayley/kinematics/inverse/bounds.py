@@ -16,7 +16,7 @@ from cayley.compiler.symbols import where
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
 _TURN = 2 * np.pi
@@ -130,29 +130,24 @@ def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
     lower, upper = (tree.lower, tree.upper) if limits else (-infinite, infinite)
     for number, joint in enumerate(tree.joints):
         place, rates = tree.q_slices[number], tree.v_slices[number]
-        turning, sliding = _kinds(joint.motion)
-        turns[place], lengths[place], moved[place] = turning, sliding, number in way
+        turns[place], moved[place] = joint.motion.wraps, number in way
+        lengths[place] = np.array(joint.motion.coordinate_units) == "m"
         if joint.motion.nq == joint.motion.nv:
             velocity[place] = np.arange(rates.start, rates.stop)
         elif number in way:
-            quaternions.append(slice(place.stop - 4, place.stop))
+            quaternions.append(_quaternion(joint, place))
             if np.isfinite(lower[place]).any() or np.isfinite(upper[place]).any():
                 raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits, to which inverse "
                                        "kinematics cannot hold it: pass limits=False and check them yourself")
     return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), 0.5 * chain_size(tree, frame) or 1.0)
 
 
-def _kinds(motion: Any) -> tuple[Any, Any]:
-    """Which coordinates of a joint come back after a turn, and which are lengths."""
-    if isinstance(motion, (Revolute, Universal)):
-        return True, False
-    if isinstance(motion, Planar):
-        return [False, False, True], [True, True, False]
-    if isinstance(motion, Floating):
-        return False, [True] * 3 + [False] * 4
-    if isinstance(motion, (Helical, Spherical)):
-        return False, False
-    return False, isinstance(motion, Prismatic)
+def _quaternion(joint: Joint, place: slice) -> slice:
+    attitude = joint.motion.attitude
+    if attitude is None:
+        raise UnsupportedError(f"joint {joint.name!r} is {joint.motion.word}: it has more coordinates than velocities, and does not say "
+                               "where among them a unit quaternion is")
+    return slice(place.start + attitude.q.start, place.start + attitude.q.stop)
 
 
 def chain_size(tree: Tree, frame: str) -> float:
@@ -169,8 +164,5 @@ def reach_from_first_joint(tree: Tree, frame: str, bounds: Bounds) -> float:
     total = chain_size(tree, frame)
     for number in way:
         motion, place = tree.joints[number].motion, tree.q_slices[number]
-        pitch = motion.pitch if isinstance(motion, Helical) else 1.0
-        farthest = np.maximum(np.abs(bounds.lower[place]), np.abs(bounds.upper[place]))
-        if pitch:
-            total += abs(pitch) * float(np.sum(farthest[bounds.lengths[place] | isinstance(motion, Helical)]))
+        total += motion.reach(bounds.lower[place], bounds.upper[place])
     return total

@@ -25,21 +25,39 @@ const Robot = (() => {
   }
 
   const scaled = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
-  const MOTIONS = {
-    fixed: () => HERE,
-    revolute: (j, q) => turn(j.axis, q[0]),
-    prismatic: (j, q) => turn(j.axis, 0, scaled(j.axis, q[0])),
-    helical: (j, q) => turn(j.axis, q[0], scaled(j.axis, j.pitch * q[0])),
-    universal: (j, q) => times(turn(j.axis, q[0]), turn(j.second, q[1])),
-    spherical: (j, q) => attitude(q),
-    planar: (j, q) => turn(j.axis, q[2], plus(scaled(j.plane[0], q[0]), j.plane[1], q[1])),
-    floating: (j, q) => attitude(q.slice(3), q.slice(0, 3)),
+  const OPERATIONS = {
+    add: (a, b) => a + b, subtract: (a, b) => a - b, multiply: (a, b) => a * b, divide: (a, b) => a / b, negative: a => -a,
+    independent: a => a, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tan: Math.tan, arcsin: Math.asin, arccos: Math.acos,
+    arctan: Math.atan, arctan2: Math.atan2, hypot: Math.hypot, exp: Math.exp, log: Math.log, floor: Math.floor, sign: Math.sign,
+    absolute: Math.abs, minimum: Math.min, maximum: Math.max, where: (c, a, b) => c ? a : b, less: (a, b) => a < b,
+    less_equal: (a, b) => a <= b, equal: (a, b) => a === b, and: (a, b) => a && b, not: a => !a,
+    remainder: (a, b) => a - b * Math.floor(a / b), floor_divide: (a, b) => Math.floor(a / b),
   };
-  MOTIONS.continuous = MOTIONS.revolute;
+
+  function program(steps, results, q) { // steps: null for the next coordinate, a number, or an operation on the values of steps before
+    const values = [];
+    let next = 0;
+    for (const s of steps) {
+      values.push(s === null ? q[next++] : typeof s === "number" ? s : OPERATIONS[s[0]](...s.slice(1).map(k => values[k])));
+    }
+    return results.map(k => values[k]);
+  }
+
+  const MOTIONS = {
+    screw: (m, q) => turn(m.axis, m.turn * q[0], scaled(m.axis, m.slide * q[0])),
+    attitude: (m, q) => attitude(q.slice(m.turn, m.turn + 4), m.position === null ? [0, 0, 0] : q.slice(m.position, m.position + 3)),
+    program: (m, q) => program(m.steps, m.results, q),
+  };
+
+  function moved(j, q) { // the pose of the child in the frame of a joint
+    let found = HERE, start = j.start;
+    for (const m of j.motions) { found = times(found, MOTIONS[m.form](m, q.slice(start, start + m.nq))); start += m.nq; }
+    return found;
+  }
 
   function poses(scene, q) { // of all bodies, the root first
     const found = [HERE];
-    for (const j of scene.joints) found.push(times(found[j.parent], times(j.placement, MOTIONS[j.kind](j, q.slice(j.start, j.start + j.nq)))));
+    for (const j of scene.joints) found.push(times(found[j.parent], times(j.placement, moved(j, q))));
     return found;
   }
 
@@ -83,19 +101,19 @@ const Robot = (() => {
 
   function joint(mark) {
     const s = mark.size;
-    if (mark.kind === "base") return prism(mark.center, mark.axis, 2.4 * s, 0.3 * s, 24);
-    if (mark.kind === "spherical") return ball(mark.center, 1.2 * s);
-    if (mark.kind === "prismatic") return prism(mark.center, mark.axis, 1.2 * s, 1.7 * s, 4);
-    if (mark.kind === "planar") return prism(mark.center, mark.axis, 3 * s, 0.3 * s, 4);
+    if (mark.shape === "base") return prism(mark.center, mark.axis, 2.4 * s, 0.3 * s, 24);
+    if (mark.shape === "ball") return ball(mark.center, 1.2 * s);
+    if (mark.shape === "sleeve") return prism(mark.center, mark.axis, 1.2 * s, 1.7 * s, 4);
+    if (mark.shape === "plate") return prism(mark.center, mark.axis, 3 * s, 0.3 * s, 4);
     return prism(mark.center, mark.axis, 0.85 * s, 1.4 * s, 16);
   }
 
-  const COLORS = { base: "aside", prismatic: "slide", planar: "slide" };
+  const COLORS = { base: "aside", sleeve: "slide", plate: "slide" };
 
   function solids(scene) {
     const faces = [];
     const add = (body, color, list) => list.forEach(corners => faces.push({ body, color, corners }));
-    for (const mark of scene.marks) add(mark.body, COLORS[mark.kind] || "joint", joint(mark));
+    for (const mark of scene.marks) add(mark.body, COLORS[mark.shape] || "joint", joint(mark));
     for (const link of scene.links) {
       const radius = link.carries ? scene.rod : 0.55 * scene.rod, color = link.carries ? "link" : "aside";
       for (let k = 1; k < link.points.length; k++) {

@@ -1,0 +1,33 @@
+"""The kinds of joints: what a joint lets its child do, as pure functions of the joint's own coordinates.
+
+Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word of a kind.
+`motion` says what a new one must say.
+"""
+
+from __future__ import annotations
+
+from cayley.model.joint_kinds.floating import Floating
+from cayley.model.joint_kinds.helical import Helical
+from cayley.model.joint_kinds.motion import Attitude, Mark, MarkAxis, Motion, Screw, SharedMoments, plane_across, turn
+from cayley.model.joint_kinds.planar import Planar
+from cayley.model.joint_kinds.prismatic import Prismatic
+from cayley.model.joint_kinds.revolute import Revolute
+from cayley.model.joint_kinds.spherical import Spherical
+from cayley.model.joint_kinds.universal import Universal
+
+KINDS: dict[str, type[Motion]] = {
+    "revolute": Revolute,
+    "continuous": Revolute,
+    "prismatic": Prismatic,
+    "helical": Helical,
+    "universal": Universal,
+    "spherical": Spherical,
+    "planar": Planar,
+    "floating": Floating,
+    "fixed": Motion,
+}
+
+__all__ = [
+    "KINDS", "Attitude", "Floating", "Helical", "Mark", "MarkAxis", "Motion", "Planar", "Prismatic", "Revolute", "Screw", "SharedMoments",
+    "Spherical", "Universal", "plane_across", "turn",
+]

@@ -1,0 +1,69 @@
+"""What joints have in common that are sequences of elementary motions: all that they do follows from their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.model.joint_kinds.motion import Axis, Motion, split
+
+
+@dataclass(frozen=True)
+class Compound(Motion):
+    """Motions that follow one another, the one nearest to the parent first: `elementary` says which. Velocities are rates."""
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        first, *others = zip(self.elementary, split(self.elementary, q, "nq"), strict=True)
+        R, p = first[0].pose(first[1])
+        for part, own in others:
+            r, s = part.pose(own)
+            R, p = R @ r, p + R @ s
+        return R, p
+
+    def subspace(self, q: Any) -> Any:
+        columns: list[tuple[Any, Any]] = []  # slides and turns of the frame after each part
+        for part, own in zip(self.elementary, split(self.elementary, q, "nq"), strict=True):
+            r, p = part.pose(own)
+            columns = [(r.T @ (slide + np.cross(turn, p)), r.T @ turn) for slide, turn in columns]
+            columns += [(column[:3], column[3:]) for column in part.subspace(own).T]
+        return np.stack([np.concatenate(column) for column in columns], axis=1)
+
+    def bias(self, q: Any, v: Any) -> Any:
+        u = w = du = dw = np.zeros(3)  # velocities and true accelerations of the frame after each part
+        parts = zip(self.elementary, split(self.elementary, q, "nq"), split(self.elementary, v, "nv"), strict=True)
+        for part, own, speed in parts:
+            r, p = part.pose(own)
+            slide, turn = np.split(part.subspace(own) @ speed, 2)
+            dslide, dturn = np.split(part.bias(own, speed), 2)
+            before, swung = r.T @ w, np.cross(w, p)
+            du = r.T @ (du + np.cross(dw, p) + np.cross(w, swung)) + np.cross(2 * before + turn, slide) + dslide
+            dw = r.T @ dw + np.cross(before, turn) + dturn
+            u, w = r.T @ (u + swung) + slide, before + turn
+        return np.concatenate([du - np.cross(w, u), dw])
+
+    @property
+    def slides(self) -> bool:
+        return any(part.slides for part in self.elementary)
+
+    @property
+    def turns(self) -> bool:
+        return any(part.turns for part in self.elementary)
+
+    @property
+    def wraps(self) -> tuple[bool, ...]:
+        return tuple(wraps for part in self.elementary for wraps in part.wraps)
+
+    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+        ends = zip(self.elementary, split(self.elementary, lower, "nq"), split(self.elementary, upper, "nq"), strict=True)
+        return sum(part.reach(low, high) for part, low, high in ends)
+
+    @property
+    def mjcf(self) -> tuple[tuple[str, Axis | None], ...] | None:
+        found: list[tuple[str, Axis | None]] = []
+        for part in self.elementary:
+            if part.mjcf is None:
+                return None
+            found += part.mjcf
+        return tuple(found)

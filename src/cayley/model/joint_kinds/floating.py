@@ -1,0 +1,89 @@
+"""A floating base (free joint)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from cayley.geometry.motions.homogeneous import pose_from_quaternion, relative_pose
+from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.geometry.tensors.cross import hat
+from cayley.model.joint_kinds.motion import Attitude, Motion
+from cayley.model.joint_kinds.spherical import Spherical, attitudes
+
+_BALL = Spherical()
+
+
+@dataclass(frozen=True)
+class Floating(Motion):
+    """A floating base (free joint): position and unit quaternion; the velocity is the twist (v; w) in the child's axes."""
+
+    nq = 7
+    nv = 6
+    word = "floating"
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        return matrix_from_quaternion.unchecked(q[3:]), q[:3]
+
+    def subspace(self, q: Any) -> Any:
+        return np.eye(6)
+
+    def turning(self, v: Any) -> Any:
+        x, y, z = v[3:]
+        across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.concatenate([np.concatenate([across, np.zeros((3, 3))], axis=1), np.zeros((3, 6))])
+
+    def rate(self, q: Any, v: Any) -> Any:
+        return np.concatenate([matrix_from_quaternion.unchecked(q[3:]) @ v[:3], _BALL.rate(q[3:], v[3:])])
+
+    def step(self, q: Any, v: Any) -> Any:
+        moved = pose_from_twist(v)[:3, 3]
+        return np.concatenate([q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ moved, _BALL.step(q[3:], v[3:])])
+
+    def difference(self, start: Any, end: Any) -> Any:
+        here, there = pose_from_quaternion.unchecked(start[3:], start[:3]), pose_from_quaternion.unchecked(end[3:], end[:3])
+        return twist_from_pose.unchecked(relative_pose.unchecked(here, there))
+
+    def perturbation_rate(self, v: Any) -> Any:
+        u, w = hat(v[..., :3]), hat(v[..., 3:])
+        return -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
+
+    @property
+    def neutral(self) -> np.ndarray:
+        return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+    @property
+    def attitude(self) -> Attitude:
+        return Attitude(slice(3, 7), slice(3, 6), slice(0, 3))
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return ("x", "y", "z", "qw", "qx", "qy", "qz")
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return ("vx", "vy", "vz", "wx", "wy", "wz")
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        return ("m",) * 3 + ("",) * 4
+
+    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+        return float(np.maximum(np.abs(lower), np.abs(upper))[:3].sum())
+
+    @property
+    def samples(self) -> list[np.ndarray]:
+        corners = [np.array(p, dtype=float) for p in product((0, 1, -1), repeat=3) if np.abs(p).sum() <= 2]
+        return [np.concatenate([p, attitude]) for p in corners for attitude in attitudes()]
+
+    @property
+    def urdf(self) -> str:
+        return "floating"
+
+    @property
+    def mjcf(self) -> Any:
+        return (("free", None),)

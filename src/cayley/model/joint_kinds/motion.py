@@ -1,0 +1,333 @@
+"""What a kind of joint says of itself: the contract of all kinds, and the joint that holds its child fast.
+
+A kind lets the child's frame move in the joint's frame. It gives the pose of the child, and the twist (v; w) of the child relative to
+the parent, at the child's origin and in the child's axes: twist = subspace(q) @ v, with the rate subspace(q) @ vd + bias(q, v) of its
+components. `q` has `nq` entries, the velocity `v` has `nv`; they differ where a unit quaternion (w, x, y, z) is among the coordinates.
+The text is scalar-agnostic: it runs on floats and on symbols.
+
+A new kind must say `nq`, `nv`, `word`, `pose` and `subspace`; and where the subspace depends on q, `constant_subspace = False` and `bias`.
+Everything else has a default that is right for every kind; what says more makes the library faster, or its pictures better. Nothing
+outside asks which class a joint is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from cayley.errors import ModelError, UnsupportedError
+
+Axis = tuple[float, float, float]
+Z: Axis = (0.0, 0.0, 1.0)
+AXIS = {"form": "axis"}  # metadata of fields that are kept in files: a unit vector,
+NUMBER = {"form": "number"}  # a number, which must be said,
+LIST = {"form": "list"}  # a list of numbers of any length
+
+
+class Screw(NamedTuple):
+    """A motion of one coordinate about and along an axis through the joint's origin: by q it turns `turn` q and slides `slide` q."""
+
+    axis: Axis
+    turn: float
+    slide: float
+
+
+class Attitude(NamedTuple):
+    """Where a unit quaternion is among the coordinates, where the angular velocity in the child's axes is among the velocities, and
+    where a position is, in both, whose velocity is in the child's axes."""
+
+    q: slice
+    v: slice
+    position: slice | None = None
+
+
+class SharedMoments(NamedTuple):
+    """Which of a link's moments move with its parent whatever the joint does: factors of the mass, the first (3) and the second
+    moments (3, 3), about the joint's origin, in the axes of the child or, if it has a screw, in axes whose z is the screw's."""
+
+    mass: float
+    first: np.ndarray
+    second: np.ndarray
+
+
+class MarkAxis(NamedTuple):
+    """A direction of a mark, fixed to the parent's side of the joint or to the child."""
+
+    direction: Axis
+    on_parent: bool
+
+
+class Mark(NamedTuple):
+    """How a joint is drawn: a shape along each axis, at the joint's origin or, `on_child`, at the child's."""
+
+    shape: Literal["cylinder", "sleeve", "plate", "ball"]
+    color: Literal["turn", "slide", "screw", "ball"]
+    axes: tuple[MarkAxis, ...]
+    on_child: bool = False
+
+    @property
+    def lines(self) -> tuple[MarkAxis, ...]:
+        """The axes as lines on which links end: none for balls and plates."""
+        return self.axes if self.shape in ("cylinder", "sleeve") else ()
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A joint that holds its child fast; the other kinds are made from it."""
+
+    nq: ClassVar[int] = 0
+    nv: ClassVar[int] = 0
+    word = "fixed"
+    constant_subspace: ClassVar[bool] = True  # the same for every q, None included; then there is no bias
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        own = {name for kind in cls.__mro__[:-1] if kind.__name__ != "Motion" for name in vars(kind)}
+        if cls.nv and not {"pose", "subspace"} <= own:
+            raise TypeError(f"the joint kind {cls.__name__} moves, and must say its pose and its subspace")
+        if not cls.constant_subspace and "bias" not in own:
+            raise TypeError(f"the joint kind {cls.__name__} has a subspace that depends on q, and must say its bias")
+        if "word" not in own:
+            cls.word = cls.__name__.lower()
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            if entry.metadata.get("form") == "axis":
+                object.__setattr__(self, entry.name, _unit(getattr(self, entry.name), self.word))
+
+    # Motion
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        """Rotation (3, 3) and origin (3) of the child's frame in the joint's frame."""
+        return np.eye(3), np.zeros(3)
+
+    def subspace(self, q: Any) -> Any:
+        """The directions (6, nv) of motion, in the child's axes."""
+        return np.zeros((6, 0))
+
+    def bias(self, q: Any, v: Any) -> Any:
+        """The acceleration (6) that is left when vd is zero: the rate of the subspace, times v."""
+        return np.zeros(6)
+
+    def subspace_rate(self, q: Any, v: Any) -> Any:
+        """The rate (6, nv) of the subspace. Of its part that is symmetric in v and a direction the bias says all; the other part is
+        the bracket of the two twists (Maurer-Cartan). Where velocities are rates of the coordinates."""
+        if self.constant_subspace:
+            return np.zeros((6, self.nv))
+        units = np.eye(self.nv)
+        alone = [self.bias(q, unit) for unit in units]
+        S = self.subspace(q)
+        columns = []
+        for k, unit in enumerate(units):
+            both = [alone[k] if j == k else (self.bias(q, units[j] + unit) - alone[j] - alone[k]) / 2 for j in range(self.nv)]
+            symmetric = np.stack(both, axis=1) @ v
+            columns.append(symmetric if self.nv == 1 else symmetric - _bracket(S @ v, S[:, k]) / 2)
+        return np.stack(columns, axis=1)
+
+    def turning(self, v: Any) -> Any:
+        """N (nv, nv), skew: vd + N v is how fast a velocity really changes that is given in axes which turn with it; zero for rates."""
+        return np.zeros((self.nv, self.nv))
+
+    def perturbation_rate(self, v: Any) -> Any:
+        """N (..., nv, nv) of (dq)' = dv + N dq for a small change of the motion along the velocities; zero for rates."""
+        return np.zeros((*np.shape(v), self.nv))
+
+    def rate(self, q: Any, v: Any) -> Any:
+        """dq/dt (nq)."""
+        return v
+
+    def step(self, q: Any, v: Any) -> Any:
+        """Where the constant velocity `v` leads from `q` in unit time (nq)."""
+        return q + v
+
+    def difference(self, start: Any, end: Any) -> Any:
+        """The constant velocity (nv) that leads from `start` to `end` in unit time, by the shorter way."""
+        return end - start
+
+    @property
+    def neutral(self) -> np.ndarray:
+        """The coordinates (nq) of its zero."""
+        return np.zeros(self.nq)
+
+    @property
+    def velocity_is_rate(self) -> bool:
+        """Whether dq/dt = v."""
+        return type(self).rate is Motion.rate
+
+    # What it is made of
+
+    @property
+    def elementary(self) -> tuple[Motion, ...]:
+        """Motions that make this one when they follow one another, the one nearest to the parent first: itself, if it is elementary."""
+        return (self,)
+
+    @property
+    def screw(self) -> Screw | None:
+        """The axis of a motion of one coordinate about and along it; None for all others."""
+        return None
+
+    @property
+    def attitude(self) -> Attitude | None:
+        """Where the unit quaternion is that makes nq larger than nv; None if there is none."""
+        return None
+
+    @property
+    def free(self) -> bool:
+        """Whether it holds nothing: all six velocities."""
+        return self.nv == 6
+
+    @property
+    def endless(self) -> bool:
+        """Whether it is meant to have no limits."""
+        return False
+
+    @property
+    def slides(self) -> bool:
+        """Whether the child's origin leaves the joint's."""
+        return bool(np.asarray(self.subspace(self.neutral))[:3].any())
+
+    @property
+    def turns(self) -> bool:
+        """Whether the child's axes turn in the joint's."""
+        return bool(np.asarray(self.subspace(self.neutral))[3:].any())
+
+    # In other frames and units
+
+    def turned(self, R: np.ndarray) -> Motion:
+        """The same motion in the axes that are the columns of R (3, 3). Motions with a screw must be able to; others are never asked."""
+        if np.array_equal(R, np.eye(3)):
+            return self
+        raise UnsupportedError(f"a {self.word} joint cannot be seen in other axes: its kind does not say `turned`")
+
+    def in_units(self, length: float) -> Motion:
+        """The same motion with lengths counted in units of `length` [m]."""
+        from cayley.model.joint_kinds.other_units import InUnits
+        return self if not self.nv or self.attitude is not None else InUnits(self, length)
+
+    @property
+    def length(self) -> float:
+        """The largest of its own lengths [m]."""
+        return 0.0
+
+    # Coordinates
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """What its coordinates are called beside the joint's name; a single one needs none."""
+        return ("",) if self.nq == 1 else tuple(str(k + 1) for k in range(self.nq))
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self.coordinate_names
+
+    @property
+    def velocity_units(self) -> tuple[str, ...]:
+        """ "rad" for velocities that turn (their forces are in N m), "m" for those that only slide (N), without the "per second"."""
+        S = np.asarray(self.subspace(self.neutral))
+        return tuple("rad" if S[3:, k].any() else "m" for k in range(self.nv))
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """ "rad", "m", or "" for the entries of a quaternion."""
+        return self.velocity_units
+
+    @property
+    def wraps(self) -> tuple[bool, ...]:
+        """Which coordinates (nq) come back to the same pose after a turn."""
+        return (False,) * self.nq
+
+    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+        """No coordinates between the limits (nq) take the child's origin farther from the joint's than this [m]."""
+        return np.inf if self.nv else 0.0
+
+    @property
+    def samples(self) -> list[np.ndarray]:
+        """Coordinates (nq) that stand for all, its zero first: what holds of the moments at these holds everywhere."""
+        random = np.random.default_rng(0)
+        return [self.neutral, *[self.step(self.neutral, random.uniform(-1.5, 1.5, self.nv)) for _ in range(16 * self.nv)]]
+
+    @property
+    def shared_moments(self) -> SharedMoments:
+        """What of the child's moments the joint cannot feel."""
+        return SharedMoments(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    # Files and pictures
+
+    @classmethod
+    def from_keys(cls, word: str, **values: Any) -> Self:
+        """The joint of a file, from the word for its kind and the values of `keys`."""
+        return cls(**values)
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """Its fields as they are in files."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}
+
+    @property
+    def urdf(self) -> str | None:
+        """Its type in URDF; None if there is none."""
+        return None if self.nv else "fixed"
+
+    @property
+    def mjcf(self) -> tuple[tuple[str, Axis | None], ...] | None:
+        """MuJoCo's joints that make it, with their axes; None if there are none."""
+        return None if self.nv else ()
+
+    @property
+    def mjcf_loop(self) -> str | None:
+        """The element of MJCF that closes a loop as it does; None if there is none."""
+        return None if self.nv else "weld"
+
+    @property
+    def letter(self) -> str:
+        """One letter for tables."""
+        return self.word[0].upper()
+
+    @property
+    def mark(self) -> Mark | None:
+        """How it is drawn; None for joints that are not."""
+        return None if not self.nv or self.free else Mark("ball", "ball", (MarkAxis(Z, False),))
+
+
+def turn(axis: Any, angle: Any) -> Any:
+    """The rotation about a constant unit axis by an angle (Rodrigues)."""
+    x, y, z = axis
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
+
+
+def plane_across(axis: Any) -> np.ndarray:
+    """Two unit vectors (2, 3) that make a right-handed frame with a unit axis: x and y themselves for z."""
+    n = np.asarray(axis, dtype=float)
+    nearest = np.eye(3)[np.argmin(np.abs(n))] if abs(n[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+    first = nearest - (nearest @ n) * n
+    first = first / np.linalg.norm(first)
+    return np.stack([first, np.cross(n, first)])
+
+
+def split(motions: tuple[Motion, ...], q: Any, sizes: Literal["nq", "nv"]) -> Iterator[Any]:
+    """The entries of a vector that belong to each of several motions."""
+    start = 0
+    for motion in motions:
+        size = getattr(motion, sizes)
+        yield q[start:start + size]
+        start += size
+
+
+def _bracket(one: Any, other: Any) -> Any:
+    """[one, other] (6) of twists (v; w)."""
+    (u, w), (s, t) = np.split(one, 2), np.split(other, 2)
+    return np.concatenate([np.cross(w, s) + np.cross(u, t), np.cross(w, t)])
+
+
+def _unit(axis: Any, kind: str) -> Axis:
+    """A unit axis, to the last digit if it is one to 1e-6."""
+    values = np.asarray(axis, dtype=float)
+    length = float(np.linalg.norm(values)) if values.shape == (3,) else float("nan")
+    if not abs(length - 1) < 1e-6:
+        raise ModelError(f"the axis {axis} of a {kind} joint is not a unit vector: its length is {length:.6g}")
+    exact = values if abs(length - 1) < 1e-15 else values / length
+    return tuple(exact.tolist())

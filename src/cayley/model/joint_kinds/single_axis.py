@@ -1,0 +1,36 @@
+"""What revolute, prismatic and helical joints have in common: one coordinate, about and along one axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cayley.model.joint_kinds.motion import AXIS, Axis, MarkAxis, Motion, Screw, Z
+
+_ROUNDING = 1e-15
+
+
+@dataclass(frozen=True)
+class SingleAxis(Motion):
+    """A motion about and along an axis; it holds its child fast until `screw` says how much."""
+
+    axis: Axis = field(default=Z, metadata=AXIS)
+
+    def turned(self, R: np.ndarray) -> SingleAxis:
+        turned = R.T @ np.asarray(self.axis)
+        turned = np.where(np.abs(turned) < _ROUNDING, 0.0, turned)
+        return replace(self, axis=Z if np.abs(turned - Z).max() < _ROUNDING else tuple(turned.tolist()))
+
+    def in_units(self, length: float) -> SingleAxis:
+        return self
+
+    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+        slide = 0.0 if self.screw is None else self.screw.slide
+        return abs(slide) * float(np.maximum(np.abs(lower), np.abs(upper))[0]) if slide else 0.0
+
+    def _screw(self, turn: float, slide: float) -> Screw:
+        return Screw(self.axis, turn, slide)
+
+    def _along_axis(self, *, on_parent: bool) -> tuple[MarkAxis, ...]:
+        return (MarkAxis(self.axis, on_parent),)

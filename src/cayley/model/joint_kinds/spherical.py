@@ -1,0 +1,89 @@
+"""A spherical (ball) joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_conjugate, quaternion_product
+from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
+from cayley.geometry.tensors.cross import hat
+from cayley.model.joint_kinds.motion import Attitude, Motion, SharedMoments
+
+
+@dataclass(frozen=True)
+class Spherical(Motion):
+    """A spherical (ball) joint, any rotation: a unit quaternion; the velocity is the angular velocity in the child's axes."""
+
+    nq = 4
+    nv = 3
+    word = "spherical"
+
+    def pose(self, q: Any) -> tuple[Any, Any]:
+        return matrix_from_quaternion.unchecked(q), np.zeros(3)
+
+    def subspace(self, q: Any) -> Any:
+        return np.concatenate([np.zeros((3, 3)), np.eye(3)])
+
+    def rate(self, q: Any, v: Any) -> Any:
+        return 0.5 * quaternion_product.unchecked(q, np.concatenate([[0.0], v]))
+
+    def step(self, q: Any, v: Any) -> Any:
+        return quaternion_product.unchecked(q, quaternion_from_rotation_vector.unchecked(v))
+
+    def difference(self, start: Any, end: Any) -> Any:
+        between = quaternion_product.unchecked(quaternion_conjugate.unchecked(start), end)
+        return rotation_vector_from_quaternion.unchecked(between)
+
+    def perturbation_rate(self, v: Any) -> Any:
+        return -hat(v)
+
+    @property
+    def neutral(self) -> np.ndarray:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+
+    @property
+    def attitude(self) -> Attitude:
+        return Attitude(slice(0, 4), slice(0, 3))
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return ("qw", "qx", "qy", "qz")
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return ("wx", "wy", "wz")
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        return ("",) * 4
+
+    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+        return 0.0
+
+    @property
+    def samples(self) -> list[np.ndarray]:
+        return list(attitudes())
+
+    @property
+    def shared_moments(self) -> SharedMoments:
+        return SharedMoments(1.0, np.zeros(3), np.zeros((3, 3)))
+
+    @property
+    def mjcf(self) -> Any:
+        return (("ball", None),)
+
+    @property
+    def mjcf_loop(self) -> str:
+        return "connect"
+
+
+@cache
+def attitudes() -> tuple[np.ndarray, ...]:
+    """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit first."""
+    from scipy.spatial.transform import Rotation
+    group = Rotation.create_group("I").as_quat()[:, [3, 0, 1, 2]]
+    return tuple(group[np.argsort(-np.abs(group[:, 0]), kind="stable")])
