@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 import sympy
 from matplotlib.mathtext import MathTextParser
+from scipy.spatial.transform import Rotation
 
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, inertia_matrix
 from cayley.dynamics.drives import drive_forces, rotor_inertias
@@ -265,6 +266,41 @@ def test_many_joints_have_names_of_their_own():
     found = equations_of_motion(tree, shared=True)
     assert {"c1_2", "c1_2_m3_m4_m5_m6_m7_m8_m9_m10_m11"} <= {symbol.name for symbol, _ in found.intermediates}
     check_numbers(tree, found)
+
+
+@pytest.mark.parametrize(("hangs", "coupling", "centrifugal", "gravity"), [
+    ((0.0, -0.5, 0.0), "0.5*cos(q_2)", "-0.5*qd_2**2*sin(q_2)", "4.905*sin(q_2)"),
+    ((0.5, 0.0, 0.0), "-0.5*sin(q_2)", "-0.5*qd_2**2*cos(q_2)", "4.905*cos(q_2)")])
+def test_a_crane_reads_as_in_the_textbook(hangs, coupling, centrifugal, gravity):
+    """A cart of 2 kg with a load of 1 kg that hangs 0.5 m below, the angle being measured from there, or from a quarter turn before."""
+    bodies = [Body("rail"), Body("cart", 2.0), Body("load", 1.0, hangs)]
+    joints = [Joint("slide", "rail", "cart", Prismatic((1.0, 0.0, 0.0))), Joint("swing", "cart", "load", Revolute())]
+    assert str(equations_of_motion(Tree.of("crane", bodies, joints, gravity=(0.0, -9.81, 0.0)))).splitlines()[1:] == [
+        "M_11 = 3", f"M_12 = M_21 = {coupling}", "M_22 = 0.25", f"V_1 = {centrifugal}", "V_2 = 0", "G_1 = 0", f"G_2 = {gravity}"]
+
+
+@pytest.mark.parametrize("quarter", [0, 1])
+@pytest.mark.parametrize("tilt", [0.0, 0.7])
+def test_angles_are_added_up_only_about_parallel_axes(tilt, quarter):
+    """A turn, a slide along its axis, turned itself by no or one right angle, and a turn whose axis is parallel to the first, or tilted in
+    that direction."""
+    turned, tilted = np.eye(4), np.eye(4)
+    turned[:3, :3] = Rotation.from_euler("z", quarter * np.pi / 2).as_matrix()
+    tilted[:3, :3], tilted[:3, 3] = Rotation.from_euler("x", tilt).as_matrix(), (0.3, 0.1, 0.2)
+    bodies = [Body("base"), *[Body(f"link{k}", 1.0 + k, (0.1, 0.2, 0.3), np.diag([0.3, 0.4, 0.5])) for k in range(1, 4)]]
+    joints = [Joint("turn", "base", "link1", Revolute()), Joint("slide", "link1", "link2", Prismatic(), turned),
+              Joint("tilt", "link2", "link3", Revolute(), tilted)]
+    tree = Tree.of("tilted", bodies, joints, gravity=(1.0, -2.0, -9.0))
+    found = equations_of_motion(tree)
+    assert ("q_1 + q_3" in str(found)) == (tilt == 0)
+    check_numbers(tree, found)
+
+
+@pytest.mark.parametrize(("slides", "last"), [(9, "M_89 = M_98 "), (10, "M_9_10 = M_10_9 ")])
+def test_places_of_entries_are_kept_apart_where_they_have_two_digits(slides, last):
+    bodies = [Body("rail"), *[Body(f"link{k}", 1.0) for k in range(1, slides + 1)]]
+    joints = [Joint(f"joint{k}", bodies[k - 1].name, f"link{k}", Prismatic()) for k in range(1, slides + 1)]
+    assert last in str(equations_of_motion(Tree.of("rail", bodies, joints)))
 
 
 def test_digits_are_those_asked_for():

@@ -477,6 +477,18 @@ def test_positions_alone_are_enough_at_a_high_rate():
     assert np.abs(data.v - v[100:-100]).max() < 0.02 and np.abs(data.vd - vd[100:-100]).max() < 0.3
 
 
+def test_slow_movements_go_through_a_low_cutoff():
+    """Below one hertz too: what is slow passes, what is fast does not."""
+    model, times = base_of("planar2r").model, np.arange(0.0, 60.0, 0.02)
+    slow, fast = (np.sin(2 * np.pi * rate * times)[:, None] * np.array([1.0, -0.5]) for rate in (0.05, 5.0))
+    data = measurements_from_positions(model, times, slow + 0.1 * fast, slow, cutoff=0.5)
+    assert len(data.q) == len(times) - 2 * 100  # a period of the cutoff is left out at each end
+    settled, inner = slice(200, -200), slice(300, -300)
+    np.testing.assert_allclose(data.q[settled], slow[inner], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(data.v[settled], np.gradient(slow, 0.02, axis=0)[inner], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(data.tau[settled], slow[inner], rtol=0, atol=1e-3)
+
+
 # Exciting trajectories
 
 
