@@ -118,6 +118,8 @@ def test_the_determinant_of_a_singular_matrix_is_zero():
     A = np.add.outer(np.arange(6.0), np.arange(6.0))
     assert abs(kernel("(6,6)->()", lambda A: np.linalg.det(A))(A)) <= 1e-12
     assert kernel("(2)->()", lambda x: np.linalg.det(np.outer(np.ones(6), np.zeros(6)) * x[0]))([1.0, 2.0]) == 0.0
+    logarithm = kernel("(3)->(2)", lambda x: np.stack(np.linalg.slogdet(np.stack([x, 0.0 * x, x]))))
+    np.testing.assert_array_equal(logarithm([1.0, 2.0, 3.0]), [0.0, -np.inf])
 
 
 # Zeros
@@ -293,6 +295,28 @@ def test_a_rank_that_falls_is_decided_for_each_state():
         else:
             assert np.isnan(found[1])
     np.testing.assert_array_equal(least(A, b)[2], [3, 2, 3])
+
+
+def test_what_is_left_has_the_shape_that_numpy_gives_it():
+    for m, n in ((4, 2), (3, 3), (2, 4)):
+        A, b = RANDOM.normal(size=(m, n)), RANDOM.normal(size=(m, 2))
+        for right in (b, b[:, 0]):
+            x, residuals, rank, _ = np.linalg.lstsq(A, right)
+            tail = ",2" if right.ndim == 2 else ""
+            signature = f"(m,n),(m{tail})->(n{tail}),({len(residuals)}),()"
+            found = kernel(signature, lambda A, b: np.linalg.lstsq(A, b)[:3]).evaluate(cy.NUMPY, A, right)
+            np.testing.assert_allclose(found[0], x, rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(found[1], residuals, rtol=1e-10, atol=1e-13)
+            assert found[2] == rank
+
+
+def test_numbers_need_no_selection():
+    A = RANDOM.normal(size=(4, 3))
+    A[:, 2] = A[:, 0]
+    made = kernel("(4)->(3)", lambda b: np.linalg.lstsq(A, b)[0])
+    b = RANDOM.normal(size=4)
+    np.testing.assert_allclose(made(b), np.linalg.lstsq(A, b)[0], rtol=1e-13, atol=1e-14)
+    assert made.operations().selections == made.operations().divisions == 0
 
 
 def test_full_rank_can_be_promised_and_costs_less():

@@ -132,12 +132,11 @@ def test_derivatives_of_a_four_bar_by_the_crank_and_by_its_lengths():
 
 
 def test_every_back_end_closes_the_same_four_bar():
-    closed = cy.kernel("(),(4)->(2),(2)", name="closed")(
-        lambda crank, lengths: cy.newton(closure, [0.5, 1.5], crank, lengths, iterations=5, tolerance=0.0)[:2])
-    crank, lengths = np.array([0.4, 0.7, 1.1]), np.tile(LENGTHS, (3, 1))
-    # SymPy and mpmath go on where floats are at rest; the residual is rounding
-    angles = cy.kernel("(),(4)->(2)", name="angles")(lambda crank, lengths: closed(crank, lengths)[0])
-    check_parity(angles, crank, lengths, tolerance=1e-12, single=1e-4, jacobians=False, without=("SymPy",))
+    """Two steps from a guess nearby: SymPy, which writes every branch out, could not do many."""
+    closed = cy.kernel("(),(4)->(2)", name="closed")(
+        lambda crank, lengths: cy.newton(closure, [0.5, 1.6], crank, lengths, iterations=2, tolerance=1e-30).x)
+    crank, lengths = np.array([0.8, 0.9, 1.1]), np.tile(LENGTHS, (3, 1))
+    check_parity(closed, crank, lengths, tolerance=1e-12, single=1e-3, jacobians=False)
 
 
 def test_an_inverse_kinematics_step_and_its_derivative():

@@ -13,7 +13,7 @@ from cayley.compiler.implied import implied
 from cayley.compiler.least_squares import least_squares
 from cayley.compiler.linear import cholesky, chosen, determinant, eliminated
 from cayley.compiler.symbols import symbols, wrapped
-from cayley.errors import UnsupportedError
+from cayley.errors import SingularityError, UnsupportedError
 
 _SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
 
@@ -60,11 +60,17 @@ def signs_and_logarithms(a: Any) -> Any:
     a = _matrices("slogdet", a, square=True)
     signs, logarithms = (np.empty(a.shape[:-2], dtype=object) for _ in range(2))
     for place in np.ndindex(a.shape[:-2]):
-        found = eliminated(a[place])
-        pivots = symbols(np.array([*found.pivots, 1.0], dtype=object))
-        signs[place] = found.sign * np.prod(np.sign(pivots))
-        logarithms[place] = np.sum(np.log(np.abs(pivots)))
+        signs[place], logarithms[place] = _sign_and_logarithm(a[place])
     return _SlogdetResult(wrapped(signs), wrapped(logarithms))
+
+
+def _sign_and_logarithm(A: np.ndarray) -> tuple[Any, Any]:
+    try:
+        found = eliminated(A)
+    except SingularityError:
+        return 0.0, -np.inf
+    pivots = symbols(np.array([*found.pivots, 1.0], dtype=object))
+    return found.sign * np.prod(np.sign(pivots)), np.sum(np.log(np.abs(pivots)))
 
 
 def cholesky_factors(a: Any, /, *, upper: bool = False) -> Any:
