@@ -1,6 +1,7 @@
 """The default inverse dynamics beside Pinocchio and MuJoCo, for robots from files and random trees of every joint kind."""
 
 import pickle
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -117,6 +118,23 @@ def test_compiled_counts_are_below_the_published():
     for name, (multiplications, additions) in bounds.items():
         assert counts[name].multiplications < multiplications
         assert counts[name].additions < additions
+
+
+@pytest.mark.parametrize("pattern", ["PRR", "RRR", "RPRR"])
+def test_counts_do_not_depend_on_where_along_their_axes_the_frames_lie(pattern):
+    """The same mechanism, the frame of one link moved along its axis: the same forces by as many operations."""
+    plain = random_chain(pattern, 3)
+    shift = np.eye(4)
+    shift[2, 3] = 0.4
+    before, moved, after = plain.joints[-3:]
+    joints = (*plain.joints[:-3], before, replace(moved, placement=moved.placement @ shift),
+              replace(after, placement=np.linalg.inv(shift) @ after.placement))
+    body = plain.bodies[-2]
+    other = replace(plain, joints=joints, bodies=(*plain.bodies[:-2], replace(body, center=body.center - shift[:3, 3]), plain.bodies[-1]))
+    state = random_state(plain, 3)
+    ours, again = (inverse_dynamics_kernel(tree) for tree in (plain, other))
+    np.testing.assert_allclose(again.reference(*state), ours.reference(*state), rtol=0, atol=1e-12)
+    assert again.operations() == ours.operations()
 
 
 def test_parity_of_the_default():
