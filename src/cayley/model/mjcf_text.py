@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
-from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.parts import Body, Joint, Loop
 from cayley.model.tree import Tree
 
 _ROUNDING = 1e-12
@@ -197,7 +197,7 @@ def _follower(joint: Joint) -> str:
 def _loop(tree: Tree, loop: Loop) -> str:
     kind = loop.motion.mjcf_loop
     for end in (loop.first, loop.second):
-        if not any(isinstance(frame, Frame) and frame.name == end for frame in tree.frames):
+        if not any(frame.name == end for frame in tree.frames):
             raise UnsupportedError(f"the loop {loop.name!r} of {tree.name} ends at the body {end!r}: in MJCF it joins two named frames; "
                                    "add one with `with_frame`")
     return f"<{kind} name={quoteattr(loop.name)} site1={quoteattr(loop.first)} site2={quoteattr(loop.second)}/>"
