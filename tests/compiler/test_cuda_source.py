@@ -94,7 +94,8 @@ def cupy(monkeypatch, tmp_path):
 @needs_compiler
 @pytest.mark.parametrize("name, signature, dimensions", [
     ("every_operation", "(3),(3)->(26)", {}), ("choices", "(n),(),()->(n),(n),()", {"n": 3}),
-    ("moved_points", "(3,3),(3),(k,3)->(k,3),(3,3),()", {"k": 2}), ("inverse_dynamics", "(n),(n),(n)->(n)", {"n": 7})])
+    ("moved_points", "(3,3),(3),(k,3)->(k,3),(3,3),()", {"k": 2}), ("inverse_dynamics", "(n),(n),(n)->(n)", {"n": 7}),
+    ("solved_equations", "(3,3),(3)->(3),(3)", {})])
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 2e-5)])
 def test_values(cupy, name, signature, dimensions, dtype, tolerance):
     function = getattr(mechanisms, name)

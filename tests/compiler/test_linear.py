@@ -1,5 +1,6 @@
 """Linear equations inside kernels: NumPy's results with every order of pivots, derivatives, and no work for zeros."""
 
+from functools import partial
 from itertools import permutations
 
 import mpmath
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.compiler import derivative
 from cayley.compiler.block_order import block_order, parity
 from cayley.compiler.linear import cholesky, determinant, eliminated, ldl_solve, solve_rows
 from cayley.errors import SingularityError, TraceError
@@ -99,7 +101,7 @@ def test_stacks_of_matrices_in_every_back_end(case):
     if few:
         check_parity(made, A, B, tolerance=1e-12, single=1e-3, jacobians=case == "solve of matrices")
     expected = np.stack([made.reference(a, b) for a, b in zip(A, B, strict=True)])
-    np.testing.assert_allclose(made(A, B), expected, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(made.evaluate(cy.NUMPY, A, B), expected, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -224,6 +226,26 @@ def test_derivatives_of_a_solution_are_those_of_its_equations():
     np.testing.assert_allclose(by_A.jacobian("A")(A, b[0]), twice, rtol=0, atol=1e-12 * np.abs(twice).max())
 
 
+def test_forward_and_backward_through_a_solution():
+    """d(w x) along (D, d) is w A^-1 (d - D x), whichever way it is computed; so is what is differentiated again."""
+    def directional(A, b, D, d, w):
+        x = np.linalg.solve(A, b)
+        places, along = [*A.flat, *b.flat], [*D.flat, *d.flat]
+        ahead = np.stack(derivative.forward(list(x), places, along)) @ w
+        back = sum(slope * t for slope, t in zip(derivative.reverse(list(x), places, list(w)), along, strict=True))
+        again = derivative.reverse([ahead], list(A.flat), [1.0])
+        return np.stack([ahead, back, sum(slope * t for slope, t in zip(again, D.flat, strict=True))])
+
+    made = kernel("(3,3),(3),(3,3),(3),(3)->(3)", directional)
+    A, D, (b, d, w) = matrices(3, 8), RANDOM.normal(size=(3, 3)), RANDOM.normal(size=(3, 3))
+    for a in A:
+        x = np.linalg.solve(a, b)
+        change = np.linalg.solve(a, d - D @ x)
+        twice = -2.0 * np.linalg.solve(a, D @ change) + np.linalg.solve(a, D @ np.linalg.solve(a, d))
+        expected = np.array([w @ change, w @ change, w @ twice])
+        np.testing.assert_allclose(made(a, b, D, d, w), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
 def test_a_derivative_shares_the_elimination_and_takes_one_substitution_more():
     n = 6
     once = solved.operations(n=n)
@@ -254,14 +276,15 @@ def test_derivatives_against_differences_of_numpy(case):
     A, D = RANDOM.normal(size=(3, 3)) + 2.0 * np.diag([1.0, -1.0, 1.0])[[1, 0, 2]], RANDOM.normal(size=(3, 3))
     line = kernel("(3,3),(3,3),()->(3)", lambda A, D, t: function(A + t * D))
     first = line.jacobian("t")
+    along = partial(first.evaluate, cy.NUMPY, A, D)
 
     def differences(f, h):
         return (8.0 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12.0 * h)
 
     expected = differences(lambda h: function(A + h * D), 1e-3)
-    np.testing.assert_allclose(first(A, D, 0.0), expected, rtol=0, atol=1e-8 * (1.0 + np.abs(expected).max()))
-    expected = differences(lambda h: first(A, D, h), 1e-3)
-    second = first.jacobian("t")(A, D, 0.0)
+    np.testing.assert_allclose(along(0.0), expected, rtol=0, atol=1e-8 * (1.0 + np.abs(expected).max()))
+    expected = differences(along, 1e-3)
+    second = first.jacobian("t").evaluate(cy.NUMPY, A, D, 0.0)
     np.testing.assert_allclose(second, expected, rtol=0, atol=1e-7 * (1.0 + np.abs(expected).max()))
 
 
