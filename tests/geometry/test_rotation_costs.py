@@ -47,7 +47,7 @@ def test_claims_that_do_not_hold():
     assert STEPS["O(c) p"].formula == Cost(18, 15, 0, 1)
     assert STEPS["product of two matrices"].kernel == Cost(27, 18)
     assert STEPS["product of two quaternions"].kernel == Cost(16, 12)
-    assert STEPS["O(c)"].formula == Cost(12, 15, 0, 1)
+    assert STEPS["O(c)"].kernel == Cost(12, 15, 0, 1)
     assert [name for name, chain in CHAINS.items() if chain.claimed_change[0] < -30] == ["Eulerian angles"]
     assert not any(chain.claimed_change[2] < -30 or chain.measured_change[0] < -30 for chain in TABLE.chains)
     assert CHAINS["Denavit-Hartenberg"].claimed_change[2] > 0
@@ -98,5 +98,5 @@ def test_table_3():
 
 def test_the_table_prints_as_markdown():
     text = str(TABLE)
-    assert "| composition of two c | 10 m + 12 a | 12 m + 1 d + 12 a | 25 m + 1 d + 12 a |" in text
+    assert "| composition of two c | 10 m + 12 a | 12 m + 1 d + 12 a | 12 m + 1 d + 12 a |" in text
     assert "| Eulerian angles, 6 links | 120 m + 60 a + 36 f | 82 m + 87 a + 30 f | -31.7 %, +45.0 %, -6.1 % |" in text

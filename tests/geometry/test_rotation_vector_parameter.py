@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import cayley.geometry.rotations as rot
 from cayley.errors import GeometryError, SignatureError, SingularityError
-from cayley.geometry import motions, rates
+from cayley.geometry import inertia, motions, rates
 from cayley.geometry.rotations import vector_parameter
-from cayley.geometry.rotations.costs import composition
 from compiler.parity import check_parity
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product
 from geometry.rotation_samples import kernels_of, sample_arguments
@@ -37,16 +36,15 @@ def exact_product(*parameters):
     return total
 
 
-# Every finite length
+# Every length
 
-LONG = [np.array(direction) * size for direction in ([1, 0, 0], [0.6, 0, -0.8], [1e-3, 1, 1e-7], [1, 1, 1])
-        for size in (1e15, 1e30, 1e150, 1.3e154, 1.4e154, 1e155, 1e200, 1e300, 1.7e308)]
+LONG = [np.array(direction) * size for direction in ([1, 0, 0], [0.6, 0, -0.8], [1e-3, 1, 1e-7], [1, 1, 1]) for size in (1e15, 1e30, 1e150)]
 
 
 @pytest.mark.spec("S0-11", "S0-15", "S0-17")
 @pytest.mark.parametrize("c", LONG)
 def test_the_longest_vector_parameters_in_sixty_digits(c):
-    """Every consumer of c, to a few roundings of the attitude and of each component of the quaternion, against 60 digits."""
+    """Every consumer of the c that are taken, to a few roundings of the attitude and of each component of the quaternion."""
     exact = [MP.mpf(float(x)) for x in c]
     square = 1 + sum(x * x for x in exact)
     norm = MP.sqrt(square)
@@ -55,8 +53,8 @@ def test_the_longest_vector_parameters_in_sixty_digits(c):
                   for i in range(3)])
     np.testing.assert_allclose(rot.matrix_from_vector_parameter(c), R, rtol=0, atol=6e-16)
     q = [float(1 / norm), *[float(x / norm) for x in exact]]
-    np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), q, rtol=1e-15, atol=1e-320)
-    np.testing.assert_allclose(rot.half_sine_from_vector_parameter(c), q[1:], rtol=1e-15, atol=1e-320)
+    np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), q, rtol=1e-15)
+    np.testing.assert_allclose(rot.half_sine_from_vector_parameter(c), q[1:], rtol=1e-15)
     size = MP.sqrt(square - 1)
     l = [float(2 * MP.atan(size) * x / size) for x in exact]
     np.testing.assert_allclose(rot.rotation_vector_from_vector_parameter(c), l, rtol=1e-15)
@@ -68,7 +66,7 @@ def test_the_longest_vector_parameters_in_sixty_digits(c):
     rate = rates.angular_velocity_from_vector_parameter_rate(c, x)
     across = [exact[1] * 3 + exact[2] * 2, exact[2] - 3 * exact[0], -2 * exact[0] - exact[1]]  # c x (1, -2, 3)
     expected = [float(2 * (MP.mpf(float(a)) + b) / square) for a, b in zip(x, across, strict=True)]
-    np.testing.assert_allclose(rate.world, expected, rtol=0, atol=1e-15 * np.abs(expected).max() + 1e-320)
+    np.testing.assert_allclose(rate.world, expected, rtol=0, atol=1e-15 * np.abs(expected).max())
     moved = motions.motion_of_point_from_vector_parameter(c, x, 0 * x, x, 0 * x, 0 * x, x)
     np.testing.assert_allclose(moved.position, R @ x + x, rtol=0, atol=6e-15)
     back = rot.compose_vector_parameters(c, -c)
@@ -78,14 +76,70 @@ def test_the_longest_vector_parameters_in_sixty_digits(c):
 
 
 @pytest.mark.spec("S0-11", "S0-15", "S0-17")
-@pytest.mark.parametrize("size", [1e9, 1e18, 1.8e19, 1.9e19, 1e30, 3e38])
+@pytest.mark.parametrize("size", [1e9, 1e15, 1e18])
 def test_the_longest_vector_parameters_in_single_precision(size):
     c = (size * np.array([0.6, 0.0, -0.8])).astype(np.float32)
     R = rot.matrix_from_vector_parameter(c)
     assert R.dtype == np.float32
     np.testing.assert_allclose(R, [[-0.28, 0, -0.96], [0, -1, 0], [-0.96, 0, 0.28]], rtol=0, atol=3e-7)
-    np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), [1 / size, 0.6, 0, -0.8], rtol=3e-7, atol=1e-44)
+    np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), [1 / size, 0.6, 0, -0.8], rtol=3e-7)
     np.testing.assert_allclose(rot.rotation_vector_from_vector_parameter(c), np.pi * np.array([0.6, 0, -0.8]), rtol=0, atol=6e-7)
+
+
+X = np.array([1.0, -2.0, 3.0])
+CONSUMERS = {
+    "matrix": rot.matrix_from_vector_parameter, "compose, left": lambda c: compose(c, 0 * X), "compose, right": lambda c: compose(0 * X, c),
+    "conjugate, by": lambda c: rot.conjugate_vector_parameter(c, X), "conjugate, of": lambda c: rot.conjugate_vector_parameter(X, c),
+    "rotate": lambda c: rot.rotate_by_vector_parameter(c, X), "quaternion": rot.quaternion_from_vector_parameter,
+    "rotation vector": rot.rotation_vector_from_vector_parameter, "half-sine": rot.half_sine_from_vector_parameter,
+    "eulerian": rot.eulerian_from_vector_parameter, "bryant": rot.bryant_from_vector_parameter,
+    "pose": lambda c: motions.pose_from_vector_parameter(c, X),
+    "dual": lambda c: motions.pose_from_dual_vector_parameter(np.stack([c, np.zeros_like(c)], axis=-2)),
+    "dual, left": lambda c: motions.compose_dual_vector_parameters(np.stack([c, np.zeros_like(c)], axis=-2), np.zeros((2, 3))),
+    "dual, right": lambda c: motions.compose_dual_vector_parameters(np.zeros((2, 3)), np.stack([c, np.zeros_like(c)], axis=-2)),
+    "point": lambda c: motions.motion_of_point_from_vector_parameter(c, X, X, X, X, X, X),
+    "rate": lambda c: rates.angular_velocity_from_vector_parameter_rate(c, X),
+    "rates": lambda c: rates.angular_acceleration_from_vector_parameter_rates(c, X, X),
+    "moving, left": lambda c: rates.compose_moving_vector_parameters(c, X, 0 * X, X),
+    "moving, right": lambda c: rates.compose_moving_vector_parameters(0 * X, X, c, X),
+    "changing, left": lambda c: rates.compose_changing_vector_parameters(c, X, 0 * X, X),
+    "changing, right": lambda c: rates.compose_changing_vector_parameters(0 * X, X, c, X),
+    "moving back": lambda c: rates.inverse_of_moving_vector_parameter(c, X),
+    "screw": lambda c: rates.instantaneous_screw_from_vector_parameter(c, X, X, X),
+    "thrusters": lambda c: inertia.vector_parameter_acceleration(np.eye(3), np.eye(3), c, X, X),
+}
+
+
+@pytest.mark.parametrize("use", CONSUMERS.values(), ids=CONSUMERS)
+def test_every_consumer_takes_the_same_lengths(use):
+    """What is taken and what is refused, in both precisions; NaN and infinities are refused too. In a batch the first one is named."""
+    for dtype, longest in ((np.float64, 1e150), (np.float32, 1e18)):
+        along = np.array([1, 0, 0], dtype=dtype)
+        use(-dtype(longest) * along)
+        for size in (-1.001 * longest, 1e10 * longest, np.inf, np.nan):
+            wrong = np.array([size, 0, 0], dtype=dtype)
+            with pytest.raises(SingularityError, match=rf"beyond 1e\+{np.log10(longest):.0f} it cannot be squared.*or a quaternion"):
+                use(wrong)
+            with pytest.raises(SingularityError, match="the vector-parameter 1 of the batch is"):
+                use(np.stack([along, wrong]))
+
+
+def test_the_cayley_transform_takes_the_same_lengths():
+    close(rot.cayley_transform(1e150 * hat([0, 0, 1])), np.diag([-1, -1, 1]), 1e-15)
+    with pytest.raises(SingularityError, match=r"the vector-parameter 1 of the batch is .*beyond"):
+        rot.cayley_transform([hat([0, 0, 1.0]), hat([0, 1e155, 0])])
+
+
+@pytest.mark.parametrize("size", [1e151, 1.4e154, 1e200, 1.7e308])
+def test_what_squares_nothing_takes_every_length(size):
+    c = size * np.array([0.6, 0.0, -0.8])
+    axis, angle = rot.axis_angle_from_vector_parameter(c)
+    close(axis, [0.6, 0, -0.8], 3e-16)
+    screw = motions.screw_from_vector_parameter(c, X)
+    close(screw.direction, [0.6, 0, -0.8], 3e-16)
+    assert angle == screw.angle == np.pi
+    close(rot.matrix_from_homogeneous(rot.homogeneous_from_vector_parameter(c)), [[-0.28, 0, -0.96], [0, -1, 0], [-0.96, 0, 0.28]], 1e-15)
+    close(rot.compose_all_vector_parameters([c, X, -c]), [-0.28 * X[0] - 0.96 * X[2], -X[1], 0.28 * X[2] - 0.96 * X[0]], 1e-14)
 
 
 def test_products_of_none():
@@ -253,9 +307,9 @@ def test_worked_example_we_01():
                                [-101232 / 320005, 59880 / 64001, 50149 / 320005]], 1e-15)
     close(compose([2.0, 0.0, 0.0], [2.0, 1.0, 0.0]), [-4 / 3, -1 / 3, -2 / 3], 1e-15)
     fractions = [np.array([Fraction(1, 2), Fraction(1, 3), Fraction(-1, 4)]), np.array([Fraction(-1, 5), Fraction(2, 3), Fraction(1, 2)])]
-    exact = composition.__wrapped__(*fractions)  # the printed texts on rational numbers: exact
+    exact = compose.__wrapped__(*fractions)  # the same text on rational numbers: exact
     assert list(exact) == [Fraction(12, 19), Fraction(288, 361), Fraction(234, 361)]
-    assert vector_parameter.rotation_of_form(1, exact)[1, 0] == Fraction(300276, 320005)
+    assert O.__wrapped__(exact)[1, 0] == Fraction(300276, 320005)
 
 
 @pytest.mark.spec("S0-12")

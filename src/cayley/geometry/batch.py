@@ -45,9 +45,9 @@ def real_array(values: Any, shape: tuple[int | None, ...], what: str) -> np.ndar
 
 def first_failure(good: Any) -> tuple[int, ...] | None:
     """The index of the first element that is not good, or None."""
-    if np.all(good):
-        return None
-    return tuple(int(i) for i in np.argwhere(~np.atleast_1d(good))[0]) if np.ndim(good) else ()
+    if np.ndim(good) == 0:
+        return None if good else ()
+    return None if np.all(good) else tuple(int(i) for i in np.argwhere(~np.asarray(good))[0])
 
 
 def place(index: tuple[int, ...]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
-from cayley.geometry.rotations.vector_parameter import check_not_half_turn, rotation_of_form
+from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import pairs_to
 from cayley.kinematics.forward import HERE, Pose
@@ -107,7 +107,7 @@ def _frames(tree: Tree, c: Any, t: Any, frame: str) -> list[Pose]:
     links, end = pairs_to(tree, frame)
     poses = [HERE]
     for k, link in enumerate(links):
-        R = rotation_of_form(1.0, c[k]) if link.motion.turns else np.eye(3)
+        R = matrix_from_vector_parameter(c[k]) if link.motion.turns else np.eye(3)
         poses.append(poses[-1].then(link.placement).then(Pose(R, t[k] if link.motion.slides else np.zeros(3))))
     return [*poses[1:], poses[-1].then(end)]
 

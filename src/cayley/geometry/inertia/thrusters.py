@@ -22,6 +22,7 @@ from cayley.geometry.rates.vector_parameter_rates import (
     vector_parameter_rate_from_body_velocity,
     vector_parameter_second_rate_from_body_acceleration,
 )
+from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 
 
 class VelocityState(NamedTuple):
@@ -93,7 +94,12 @@ def momentum_state_rates(J, B, x, c, u):
     return MomentumState(momentum_drift(J, x) + B @ u, vector_parameter_rate_from_body_velocity(c, inverse_inertia(J) @ x))
 
 
-@kernel("(3,3),(3,m),(3),(3),(m)->(3)", check=_check_model)
+def _check_parameter(J: Any, B: Any, c: Any, *_: Any) -> None:
+    _check_model(J, B)
+    check_vector_parameter(c)
+
+
+@kernel("(3,3),(3,m),(3),(3),(m)->(3)", check=_check_parameter)
 def vector_parameter_acceleration(J, B, c, dc, u):
     """The (c, dc) form: ddc [1/s^2], spec R-24 in body axes. With m thrusters the motion is controlled in m directions at most.
 

@@ -22,7 +22,7 @@ from cayley.geometry.rotations.homogeneous import (
     rotate_by_homogeneous,
 )
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
-from cayley.geometry.rotations.vector_parameter import short_form
+from cayley.geometry.rotations.vector_parameter import check_vector_parameter, homogeneous_from_vector_parameter
 
 
 class Displacement(NamedTuple):
@@ -98,7 +98,7 @@ def motion_of_point(h, dh, ddh, p, dp, ddp, point):
     return PointMotion(arm + p, velocity_of_body_point(dp, w, arm), acceleration_of_body_point(ddp, w, dw, arm))
 
 
-@kernel("(3),(3),(3),(3),(3),(3),(3)->(3),(3),(3)")
+@kernel("(3),(3),(3),(3),(3),(3),(3)->(3),(3),(3)", check=check_vector_parameter)
 def motion_of_point_from_vector_parameter(c, dc, ddc, p, dp, ddp, point):
     """`motion_of_point` for a finite vector-parameter `c` and its rates.
 
@@ -106,6 +106,5 @@ def motion_of_point_from_vector_parameter(c, dc, ddc, p, dp, ddp, point):
     >>> motion_of_point_from_vector_parameter(rest, [0.0, 0.0, 1.0], rest, rest, rest, rest, [1.0, 0.0, 0.0]).velocity
     array([0., 2., 0.])
     """
-    w, v = short_form(c)
-    h, dh, ddh = (np.concatenate([np.stack([first]), rest]) for first, rest in ((w, v), (0.0, w * dc), (0.0, w * ddc)))
-    return motion_of_point.unchecked(h, dh, ddh, p, dp, ddp, point)
+    dh, ddh = (np.concatenate([np.zeros(1), rate]) for rate in (dc, ddc))
+    return motion_of_point.unchecked(homogeneous_from_vector_parameter(c), dh, ddh, p, dp, ddp, point)

@@ -26,7 +26,7 @@ from cayley.geometry.motions.dual_quaternion import (
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_vector_parameter
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.vector_parameter import check_not_half_turn, product_form, short_form
+from cayley.geometry.rotations.vector_parameter import check_composition, check_not_half_turn, check_vector_parameter
 
 _ALONG_X = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _ALONG_Z = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -48,15 +48,14 @@ def dual_vector_parameter_from_pose(T):
     return _ratio(dual_quaternion_from_pose.unchecked(T))
 
 
-@kernel("(2,3)->(4,4)")
+@kernel("(2,3)->(4,4)", check=lambda c: check_vector_parameter(np.asarray(c)[..., 0, :]))
 def pose_from_dual_vector_parameter(c):
     """The pose of c^: rotation O(c), translation p = 2 (c* + c x c*) / (1 + c.c).
 
     >>> pose_from_dual_vector_parameter([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]])[:3, 3]
     array([0., 0., 2.])
     """
-    w, v = short_form(c[0])
-    return pose_from_vector_parameter(c[0], 2 * w * ((w * c[1] + np.cross(v, c[1])) / (w * w + v @ v)))
+    return pose_from_vector_parameter(c[0], 2 / (1 + c[0] @ c[0]) * (c[1] + np.cross(c[0], c[1])))
 
 
 def _check_finite_quaternion(q: Any) -> None:
@@ -94,7 +93,7 @@ def dual_vector_parameter_from_screw(line, angle, distance):
 
 
 def _check_composition(a: Any, b: Any) -> None:
-    check_not_half_turn(product_form(*(np.asarray(c)[..., 0, :] for c in (a, b))))
+    check_composition(*(np.asarray(c)[..., 0, :] for c in (a, b)))
 
 
 @kernel("(2,3),(2,3)->(2,3)", check=_check_composition)

@@ -18,7 +18,7 @@ from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_defect
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, matrix_from_quaternion
-from cayley.geometry.rotations.vector_parameter import matrix_from_vector_parameter
+from cayley.geometry.rotations.vector_parameter import check_vector_parameter, matrix_from_vector_parameter
 
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -112,7 +112,7 @@ def pose_from_homogeneous(h, p):
     return _pose(matrix_from_homogeneous.unchecked(h), p)
 
 
-@kernel("(3),(3)->(4,4)")
+@kernel("(3),(3)->(4,4)", check=check_vector_parameter)
 def pose_from_vector_parameter(c, p):
     """The pose (c, p) of Mladenova 2.6: rotation by the vector-parameter `c`, translation `p` [m].
 

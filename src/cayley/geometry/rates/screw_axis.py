@@ -16,6 +16,7 @@ from cayley.compiler.symbols import where
 from cayley.geometry.rates.quaternion_rates import angular_velocity_from_homogeneous_rate
 from cayley.geometry.rates.vector_parameter_rates import angular_velocity_from_vector_parameter_rate
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
+from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 from cayley.geometry.scaling import direction
 
 
@@ -53,7 +54,7 @@ def instantaneous_screw(w, v, q):
     return InstantaneousScrew(axis, point, np.cross(point, axis), speed, linear, linear / where(resting, 1.0, speed))
 
 
-@kernel("(3),(3),(3),(3)->(3),(3),(3),(),(),()")
+@kernel("(3),(3),(3),(3)->(3),(3),(3),(),(),()", check=check_vector_parameter)
 def instantaneous_screw_from_vector_parameter(c, dc, p, dp):
     """The screw axis of the motion r = O(c) r_d + p with the rates `dc` [1/s] and `dp` [m/s]; fields as `instantaneous_screw`.
 

@@ -14,11 +14,10 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous, inverse_homogeneous, rotate_by_homogeneous
 from cayley.geometry.rotations.vector_parameter import (
-    check_not_half_turn,
+    check_composition,
+    check_vector_parameter,
     compose_vector_parameters,
-    product_form,
     rotate_by_vector_parameter,
-    short_form,
 )
 
 
@@ -33,7 +32,7 @@ class Changing(NamedTuple):
 
 
 def _check_parameters(c1: Any, _1: Any, c2: Any, _2: Any) -> None:
-    check_not_half_turn(product_form(c1, c2))
+    check_composition(c1, c2)
 
 
 def _check_forms(h1: Any, _1: Any, h2: Any, _2: Any) -> None:
@@ -62,7 +61,7 @@ def compose_moving_homogeneous(h1, w1, h2, w2):
     return Moving(compose_homogeneous(h1, h2), w1 + rotate_by_homogeneous.unchecked(h1, w2))
 
 
-@kernel("(3),(3)->(3),(3)")
+@kernel("(3),(3)->(3),(3)", check=check_vector_parameter)
 def inverse_of_moving_vector_parameter(c, w):
     """(-c, -O(-c) w): `attitude` and spatial angular `velocity` of the inverse motion.
 
@@ -92,12 +91,10 @@ def compose_changing_vector_parameters(c1, dc1, c2, dc2):
     >>> compose_changing_vector_parameters([0.0, 0.0, 0.5], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]).rate
     array([0., 0., 1.])
     """
-    (w1, v1), (w2, v2) = short_form(c1), short_form(c2)
-    d1, d2 = w1 * dc1, w2 * dc2
-    across, scale = w2 * v1 + w1 * v2 + np.cross(v1, v2), w1 * w2 - v1 @ v2
-    across_rate = w2 * d1 + w1 * d2 + np.cross(d1, v2) + np.cross(v1, d2)
+    across, scale = c1 + c2 + np.cross(c1, c2), 1 - c1 @ c2
+    across_rate = dc1 + dc2 + np.cross(dc1, c2) + np.cross(c1, dc2)
     product = across / scale
-    return Changing(product, (across_rate + (d1 @ v2 + v1 @ d2) * product) / scale)
+    return Changing(product, (across_rate + (dc1 @ c2 + c1 @ dc2) * product) / scale)
 
 
 @kernel("(4),(4),(4),(4)->(4),(4)", check=_check_forms)

@@ -11,32 +11,30 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.geometry.rates.quaternion_rates import Rate
-from cayley.geometry.rotations.vector_parameter import short_form
+from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 
 
-@kernel("(3),(3)->(3),(3)")
+@kernel("(3),(3)->(3),(3)", check=check_vector_parameter)
 def angular_velocity_from_vector_parameter_rate(c, dc):
     """Angular velocity `world` and `body` [rad/s]: 2 (dc +- c x dc) / (1 + c.c). Mladenova (79).
 
     >>> angular_velocity_from_vector_parameter_rate([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     Rate(world=array([1., 1., 0.]), body=array([ 1., -1.,  0.]))
     """
-    w, v = short_form(c)
-    square, along, across = w * w + v @ v, w * dc, np.cross(v, dc)
-    return Rate(2 * w * ((along + across) / square), 2 * w * ((along - across) / square))
+    per, across = 2 / (1 + c @ c), np.cross(c, dc)
+    return Rate(per * (dc + across), per * (dc - across))
 
 
-@kernel("(3),(3),(3)->(3),(3)")
+@kernel("(3),(3),(3)->(3),(3)", check=check_vector_parameter)
 def angular_acceleration_from_vector_parameter_rates(c, dc, ddc):
     """Angular acceleration `world` and `body` [rad/s^2]: 2 (ddc +- c x ddc - (c.dc) w) / (1 + c.c). Mladenova (80).
 
     >>> angular_acceleration_from_vector_parameter_rates([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).world
     array([ 1.,  1., -1.])
     """
-    w, v = short_form(c)
-    square, along, across = w * w + v @ v, w * ddc, np.cross(v, ddc)
-    velocity, grown = angular_velocity_from_vector_parameter_rate(c, dc), 2 * w * ((v @ dc) / square)
-    return Rate(2 * w * ((along + across) / square) - grown * velocity.world, 2 * w * ((along - across) / square) - grown * velocity.body)
+    per, across = 2 / (1 + c @ c), np.cross(c, ddc)
+    velocity = angular_velocity_from_vector_parameter_rate(c, dc)
+    return Rate(per * (ddc + across - (c @ dc) * velocity.world), per * (ddc - across - (c @ dc) * velocity.body))
 
 
 @kernel("(3),(3)->(3)")

@@ -20,8 +20,8 @@ from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.axis_angle import vector_length
 from cayley.geometry.rotations.homogeneous import normalize_homogeneous
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, quaternion_product
-from cayley.geometry.rotations.vector_parameter import check_not_half_turn
-from cayley.geometry.scaling import largest_component, nearly_unit, shrinking
+from cayley.geometry.rotations.vector_parameter import check_not_half_turn, check_vector_parameter
+from cayley.geometry.scaling import nearly_unit
 
 
 def check_half_sine(*parameters: Any, tolerance: float | None = None) -> None:
@@ -61,16 +61,14 @@ def half_sine_from_homogeneous(h):
     return where(h[0] < 0, -1.0, 1.0) * h[1:]
 
 
-@kernel("(3)->(3)")
+@kernel("(3)->(3)", check=check_vector_parameter)
 def half_sine_from_vector_parameter(c):
     """d = c/sqrt(1 + c.c). Mladenova (68), corrected as in spec E-12.
 
     >>> half_sine_from_vector_parameter([0.0, 0.75, 0.0])
     array([0. , 0.6, 0. ])
     """
-    scale = shrinking(largest_component(c))
-    v = scale * c
-    return v / np.sqrt(scale * scale + v @ v)
+    return c / np.sqrt(1.0 + c @ c)
 
 
 def _check_finite(d: Any) -> None:
@@ -90,7 +88,8 @@ def vector_parameter_from_half_sine(d):
 
 @kernel("(3)->(3,3)", check=check_half_sine)
 def matrix_from_half_sine(d):
-    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is divided away.
+    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is taken away, to first order,
+    which is to the last digit.
 
     >>> matrix_from_half_sine([0.0, 0.0, 1.0])
     array([[-1.,  0.,  0.],
@@ -99,7 +98,7 @@ def matrix_from_half_sine(d):
     """
     x, y, z = d
     a, b, c = 2.0 * _cosine(d) * d
-    u, v, w = 2.0 / np.maximum(d @ d, 1.0) * d
+    u, v, w = np.minimum(2.0, 4.0 - 2.0 * (d @ d)) * d
     ux, vy, wz, vx, wx, wy = u * x, v * y, w * z, v * x, w * x, w * y
     return np.array([[1.0 - (vy + wz), vx - c, wx + b], [vx + c, 1.0 - (ux + wz), wy - a], [wx - b, wy + a, 1.0 - (ux + vy)]])
 

@@ -68,19 +68,21 @@ def quaternion_from_spinor(psi):
 def matrix_from_spinor(psi):
     """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected (E-05 to E-07).
 
-    What the check lets pass of the norm is divided away: the result is a rotation to the last digit.
+    What the check lets pass of the norm is taken away to first order: the result is a rotation to the last digit.
 
     >>> matrix_from_spinor([[1.0, 0.0], [0.0, 0.0]])      # q = (0, 0, 0, 1), the half-turn about the third axis
     array([[-1.,  0.,  0.],
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    per = psi / np.sum(psi * psi)
-    squares, across = product(per, psi), product(per[0], psi[1])
+    squares, across, along = product(psi, psi), product(psi[0], psi[1]), product(conjugate(psi[0]), psi[1])
     total, difference = squares[0] + squares[1], squares[1] - squares[0]
-    first = np.stack([difference[0], total[1], 2 * across[0]])
-    second = np.stack([difference[1], -total[0], 2 * across[1]])
-    return np.stack([first, second, _third_axis(per, psi)], axis=1)
+    norms = np.sum(psi * psi, axis=1)
+    per = 2 - (norms[0] + norms[1])
+    first = np.stack([per * difference[0], per * total[1], 2 * per * across[0]])
+    second = np.stack([per * difference[1], -per * total[0], 2 * per * across[1]])
+    third = np.stack([2 * per * along[0], 2 * per * along[1], per * (norms[0] - norms[1])])
+    return np.stack([first, second, third], axis=1)
 
 
 @kernel("(3,3)->(2,2)", check=check_rotation_matrix)
@@ -148,9 +150,3 @@ def inverse_spinor(psi):
            [-3., -4.]])
     """
     return np.array([[-psi[0, 0], psi[0, 1]], [-psi[1, 0], -psi[1, 1]]])
-
-
-def _third_axis(per, psi):
-    """a1 + i a2 = 2 conj(psi1) psi2, a3 = |psi1|^2 - |psi2|^2, over psi^+ psi: `per` is psi divided by it."""
-    plane = 2 * product(conjugate(per[0]), psi[1])
-    return np.stack([plane[0], plane[1], np.sum(per[0] * psi[0]) - np.sum(per[1] * psi[1])])

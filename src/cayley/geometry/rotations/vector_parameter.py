@@ -1,8 +1,9 @@
 """The vector-parameter c = tan(phi/2) e (Gibbs, Rodrigues, Cayley): three numbers, a rational composition law, no trigonometry.
 
 Every finite c is a rotation; half-turns have none (c grows without bound towards them). What would have to return one raises
-`SingularityError`; its `unchecked` kernel gives infinities or NaN there. Every finite c is taken, however long: what is squared is scaled
-first. A c beyond 1e150 (float32: 1e18) is not given: closer to a half-turn than that, and through it, use the homogeneous form [w : v].
+`SingularityError`; its `unchecked` kernel gives infinities or NaN there. What squares c takes no c beyond 1e150 (float32: 1e18), nor is
+one given: `check_vector_parameter` refuses it, and an `unchecked` kernel would be wrong without a word. Closer to a half-turn than that,
+and through it, use the homogeneous form [w : v] or a quaternion.
 
 Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38), (1.39); equations
 (R-1)-(R-3) of docs/theory/rotations.md.
@@ -27,10 +28,34 @@ from cayley.geometry.tensors.checks import check_skew
 from cayley.geometry.tensors.cross import hat, vee
 
 
-def short_form(c):
-    """w and v of a homogeneous form [w : v] of c that is short enough to be squared; w = 1 but for the longest c. (To be traced.)"""
-    w = shrinking(largest_component(c))
-    return w, w * c
+def _longest(dtype: np.dtype) -> float:
+    """The largest component whose square, and the reciprocal of it, are numbers to all digits."""
+    return 1e18 if dtype == np.float32 else 1e150
+
+
+_size = kernel("(3)->()")(largest_component)
+
+
+def check_vector_parameter(c: Any, *_: Any) -> None:
+    """Raise `SingularityError` where a vector-parameter of the batch is not finite, or so long that its square is not a number.
+
+    >>> check_vector_parameter([1e200, 0.0, 0.0])
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the vector-parameter is [1.e+200 0.e+000 0.e+000]: beyond 1e+150 it cannot be squared. Next to ...
+    """
+    c = np.asarray(c)
+    longest = _longest(c.dtype)
+    bad = first_failure(_size(c) <= longest)
+    if bad is not None:
+        raise SingularityError(f"the vector-parameter{place(bad)} is {c[bad]}: beyond {longest:g} it cannot be squared. Next to a "
+                               "half-turn use the homogeneous form [w : v] or a quaternion, for which half-turns are ordinary "
+                               "rotations")
+
+
+def check_vector_parameters(*parameters: Any) -> None:
+    """`check_vector_parameter` for several."""
+    for c in parameters:
+        check_vector_parameter(c)
 
 
 @kernel("(4)->()")
@@ -48,8 +73,7 @@ def check_not_half_turn(h: Any) -> None:
     cayley.errors.SingularityError: the rotation is a half-turn about [1. 0. 0.]: its vector-parameter is infinite. Use ...
     """
     h = np.asarray(h)
-    longest = 1e18 if h.dtype == np.float32 else 1e150
-    bad = first_failure(~(_reach(h) > longest))
+    bad = first_failure(~(_reach(h) > _longest(h.dtype)))
     if bad is not None:
         about = h[bad][1:] / np.linalg.norm(h[bad][1:])
         raise SingularityError(f"the rotation{place(bad)} is a half-turn about {about}: its vector-parameter is infinite. Use the "
@@ -59,7 +83,7 @@ def check_not_half_turn(h: Any) -> None:
 # Matrix, Cayley transform
 
 
-@kernel("(3)->(3,3)")
+@kernel("(3)->(3,3)", check=check_vector_parameter)
 def matrix_from_vector_parameter(c):
     """((1 - c.c) 1 + 2 c c^T + 2 hat(c))/(1 + c.c). Mladenova (64), Ruggiu (1.31).
 
@@ -68,16 +92,10 @@ def matrix_from_vector_parameter(c):
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    w, v = short_form(c)
-    return rotation_of_form(w, v)
-
-
-def rotation_of_form(w, v):
-    """The matrix of [w : v], which can be squared; with w = 1 the formula of the vector-parameter v. (To be traced.)"""
-    x, y, z = v
-    a, b, d = 2 / (w * w + v @ v) * v
-    ax, by, dz, bx, dx, dy, aw, bw, dw = a * x, b * y, d * z, b * x, d * x, d * y, a * w, b * w, d * w
-    return np.array([[1 - (by + dz), bx - dw, dx + bw], [bx + dw, 1 - (ax + dz), dy - aw], [dx - bw, dy + aw, 1 - (ax + by)]])
+    x, y, z = c
+    a, b, d = 2 / (1 + c @ c) * c
+    ax, by, dz, bx, dx, dy = a * x, b * y, d * z, b * x, d * x, d * y
+    return np.array([[1 - (by + dz), bx - d, dx + b], [bx + d, 1 - (ax + dz), dy - a], [dx - b, dy + a, 1 - (ax + by)]])
 
 
 def _check_matrix(R: Any) -> None:
@@ -98,7 +116,12 @@ def vector_parameter_from_matrix(R):
     return q[1:] / q[0]
 
 
-@kernel("(3,3)->(3,3)", check=check_skew)
+def _check_skew(B: Any) -> None:
+    check_skew(B)
+    check_vector_parameter(vee(B))
+
+
+@kernel("(3,3)->(3,3)", check=_check_skew)
 def cayley_transform(B):
     """Q = (1 - B)^-1 (1 + B) of a skew matrix B = hat(b): the rotation with the vector-parameter b. Ruggiu (1.27).
 
@@ -123,18 +146,18 @@ def inverse_cayley_transform(Q):
 # The group
 
 
-def _check_composition(a: Any, b: Any) -> None:
-    check_not_half_turn(product_form(a, b))
+def check_composition(a: Any, b: Any) -> None:
+    """Raise `SingularityError` where <a, b> is a half-turn, or a or b is beyond what `check_vector_parameter` admits."""
+    check_vector_parameters(a, b)
+    check_not_half_turn(_product_form(a, b))
 
 
 @kernel("(3),(3)->(4)")
-def product_form(a, b):
-    w1, v1 = short_form(a)
-    w2, v2 = short_form(b)
-    return compose_homogeneous.unchecked(np.concatenate([np.stack([w1]), v1]), np.concatenate([np.stack([w2]), v2]))
+def _product_form(a, b):
+    return compose_homogeneous(homogeneous_from_vector_parameter(a), homogeneous_from_vector_parameter(b))
 
 
-@kernel("(3),(3)->(3)", check=_check_composition)
+@kernel("(3),(3)->(3)", check=check_composition)
 def compose_vector_parameters(a, b):
     """<a, b> = (a + b + a x b)/(1 - a.b): the rotation b, then a. Mladenova (67).
 
@@ -143,9 +166,7 @@ def compose_vector_parameters(a, b):
     >>> compose_vector_parameters([2.0, 0.0, 0.0], [2.0, 1.0, 0.0])
     array([-1.33333333, -0.33333333, -0.66666667])
     """
-    w1, v1 = short_form(a)
-    w2, v2 = short_form(b)
-    return (w2 * v1 + w1 * v2 + np.cross(v1, v2)) / (w1 * w2 - v1 @ v2)
+    return (a + b + np.cross(a, b)) / (1 - a @ b)
 
 
 @kernel("(3)->(3)")
@@ -158,7 +179,7 @@ def inverse_vector_parameter(c):
     return -c
 
 
-@kernel("(3),(3)->(3)")
+@kernel("(3),(3)->(3)", check=check_vector_parameters)
 def conjugate_vector_parameter(a, c):
     """<a, c, -a> = O(a) c: the rotation c about an axis that a has turned. Never singular. Mladenova, after (67).
 
@@ -200,31 +221,29 @@ def compose_all_vector_parameters(cs):
     return h[1:] / h[0]
 
 
-@kernel("(3),(3)->(3)")
+@kernel("(3),(3)->(3)", check=check_vector_parameter)
 def rotate_by_vector_parameter(c, x):
     """O(c) x = x + 2/(1 + c.c) (c x x + c x (c x x)). Mladenova (65).
 
     >>> rotate_by_vector_parameter([0.0, 0.0, 1.0], [1.0, 0.0, 5.0])
     array([0., 1., 5.])
     """
-    w, v = short_form(c)
-    t = 2 / (w * w + v @ v) * np.cross(v, x)
-    return x + w * t + np.cross(v, t)
+    t = 2 / (1 + c @ c) * np.cross(c, x)
+    return x + t + np.cross(c, t)
 
 
 # Quaternion, homogeneous form, rotation vector, axis and angle
 
 
-@kernel("(3)->(4)")
+@kernel("(3)->(4)", check=check_vector_parameter)
 def quaternion_from_vector_parameter(c):
     """(1; c)/sqrt(1 + c.c). Mladenova (72) in the labelling of (11), spec E-17.
 
     >>> quaternion_from_vector_parameter([0.0, 0.0, 0.75])
     array([0.8, 0. , 0. , 0.6])
     """
-    w, v = short_form(c)
-    per = 1 / np.sqrt(w * w + v @ v)
-    return np.concatenate([np.stack([per * w]), per * v])
+    h = homogeneous_from_vector_parameter(c)
+    return h / np.sqrt(h @ h)
 
 
 def _check_quaternion(q: Any) -> None:
@@ -278,15 +297,14 @@ def vector_parameter_from_rotation_vector(r):
     return 0.5 * tangent_ratio(0.25 * (r @ r)) * r
 
 
-@kernel("(3)->(3)")
+@kernel("(3)->(3)", check=check_vector_parameter)
 def rotation_vector_from_vector_parameter(c):
     """2 atan(|c|) c/|c|, smooth at zero; the angle is below pi or rounds to it. Mladenova, end of 2.5.
 
     >>> rotation_vector_from_vector_parameter([0.0, 0.0, 1.0])
     array([0.        , 0.        , 1.57079633])
     """
-    w, v = short_form(c)
-    return 2.0 * arctangent_ratio(v @ v, w) * v
+    return 2.0 * arctangent_ratio(c @ c) * c
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)
