@@ -216,13 +216,13 @@ def test_sensitivity_of_a_motion_to_masses_payload_and_geometry():
     parameters = [MassParameter("m(link2)"), MassParameter("uy(link3)"), PayloadMass("tool", (0.1, 0.2, 0.0)),
                   Displacement("joint3", shift), Displacement("joint2", turn)]
     found = trajectory_sensitivity(tree, parameters, q, qd, forces, times, tolerance=1e-12)
-    h = 1e-3
+    h = 1e-4  # each end is a mechanism to compile: two of them, so close that the curvature is not seen
     for k, changed in enumerate([lambda e: with_moment(tree, 2, e, 0.0), lambda e: with_moment(tree, 3, 0.0, e),
                                  lambda e: with_payload(tree, e), lambda e: displaced(tree, 2, [e, 0.0, 0.0], 0.0),
                                  lambda e: displaced(tree, 1, [0.0, 0.0, 0.0], e)]):
-        runs = [simulate_law(changed(e), lambda t, q, qd: forces(t), q, qd, times, tolerance=1e-12) for e in h * STEPS]
+        runs = [simulate_law(changed(e), lambda t, q, qd: forces(t), q, qd, times, tolerance=1e-12) for e in (-h, h)]
         for ours, ends in ((found.dq, [run.q for run in runs]), (found.dqd, [run.qd for run in runs])):
-            true = np.tensordot(WEIGHTS, ends, axes=1) / h
+            true = (ends[1] - ends[0]) / (2 * h)
             np.testing.assert_allclose(ours[:, :, k], true, rtol=0, atol=1e-7 * np.abs(true).max())
 
 
