@@ -15,8 +15,6 @@ from cayley.compiler.linear import cholesky, chosen, determinant, eliminated
 from cayley.compiler.symbols import symbols, wrapped
 from cayley.errors import SingularityError, UnsupportedError
 
-_SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
-
 
 def solve_equations(A: Any, right: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """For each right-hand side b the x with A x = b; the derivative is that of the equations, dx = A^-1 (db - dA x)."""
@@ -61,7 +59,8 @@ def signs_and_logarithms(a: Any) -> Any:
     signs, logarithms = (np.empty(a.shape[:-2], dtype=object) for _ in range(2))
     for place in np.ndindex(a.shape[:-2]):
         signs[place], logarithms[place] = _sign_and_logarithm(a[place])
-    return _SlogdetResult(wrapped(signs), wrapped(logarithms))
+    kind = type(np.linalg.slogdet(np.eye(1)))
+    return kind(wrapped(signs), wrapped(logarithms))
 
 
 def _sign_and_logarithm(A: np.ndarray) -> tuple[Any, Any]:
