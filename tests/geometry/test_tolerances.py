@@ -86,11 +86,20 @@ def test_every_check_of_a_rotation_admits_the_same():
 
 def test_one_tolerance():
     assert [tolerance_of(np.zeros(1, dtype)) for dtype in ("f8", "f4", "f2", "i8")] == [1e-8, 1e-4, 1e-2, 1e-8]
-    assert rotations.check_skew is tensors.check_skew
     for check in (rotations.check_unit_axis, tensors.check_unit_vector):
         check([0.0, 0.6 * (1 + 9e-9), 0.8 * (1 + 9e-9)])
         with pytest.raises(GeometryError, match="unit vector"):
             check([0.0, 0.6 * (1 + 2e-8), 0.8 * (1 + 2e-8)])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("check, sign", [(tensors.check_skew, -1), (rotations.check_skew, -1), (tensors.check_symmetric, 1)])
+def test_tensors_with_zeros_may_be_off_by_rounding_of_their_largest_component(check, sign, size):
+    good, bad = (size * np.array([[0, 1, 0], [sign * (1 + off), 0, 0], [0, 0, 0]]) for off in (0.9e-8, 1.1e-8))
+    check(good)
+    check([1e3 * good, good])
+    with pytest.raises(GeometryError, match="at element 1 of the batch"):
+        check([1e3 * good, bad])  # the size of each tensor is its own
 
 
 # What is no rotation
