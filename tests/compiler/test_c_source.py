@@ -215,13 +215,19 @@ def test_comments_stay_comments_whatever_is_in_them(tmp_path):
 
 
 def test_large_programs_take_linear_time():
-    def chain(x):
-        for k in range(25_000):
-            x = np.stack([x[0] * 1.0001 + x[1], x[1] - 0.5 * x[0] + k])
-        return x
-    program = trace(chain, Signature.parse("(2)->(2)"), {}, name="chain", inputs=["x"])
-    assert len(program.nodes) > 100_000
-    begin = time.perf_counter()
-    made = c_source(program)
-    assert time.perf_counter() - begin < 8.0  # on a busy machine
+    """Twenty times the length must not cost much more than twenty times the time (quadratic growth would be 400)."""
+    def made_in(steps):
+        def chain(x):
+            for k in range(steps):
+                x = np.stack([x[0] * 1.0001 + x[1], x[1] - 0.5 * x[0] + k])
+            return x
+        program = trace(chain, Signature.parse("(2)->(2)"), {}, name="chain", inputs=["x"])
+        assert len(program.nodes) > 4 * steps
+        begin = time.process_time()
+        return c_source(program), time.process_time() - begin
+
+    made_in(100)
+    _, short = made_in(1250)
+    made, long = made_in(25_000)
+    assert long < 80 * short
     assert max(map(len, made.source.splitlines())) < 120
