@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.arguments import as_operand, called, check_batch, core_axes, core_last, placed
-from cayley.compiler.c_source import CSource, c_source
 from cayley.compiler.counts import Operations, count
 from cayley.compiler.derivative import jacobian_program
-from cayley.compiler.equations import Equations, equations
 from cayley.compiler.graph import Node
 from cayley.compiler.implied import is_marked
 from cayley.compiler.inline import inline
 from cayley.compiler.interpret import NUMPY, Algebra, interpret
-from cayley.compiler.lanes import PRECISION
-from cayley.compiler.parallel import Parallel, Prepared
+from cayley.compiler.precision import PRECISION
 from cayley.compiler.program import Program, found
 from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
@@ -32,7 +29,10 @@ from cayley.compiler.trace import trace
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
+    from cayley.compiler.c_source import CSource
     from cayley.compiler.compile import Compiled
+    from cayley.compiler.equations import Equations
+    from cayley.compiler.parallel import Parallel, Prepared
 
 _MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
@@ -106,10 +106,12 @@ class Kernel:
 
     def equations(self, *, shared: bool | None = None, **dimensions: int) -> Equations:
         """The outputs as SymPy expressions; with `shared`, or when they would be long, by way of numbered intermediate lines."""
+        from cayley.compiler.equations import equations  # what is not used is not imported, here and below
         return equations(self.program(**dimensions), shared=shared)
 
     def c_source(self, name: str | None = None, *, dtype: Any = np.float64, **dimensions: int) -> CSource:
         """One C99 function with its header; it allocates nothing and needs only math.h."""
+        from cayley.compiler.c_source import c_source
         return c_source(self.program(**dimensions), name=name, precision=PRECISION[self._dtype_name(dtype)])
 
     def jacobian(self, variable: str, of: str | int | None = None) -> Kernel:
@@ -158,6 +160,7 @@ class Kernel:
     def parallel(self, threads: int | None = None) -> Parallel:
         """The same kernel with its batch spread over threads (by default, one for each processor)."""
         threads = (os.cpu_count() or 1) if threads is None else threads
+        from cayley.compiler.parallel import Parallel
         return Parallel(self, [len(core) for core in self.signature.inputs], self._prepared, threads)
 
     def on(self, device: str, **dimensions: int) -> Callable:

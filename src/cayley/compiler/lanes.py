@@ -11,9 +11,6 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-PRECISION = {"float64": "double", "float32": "float"}
-"""The working precisions, by NumPy's name and by LLVM's (and C's)."""
-
 _BITS = {"double": 64, "float": 32}
 _INTEGER = {"double": "i64", "float": "i32"}
 
