@@ -1,5 +1,6 @@
 """The loop over a batch: which memory it takes and which way the numbers go changes no bit, and little of it is stack."""
 
+import re
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import loop
+from cayley.compiler import llvm, loop
 from cayley.compiler.machine import host
 
 WIDTH = host().width("double")
@@ -73,3 +74,28 @@ assert len(answers) == 3 and all((answer == 2.0).all() for answer in answers)
 def test_large_operands_do_not_need_a_large_stack():
     """20000 numbers of two states or more at a time are more than the whole stack of this thread."""
     subprocess.run([sys.executable, "-c", SMALL_STACK], check=True)
+
+
+def assembly(function, signature, **dimensions):
+    program = cy.kernel(signature, name="f", inputs=["x"])(function).program(**dimensions)
+    return loop.batch_loop(llvm.Core(program, WIDTH, "double", fused=True)).text()
+
+
+@pytest.mark.parametrize("steps, longest, inside", [(10, 4000, True), (1000, 4000, False), (10, 7, False)])
+def test_a_small_core_is_part_of_the_loop_and_others_are_called(steps, longest, inside, monkeypatch):
+    def text(x):
+        for _ in range(steps):
+            x = np.sqrt(x * x + 0.3)
+        return x
+    monkeypatch.setattr(llvm, "LONGEST_FUNCTION", longest)
+    made = assembly(text, "()->()")
+    assert ("alwaysinline" in made) is inside and ("declare void @core" in made) is not inside
+
+
+def test_the_heap_is_asked_for_what_the_buffers_need():
+    """The numbers of a block of states, a block of each operand beyond them, and places to begin at a line of memory."""
+    made = assembly(lambda x: x[0] + x[-1], "(n)->()", n=20000)
+    [asked] = [int(size) for size in re.findall(r"@malloc\(i64 (\d+)\)", made)]
+    needed = (20000 + 1) * WIDTH * 8
+    assert needed <= asked <= needed + 2 * WIDTH * WIDTH * 8 + 5 * 64
+    assert "@malloc" not in assembly(lambda x: x[0] + x[-1], "(n)->()", n=20)
