@@ -87,6 +87,36 @@ def test_the_generating_configuration_is_among_the_solutions(name):
     assert counts <= ({2, 4, 6, 8} if name.startswith("ur") else {8} if len(table.rows) == 6 else {2})
 
 
+@pytest.mark.parametrize("name", ["ur3", "ur10"])
+def test_branches_of_the_ur_family_are_what_their_names_say(name):
+    """Left if axis 1, the crossing of axes 5 and 6, and axis 2 turn so; the others are the signs of sin(theta5) and sin(theta3)."""
+    random, table = np.random.default_rng(5), table_of(name)
+    offsets = np.array([row.theta for row in table.rows])
+    for _ in range(10):
+        found = parallel_6r(table, dh_tool_pose(table, random_configuration(random, table)))
+        for q, branch in zip(found.solutions, found.branches, strict=True):
+            frames, sines = dh_frames(table, q), np.sin(q + offsets)
+            crossing, axis = frames[5, :3, 3] - frames[0, :3, 3], frames[1, :3, 2]
+            left = frames[0, :3, 2] @ np.cross(crossing, axis) > 0
+            assert branch == ("shoulder left" if left else "shoulder right", "wrist up" if sines[4] > 0 else "wrist down",
+                              "elbow up" if sines[2] > 0 else "elbow down")
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_branches_of_arms_with_a_spherical_wrist_are_what_their_names_say(name):
+    """The wrist's centre is the origin of frame 4; the elbow is up where it leaves that of frame 1 as joint 3 grows."""
+    random, table = np.random.default_rng(6), table_of(name)
+    for _ in range(10):
+        found = ARMS[name](table, dh_tool_pose(table, random_configuration(random, table)))
+        for q, branch in zip(found.solutions, found.branches, strict=True):
+            frames = dh_frames(table, q + 1e-6 * np.array([[0.0], [1.0], [-1.0]]) * (np.arange(6) == 2))
+            front = frames[0, 1, :3, 0] @ (frames[0, 4, :3, 3] - frames[0, 0, :3, 3]) > 0
+            far = np.linalg.norm(frames[:, 4, :3, 3] - frames[:, 1, :3, 3], axis=-1)
+            flips = np.sin(q[4] + table.rows[4].theta) < 0
+            assert branch == ("shoulder front" if front else "shoulder back", "elbow up" if far[1] > far[2] else "elbow down",
+                              "wrist flip" if flips else "wrist no flip")
+
+
 @pytest.mark.parametrize("name", ARMS)
 def test_the_modified_convention_gives_the_same(name):
     q = random_configuration(np.random.default_rng(3), table_of(name))
