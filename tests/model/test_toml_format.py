@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cayley.errors import ModelError
-from cayley.model.joint_kinds import Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import Curvilinear, Cylindrical, Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.toml_format import KINDS, dump_toml, load_toml
 from cayley.model.toml_places import Places
@@ -38,11 +38,12 @@ def same(one, other):
 def everything():
     motions = {"revolute": Revolute((0.6, 0.0, 0.8)), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True), "prismatic": Prismatic(),
                "helical": Helical((1.0, 0.0, 0.0), -0.05), "universal": Universal((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
-               "spherical": Spherical(), "planar": Planar((0.0, 0.6, 0.8)), "floating": Floating(), "fixed": Motion()}
+               "spherical": Spherical(), "planar": Planar((0.0, 0.6, 0.8)), "floating": Floating(), "fixed": Motion(),
+               "cylindrical": Cylindrical((0.6, 0.0, 0.8)), "curvilinear": Curvilinear((0.1, 1.0), (), (0.0, 0.0, -1 / 3))}
     assert set(motions) == set(KINDS)
     bodies = [Body("root"), Body("known", 1 / 3, [0.1, -2e-17, 1e29], np.diag([0.1, 0.2, 0.25])),
               Body("full", 0.0, [0, 0, 1], [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]]),
-              Body("not quite", 1.0, inertia=[[1, 0.1, 0], [0.1 + 1e-12, 2, 0], [0, 0, 2]]), *[Body(f"body {i}") for i in range(6)]]
+              Body("not quite", 1.0, inertia=[[1, 0.1, 0], [0.1 + 1e-12, 2, 0], [0, 0, 2]]), *[Body(f"body {i}") for i in range(8)]]
     joints = [Joint(f'joint "{kind}" \u00e4\U0001f916\\', bodies[i].name, bodies[i + 1].name, motion,
                     tran(0.1, 1 / 3, 0) @ rot("x", 0.1 * i) @ rot("z", i)) for i, (kind, motion) in enumerate(motions.items())]
     joints[0] = Joint("turn", "root", "known", motions["revolute"], rot("x", -np.pi / 2), Limits((-1.0,), (2.0,), (3.0,), (4.0,)),

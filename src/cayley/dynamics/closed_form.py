@@ -62,7 +62,7 @@ def gravity_forces(links: Links, q: Any) -> Any:
     for link, (mass, first, _) in zip(links.links, composite_bodies(links, q), strict=True):
         g = link.outwards(links.gravity if link.parent == ROOT else falls[link.parent], q)
         falls.append(g)
-        forces.append(-(link.subspace.T @ np.concatenate([mass * g, np.cross(first, g)])))
+        forces.append(-(link.subspace(q).T @ np.concatenate([mass * g, np.cross(first, g)])))
     return np.concatenate(forces or [np.zeros(0)])
 
 
@@ -71,7 +71,7 @@ def coriolis_matrix(links: Links, q: Any, v: Any) -> Any:
     twists = link_twists(links, q, v)
     I = [_spatial_inertia(link.moments) for link in links.links]
     B = [_own_coriolis(inertia, twist) for inertia, twist in zip(I, twists, strict=True)]
-    rates = [_motion_cross(twist) @ link.subspace for link, twist in zip(links.links, twists, strict=True)]
+    rates = [_direction_rates(link, twist, q, v) for link, twist in zip(links.links, twists, strict=True)]
     C = [[0.0] * links.nv for _ in range(links.nv)]
     for number in reversed(range(len(I))):
         link = links.links[number]
@@ -100,15 +100,22 @@ def _weightless(links: Links) -> Links:
 def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any], I: Any, B: Any) -> None:
     """The rows and columns of C between a joint and those on the way to the root, from what the joint carries."""
     link = links.links[number]
-    right, left, lower = I @ rates[number] + B @ link.subspace, I @ link.subspace, B.T @ link.subspace
-    _put(C, link, link, link.subspace.T @ right)
+    S = link.subspace(q)
+    right, left, lower = I @ rates[number] + B @ S, I @ S, B.T @ S
+    _put(C, link, link, S.T @ right)
     while link.parent != ROOT:
         X = _inward(link, q)
         right, left, lower = X @ right, X @ left, X @ lower
         parent = links.links[link.parent]
-        _put(C, parent, links.links[number], parent.subspace.T @ right)
-        _put(C, links.links[number], parent, (rates[link.parent].T @ left + parent.subspace.T @ lower).T)
+        _put(C, parent, links.links[number], parent.subspace(q).T @ right)
+        _put(C, links.links[number], parent, (rates[link.parent].T @ left + parent.subspace(q).T @ lower).T)
         link = parent
+
+
+def _direction_rates(link: Link, twist: Twist, q: Any, v: Any) -> Any:
+    """How fast the directions (6, nv) of a joint change in space, seen in the link's axes."""
+    carried = _motion_cross(twist) @ link.subspace(q)
+    return carried if link.motion.constant_subspace else carried + link.subspace_rate(q, v[link.columns])
 
 
 def _put(C: list[list[Any]], rows: Link, columns: Link, block: Any) -> None:

@@ -48,7 +48,7 @@ def link_twists(links: Links, q: Any, v: Any) -> list[Twist]:
     found: list[Twist] = []
     for link in links.links:
         u, w = Twist(np.zeros(3), np.zeros(3)) if link.parent == ROOT else found[link.parent]
-        slide, turn = np.split(link.subspace @ v[link.columns], 2)
+        slide, turn = np.split(link.twist(q, v[link.columns]), 2)
         found.append(Twist(link.outwards(u + np.cross(w, link.offset(q)), q) + slide, link.outwards(w, q) + turn))
     return found
 
@@ -136,7 +136,7 @@ def generalized_momentum(links: Links, q: Any, v: Any) -> Any:
             p, l = link.inwards(found[number].p, q), link.inwards(found[number].l, q)
             before = found[link.parent]
             found[link.parent] = Impulse(before.p + p, before.l + l + np.cross(link.offset(q), p))
-    parts = [link.subspace.T @ np.concatenate(impulse) for link, impulse in zip(links.links, found, strict=True)]
+    parts = [link.subspace(q).T @ np.concatenate(impulse) for link, impulse in zip(links.links, found, strict=True)]
     return np.concatenate(parts or [np.zeros(0)])
 
 

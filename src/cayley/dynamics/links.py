@@ -58,9 +58,25 @@ class Link:
         screw = self.motion.screw
         return screw is not None and screw.turn != 0
 
+    def subspace(self, q: Any) -> Any:
+        """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants for most kinds."""
+        return self._directions if self.motion.constant_subspace else self.motion.subspace(q[self.coordinates])
+
+    def twist(self, q: Any, v: Any) -> Any:
+        """The twist (6) of the link in its parent, in the link's axes, at the joint's velocity (nv)."""
+        return self.subspace(q) @ v
+
+    def twist_rate(self, q: Any, v: Any, vd: Any) -> Any:
+        """The rate (6) of the components of that twist, with the joint's acceleration `vd` (nv)."""
+        given = self.subspace(q) @ vd
+        return given if self.motion.constant_subspace else given + self.motion.bias(q[self.coordinates], v)
+
+    def subspace_rate(self, q: Any, v: Any) -> Any:
+        """How fast the directions (6, nv) change in the link's axes at the joint's velocity (nv)."""
+        return self.motion.subspace_rate(q[self.coordinates], v)
+
     @cached_property
-    def subspace(self) -> np.ndarray:
-        """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants."""
+    def _directions(self) -> np.ndarray:
         return self.motion.subspace(None)
 
     @cached_property

@@ -90,7 +90,8 @@ def always_regular(tree: Tree) -> bool:
     """Whether every joint moves, with its own link or its rotor, an inertia that makes the matrix regular at all configurations."""
     groups = rigid_groups(tree)[1:]
     bodies = [joined_moments(tree, group) for group in groups]
-    if not all(map(_is_physical, bodies)):
+    elementary = [motion for joint in tree.joints for motion in joint.motion.elementary]
+    if not all(map(_is_physical, bodies)) or not all(motion.constant_subspace for motion in elementary):
         return False
     largest, rotors = _largest_inertias(tree), rotor_inertias(tree)
     for group, body in zip(groups, bodies, strict=True):

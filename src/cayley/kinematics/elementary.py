@@ -1,12 +1,14 @@
-"""Joints as sequences of elementary motions, whose directions stand still in the axes of what they move.
+"""Joints as sequences of elementary motions, whose directions, of most kinds, stand still in the axes of what they move.
 
-A universal joint is two turns, a planar joint two slides and a turn; every other kind is elementary already. After an elementary motion
-the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ v` with a constant `subspace`: what rates, second
-rates and Hessians of Jacobians need to know about a joint is then only how the moved frame turns.
+A universal joint is two turns, a planar joint two slides and a turn; most other kinds are elementary already. After an elementary motion
+the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ v`. Where the `subspace` is constant, rates, second
+rates and Hessians of Jacobians need to know of a joint only how the moved frame turns; where it is not, they are differentiated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,12 @@ class Step(NamedTuple):
     columns: slice  # its entries in the velocity
     subspace: np.ndarray  # (6, m), in the axes and at the origin of the frame after it
     pose: Pose  # of the frame after it, in the frame before it
+    bias: Callable[[Any], Any] | None = None  # of its own velocities: (6), the rate of the subspace times them; None if that is constant
+
+    def twist_rate(self, v: Any, vd: Any) -> Any:
+        """The rate (6) of the components of subspace @ v, for the velocities (nv) of the mechanism."""
+        given = self.subspace @ vd[self.columns]
+        return given if self.bias is None else given + self.bias(v[self.columns])
 
 
 class Link(NamedTuple):
@@ -66,6 +74,11 @@ def pairs_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
 def steps_to(tree: Tree, q: Any, frame: str) -> list[Step]:
     """The elementary motions from the root to a named frame at a configuration, and a last step without motion."""
     links, end = way_to(tree, frame)
-    steps = [Step(link.columns, link.motion.subspace(None), link.placement.then(Pose(*link.motion.pose(q[link.coordinates]))))
-             for link in links]
-    return [*steps, Step(slice(0, 0), np.zeros((6, 0)), end)]
+    return [*[_step(link, q[link.coordinates]) for link in links], Step(slice(0, 0), np.zeros((6, 0)), end)]
+
+
+def _step(link: Link, q: Any) -> Step:
+    motion, pose = link.motion, link.placement.then(Pose(*link.motion.pose(q)))
+    if motion.constant_subspace:
+        return Step(link.columns, motion.subspace(None), pose)
+    return Step(link.columns, motion.subspace(q), pose, partial(motion.bias, q))

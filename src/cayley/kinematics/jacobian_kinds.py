@@ -11,10 +11,12 @@ of the components. Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.kinematics.differentiated_jacobians import changes_of, has_changing_directions, rate_of, second_rate_of
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import HERE
 from cayley.kinematics.own_axes import own_hessian, own_jacobian, own_jacobian_rate, own_jacobian_second_rate
@@ -65,6 +67,8 @@ def jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any 
 
     In the root's axes, rate @ v + jacobian @ vd is the acceleration of a point that is fixed to the body (`at` not a name).
     """
+    if has_changing_directions(tree):
+        return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, v)
     if _is_own(axes, at, relative_to):
         return own_jacobian_rate(tree, q, v, frame, np.zeros(3) if at is None else at)
     view = _view(tree, q, v, None, frame, axes, at, relative_to)
@@ -74,6 +78,8 @@ def jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any 
 
 def jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
     """The second time derivative (6, nv) of `general_jacobian` at the velocity `v` and the acceleration `vd`."""
+    if has_changing_directions(tree):
+        return second_rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, v, vd)
     if _is_own(axes, at, relative_to):
         return own_jacobian_second_rate(tree, q, v, vd, frame, np.zeros(3) if at is None else at)
     view = _view(tree, q, v, vd, frame, axes, at, relative_to)
@@ -91,6 +97,8 @@ def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relati
     So H @ v is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and floating ones), the
     linear part for a point of the body in the root's axes is symmetric in i and j.
     """
+    if has_changing_directions(tree):
+        return changes_of(tree, _of_q(tree, frame, axes, at, relative_to), q)
     if _is_own(axes, at, relative_to):
         return own_hessian(tree, q, frame, np.zeros(3) if at is None else at)
     view = _view(tree, q, None, None, frame, axes, at, relative_to)
@@ -102,6 +110,10 @@ def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relati
         changes = {i: _column_change(view, sign, c, way, j, along) - _spun(turned, plain[i]) for i, sign, c, way in view.columns}
         layers[j] = _assembled(tree, view, changes)
     return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
+
+
+def _of_q(tree: Tree, frame: str, axes: str, at: Any, relative_to: str) -> Callable[[Any], Any]:
+    return lambda q: general_jacobian(tree, q, frame, axes=axes, at=at, relative_to=relative_to)
 
 
 def _is_own(axes: str, at: Any, relative_to: str) -> bool:

@@ -138,14 +138,14 @@ def moving(steps: Sequence[Step], v: Any, vd: Any) -> list[Moving]:
     """The motions of the frames after each step, in the root's axes."""
     motions = [Moving(HERE)]
     for step in steps:
-        motions.append(_after(motions[-1], step, v[step.columns], vd[step.columns]))
+        motions.append(_after(motions[-1], step, v, vd))
     return motions[1:]
 
 
 def _after(parent: Moving, step: Step, v: Any, vd: Any) -> Moving:
     pose = parent.pose.then(step.pose)
-    s, t = np.split(_turned(pose.R, step.subspace @ v), 2)
-    ds, dt = np.split(_turned(pose.R, step.subspace @ vd), 2)
+    s, t = np.split(_turned(pose.R, step.subspace @ v[step.columns]), 2)
+    ds, dt = np.split(_turned(pose.R, step.twist_rate(v, vd)), 2)
     carried = parent.carried_to(pose.p)
     du = carried.du + np.cross(2 * parent.w + t, s) + ds
     return Moving(pose, carried.u + s, parent.w + t, du, parent.dw + np.cross(parent.w, t) + dt)
@@ -155,7 +155,7 @@ def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], v: A
     du, dw = _REST, _REST
     for step, m in zip(steps, motions, strict=True):
         s, t = np.split(_turned(m.pose.R, step.subspace @ v[step.columns]), 2)
-        ds, dt = np.split(_turned(m.pose.R, step.subspace @ vd[step.columns]), 2)
+        ds, dt = np.split(_turned(m.pose.R, step.twist_rate(v, vd)), 2)
         turned = dt + np.cross(m.w, t)
         du = du + ds + np.cross(m.w, s) + np.cross(turned, end.pose.p - m.pose.p) + np.cross(t, end.u - m.u)
         dw = dw + turned
@@ -168,7 +168,7 @@ def _in_own_axes(steps: Sequence[Step], v: Any, vd: Any) -> tuple[Any, Any, Any,
     for step in steps:
         R, p = step.pose
         s, t = np.split(step.subspace @ v[step.columns], 2)
-        ds, dt = np.split(step.subspace @ vd[step.columns], 2)
+        ds, dt = np.split(step.twist_rate(v, vd), 2)
         wp = np.cross(w, p)
         before = R.T @ w
         du = R.T @ (du + np.cross(dw, p) + np.cross(w, wp)) + np.cross(2 * before + t, s) + ds

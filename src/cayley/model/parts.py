@@ -11,7 +11,7 @@ import numpy as np
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.motions.homogeneous import pose_defect
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import KINDS, Motion, check_contract
 from cayley.wording import shown
 
 LARGEST = 1e30  # nothing in a robot has this size in SI units
@@ -54,6 +54,8 @@ def _check_motion(motion: object, whose: str) -> None:
     if not isinstance(motion, Motion):
         named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
         raise ModelError(f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()")
+    if type(motion) not in KINDS.values():
+        check_contract(motion)
 
 
 def frozen_pose(pose: Any, what: str) -> np.ndarray:

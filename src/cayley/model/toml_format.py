@@ -15,7 +15,8 @@
 
     [[joints]]
     name = "hinge"
-    kind = "revolute"                       # continuous, prismatic, helical (pitch), universal (second), spherical, planar, floating, fixed
+    kind = "revolute"                       # continuous, prismatic, cylindrical, helical (pitch), universal (second), spherical, planar,
+                                            # floating, fixed, curvilinear (polynomials x, y, z of q, as x = [0, 1], constant first)
     parent = "base"
     child = "rod"
     position = [0, 0, 1]                    # of the joint's frame in the parent's [m], with one of

@@ -63,6 +63,9 @@ def _check_coordinates(tree: Tree, links: Links) -> None:
             raise UnsupportedError(
                 f"joint {link.name!r} of {tree.name} is {link.motion.word}: a quaternion's rates are not its velocities, and Christoffel's "
                 "symbols do not apply; replace it by revolute and prismatic joints, or read the recursion, inverse_dynamics.equations()")
+        if link.motion.screw is None:
+            raise UnsupportedError(f"joint {link.name!r} of {tree.name} is {link.motion.word}: equations are written for motions about and "
+                                   "along axes; read the recursion, inverse_dynamics.equations()")
 
 
 def _simplified(found: EquationsOfMotion, simplify: Callable[[Any], Any]) -> EquationsOfMotion:

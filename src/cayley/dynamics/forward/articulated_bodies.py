@@ -71,7 +71,7 @@ def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: A
     yields: list[Any] = [None] * len(bodies)
     for number in reversed(range(len(bodies))):
         link = links.links[number]
-        yields[number] = _yield(link, bodies[number], tau[link.columns], extra[link.columns])
+        yields[number] = _yield(link, q, bodies[number], tau[link.columns], extra[link.columns])
         if link.parent != ROOT:
             felt = _felt(bodies[number], yields[number], c[number])
             bodies[link.parent] = bodies[link.parent].plus(_carried(link, felt, q))
@@ -84,10 +84,11 @@ def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any]
     c: list[Any] = []
     for link in links.links:
         parent = root.w if link.parent == ROOT else w[link.parent]
-        slide, turn = np.split(link.subspace @ v[link.columns], 2)
+        slide, turn = np.split(link.twist(q, v[link.columns]), 2)
         before = link.outwards(parent, q)
         swung = link.outwards(acceleration_tensor(parent, np.zeros(3)) @ link.offset(q), q)
-        c.append(np.concatenate([swung + np.cross(2 * before + turn, slide), np.cross(before, turn)]))
+        own = np.concatenate([swung + np.cross(2 * before + turn, slide), np.cross(before, turn)])
+        c.append(own if link.motion.constant_subspace else own + link.motion.bias(q[link.coordinates], v[link.columns]))
         w.append(before + turn)
     return w, c
 
@@ -104,8 +105,8 @@ def hat_of(u: Any) -> Any:
     return np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
 
 
-def _yield(link: Link, body: Articulated, tau: Any, rotors: Any) -> Yield:
-    S = link.subspace
+def _yield(link: Link, q: Any, body: Articulated, tau: Any, rotors: Any) -> Yield:
+    S = link.subspace(q)
     U = body.matrix @ S
     return Yield(U, S.T @ U + np.diag(rotors), tau - S.T @ body.bias)
 
@@ -135,6 +136,6 @@ def _accelerations(links: Links, q: Any, root: Movement, c: list[Any], yields: l
         a, dw = (root.a, root.dw) if link.parent == ROOT else found[link.parent]
         before = np.concatenate([link.outwards(a + np.cross(dw, link.offset(q)), q), link.outwards(dw, q)]) + c_i
         vd.append(ldl_solve(gives.D, gives.rest - gives.U.T @ before))
-        moved = before + link.subspace @ vd[-1]
+        moved = before + link.subspace(q) @ vd[-1]
         found.append(Load(moved[:3], moved[3:]))
     return np.concatenate(vd or [np.zeros(0)])

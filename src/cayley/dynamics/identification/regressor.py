@@ -58,7 +58,7 @@ def _block(links: Links, number: int, movement: Movement, q: Any) -> Any:
     f, n = load_matrix(links.links[number], movement)
     while number != ROOT:
         link = links.links[number]
-        felt = link.subspace.T @ np.concatenate([f, n])
+        felt = link.subspace(q).T @ np.concatenate([f, n])
         for row, force in zip(range(links.nv)[link.columns], felt, strict=True):
             rows[row] = force[None]
         f, n = link.inwards(f, q), link.inwards(n, q)

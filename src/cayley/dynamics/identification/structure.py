@@ -102,12 +102,15 @@ def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
     poses = [(link.placement[:3, :3] @ R, link.placement[:3, 3] + link.placement[:3, :3] @ p)
              for R, p in (link.motion.pose(q) for q in places)]
     moves = [block_diag(moved(R, p), 1.0) for R, p in poses]
-    before = _span(np.concatenate([_twists_seen(R, p) @ parent.twists for R, p in poses], axis=1).T).T
-    own = link.subspace
-    crossed = np.array([energy_row(x, s) for s in own.T for x in before.T]).reshape(-1, 11)
-    squares = np.array([energy_row(s, t) for s in own.T for t in own.T])
+    seen = [_twists_seen(R, p) @ parent.twists for R, p in poses]
+    before = _span(np.concatenate(seen, axis=1).T).T
+    pairs = [(link.motion.subspace(None), before)] if link.motion.constant_subspace else [
+        (np.asarray(link.motion.subspace(q)), twists) for q, twists in zip(places, seen, strict=True)]
+    own = np.concatenate([directions for directions, _ in pairs], axis=1)
+    crossed = np.array([energy_row(x, s) for directions, twists in pairs for s in directions.T for x in twists.T]).reshape(-1, 11)
+    squares = np.array([energy_row(s, t) for directions, _ in pairs for s in directions.T for t in directions.T])
     changes = np.concatenate([_change(parent.energies, move, moves[0], q - places[0]) for move, q in zip(moves, places, strict=True)])
-    conditions = np.concatenate([_with_terms(crossed), _with_terms(squares, rotor=float(len(squares) == 1)), changes, _FRICTION])
+    conditions = np.concatenate([_with_terms(crossed), _with_terms(squares, rotor=float(link.motion.nv == 1)), changes, _FRICTION])
     energies = _span(np.concatenate([crossed, squares, *[parent.energies @ move for move in moves]]))
     return _null_space(conditions), Reach(_span(np.hstack([before, own]).T).T, energies)
 

@@ -26,7 +26,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     for number, link in enumerate(links.links):
         for place in range(link.columns.stop - link.columns.start):
             column = link.columns.start + place
-            for row, entry in _column(links, q, number, composite[number], link.subspace[:, place]):
+            for row, entry in _column(links, q, number, composite[number], link.subspace(q)[:, place]):
                 rows[row][column] = rows[column][row] = entry
     return np.array(rows) if rows else np.zeros((0, 0))
 
@@ -36,7 +36,7 @@ def diagonal(links: Links, q: Any) -> Any:
     found: list[Any] = [0.0] * links.nv
     for number, (link, body) in enumerate(zip(links.links, composite_bodies(links, q), strict=True)):
         for place, column in enumerate(range(link.columns.start, link.columns.stop)):
-            found[column] = dict(islice(_column(links, q, number, body, link.subspace[:, place]), link.motion.nv))[column]
+            found[column] = dict(islice(_column(links, q, number, body, link.subspace(q)[:, place]), link.motion.nv))[column]
     return np.stack(found) if found else np.zeros(0)
 
 
@@ -65,7 +65,7 @@ def _column(links: Links, q: Any, number: int, body: Moments, direction: np.ndar
     n = np.trace(body.second) * turn - body.second @ turn + np.cross(body.first, slide)
     while True:
         link = links.links[number]
-        yield from zip(range(link.columns.start, link.columns.stop), link.subspace.T @ np.concatenate([f, n]), strict=True)
+        yield from zip(range(link.columns.start, link.columns.stop), link.subspace(q).T @ np.concatenate([f, n]), strict=True)
         if link.parent == ROOT:
             return
         f, n = link.inwards(f, q), link.inwards(n, q)

@@ -39,18 +39,18 @@ def inertia_matrix(links: Links, q: Any) -> Any:
 def twist_map(links: Links, q: Any) -> Any:
     """T (6 N, nv): the twists (w; r') of the links' centres of mass for unit velocities, (6.2.14)."""
     poses = link_poses(links, q)
-    blocks = [np.concatenate(_twists_of(links, poses, number)) for number in range(len(links.links))]
+    blocks = [np.concatenate(_twists_of(links, poses, number, q)) for number in range(len(links.links))]
     return np.concatenate(blocks) if blocks else np.zeros((0, links.nv))
 
 
-def _twists_of(links: Links, poses: list[Pose], number: int) -> tuple[Any, Any]:
+def _twists_of(links: Links, poses: list[Pose], number: int, q: Any) -> tuple[Any, Any]:
     """The rows (3, nv) of w and of r' of one link: only joints on the way to it move it."""
     center = poses[number].p + poses[number].R @ links.links[number].moments.center
     turns, slides = [np.zeros((3, links.nv))], [np.zeros((3, links.nv))]
     while number != ROOT:
         link, (R, p) = links.links[number], poses[number]
         chosen = np.eye(links.nv)[link.columns]
-        w, v = R @ link.subspace[3:], R @ link.subspace[:3]
+        w, v = R @ link.subspace(q)[3:], R @ link.subspace(q)[:3]
         arm = center - p
         turns.append(w @ chosen)
         slides.append(np.stack([v[:, k] + np.cross(w[:, k], arm) for k in range(w.shape[1])], axis=1) @ chosen)

@@ -31,7 +31,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     I = composites(links, phi)
     rows: list[list[Any]] = [[0.0] * links.nv for _ in range(links.nv)]
     for number, link in enumerate(links.links):
-        _fill(rows, links, phi, number, I[number] @ directions(link))
+        _fill(rows, links, phi, number, I[number] @ directions(link, q), q)
     return np.array(rows).reshape(links.nv, links.nv)
 
 
@@ -50,17 +50,17 @@ def composites(links: Links, phi: list[Any]) -> list[Any]:
     return I
 
 
-def directions(link: Link) -> np.ndarray:
+def directions(link: Link, q: Any) -> Any:
     """h (6, k): the directions of the joint, the turning first."""
-    return np.concatenate([link.subspace[3:], link.subspace[:3]])
+    return np.concatenate([link.subspace(q)[3:], link.subspace(q)[:3]])
 
 
-def _fill(rows: list[list[Any]], links: Links, phi: list[Any], number: int, F: Any) -> None:
+def _fill(rows: list[list[Any]], links: Links, phi: list[Any], number: int, F: Any, q: Any) -> None:
     """The columns of a joint, and their mirror images, from the diagonal inwards."""
     columns, at = links.links[number].columns, number
     while at != ROOT:
         link = links.links[at]
-        block = directions(link).T @ F
+        block = directions(link, q).T @ F
         for i, row in zip(range(link.columns.start, link.columns.stop), block, strict=True):
             for j, entry in zip(range(columns.start, columns.stop), row, strict=True):
                 rows[i][j] = rows[j][i] = entry

@@ -45,7 +45,8 @@ def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any, *, base: Movement | 
     `base`: the movement of the root (its `a` without gravity), if it moves. `pushes`: links and what acts on them from
     outside, at their origins and in their axes.
     """
-    return np.concatenate(joint_forces(links, loads(links, q, movements(links, q, v, vd, base), pushes)) or [np.zeros(0)])
+    needed = loads(links, q, movements(links, q, v, vd, base), pushes)
+    return np.concatenate(joint_forces(links, q, needed) or [np.zeros(0)])
 
 
 def movements(links: Links, q: Any, v: Any, vd: Any, base: Movement | None = None) -> list[Movement]:
@@ -66,8 +67,8 @@ def at_rest(links: Links, base: Movement | None = None) -> Movement:
 
 def carried(link: Link, parent: Movement, q: Any, v: Any, vd: Any) -> Movement:
     """The movement of a link from that of its parent."""
-    slide, turn = np.split(link.subspace @ v, 2)
-    dslide, dturn = np.split(link.subspace @ vd, 2)
+    slide, turn = np.split(link.twist(q, v), 2)
+    dslide, dturn = np.split(link.twist_rate(q, v, vd), 2)
     before = link.outwards(parent.w, q)
     w = before + turn
     dw = link.outwards(parent.dw, q) + np.cross(before, turn) + dturn
@@ -115,6 +116,6 @@ def turning_moment(movement: Movement, J: Any) -> Any:
                      + (p22 - p11) * J[0, 1]])
 
 
-def joint_forces(links: Links, found: list[Load]) -> list[Any]:
+def joint_forces(links: Links, q: Any, found: list[Load]) -> list[Any]:
     """The part (nv) of each load along the directions of its joint."""
-    return [link.subspace.T @ np.concatenate([load.f, load.n]) for link, load in zip(links.links, found, strict=True)]
+    return [link.subspace(q).T @ np.concatenate([load.f, load.n]) for link, load in zip(links.links, found, strict=True)]

@@ -50,14 +50,14 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     V, dV = np.zeros(6), np.concatenate([-chain.gravity, np.zeros(3)])
     found, forces = [], []
     for link, rate, change in zip(chain.links, qd, qdd, strict=True):
-        axis = link.subspace[:, 0]
+        axis = link.subspace(q)[:, 0]
         V = _outwards(link, V, q) + axis * rate  # (164)
         dV = _outwards(link, dV, q) + axis * change - screw_cross(V).T @ (axis * rate)  # (164), its derivative
         found.append(screw_force(screw_inertia(link.moments), V, dV))  # (166)
     total = np.zeros(6)
     for link, own in zip(reversed(chain.links), reversed(found), strict=True):
         total = own + total  # (166), of all that is carried
-        forces.append(link.subspace[:, 0] @ total)
+        forces.append(link.subspace(q)[:, 0] @ total)
         total = _inwards(link, total, q)
     return np.stack(forces[::-1]) if forces else np.zeros(0)
 

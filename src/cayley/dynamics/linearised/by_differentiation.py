@@ -9,18 +9,16 @@ Source: Balafoutis & Patel (7.2.1), for every joint kind.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cayley.compiler.derivative import jacobian
-from cayley.compiler.graph import Node
-from cayley.compiler.interpret import NUMPY
-from cayley.compiler.kernel import kernel
 from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.sensitivities import Sensitivities
 from cayley.dynamics.links import Links
+from cayley.kinematics.differentiated_jacobians import derivatives as derivatives_of
 
 
 def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
@@ -37,19 +35,12 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     return Sensitivities(inertia_matrix(links, q), by_v, along_velocities(links, q, by_q))
 
 
-def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any) -> tuple[Any, Any, Any]:
+def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any) -> tuple[Any, ...]:
     """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, v, vd)` by its three arrays; on numbers, or inside a trace."""
     if not links.nv:
         return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
 
-    def of_its_own_variables(*variables: Any) -> Any:  # those given may be constants, or equal to one another
-        derived = jacobian(text(links, *variables), np.concatenate(variables))
-        return tuple(np.split(derived, [links.nq, links.nq + links.nv], axis=1))
-
-    shapes = f"({links.nq}),({links.nv}),({links.nv})->({links.nv},{links.nq}),({links.nv},{links.nv}),({links.nv},{links.nv})"
-    traced, state = kernel(shapes, name="derivatives", inputs=("q", "v", "vd"))(of_its_own_variables), (q, v, vd)
-    symbolic = any(isinstance(x, Node) for array in state for x in np.asarray(array, dtype=object))
-    return tuple(traced(*state) if symbolic else traced.evaluate(NUMPY, *state))
+    return derivatives_of(partial(text, links), (links.nv,), q, v, vd)
 
 
 def along_velocities(links: Links, q: Any, by_q: Any) -> Any:

@@ -45,7 +45,7 @@ def composite_rates(links: Links, q: Any, v: Any, moved: list[Movement], bodies:
 
 def offset_rate(link: Link, w: Any, q: Any, v: Any) -> Any:
     """The rate of the way from the parent's origin to the link's, in the parent's axes."""
-    return np.cross(w, link.offset(q)) + link.inwards(link.subspace[:3] @ v[link.columns], q)
+    return np.cross(w, link.offset(q)) + link.inwards(link.subspace(q)[:3] @ v[link.columns], q)
 
 
 def _own_rates(moments: Moments, w: Any) -> Rates:

@@ -18,6 +18,7 @@ from cayley.dynamics.linearised.sensitivities import Sensitivities
 from cayley.dynamics.links import ROOT, Links
 from cayley.dynamics.regular_inertia import guarded
 from cayley.dynamics.singular_inertia import explanation
+from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -68,9 +69,14 @@ def forward_derivatives_kernel(tree: Tree) -> Alternatives:
 
 def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:
     """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always has fewer."""
-    if longest_way(lean_links(tree)) > _MANY:
-        return make(DEFAULT)
+    if has_changing_directions(tree) or longest_way(lean_links(tree)) > _MANY:
+        return make(default_method(tree))
     return min((make(method) for method in (DEFAULT, "differentiation")), key=_price)
+
+
+def default_method(tree: Tree) -> str:
+    """The closed form, or, where directions of joints change in the axes of what they move, the differentiated graph."""
+    return "differentiation" if has_changing_directions(tree) else DEFAULT
 
 
 def _price(made: Kernel) -> int:
@@ -102,7 +108,7 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
 
     Coulomb friction jumps where a velocity is zero, and has no derivative there; elsewhere it adds nothing.
     """
-    links_alone = METHODS[method or DEFAULT].text(tree, "sensitivities")
+    links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
     rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
 
     def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
@@ -137,7 +143,7 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
     The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that follow,
     by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1.
     """
-    chosen = METHODS[method or DEFAULT]
+    chosen = METHODS[method or default_method(tree)]
     links, links_alone = chosen.links(tree), chosen.text(tree, "sensitivities")
     rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
 

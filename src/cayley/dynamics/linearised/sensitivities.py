@@ -24,6 +24,7 @@ from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, loads,
 from cayley.dynamics.linearised.composite_rates import Rates, composite_rates, offset_rate
 from cayley.dynamics.links import ROOT, Link, Links
 from cayley.dynamics.moments import Moments
+from cayley.errors import UnsupportedError
 
 _NONE = np.zeros(3)
 
@@ -74,6 +75,7 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29 ]])
     """
+    _check_directions(links)
     moved = movements(links, q, v, vd)
     found, bodies = loads(links, q, moved), composite_bodies(links, q)
     rates = composite_rates(links, q, v, moved, bodies)
@@ -94,24 +96,31 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     return Sensitivities(*[np.array(matrix).reshape(links.nv, links.nv) for matrix in (D, V, P)])
 
 
+def _check_directions(links: Links) -> None:
+    for link in links.links:
+        if not link.motion.constant_subspace:
+            raise UnsupportedError(f"joint {link.name!r} of {links.name} is {link.motion.word}, and its directions change in the axes of "
+                                   'what it moves: the closed form does not have that. Use the method "differentiation"')
+
+
 def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any) -> list[Direction]:
     link = links.links[number]
     parent = at_rest(links) if link.parent == ROOT else moved[link.parent]
     if link.is_revolute or link.is_prismatic:
-        return [_single(link, moved[number])]
-    return [_one_of_several(link, column, moved[number], parent, q, v) for column in link.subspace.T]
+        return [_single(link, moved[number], q)]
+    return [_one_of_several(link, column, moved[number], parent, q, v) for column in link.subspace(q).T]
 
 
-def _single(link: Link, moved: Movement) -> Direction:
+def _single(link: Link, moved: Movement, q: Any) -> Direction:
     """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
-    s, t = link.subspace[:3, 0], link.subspace[3:, 0]
+    s, t = link.subspace(q)[:3, 0], link.subspace(q)[3:, 0]
     dt, ds = np.cross(moved.w, t), np.cross(moved.w, s)
     return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds), Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
 
 
 def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, v: Any) -> Direction:
     s, t = column[:3], column[3:]
-    u, turning = np.split(link.subspace @ v[link.columns], 2)
+    u, turning = np.split(link.twist(q, v[link.columns]), 2)
     wp, dwp, b = (link.outwards(x, q) for x in (parent.w, parent.dw, parent.a + parent.W @ link.offset(q)))
     dw = np.cross(wp, t)
     twice = wp + moved.w

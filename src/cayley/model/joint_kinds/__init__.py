@@ -6,6 +6,9 @@ Each kind is a class, in a file of its own, that says all that is known of it; `
 
 from __future__ import annotations
 
+from cayley.model.joint_kinds.contract import check_contract
+from cayley.model.joint_kinds.curvilinear import Curvilinear
+from cayley.model.joint_kinds.cylindrical import Cylindrical
 from cayley.model.joint_kinds.floating import Floating
 from cayley.model.joint_kinds.helical import Helical
 from cayley.model.joint_kinds.motion import Attitude, Mark, MarkAxis, Motion, Screw, SharedMoments, plane_across, turn
@@ -23,11 +26,13 @@ KINDS: dict[str, type[Motion]] = {
     "universal": Universal,
     "spherical": Spherical,
     "planar": Planar,
+    "cylindrical": Cylindrical,
+    "curvilinear": Curvilinear,
     "floating": Floating,
     "fixed": Motion,
 }
 
 __all__ = [
-    "KINDS", "Attitude", "Floating", "Helical", "Mark", "MarkAxis", "Motion", "Planar", "Prismatic", "Revolute", "Screw", "SharedMoments",
-    "Spherical", "Universal", "plane_across", "turn",
+    "KINDS", "Attitude", "Curvilinear", "Cylindrical", "Floating", "Helical", "Mark", "MarkAxis", "Motion", "Planar", "Prismatic",
+    "Revolute", "Screw", "SharedMoments", "Spherical", "Universal", "check_contract", "plane_across", "turn",
 ]

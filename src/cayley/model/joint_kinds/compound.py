@@ -24,7 +24,8 @@ class Compound(Motion):
 
     def subspace(self, q: Any) -> Any:
         columns: list[tuple[Any, Any]] = []  # slides and turns of the frame after each part
-        for part, own in zip(self.elementary, split(self.elementary, q, "nq"), strict=True):
+        given = self.neutral if q is None else q
+        for part, own in zip(self.elementary, split(self.elementary, given, "nq"), strict=True):
             r, p = part.pose(own)
             columns = [(r.T @ (slide + np.cross(turn, p)), r.T @ turn) for slide, turn in columns]
             columns += [(column[:3], column[3:]) for column in part.subspace(own).T]

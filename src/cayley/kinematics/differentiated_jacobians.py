@@ -1,0 +1,61 @@
+"""Rates, second rates and Hessians of Jacobians by differentiation, where directions of joints change in the axes of what they move.
+
+Derivatives by the coordinates are taken of the graph of the Jacobian, and followed along the velocities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.derivative import jacobian
+from cayley.compiler.graph import Node
+from cayley.compiler.interpret import NUMPY
+from cayley.compiler.kernel import kernel
+from cayley.model.tree import Tree
+
+Text = Callable[..., Any]  # of q, or of more arrays, to an array
+
+
+def has_changing_directions(tree: Tree) -> bool:
+    """Whether a joint has an elementary motion whose subspace depends on its coordinates."""
+    return not all(motion.constant_subspace for joint in tree.joints for motion in joint.motion.elementary)
+
+
+def rate_of(tree: Tree, text: Text, q: Any, v: Any) -> Any:
+    """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `v`."""
+    return derivatives(text, (6, tree.nv), q)[0] @ _coordinate_rates(tree, q, v)
+
+
+def second_rate_of(tree: Tree, text: Text, q: Any, v: Any, vd: Any) -> Any:
+    """The second time derivative of `text(q)` at the velocity `v` and the acceleration `vd`."""
+    by_q, by_v = derivatives(lambda q, v: rate_of(tree, text, q, v), (6, tree.nv), q, v)
+    return by_q @ _coordinate_rates(tree, q, v) + by_v @ vd
+
+
+def changes_of(tree: Tree, text: Text, q: Any) -> Any:
+    """The changes (..., nv) of `text(q)` by unit velocities."""
+    along = np.stack([_coordinate_rates(tree, q, unit) for unit in np.eye(tree.nv)], axis=1)
+    return derivatives(text, (6, tree.nv), q)[0] @ along
+
+
+def derivatives(text: Text, shape: tuple[int, ...], *arrays: Any) -> tuple[Any, ...]:
+    """The derivatives (*shape, n) of a text by each of its arrays (n); on numbers, or inside a trace."""
+    sizes = [len(array) for array in arrays]
+
+    def of_its_own_variables(*variables: Any) -> Any:  # those given may be constants, or equal to one another
+        return jacobian(np.reshape(text(*variables), (-1,)), np.concatenate(variables))
+
+    names = [f"x{k}" for k in range(len(arrays))]
+    signature = ",".join(f"({size})" for size in sizes) + f"->({int(np.prod(shape))},{sum(sizes)})"
+    traced = kernel(signature, name="derivatives", inputs=names)(of_its_own_variables)
+    symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
+    found = traced(*arrays) if symbolic else traced.evaluate(NUMPY, *arrays)
+    return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
+
+
+def _coordinate_rates(tree: Tree, q: Any, v: Any) -> Any:
+    places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+    return np.concatenate([joint.motion.rate(q[a], v[b]) for joint, a, b in places if joint.motion.nq])
