@@ -240,6 +240,7 @@ class Kernel:
         if self._check is not None:
             self._check(*arrays)
         compiled = self._specialised(sizes)
+        from cayley.compiler.parallel import Prepared
         return Prepared(compiled.ufunc(precision), precision, [v.shape for v in compiled.traced.outputs],
                         lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done))
 
