@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.model.joint_kinds import Curvilinear, Cylindrical
+from cayley.model.parts import Body, Joint
 from cayley.studio import write_report
 from model.random_trees import KINDS, random_parts
 
@@ -18,6 +20,9 @@ NAMES = ("planar2r", "scara", "anymal", "odd")  # small; without masses; a tree;
 def robots():
     urdf = next(str(file.locate()) for file in files("example-robot-data") if "/".join(file.parts).endswith(ANYMAL))
     bodies, joints, frames = random_parts(np.random.default_rng(3), [kind for kind in KINDS if kind != "floating"])
+    bent = Curvilinear((0.0, 0.9), (), (0.0, 0.0, 0.4))
+    bodies += [Body("cart", 1.0, [0.1, 0.0, 0.0], 0.1 * np.eye(3)), Body("sleeve", 1.0, [0.0, 0.1, 0.0], 0.1 * np.eye(3))]
+    joints += [Joint("rail", bodies[0].name, "cart", bent), Joint("bore", "cart", "sleeve", Cylindrical((0.6, 0.0, 0.8)))]
     odd = cy.Mechanism.of("</script><b>odd & 'name'", bodies, joints, frames=frames)
     return {"planar2r": cy.load("planar2r"), "scara": cy.load("scara"), "anymal": cy.load(urdf), "odd": odd}
 
