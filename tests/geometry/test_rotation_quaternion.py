@@ -30,6 +30,24 @@ def close(a, b, atol=1e-13):
     np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
+def exact_angle(h):
+    return float(2 * MP.atan2(MP.sqrt(sum(x * x for x in h[1:])), abs(h[0])))
+
+
+@pytest.mark.parametrize("axis", [I[1:], J[1:], K[1:], [0.6, 0.0, -0.8], [1.0, 2.0, 3.0]], ids=str)
+def test_angles_in_sixty_digits(axis):
+    """The angle of a rotation about every axis, from next to nothing to a half-turn, and of the rotation from another attitude to it."""
+    axis, other = np.array(axis) / np.linalg.norm(axis), rot.normalize_quaternion([0.5, -0.1, 0.7, 0.3])
+    for half in (1e-140, 1e-9, 0.1, 0.8, 1.5, np.pi / 2 - 1e-9, np.pi / 2, 2.0, 3.1):
+        q = np.array([np.cos(half), *np.sin(half) * axis])
+        expected = exact_angle(exactly(q))
+        np.testing.assert_allclose([rot.quaternion_angle(q), rot.quaternion_angle(-q)], expected, rtol=1e-15)
+        close(rot.rotation_angle(rot.matrix_from_quaternion(q)), expected, 2e-15)
+        expected = exact_angle(product(exactly(other * [1, -1, -1, -1]), exactly(q)))
+        close(rot.angle_between_quaternions(other, q), expected, 2e-15)
+        close(rot.angle_between_rotations(rot.matrix_from_quaternion(other), rot.matrix_from_quaternion(q)), expected, 4e-15)
+
+
 # The algebra
 
 
