@@ -106,11 +106,11 @@ def by_vectors(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
             f, n = link.inwards(own[number].f, q), link.inwards(own[number].n, q)
             before = own[link.parent]
             own[link.parent] = Load(before.f + f, before.n + n + np.cross(link.offset(q), f))
-    return np.concatenate(newton_euler.joint_forces(links, own))
+    return np.concatenate(newton_euler.joint_forces(links, q, own))
 
 
 def _carried(link: Link, parent: Movement, q: Any, qd: Any, qdd: Any) -> Movement:
-    turn, dturn = (link.subspace @ qd)[3:], (link.subspace @ qdd)[3:]
+    turn, dturn = (link.subspace(q) @ qd)[3:], (link.subspace(q) @ qdd)[3:]
     before, s = link.outwards(parent.w, q), link.offset(q)
     dw = link.outwards(parent.dw, q) + np.cross(before, turn) + dturn
     a = link.outwards(parent.a + np.cross(parent.dw, s) + np.cross(parent.w, np.cross(parent.w, s)), q)

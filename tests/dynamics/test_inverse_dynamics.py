@@ -188,7 +188,7 @@ def test_drives_are_included_on_request():
     q, v, a = np.random.default_rng(8).normal(size=(3, 6))
     extra = inverse_dynamics_kernel(arm.including("rotors"))(q, v, a) - inverse_dynamics_kernel(arm)(q, v, a)
     np.testing.assert_allclose(extra, [joint.rotor.reflected * x for joint, x in zip(arm.joints, a, strict=False)][:6], atol=1e-12)
-    with pytest.raises(ModelError, match="'rotors' .* and 'friction', not 'stiction'"):
+    with pytest.raises(ModelError, match=r"'rotors' .* and 'friction', not 'stiction'"):
         arm.including("stiction")
 
 

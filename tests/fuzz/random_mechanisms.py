@@ -93,11 +93,19 @@ def check_accelerations(random, arm, q, qd, qdd, tau, M):
         return  # between the two, rounding decides
     for name, compute in methods(random, arm.forward_dynamics, FORWARD):
         found = compute(q, qd, tau)
-        if regular:
-            tolerance = 1e-9 if name == "conjugate-gradients" else 1e-11  # it stops at a residual, and does not solve to rounding
-            near(found, qdd, np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), f"forward dynamics by {name}", tolerance)
+        if regular and name == "conjugate-gradients":
+            check_iterated(found, qdd, M)
+        elif regular:
+            near(found, qdd, np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), f"forward dynamics by {name}", tolerance=1e-11)
         else:
             assert np.isnan(found).all(), f"forward dynamics by {name} has an answer although the mass matrix is singular: {found}"
+
+
+def check_iterated(found, qdd, M):
+    """Conjugate gradients stop at a residual: where they do not get there, no joint has an answer."""
+    there = np.isfinite(found).all(axis=-1)
+    assert not np.isfinite(found[~there]).any()
+    near(found[there], qdd[there], np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), "conjugate gradients", tolerance=1e-9)
 
 
 def methods(random, function, table):

@@ -1,5 +1,7 @@
 """Two ordinary states for every kernel of rates and motions, chosen by the names and shapes of its inputs: for the parity harness."""
 
+from zlib import crc32
+
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
@@ -25,7 +27,8 @@ BY_NAME = {
 
 
 def sample_arguments(kernel: Kernel) -> list[np.ndarray]:
-    """Two states for each input; inputs of one kind are different."""
+    """Two states for each input; inputs of one kind are different. The same for a kernel whichever tests ran before."""
+    random = np.random.default_rng(crc32(kernel.__name__.encode()))
     if kernel.__name__ in ("matrix_from_tangent_pair", "homogeneous_from_tangent_pair", "vector_parameter_from_tangent_pair",
                            "compose_tangent_pairs"):
         return [MATRICES[k:k + 2, :, column] for k in (0, 2) for column in (0, 1)][:len(kernel.inputs)]
@@ -33,7 +36,8 @@ def sample_arguments(kernel: Kernel) -> list[np.ndarray]:
         return [LINES[:2], LINES[5:7]]
     if kernel.__name__.endswith("_defect") and "velocity" not in kernel.__name__:  # not good ones, whose defects are mere rounding
         return [random.normal(size=(2, *core)) for core in kernel.signature.inputs]
-    return [_sample(name, core, 2 * shift) for shift, (name, core) in enumerate(zip(kernel.inputs, kernel.signature.inputs, strict=True))]
+    inputs = zip(kernel.inputs, kernel.signature.inputs, strict=True)
+    return [_sample(random, name, core, 2 * shift) for shift, (name, core) in enumerate(inputs)]
 
 
 def has_small_jacobians(kernel: Kernel) -> bool:
@@ -43,7 +47,9 @@ def has_small_jacobians(kernel: Kernel) -> bool:
     return max(sizes[0]) * max(sizes[1]) <= 100 and len(sizes[0]) * len(sizes[1]) <= 20
 
 
-def _sample(name: str, core: tuple, start: int) -> np.ndarray:
+def _sample(random: np.random.Generator, name: str, core: tuple, start: int) -> np.ndarray:
+    if name == "points" and core == (3, 3):
+        return np.eye(3) + 0.3 * random.normal(size=(2, 3, 3))  # far from a line, from tr(P) = 0 and from c2(P) = 0
     chosen = BY_NAME.get(name)
     if chosen is not None and np.shape(chosen)[1:] == core:
         return chosen[start % 10:][:2]
