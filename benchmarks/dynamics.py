@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 import robots
-from cayley.compiler.known_algebras import CASADI, JAX
+from cayley.compiler.algebras import CASADI, JAX
 from inverse_dynamics import REPORT, Requirement, circumstances, markdown_table, missing_lines, terminal_table, write_report
 from peers import MissingPeer, compiled_c
 from timing import Contestant, OtherPrograms, race

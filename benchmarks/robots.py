@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import cayley as cy
+from cayley.model.formats.urdf import load_urdf
 from cayley.model.joint_kinds import Floating, Motion
-from cayley.model.urdf import load_urdf
 
 FILES = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "talos": "talos_data/robots/talos_full_v2.urdf",
          "solo12": "solo_description/robots/solo12.urdf"}
@@ -118,7 +118,7 @@ def toolbox_robot(tree: Any) -> Any:
     """The same arm from its table in the modified convention."""
     import roboticstoolbox as rtb
 
-    from cayley.dynamics.links import serial_chain
+    from cayley.dynamics.rigid_links.links import serial_chain
 
     links = []
     chain = serial_chain(tree)

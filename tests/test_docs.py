@@ -185,14 +185,14 @@ def test_labels_of_errata_that_are_cited_exist():
 
 
 def test_the_savings_of_lean_links_are_as_the_page_says():
-    measured = module_at(DOCS / "theory" / "lean_links.py")
+    measured = module_at(DOCS / "theory" / "minimal_links.py")
     page = (DOCS / "theory" / "inverse_dynamics.md").read_text()
     for choices in (measured.STEPS, measured.WITHOUT):
         assert "\n".join(measured.rows(choices)) in page
 
 
 def test_every_way_of_counting_computes_the_same_forces():
-    measured = module_at(DOCS / "theory" / "lean_links.py")
+    measured = module_at(DOCS / "theory" / "minimal_links.py")
     state = measured.np.random.default_rng(1).normal(size=(3, 7))
     for make in measured.ARMS.values():
         links = measured.links_of(make())

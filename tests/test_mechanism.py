@@ -13,7 +13,7 @@ import pytest
 
 import cayley as cy
 import cayley.drawing
-from cayley.compiler.family import GIVEN, family
+from cayley.compiler.kernel_family import GIVEN, family
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.floating_base import on_floating_base
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical

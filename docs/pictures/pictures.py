@@ -17,7 +17,7 @@ from matplotlib.patches import Arc, FancyArrowPatch
 import cayley as cy
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
 from cayley.geometry.rotations import matrix_from_vector_parameter
-from cayley.model.dh_table import DHRow, modified_dh_pose, standard_dh_pose
+from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose, standard_dh_pose
 from cayley.simulation import simulate
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.edgecolor": "#333333", "mathtext.fontset": "dejavusans"})

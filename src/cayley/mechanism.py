@@ -15,33 +15,33 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cayley.compiler.family import family
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.kernel_family import family
 from cayley.dynamics.dynamic_tree import DynamicTree
 from cayley.errors import UnreachableError, UnsupportedError
-from cayley.kinematics import analytic, jacobian_kinds, statics, velocity
+from cayley.kinematics import analytic, general_jacobian, statics, velocity
 from cayley.kinematics.attitude import attitude as attitude_named
+from cayley.kinematics.body_points import point_position
 from cayley.kinematics.closure import mobility
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix, sized_kernel
 from cayley.kinematics.indices import Indices, indices, manipulability
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
 from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
-from cayley.kinematics.points import point_position
 from cayley.kinematics.singularities import Singularity, singularity_at
-from cayley.kinematics.uniform import uniform_jacobian
+from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
-from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_dh
-from cayley.model.dh_table import DHRow, DHTable, rows_from_numbers
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree, tree_from_dh
+from cayley.model.denavit_hartenberg.table import DHRow, DHTable, rows_from_numbers
 from cayley.model.floating_base import on_floating_base
-from cayley.model.formats import ending_of
-from cayley.model.mjcf import load_mjcf
-from cayley.model.mjcf_text import dump_mjcf
+from cayley.model.formats.endings import ending_of
+from cayley.model.formats.mjcf import load_mjcf
+from cayley.model.formats.mjcf_text import dump_mjcf
+from cayley.model.formats.toml_format import load_toml
+from cayley.model.formats.toml_text import dump_toml
+from cayley.model.formats.urdf import load_urdf
+from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.report import Report, report, unknown_masses
-from cayley.model.toml_format import load_toml
-from cayley.model.toml_text import dump_toml
-from cayley.model.urdf import load_urdf
-from cayley.model.urdf_text import dump_urdf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,8 +108,8 @@ class Mechanism(DynamicTree):
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
         Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. The options are those of
-        `cayley.model.denavit_hartenberg.tree_from_dh`: `name`, `base` and `tool` (4, 4), `masses` (n) [kg], `centers` (n, 3) [m] and
-        `inertias` (n, 3, 3) [kg m^2] of the links in their frames, `gravity`, `frames`, `source`.
+        `model.denavit_hartenberg.conversion.tree_from_dh`: `name`, `base` and `tool` (4, 4), `masses` (n) [kg], `centers` (n, 3) [m]
+        and `inertias` (n, 3, 3) [kg m^2] of the links in their frames, `gravity`, `frames`, `source`.
 
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
         <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
@@ -278,7 +278,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
         array([0.9, 0.4])
         """
-        return frame_kernel(self, jacobian_kinds.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
+        return frame_kernel(self, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
 
     @family("q", "v", given=["at"])
     def jacobian_rate(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
@@ -287,7 +287,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]
         array([-0.9, -0.4])
         """
-        return frame_kernel(self, jacobian_kinds.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
+        return frame_kernel(self, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
 
     @family("q", given=["at"])
     def hessian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
@@ -297,7 +297,7 @@ class Mechanism(DynamicTree):
         array([[-0.9, -0.4],
                [-0.4, -0.4]])
         """
-        return frame_kernel(self, jacobian_kinds.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at, relative_to=relative_to)
+        return frame_kernel(self, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at, relative_to=relative_to)
 
     @family("q")
     def analytic_jacobian(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
@@ -351,7 +351,7 @@ class Mechanism(DynamicTree):
     def task_jacobian(self, frame: str, *, task: TaskRows, axes: str | None = None, characteristic_length: float | None = None) -> Kernel:
         """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in one unit.
 
-        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see `kinematics.uniform`.
+        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see `kinematics.uniform_units`.
 
         >>> load("planar2r").task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
         (3, 2)

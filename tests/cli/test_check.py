@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import cayley as cy
 from cayley.cli.problems import examine
-from cayley.model.toml_text import dump_toml
-from cayley.model.urdf_text import dump_urdf
+from cayley.model.formats.toml_text import dump_toml
+from cayley.model.formats.urdf_text import dump_urdf
 from cli.processes import call, data, run
 
 URDF, TOML = dump_urdf(cy.load("ur5"), leave_out=True), dump_toml(cy.load("planar3r"))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import derivative, known_algebras, llvm
+from cayley.compiler import algebras, derivative, llvm
+from cayley.compiler.c_expressions import _CALLED, _HELPERS, _INFIX, _SPELLED
 from cayley.compiler.c_source import c_source
-from cayley.compiler.c_text import _CALLED, _HELPERS, _INFIX, _SPELLED
 from cayley.compiler.counts import Operations, count
 from cayley.compiler.cuda_source import cuda_source
 from cayley.compiler.elementary import FUNCTIONS
@@ -121,7 +121,7 @@ def test_division_with_a_rest_in_cuda_and_other_algebras():
     text = cuda_source(program)
     assert "static __device__ double rest_remainder(double a, double b)" in text and "fmod(a, b)" in text
     assert "fmodf(a, b)" in cuda_source(program, "float") and "rest_floor_divide(a_0, b_0)" in text
-    for algebra in (known_algebras.SYMPY, known_algebras.CASADI, known_algebras.MPMATH, known_algebras.JAX):
+    for algebra in (algebras.SYMPY, algebras.CASADI, algebras.MPMATH, algebras.JAX):
         for a, b in ((7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (6.0, 2.0), (0.5, 2.0)):
             rest, whole = interpret(program, algebra, algebra.constant(a), algebra.constant(b))
             assert (float(rest), float(whole)) == (a % b, a // b), (algebra.name, a, b)
@@ -320,7 +320,7 @@ def test_every_operation_has_a_price_and_is_known_to_every_back_end():
     assert set(_INFIX) | set(_CALLED) - {"fmod", "copysign"} | set(_HELPERS) | set(_SPELLED) == computed
     assert set(derivative._PARTIALS) | set(derivative._BRANCHES) | derivative._FLAT | {"implied"} == set(OPERATIONS)
     for name in ("NUMPY", "SYMPY", "CASADI", "JAX", "MPMATH"):
-        assert all(callable(getattr(known_algebras, name).function(op)) for op in computed)
+        assert all(callable(getattr(algebras, name).function(op)) for op in computed)
 
 
 def test_an_operation_that_is_not_listed_is_refused():

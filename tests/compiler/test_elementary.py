@@ -12,7 +12,7 @@ from llvmlite import binding
 
 from cayley.compiler.elementary import FUNCTIONS, sincos
 from cayley.compiler.elementary.trigonometric import HALF_PI, HALF_PI_SHORT, TWO_OVER_PI_BITS
-from cayley.compiler.lanes import Assembly, Lanes
+from cayley.compiler.vector_assembly import Assembly, Lanes
 
 NUMBER = {"double": np.float64, "float": np.float32}
 WORD = {"double": np.uint64, "float": np.uint32}

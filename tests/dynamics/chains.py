@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from cayley.model.dh_table import DHRow, DHTable, dh_row_poses
+from cayley.model.denavit_hartenberg.table import DHRow, DHTable, dh_row_poses
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Friction, Joint
 from cayley.model.tree import Tree

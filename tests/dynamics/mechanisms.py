@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.mechanism import Mechanism
 from kinematics.pinocchio_trees import PinocchioTree, without_universal_joints
 from model.random_trees import KINDS, random_configuration, random_parts

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 
+from cayley.model.formats.urdf import load_urdf
 from cayley.model.joint_kinds import Motion
-from cayley.model.urdf import load_urdf
 from model.random_trees import random_configuration
 from model.test_urdf import ACCEPTED, ROBOTS, pinocchio_coordinates
 

@@ -37,14 +37,14 @@ from cayley.dynamics.inverse import augmented_links, luh_walker_paul, newton_eul
 from cayley.dynamics.inverse.compare import compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.methods import METHODS
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.geometry.rotations.costs import dynamics_claims, jacobian_claims
-from cayley.kinematics.jacobian import jacobian
+from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.catalogue import load_robot
-from cayley.model.denavit_hartenberg import tree_from_dh
-from cayley.model.dh_table import DHRow
+from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+from cayley.model.denavit_hartenberg.table import DHRow
 from dynamics.chains import random_chain, random_state
 from dynamics.particles import particle_forces
 
@@ -286,7 +286,7 @@ def test_the_compiler_finds_at_least_as_much(method):
     made = kernel("(6),(6),(6)->(6)", name=method.replace("-", "_"))(lambda q, qd, qdd: text(method)(chain, q, qd, qdd)).operations()
     run = total(count_operations(text(method), chain).needed)
     assert made.multiplications <= run.multiplications and made.additions <= run.additions
-    lean = total(count_operations(newton_euler.inverse_dynamics, lean_links(generic_arm([GENERAL] * 6))).needed)
+    lean = total(count_operations(newton_euler.inverse_dynamics, minimal_links(generic_arm([GENERAL] * 6))).needed)
     assert lean.multiplications < run.multiplications and lean.additions < run.additions
 
 

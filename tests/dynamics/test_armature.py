@@ -8,7 +8,7 @@ import pytest
 from cayley.dynamics.cartesian.model import CartesianMechanism
 from cayley.dynamics.forward.methods import METHODS
 from cayley.mechanism import Mechanism
-from cayley.model.mjcf import load_mjcf
+from cayley.model.formats.mjcf import load_mjcf
 
 TUMBLING = """<mujoco><option gravity="0 0 -3"/><worldbody>
   <body name="a" pos="0 0 1"><joint name="root" type="free" armature="1"/><inertial pos=".1 .2 -.1" mass="1.3" diaginertia=".2 .3 .4"/>

@@ -6,11 +6,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from cayley.dynamics import augmented
-from cayley.dynamics.augmented import Payload
-from cayley.dynamics.inverse import augmented_links, base_frame_newton_euler, luh_walker_paul, tensor_newton_euler
+from cayley.dynamics.inverse import augmented_bodies, augmented_links, base_frame_newton_euler, luh_walker_paul, tensor_newton_euler
+from cayley.dynamics.inverse.augmented_bodies import Payload
 from cayley.dynamics.inverse.passes import FREE, STILL
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.model.catalogue import load_robot
 from dynamics.chains import EVERY_SHORT_PATTERN, random_chain, random_state
 from dynamics.particles import along, body_poses, derivatives, exact, particle_forces
@@ -33,7 +32,7 @@ def chain_and_state(pattern, seed=1):
 
 @pytest.mark.spec("S1-38")
 def test_constants_of_the_catalogue():
-    found = augmented.augmented_constants(serial_chain(load_robot("s1_f4")))
+    found = augmented_bodies.augmented_constants(serial_chain(load_robot("s1_f4")))
     assert all(link.is_rigid for link in found)
     close([link.mass for link in found], [33.45, 23.45, 6.05, 1.25, 0.43, 0.09])
     close([link.first[0] for link in found], [(0, 3.5175, 1), (3.7847, 0.1044, -0.2784), (0.025, 0.2015, 0.0672), (0, 0, -0.01558),
@@ -50,8 +49,8 @@ def test_augmented_links_are_links_with_a_particle(pattern):
     """By the definitions (5.3.9)-(5.3.11), (5.3.28), with and without a payload; constant exactly where the next joint turns."""
     _, chain, (q, _, _) = chain_and_state(pattern)
     for payload in (None, Payload(1.3, np.array([0.2, -0.4, 0.1]))):
-        found = augmented.augmented_links(chain, q, payload)
-        constants = augmented.augmented_constants(chain, payload)
+        found = augmented_bodies.augmented_links(chain, q, payload)
+        constants = augmented_bodies.augmented_constants(chain, payload)
         for i, link in enumerate(chain.links):
             m, r, I_c = link.moments.mass, link.moments.center, link.moments.inertia_about_center
             last = i + 1 == len(chain.links)
@@ -72,8 +71,8 @@ def test_augmented_links_are_links_with_a_particle(pattern):
 def test_generalized_links_are_sums_over_links(pattern):
     tree, chain, (q, _, _) = chain_and_state(pattern, 3)
     poses = [np.array(pose, dtype=float) for pose in body_poses(tree, exact(q), exact(np.eye(4)))[1:]]
-    by_lemma = augmented.first_moments(chain, q)
-    for i, whole in enumerate(augmented.generalized_links(chain, q)):
+    by_lemma = augmented_bodies.first_moments(chain, q)
+    for i, whole in enumerate(augmented_bodies.generalized_links(chain, q)):
         U, E = np.zeros(3), np.zeros((3, 3))
         for body, pose in zip(tree.bodies[1 + i:], poses[i:], strict=True):
             R = poses[i][:3, :3].T @ pose[:3, :3]
@@ -91,7 +90,7 @@ def test_generalized_links_are_sums_over_links(pattern):
 def test_recursion_of_the_inertia_of_generalized_links(pattern):
     """Spec R-32: E from that of the next generalized link."""
     _, chain, (q, _, _) = chain_and_state(pattern, 4)
-    found = augmented.generalized_links(chain, q)
+    found = augmented_bodies.generalized_links(chain, q)
     for i, link in enumerate(chain.links[1:]):
         A, s, after = link.rotation(q), link.offset(q), found[i + 1]
         U, E = A @ after.first, A @ after.inertia @ A.T
@@ -105,7 +104,7 @@ def test_accelerations_of_first_moments(pattern):
     """Lemma 5.2 against the second derivatives of the sums themselves."""
     tree, chain, values = chain_and_state(pattern, 5)
     _, states, sums = augmented_links.passes(chain, *values, STILL, FREE, None)
-    found = augmented.first_moment_accelerations(chain, values[0], [state.Om for state in states], [state.zeta for state in states])
+    found = augmented_bodies.first_moment_accelerations(chain, values[0], [state.Om for state in states], [state.zeta for state in states])
 
     def moments(t):
         poses = body_poses(tree, along(*values, t), exact(np.eye(4)))[1:]
@@ -117,7 +116,7 @@ def test_accelerations_of_first_moments(pattern):
     axes = [state.R for state in base_frame_newton_euler.movements(chain, *values)]
     close([R @ x for R, x in zip(axes, found, strict=True)], Udd)
     close([own.Udd for own in sums], found)
-    close([R @ x for R, x in zip(axes, augmented.first_moments(chain, values[0]), strict=True)], U)
+    close([R @ x for R, x in zip(axes, augmented_bodies.first_moments(chain, values[0]), strict=True)], U)
 
 
 # Torques
@@ -137,10 +136,10 @@ def test_torque_of_an_augmented_link(pattern):
             after, zeta = made.links[i + 1], states[i + 1].zeta
             s, beyond = after.offset(q), after.moments.mass
             moving = state.Om @ s + after.inwards(zeta, q)  # (5.3.31)
-            close(augmented.torque_beside_sliding(own, after, state.Om, zeta, q), torque + beyond * np.cross(s, moving))  # (5.3.36)
+            close(augmented_bodies.torque_beside_sliding(own, after, state.Om, zeta, q), torque + beyond * np.cross(s, moving))  # (5.3.36)
             torque = torque + beyond * np.cross(s, state.Om @ s)  # (5.3.18)
-        close(augmented.augmented_torque(own, state.Om), torque)
-        close(augmented.augmented_torque_by_vectors(own, state.w, state.wd), torque)
+        close(augmented_bodies.augmented_torque(own, state.Om), torque)
+        close(augmented_bodies.augmented_torque_by_vectors(own, state.w, state.wd), torque)
         close(state.mu, torque)
     close([own.eta for own in sums], luh_walker_paul.reactions(chain, *values)[:, 3:])
     close(augmented_links.reactions(chain, *values), luh_walker_paul.reactions(chain, *values))
@@ -200,10 +199,10 @@ def test_moments_are_traces_of_rotations(pattern):
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_explicit_gravity(pattern):
     tree, chain, (q, qd, qdd) = chain_and_state(pattern, 9)
-    explicit = augmented.gravity_forces(chain, q)
+    explicit = augmented_bodies.gravity_forces(chain, q)
     close(explicit, particle_forces(tree, q, 0 * q, 0 * q))
     afloat = replace(chain, gravity=np.zeros(3))
-    assert not augmented.gravity_forces(afloat, q).any()
+    assert not augmented_bodies.gravity_forces(afloat, q).any()
     for module in METHODS.values():
         close(module.inverse_dynamics(afloat, q, qd, qdd) + explicit, module.inverse_dynamics(chain, q, qd, qdd), 1e-12)
     check_all(chain, (q, 0 * q, 0 * q), explicit, 1e-12)

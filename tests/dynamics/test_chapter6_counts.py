@@ -11,8 +11,8 @@ from cayley.dynamics.accounting.formulas import NO_FIGURES
 from cayley.dynamics.accounting.generic_arms import GENERAL
 from cayley.dynamics.accounting.published import TABLE_52_TOTAL
 from cayley.dynamics.inertia_matrix import generalized_links
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.rigid_links.links import serial_chain
 
 RIGHT_ANGLE = np.pi / 2
 ANY_N = range(2, 12)

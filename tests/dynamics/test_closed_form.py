@@ -6,9 +6,10 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.kernel import kernel
-from cayley.dynamics import closed_form, energies
+from cayley.dynamics import closed_form
 from cayley.dynamics.inverse import center_jacobians, newton_euler
-from cayley.dynamics.links import links_of, serial_chain
+from cayley.dynamics.rigid_links import energies
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from dynamics.chains import random_chain, random_state
 from dynamics.mechanisms import near, random_mechanism
 

@@ -6,11 +6,11 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.kernel import kernel
-from cayley.dynamics import energies
 from cayley.dynamics.closed_form import inertia_matrix
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.links import links_of, serial_chain
-from cayley.dynamics.transforms import pseudo_inertia, transform_derivatives
+from cayley.dynamics.rigid_links import energies
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
+from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 from cayley.mechanism import Mechanism
 from dynamics.chains import random_chain, random_state
 from dynamics.mechanisms import near, random_mechanism

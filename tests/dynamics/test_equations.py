@@ -8,11 +8,11 @@ from matplotlib.mathtext import MathTextParser
 from scipy.spatial.transform import Rotation
 
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, inertia_matrix
-from cayley.dynamics.drives import drive_forces, rotor_inertias
 from cayley.dynamics.equations import equations_of_motion
 from cayley.dynamics.equations.printing import latex_name
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.catalogue import load_robot
 from cayley.model.joint_kinds import Helical, Planar, Prismatic, Revolute, Spherical, Universal

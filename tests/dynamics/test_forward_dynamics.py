@@ -5,16 +5,17 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.dynamics.forward import articulated_bodies, solve
+from cayley.dynamics.forward import articulated_bodies
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.methods import DEEP, default_method
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix import solve
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
+from cayley.dynamics.inverse.external_loads import push
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import links_of
-from cayley.dynamics.outside import push
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from compiler.parity import check_parity
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
@@ -32,7 +33,7 @@ def relative(ours, theirs):
 def test_robots_agree_with_pinocchio(name, floating):
     """The inertia matrix; and forward dynamics undo inverse dynamics, wherever the matrix is not singular."""
     tree, model = robot(name, floating), pinocchio_model(name, floating)
-    links, own = lean_links(tree), places(tree, model)
+    links, own = minimal_links(tree), places(tree, model)
     q, v, a = (x[0] for x in state_here(tree, 3))
     data = model.createData()
     theirs = pin.crba(model, data, *state_there(tree, model, q), pin.Convention.WORLD)
@@ -56,7 +57,7 @@ def test_random_trees_of_every_joint_kind(seed):
     """Inverse dynamics, which Pinocchio has checked, are undone; the matrix is their derivative."""
     tree = random_tree(seed)
     q, v, a = (x[0] for x in state_here(tree, seed))
-    for links in (links_of(tree), lean_links(tree)):
+    for links in (links_of(tree), minimal_links(tree)):
         rest = inverse_dynamics(links, q, v, 0 * a)
         columns = np.stack([inverse_dynamics(links, q, v, e) - rest for e in np.eye(tree.nv)], axis=1)
         assert relative(inertia_matrix(links, q), columns) < 1e-12
@@ -135,7 +136,7 @@ def test_articulated_bodies_grow_with_the_number_of_joints():
 def test_a_hundred_joints():
     tree = random_chain("R" * 100, 4)
     q, v, a = random_state(tree, 4)
-    links = lean_links(tree)
+    links = minimal_links(tree)
     tau = inverse_dynamics(links, q, v, a)
     again = inverse_dynamics(links, q, v, articulated_bodies.forward_dynamics(links, q, v, tau))
     assert relative(again, tau) < 1e-10

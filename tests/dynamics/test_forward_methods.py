@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from cayley.compiler.interpret import MPMATH, interpret
 from cayley.compiler.kernel import kernel
-from cayley.dynamics.augmented import Payload
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.forward import (
     articulated_bodies,
@@ -22,16 +21,17 @@ from cayley.dynamics.forward import (
     maximal_coordinates,
     operator_factors,
     orthogonal_complement,
-    solve,
 )
 from cayley.dynamics.forward.bias import bias_forces, bias_parts
 from cayley.dynamics.forward.methods import METHODS
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix import solve
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse import augmented_links
+from cayley.dynamics.inverse.augmented_bodies import Payload
+from cayley.dynamics.inverse.external_loads import base_movement, push
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import links_of, serial_chain
-from cayley.dynamics.outside import base_movement, push
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.mechanism import Mechanism
@@ -147,7 +147,7 @@ def test_a_wrench_on_a_link_is_joint_forces_along_its_jacobian(method, axes):
         rng = np.random.default_rng(seed)
         wrenches = dict(zip((tree.bodies[-1].name, tree.bodies[len(tree.bodies) // 2].name), rng.normal(size=(2, 6)), strict=True))
         felt = tau + sum(there.jacobian(q, name, axes).T @ wrench for name, wrench in wrenches.items())
-        for found_on in (links, lean_links(tree, pushed=tuple(wrenches))):
+        for found_on in (links, minimal_links(tree, pushed=tuple(wrenches))):
             pushes = [push(found_on, tree, q, name, wrench, axes) for name, wrench in wrenches.items()]
             condition = np.linalg.cond(inertia_matrix(found_on, q))
             ours = method.forward_dynamics(found_on, q, v, tau, pushes=pushes)

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.counting_scalar import Tape
 from cayley.dynamics.accounting.forward_tables import dh_arm
-from cayley.dynamics.augmented import augmented_links
 from cayley.dynamics.inertia_matrix import (
-    composite_rigid_bodies,
-    fast_kernels,
+    counted_products,
     generalized_links,
     kinetic_energy_tensor,
     lagrange_elements,
@@ -23,10 +21,12 @@ from cayley.dynamics.inertia_matrix import (
     orthogonal_complement,
     spatial_composites,
     walker_orin,
+    walker_orin_3,
     walker_orin_symmetric,
 )
 from cayley.dynamics.inertia_matrix.methods import METHODS
-from cayley.dynamics.links import links_of, serial_chain
+from cayley.dynamics.inverse.augmented_bodies import augmented_links
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.model.catalogue import load_robot
@@ -41,7 +41,7 @@ from model.random_trees import KINDS, random_configuration, random_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
 
-CHAIN_METHODS = (walker_orin, walker_orin_symmetric, composite_rigid_bodies, spatial_composites, orthogonal_complement, operator_factors,
+CHAIN_METHODS = (walker_orin, walker_orin_symmetric, walker_orin_3, spatial_composites, orthogonal_complement, operator_factors,
                  generalized_links, lagrange_elements, kinetic_energy_tensor)
 TREE_METHODS = (spatial_composites, orthogonal_complement)
 PATTERNS = (*EVERY_SHORT_PATTERN, *LONG_PATTERNS)
@@ -217,7 +217,7 @@ def test_composite_bodies_by_definition():
     for pattern in ("R", "P", "RP", "RPRR", "PRPRP", "RRRRRR"):
         tree = random_chain(pattern, 31)
         q, chain = random_state(tree, 32)[0], serial_chain(tree)
-        found, generalized = composite_rigid_bodies.composites(chain, q), generalized_links.generalized_moments(chain, q)
+        found, generalized = walker_orin_3.composites(chain, q), generalized_links.generalized_moments(chain, q)
         for i, (mb, R, Ec) in enumerate(found):
             mass, center, inertia, pose = summed(tree, q, i)
             assert abs(mb - mass) < 1e-13 * mass and near(pose.p + pose.R @ R, center) and near(pose.R @ Ec @ pose.R.T, inertia)
@@ -225,7 +225,7 @@ def test_composite_bodies_by_definition():
             assert near(U, mb * R, 1e-13) and near(E, Ec + mb * (R @ R * np.eye(3) - np.outer(R, R)), 1e-13)
         last = tree.bodies[-1]
         assert found[-1].mb == last.mass and near(found[-1].R, last.center, 1e-14) and near(found[-1].Ec, last.inertia, 1e-13)
-        assert near(composite_rigid_bodies.inertia_matrix(chain, q), crba(tree, q))
+        assert near(walker_orin_3.inertia_matrix(chain, q), crba(tree, q))
 
 
 def summed(tree, q, i):
@@ -267,7 +267,7 @@ def test_spatial_composites_are_blocks_of_the_composite_bodies():
     tree = random_chain("RPRRP", 51)
     q, chain = random_state(tree, 52)[0], serial_chain(tree)
     for spatial, (mb, R, Ec) in zip(spatial_composites.composites(chain, spatial_composites.transitions(chain, q)),
-                                    composite_rigid_bodies.composites(chain, q), strict=True):
+                                    walker_orin_3.composites(chain, q), strict=True):
         expected = np.block([[Ec + mb * (R @ R * np.eye(3) - np.outer(R, R)), mb * skew(R)], [-mb * skew(R), mb * np.eye(3)]])
         assert near(spatial, spatial.T, 1e-14) and near(spatial, expected)
     assert near(spatial_composites.inertia_matrix(chain, q), crba(tree, q))
@@ -392,14 +392,14 @@ def test_fast_kernels_and_what_they_cost():
         for link in serial_chain(tree).links:
             A = link.rotation(q)
             assert near(link.inwards(a, q), A @ a, 1e-14) and near(link.outwards(a, q), A.T @ a, 1e-14)
-            assert near(fast_kernels.similarity(link, X, q), A @ X @ A.T, 1e-14) and near(link.inwards_both(X, q), A @ X @ A.T, 1e-14)
-            assert near(fast_kernels.origin_in_own_axes(link, q), A.T @ link.offset(q), 1e-14)
+            assert near(counted_products.similarity(link, X, q), A @ X @ A.T, 1e-14) and near(link.inwards_both(X, q), A @ X @ A.T, 1e-14)
+            assert near(counted_products.origin_in_own_axes(link, q), A.T @ link.offset(q), 1e-14)
             assert cost_of(link.inwards, a, q) == vector == cost_of(link.outwards, a, q)
-            assert cost_of(lambda x, q, link=link: fast_kernels.similarity(link, symmetric(x), q), np.arange(6.0), q) == tensor
-            assert cost_of(lambda q, link=link: fast_kernels.origin_in_own_axes(link, q), q) == (2, 0)
+            assert cost_of(lambda x, q, link=link: counted_products.similarity(link, symmetric(x), q), np.arange(6.0), q) == tensor
+            assert cost_of(lambda q, link=link: counted_products.origin_in_own_axes(link, q), q) == (2, 0)
     assert near(np.cross(a, b), skew(a) @ b, 1e-15) and cost_of(np.cross, a, b) == (6, 3)
-    assert near(fast_kernels.skew_products(a, b), skew(a) @ skew(b) + (skew(a) @ skew(b)).T, 1e-14)
-    assert cost_of(fast_kernels.skew_products, a, b) == (9, 9)
+    assert near(counted_products.skew_products(a, b), skew(a) @ skew(b) + (skew(a) @ skew(b)).T, 1e-14)
+    assert cost_of(counted_products.skew_products, a, b) == (9, 9)
 
 
 def test_fast_kernels_of_sliding_links_and_of_any_frames():
@@ -408,8 +408,8 @@ def test_fast_kernels_of_sliding_links_and_of_any_frames():
         q, X = random_state(tree, 7)[0], np.diag([1.0, 2.0, 3.0]) + 0.3
         for link in serial_chain(tree).links:
             A = link.rotation(q)
-            assert near(fast_kernels.similarity(link, X, q), A @ X @ A.T, 1e-14)
-            assert near(fast_kernels.origin_in_own_axes(link, q), A.T @ link.offset(q), 1e-14)
+            assert near(counted_products.similarity(link, X, q), A @ X @ A.T, 1e-14)
+            assert near(counted_products.origin_in_own_axes(link, q), A.T @ link.offset(q), 1e-14)
 
 
 # Many states

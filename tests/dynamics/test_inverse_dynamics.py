@@ -11,11 +11,11 @@ import pytest
 import cayley as cy
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ConventionError, ModelError, UnsupportedError
+from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.joint_kinds import Prismatic, Revolute, Spherical
-from cayley.model.mjcf import load_mjcf
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
 from compiler.parity import check_parity
@@ -37,7 +37,7 @@ def relative(ours, theirs):
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_robots_agree_with_pinocchio(name, floating):
     tree, model = robot(name, floating), pinocchio_model(name, floating)
-    links = lean_links(tree)
+    links = minimal_links(tree)
     for q, v, a in zip(*state_here(tree, 1, states=2), strict=True):
         theirs = forces_there(tree, model, q, v, a)
         assert relative(inverse_dynamics(links, q, v, a), theirs) < 1e-12
@@ -67,7 +67,7 @@ def test_random_trees_of_every_joint_kind_agree_with_pinocchio(seed):
     T = theirs.velocity_map(q)
     data = theirs.model.createData()
     tau = T.T @ pin.rnea(theirs.model, data, theirs.q(q), T @ v, T @ a + theirs.velocity_map_rate(q, v) @ v)
-    for links in (links_of(tree), lean_links(tree)):
+    for links in (links_of(tree), minimal_links(tree)):
         assert relative(inverse_dynamics(links, q, v, a), tau) < 1e-12
 
 
@@ -211,7 +211,7 @@ def test_time_scaling(pattern):
     """With velocities c times and accelerations c^2 times, all but gravity is c^2 times."""
     tree = random_chain(pattern, 1)
     q, v, a = random_state(tree, 1)
-    links = lean_links(tree)
+    links = minimal_links(tree)
     gravity = inverse_dynamics(links, q, 0 * v, 0 * a)
     once = inverse_dynamics(links, q, v, a) - gravity
     thrice = inverse_dynamics(links, q, 3 * v, 9 * a) - gravity
@@ -226,7 +226,7 @@ def test_nearly_parallel_axes_keep_their_digits():
                                     inertias=[np.diag([0.1, 0.2, 0.25])] * 3)
         q, v, a = np.random.default_rng(9).normal(size=(3, 3))
         plain = inverse_dynamics(links_of(tree), q, v, a)
-        assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 1e-12
+        assert relative(inverse_dynamics(minimal_links(tree), q, v, a), plain) < 1e-12
 
 
 def chain_of(motions, placements):
@@ -245,7 +245,7 @@ def test_feet_far_from_the_bodies_keep_the_digits(tilt):
     tree = chain_of([Spherical(), Revolute(), Revolute()], [placement, placement, tilted])
     q, v, a = (x[0] for x in state_here(tree, 3))
     plain = inverse_dynamics(links_of(tree), q, v, a)
-    assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 5e-14
+    assert relative(inverse_dynamics(minimal_links(tree), q, v, a), plain) < 5e-14
 
 
 def test_a_far_away_base_does_not_round_the_links():
@@ -256,7 +256,7 @@ def test_a_far_away_base_does_not_round_the_links():
     tree = chain_of([Prismatic((1.0, 0.0, 0.0)), Prismatic((0.0, 1.0, 0.0)), Revolute(), *[Revolute((0.0, 1.0, 0.0))] * 2], placements)
     q, v, a = (x[0] for x in state_here(tree, 4))
     plain = inverse_dynamics(links_of(tree), q, v, a)
-    assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 1e-14
+    assert relative(inverse_dynamics(minimal_links(tree), q, v, a), plain) < 1e-14
 
 
 def test_a_pickled_kernel_keeps_its_methods():
@@ -272,4 +272,4 @@ def test_a_hundred_joints():
     tree = random_chain("R" * 100, 2)
     q, v, a = random_state(tree, 2)
     plain = inverse_dynamics(links_of(tree), q, v, a)
-    assert relative(inverse_dynamics(lean_links(tree), q, v, a), plain) < 1e-12
+    assert relative(inverse_dynamics(minimal_links(tree), q, v, a), plain) < 1e-12

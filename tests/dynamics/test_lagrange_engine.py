@@ -6,11 +6,11 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
 
-from cayley.dynamics.energies import kinetic_energy, potential_energy
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.lagrange import lagrange_system
-from cayley.dynamics.links import links_of
-from cayley.dynamics.particle_systems import ParticleSystem, constrained_particles
+from cayley.dynamics.mechanics.lagrange import lagrange_system
+from cayley.dynamics.mechanics.particle_systems import ParticleSystem, constrained_particles
+from cayley.dynamics.rigid_links.energies import kinetic_energy, potential_energy
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from dynamics.chains import random_chain, random_state
 

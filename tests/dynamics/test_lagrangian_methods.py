@@ -11,7 +11,6 @@ import cayley as cy
 from cayley.compiler.kernel import kernel
 from cayley.dynamics import approximate
 from cayley.dynamics.closed_form import velocity_forces
-from cayley.dynamics.energies import kinetic_energy
 from cayley.dynamics.inverse import (
     center_jacobians,
     generalized_links,
@@ -23,8 +22,9 @@ from cayley.dynamics.inverse import (
     waters,
 )
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.dynamics.links import links_of, serial_chain
-from cayley.dynamics.transforms import moving_transforms, pseudo_inertia, transform, transform_derivatives
+from cayley.dynamics.rigid_links.energies import kinetic_energy
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
+from cayley.dynamics.rigid_links.transforms import moving_transforms, pseudo_inertia, transform, transform_derivatives
 from cayley.errors import SignatureError, UnsupportedError
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_chain, random_state
 from dynamics.particles import particle_forces

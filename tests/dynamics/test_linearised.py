@@ -11,23 +11,23 @@ import pytest
 
 import cayley as cy
 import cayley.dynamics
-from cayley.compiler.known_algebras import SYMPY
-from cayley.dynamics.augmented import augmented_links
-from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
+from cayley.compiler.algebras import SYMPY
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
+from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.augmented_links import passes
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics, movements
 from cayley.dynamics.inverse.passes import FREE, STILL, skew
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.linearised import algorithm_71, recursive, symbol_names
+from cayley.dynamics.linearised import algorithm_7_1, recursive, symbol_names
+from cayley.dynamics.linearised.closed_form_for_trees import composite_rates
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.linearised.methods import METHODS
 from cayley.dynamics.linearised.nominal import nominal
 from cayley.dynamics.linearised.partials import partial_derivatives
-from cayley.dynamics.linearised.sensitivities import composite_rates
 from cayley.dynamics.linearised.structural_facts import structural_facts
 from cayley.dynamics.linearised.symbol_names import SYMBOLS, counterpart
-from cayley.dynamics.links import links_of, serial_chain
-from cayley.dynamics.transforms import moving_transforms
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.transforms import moving_transforms
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.forward import frame_pose
 from dynamics.chains import EVERY_SHORT_PATTERN, random_chain, random_state
@@ -108,7 +108,7 @@ def test_rate_tensor(pattern):
     augmented, states, _ = passes(chain, q, qd, qdd, STILL, FREE, None)
     moved = movements(chain, q, qd, qdd)
     rates = composite_rates(chain, q, qd, moved, composite_bodies(chain, q))
-    body = algorithm_71.Body(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))
+    body = algorithm_7_1.Body(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))
     for i in reversed(range(len(pattern))):
         definition = np.zeros((3, 3))
         for link in motion.links[i:]:
@@ -117,7 +117,7 @@ def test_rate_tensor(pattern):
             central = link.own.inertia_about_center
             definition += skew(link.w) @ (np.trace(central) / 2 * np.eye(3) - central) + m * skew(r) @ skew(rate)
         R = motion.links[i].R
-        body = algorithm_71._body(augmented.links, states, i, body, q, qd)
+        body = algorithm_7_1._body(augmented.links, states, i, body, q, qd)
         twice = rates[i].dJ - np.trace(rates[i].dJ) * np.eye(3) + skew(rates[i].h)
         close(motion.carried[i].L, definition)
         close(R @ body.L @ R.T, definition)
@@ -319,7 +319,7 @@ def test_baselines(pattern):
         for ours, true in zip(METHODS[name].text(tree, "sensitivities")(*state), exact, strict=True):
             close(ours, true)
     import sympy
-    n, links = tree.nv, lean_links(tree)
+    n, links = tree.nv, minimal_links(tree)
     symbols = [sympy.symbols([f"{letter}{k}" for k in range(n)]) for letter in ("q", "v", "a")]
     tau = cy.kernel(f"({n}),({n}),({n})->({n})")(lambda q, v, a: inverse_dynamics(links, q, v, a)).evaluate(SYMPY, *symbols)
     matrices = linearize_kernel(tree).evaluate(SYMPY, *symbols)

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.compiler.algebras import CASADI, JAX, MPMATH
 from cayley.compiler.kernel import kernel
-from cayley.compiler.known_algebras import CASADI, JAX, MPMATH
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel, longest_way, sensitivities_text
 from cayley.dynamics.linearised.methods import METHODS
 from cayley.dynamics.linearised.second_derivatives import forward_second_derivatives_kernel, inverse_second_derivatives_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from compiler.parity import check_parity
@@ -136,7 +136,7 @@ def test_the_cheaper_of_closed_form_and_differentiation_is_the_default():
 def test_the_longest_way_has_the_velocities_of_all_joints_between_the_root_and_a_tip():
     for tree in (random_tree(0), random_tree(1), random_chain("RPRRPR", 1), cy.load("panda_hand").spanning_tree()):
         ways = [sum(tree.joints[number].motion.nv for number in tree.path(body)) for body in range(len(tree.bodies))]
-        assert longest_way(links_of(tree)) == longest_way(lean_links(tree)) == max(ways)
+        assert longest_way(links_of(tree)) == longest_way(minimal_links(tree)) == max(ways)
 
 
 def test_forward_derivatives_by_every_method():

@@ -8,17 +8,17 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm, solve_discrete_are
 
 import cayley as cy
-from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.dynamics.linearised.coefficient_identification import RecursiveFit, continuous, fit_state_space
-from cayley.dynamics.linearised.global_linearisation import (
+from cayley.control.global_linearisation import (
     OutputLinearisation,
     ResolvedAcceleration,
     computed_torque_kernel,
     error_matrix,
 )
-from cayley.dynamics.linearised.parameter_sensitivity import Displacement, MassParameter, PayloadMass, trajectory_sensitivity
+from cayley.control.parameter_sensitivity import Displacement, MassParameter, PayloadMass, trajectory_sensitivity
+from cayley.control.tracking import Weights, difference_kernel, horizon_gains, rate_kernel, simulate_law, tracking_control
+from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.linearised.identified_discrete_model import RecursiveFit, continuous, fit_state_space
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
-from cayley.dynamics.linearised.tracking import Weights, difference_kernel, horizon_gains, rate_kernel, simulate_law, tracking_control
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.forward import frame_pose
 from cayley.model.joint_kinds import Prismatic, Revolute

@@ -4,9 +4,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised import by_differentiation
 from cayley.dynamics.linearised.kernels import linearize_kernel, sensitivities_text
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
@@ -44,7 +44,7 @@ def test_compiled_and_differentiated(name, floating):
     compiled = linearize_kernel(tree)(q, v, a)
     for k in range(3):
         theirs = sensitivities_there(tree, model, q[k], v[k], a[k])
-        differentiated = by_differentiation.sensitivities(lean_links(tree), q[k], v[k], a[k])
+        differentiated = by_differentiation.sensitivities(minimal_links(tree), q[k], v[k], a[k])
         for ours, ours_too, there in zip(compiled, differentiated, theirs, strict=True):
             assert relative(ours[k], there) < 1e-12
             assert relative(ours_too, there) < 1e-12

@@ -17,9 +17,9 @@ from cayley.dynamics.accounting.linear_tables import (
     table_72,
 )
 from cayley.dynamics.accounting.operation_table import summed
-from cayley.dynamics.linearised.algorithm_71 import sensitivities
+from cayley.dynamics.linearised.algorithm_7_1 import sensitivities
 from cayley.dynamics.linearised.kernels import linearize_kernel
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
 
 
 @pytest.mark.spec("S1-93")

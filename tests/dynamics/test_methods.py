@@ -7,7 +7,7 @@ import pytest
 
 from cayley.dynamics.inverse.methods import METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import UnsupportedError
 from dynamics.chains import random_chain, random_state
 

@@ -10,8 +10,6 @@ import pytest
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.counted_run import count_operations
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
-from cayley.dynamics.augmented import Payload, carrying
-from cayley.dynamics.drives import friction_forces
 from cayley.dynamics.inverse import (
     augmented_links,
     base_frame_newton_euler,
@@ -22,13 +20,15 @@ from cayley.dynamics.inverse import (
     rodriguez,
     tensor_newton_euler,
 )
+from cayley.dynamics.inverse.augmented_bodies import Payload, carrying
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.passes import Base, Wrench
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.drives import friction_forces
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.catalogue import load_robot
-from cayley.model.denavit_hartenberg import tree_from_dh
-from cayley.model.dh_table import DHRow
+from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+from cayley.model.denavit_hartenberg.table import DHRow
 from compiler.parity import check_parity
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_body, random_chain, random_state
 from dynamics.particles import along, body_poses, derivatives, exact, particle_forces

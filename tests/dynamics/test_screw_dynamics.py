@@ -7,8 +7,8 @@ import pytest
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse import newton_euler, screws, vector_parameter_newton_euler
 from cayley.dynamics.inverse.screws import screw_cross, screw_force, screw_inertia
-from cayley.dynamics.links import serial_chain
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.links import serial_chain
+from cayley.dynamics.rigid_links.moments import Moments
 from cayley.model.catalogue import load_robot
 from compiler.parity import check_parity
 from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_body, random_chain, random_state

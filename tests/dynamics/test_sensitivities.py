@@ -8,13 +8,13 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
+from cayley.compiler.algebras import MPMATH
 from cayley.compiler.kernel import kernel
-from cayley.compiler.known_algebras import MPMATH
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.linearised.sensitivities import sensitivities
-from cayley.dynamics.links import links_of
+from cayley.dynamics.linearised.closed_form_for_trees import sensitivities
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
 
@@ -40,7 +40,7 @@ def test_against_the_complex_step(pattern):
     tree = random_chain(pattern, 2)
     state = random_state(tree, 2)
     exact = complex_step(links_of(tree), *state)
-    for links in (links_of(tree), lean_links(tree)):
+    for links in (links_of(tree), minimal_links(tree)):
         for ours, true in zip(sensitivities(links, *state), exact, strict=True):
             np.testing.assert_allclose(ours, true, rtol=0, atol=1e-12 * max(1.0, np.abs(true).max()))
 
@@ -78,14 +78,14 @@ def test_robots_agree_with_pinocchio(name):
     data = model.createData()
     P, V, D = pin.computeRNEADerivatives(model, data, *state_there(tree, model, q, v, a))
     D = np.triu(D) + np.triu(D, 1).T
-    for ours, theirs in zip(sensitivities(lean_links(tree), q, v, a), (D, V, P), strict=True):
+    for ours, theirs in zip(sensitivities(minimal_links(tree), q, v, a), (D, V, P), strict=True):
         theirs = theirs[np.ix_(own, own)]
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * max(1.0, np.abs(theirs).max(initial=0.0)))
 
 
 def test_structural_facts():
     tree = random_chain("RRPRR", 5)
-    links, (q, v, a) = lean_links(tree), random_state(tree, 5)
+    links, (q, v, a) = minimal_links(tree), random_state(tree, 5)
     V = sensitivities(links, q, v, a).V
     rest, zero = inverse_dynamics(links, q, 0 * v, 0 * a), 0 * v
     np.testing.assert_allclose(V @ v, 2 * (inverse_dynamics(links, q, v, zero) - rest), atol=1e-12)
@@ -105,7 +105,7 @@ def complex_matrix_rate(links, q, k):
 
 def test_compiled_counts_are_below_the_published():
     for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762), (cy.load("puma560"), 1516, 1472)):
-        links = lean_links(tree)
+        links = minimal_links(tree)
         compiled = kernel("(6),(6),(6)->(6,6),(6,6),(6,6)")(lambda q, v, a, links=links: sensitivities(links, q, v, a)).operations()
         assert compiled.multiplications < multiplications
         assert compiled.additions < additions

@@ -12,12 +12,12 @@ from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised
 from cayley.dynamics.cartesian.model import CartesianMechanism, operational_space_kernel
 from cayley.dynamics.forward.methods import METHODS
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.forward.regular_inertia import _deep_is_regular, _short_is_regular, always_regular, are_definite
+from cayley.dynamics.forward.singular_inertia import why_singular
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
-from cayley.dynamics.links import links_of
-from cayley.dynamics.regular_inertia import _deep_is_regular, _short_is_regular, always_regular, are_definite
-from cayley.dynamics.singular_inertia import why_singular
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import CayleyError, ModelError, SingularityError
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Planar, Prismatic, Revolute, Spherical, Universal
@@ -232,7 +232,7 @@ def test_three_tests_agree_and_no_answer_is_lost(seed, far):
         there = PinocchioTree.of(without_universal_joints(tree))
         M = pin.crba(there.model, there.model.createData(), there.q(q), pin.Convention.WORLD)
         regular = bool(are_definite(np.triu(M) + np.triu(M, 1).T))
-        lean, none = lean_links(tree), np.zeros(tree.nv)
+        lean, none = minimal_links(tree), np.zeros(tree.nv)
         with np.errstate(all="ignore"):
             assert bool(_short_is_regular(lean, none, q)) is bool(_deep_is_regular(lean, none, q)) is regular
         assert (why_singular(tree, q) is None) is regular
@@ -269,7 +269,7 @@ def test_ill_conditioned_arms_keep_their_answers():
 
 def test_systems_by_their_energies():
     """M = d2L/dqd2 singular, or constraints that depend on one another."""
-    from cayley.dynamics.lagrange import lagrange_system
+    from cayley.dynamics.mechanics.lagrange import lagrange_system
 
     idle = lagrange_system(lambda q, qd: (qd[0] + qd[1]) ** 2 / 2, name="idle")
     twice = lagrange_system(lambda q, qd: qd @ qd / 2, constraints=lambda q: [q[0] + q[1], 2 * q[0] + 2 * q[1]], name="twice")
@@ -331,7 +331,7 @@ def test_a_hundred_joints_with_a_link_without_mass():
     hollow = replace(tree, bodies=tuple(Body(b.name, 0.0) if k == 50 else b for k, b in enumerate(tree.bodies)))
     bare = replace(tree, bodies=(*tree.bodies[:-1], Body(tree.bodies[-1].name, 0.0)))
     for arm, answered in ((hollow, True), (bare, False)):
-        lean = lean_links(arm)
+        lean = minimal_links(arm)
         with np.errstate(all="ignore"):
             assert bool(_deep_is_regular(lean, np.zeros(100), q)) is answered
         assert (why_singular(arm, q) is None) is answered
@@ -365,7 +365,7 @@ def test_particles_have_roots_and_rank_loss_is_singular():
 def test_operator_factors_of_a_massless_last_link(pattern):
     """D = F Dh F^T holds with Dh zero; F stays unit upper triangular; what divides by Dh has no answer."""
     from cayley.dynamics.inertia_matrix import operator_factors
-    from cayley.dynamics.links import serial_chain
+    from cayley.dynamics.rigid_links.links import serial_chain
 
     tree = random_chain(pattern, 6)
     arm = Mechanism.of("bare", (*tree.bodies[:-1], Body(tree.bodies[-1].name, 0.0)), tree.joints)

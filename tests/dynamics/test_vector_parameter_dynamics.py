@@ -17,7 +17,7 @@ from cayley.dynamics.inverse.vector_parameter_lagrange import (
     vector_parameter_inverse,
 )
 from cayley.dynamics.inverse.vector_parameters import check_finite, joint_coordinates, joint_values, rate_map, rotation, tilde
-from cayley.dynamics.links import links_of, serial_chain
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations import quaternion_from_matrix
 from cayley.model.catalogue import load_robot

@@ -11,13 +11,13 @@ import numpy as np
 
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.catalogue import catalogue_names, load_robot
-from cayley.model.mjcf import load_mjcf
-from cayley.model.mjcf_text import dump_mjcf
+from cayley.model.formats.mjcf import load_mjcf
+from cayley.model.formats.mjcf_text import dump_mjcf
+from cayley.model.formats.toml_format import load_toml
+from cayley.model.formats.toml_text import dump_toml
+from cayley.model.formats.urdf import load_urdf
+from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.report import ModelWarning, report
-from cayley.model.toml_format import load_toml
-from cayley.model.toml_text import dump_toml
-from cayley.model.urdf import load_urdf
-from cayley.model.urdf_text import dump_urdf
 
 READERS = {"urdf": load_urdf, "mjcf": load_mjcf, "toml": load_toml}
 SLOWEST = 10.0  # seconds of one file

@@ -4,8 +4,8 @@ import numpy as np
 
 from cayley.mechanism import Mechanism
 from cayley.model.catalogue import load_robot
-from cayley.model.denavit_hartenberg import tree_from_dh
-from cayley.model.dh_table import DHRow
+from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+from cayley.model.denavit_hartenberg.table import DHRow
 
 PUMA_560, PANDA, UR5, IIWA = (load_robot(name, make=Mechanism.of) for name in ("puma560", "panda", "ur5", "iiwa14"))
 INDUSTRY = {arm.name: arm for arm in (PUMA_560, PANDA, UR5, IIWA)}

@@ -18,8 +18,8 @@ from cayley.kinematics.analytic import (
 )
 from cayley.kinematics.attitude import attitude
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.inverse_rates import joint_motion, joint_velocities
-from cayley.kinematics.jacobian_kinds import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.kinematics.velocity import acceleration, twist
 from compiler.parity import check_parity

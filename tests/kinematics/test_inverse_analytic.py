@@ -20,8 +20,8 @@ from cayley.kinematics.inverse.analytic import (
 )
 from cayley.kinematics.inverse.newton import newton_iteration
 from cayley.model.catalogue import load_robot
-from cayley.model.denavit_hartenberg import dh_from_tree
-from cayley.model.dh_table import DHTable, convert_dh, dh_frames, dh_tool_pose, rows_from_numbers
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree
+from cayley.model.denavit_hartenberg.table import DHTable, convert_dh, dh_frames, dh_tool_pose, rows_from_numbers
 
 ARMS = {"planar2r": planar_2r, "planar3r": planar_3r, "puma560": decoupled_6r, "scara": scara, "stanford": stanford_arm,
         "ur3": parallel_6r, "ur5": parallel_6r, "ur10": parallel_6r}

@@ -8,8 +8,8 @@ import pytest
 import cayley as cy
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.inverse.analytic import analytic_inverse_kinematics
-from cayley.model.denavit_hartenberg import dh_from_tree
-from cayley.model.dh_table import DHRow
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree
+from cayley.model.denavit_hartenberg.table import DHRow
 from cayley.model.joint_kinds import Helical, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic
 

@@ -7,9 +7,9 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations import configuration_from_coordinates
 from cayley.kinematics.analytic import coordinates
+from cayley.kinematics.body_points import point_position
 from cayley.kinematics.forward import body_poses, frame_pose
-from cayley.kinematics.jacobian import jacobian
-from cayley.kinematics.points import point_position
+from cayley.kinematics.world_jacobian import jacobian
 from compiler.parity import check_parity
 from kinematics.arms import ELBOW, MIXED, STANFORD_LIKE, modified_arm, modified_link, planar_arm, standard_arm, standard_link, translation
 from kinematics.motions import KINDS_AND_MORE, around, close, everything, frames_of, random_state

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cayley.errors import GeometryError, SignatureError
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.singularities import singularity, singularity_at
 from cayley.kinematics.subspaces import subspaces
 from cayley.mechanism import Mechanism

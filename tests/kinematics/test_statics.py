@@ -7,7 +7,7 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import SignatureError
 from cayley.geometry.motions.wrenches_and_twists import transform_wrench
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.statics import joint_forces_that_exert, joint_forces_that_resist, moved_wrench, wrench_from_joint_forces
 from cayley.kinematics.velocity import twist
 from compiler.parity import check_parity

@@ -10,8 +10,7 @@ from cayley.geometry.rotations import compose_vector_parameters, matrix_from_hom
 from cayley.kinematics.analytic import analytic_jacobian, coordinates
 from cayley.kinematics.attitude import attitude
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobian import jacobian
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.joint_lines import active_columns, dual_jacobian, joint_lines
 from cayley.kinematics.pair_limits import pair_limits, within_limits
 from cayley.kinematics.subspaces import subspaces
@@ -24,6 +23,7 @@ from cayley.kinematics.vector_parameter_chain import (
     pair_rate_map,
     vector_parameter_jacobian,
 )
+from cayley.kinematics.world_jacobian import jacobian
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint, Limits

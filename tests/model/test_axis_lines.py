@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cayley.errors import ConventionError, ModelError
-from cayley.model.axis_lines import AxisLine, assign_frames, lines_from_tree
-from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_axis_lines, tree_from_dh
-from cayley.model.dh_table import DHTable, dh_frames, rows_from_numbers
+from cayley.model.denavit_hartenberg.axis_lines import AxisLine, assign_frames, lines_from_tree
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree, tree_from_axis_lines, tree_from_dh
+from cayley.model.denavit_hartenberg.screw_axes import ScrewAxes, screw_axes_from_tree, tree_from_screw_axes
+from cayley.model.denavit_hartenberg.table import DHTable, dh_frames, rows_from_numbers
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits
-from cayley.model.screw_axes import ScrewAxes, screw_axes_from_tree, tree_from_screw_axes
 from cayley.model.tree import Tree
 from model.elementary import exponentials, hat_twist, rot, table_poses, tran, tree_poses, twist_of_line
 

@@ -14,8 +14,8 @@ from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model import catalogue
 from cayley.model.catalogue import catalogue_names, load_robot
-from cayley.model.denavit_hartenberg import dh_from_tree
-from cayley.model.toml_format import dump_toml, load_toml
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree
+from cayley.model.formats.toml_format import dump_toml, load_toml
 from cayley.model.tree import Tree
 from model.elementary import row_pose, tran, tree_poses
 

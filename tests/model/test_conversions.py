@@ -7,18 +7,18 @@ import pytest
 
 import cayley as cy
 from cayley.errors import CayleyError
-from cayley.model.axis_lines import lines_from_tree
-from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_axis_lines, tree_from_dh
+from cayley.model.denavit_hartenberg.axis_lines import lines_from_tree
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree, tree_from_axis_lines, tree_from_dh
+from cayley.model.denavit_hartenberg.screw_axes import screw_axes_from_tree, tree_from_screw_axes
+from cayley.model.formats.mjcf import load_mjcf
+from cayley.model.formats.mjcf_text import dump_mjcf
+from cayley.model.formats.toml_format import load_toml
+from cayley.model.formats.toml_text import dump_toml
+from cayley.model.formats.urdf import load_urdf
+from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
-from cayley.model.mjcf import load_mjcf
-from cayley.model.mjcf_text import dump_mjcf
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic
-from cayley.model.screw_axes import screw_axes_from_tree, tree_from_screw_axes
-from cayley.model.toml_format import load_toml
-from cayley.model.toml_text import dump_toml
 from cayley.model.tree import Tree
-from cayley.model.urdf import load_urdf
-from cayley.model.urdf_text import dump_urdf
 from model.plain_forward import frame_poses
 from model.random_trees import random_pose, unit
 

@@ -11,8 +11,17 @@ import cayley as cy
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
-from cayley.model.denavit_hartenberg import dh_from_tree, tree_from_dh
-from cayley.model.dh_table import DHRow, DHTable, convert_dh, dh_frames, dh_tool_pose, modified_dh_pose, rows_from_numbers, standard_dh_pose
+from cayley.model.denavit_hartenberg.conversion import dh_from_tree, tree_from_dh
+from cayley.model.denavit_hartenberg.table import (
+    DHRow,
+    DHTable,
+    convert_dh,
+    dh_frames,
+    dh_tool_pose,
+    modified_dh_pose,
+    rows_from_numbers,
+    standard_dh_pose,
+)
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Mimic, Rotor
 from cayley.model.tree import Tree

@@ -16,22 +16,23 @@ from numpy.testing import assert_allclose
 
 import cayley as cy
 from cayley.compiler.interpret import NUMPY
-from cayley.dynamics.energies import total_energy
 from cayley.dynamics.forward.methods import METHODS as FORWARD
 from cayley.dynamics.identification import base_parameters
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.methods import METHODS as INERTIA
 from cayley.dynamics.inverse.methods import METHODS as INVERSE
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
 from cayley.dynamics.linearised.kernels import default_method, forward_derivatives_text
 from cayley.dynamics.linearised.methods import METHODS as LINEARISED
+from cayley.dynamics.rigid_links.energies import total_energy
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.forward import body_poses, frame_pose
-from cayley.kinematics.jacobian_kinds import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.statics import joint_forces_that_exert
 from cayley.kinematics.velocity import acceleration, twist
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
+from cayley.model.formats.toml_format import dump_toml, load_toml
 from cayley.model.joint_kinds import (
     KINDS,
     Curvilinear,
@@ -48,7 +49,6 @@ from cayley.model.joint_kinds import (
     turn,
 )
 from cayley.model.parts import Body, Joint, Limits
-from cayley.model.toml_format import dump_toml, load_toml
 from cayley.studio.report import embedded
 from cayley.studio.scene import scene
 from model.free_bodies import FreeBodies
@@ -278,7 +278,7 @@ def test_dynamics(word):
     C = tree.coriolis_matrix.evaluate(NUMPY, q, v)
     close(tree.gravity_forces.evaluate(NUMPY, q), gravity)
     close(C @ v, weightless)
-    skew = slope(tree, partial(inertia_matrix, lean_links(tree)), q, v) - C - C.T
+    skew = slope(tree, partial(inertia_matrix, minimal_links(tree)), q, v) - C - C.T
     assert np.abs(skew).max() < 1e-8 * np.abs(M).max()
     close(tree.kinetic_energy.evaluate(NUMPY, q, v), free.kinetic_energy)
     moving = [k for k, joint in enumerate(tree.joints) if joint.motion.nv]
@@ -291,7 +291,7 @@ def test_dynamics(word):
 @every_kind
 def test_derivatives(word):
     tree, ((q, v, vd), free) = arm(word), state(word)
-    forces, D = partial(inverse_dynamics, lean_links(tree)), free.inertia_matrix
+    forces, D = partial(inverse_dynamics, minimal_links(tree)), free.inertia_matrix
     P = np.stack([slope(tree, lambda x: forces(x, v, vd), q, unit) for unit in np.eye(tree.nv)], axis=1)
     V = np.stack([forces(q, v + h, vd) - forces(q, v - h, vd) for h in np.eye(tree.nv)], axis=1) / 2
     methods = {name: LINEARISED[name] for name in ("algorithm-7.1", "plain-algorithm-7.1", "differentiation")}
@@ -316,7 +316,7 @@ def test_base_parameters(word):
     states = [(tree.random_configuration(seed=random), *random.normal(size=(2, tree.nv))) for _ in range(count)]
     stacked = np.concatenate([model.text(*one) for one in states])
     assert len(base.names) == np.linalg.matrix_rank(stacked, tol=1e-9 * np.abs(stacked).max())
-    close(model.text(q, v, vd) @ model.values, inverse_dynamics(lean_links(tree), q, v, vd), 1e-11)
+    close(model.text(q, v, vd) @ model.values, inverse_dynamics(minimal_links(tree), q, v, vd), 1e-11)
 
 
 # Motion in time
@@ -326,7 +326,7 @@ def test_base_parameters(word):
 def test_motion_in_time(word):
     tree, ((q, v, _), _) = arm(word), state(word)
     found = tree.simulate(q, v, until=0.4, rtol=1e-10, progress=False)
-    energy = [total_energy(lean_links(tree), a, b) for a, b in ((found.q[0], found.qd[0]), (found.q[-1], found.qd[-1]))]
+    energy = [total_energy(minimal_links(tree), a, b) for a, b in ((found.q[0], found.qd[0]), (found.q[-1], found.qd[-1]))]
     close(energy[1], energy[0], 1e-8)
     rolled = tree.rollout(method="rk4")(q, v, step=2e-3, steps=200, every=200)
     close(rolled.q[-1], found.q[-1], 1e-6)

@@ -14,11 +14,11 @@ import pytest
 import cayley as cy
 from cayley.errors import ModelError
 from cayley.model.configurations import random_configuration
-from cayley.model.mjcf import load_mjcf
+from cayley.model.formats.mjcf import load_mjcf
+from cayley.model.formats.toml_format import load_toml
+from cayley.model.formats.urdf import load_urdf
+from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.report import ModelWarning
-from cayley.model.toml_format import load_toml
-from cayley.model.urdf import load_urdf
-from cayley.model.urdf_text import dump_urdf
 
 ENDINGS = (".urdf", ".xml", ".toml")
 QUICK = 4.0  # seconds, on a machine that does other things
@@ -242,10 +242,10 @@ def test_mjcf(text, words):
 
 WITH_LITTLE_MEMORY = """
 import resource
-import cayley.model.mjcf_gate
-from cayley.model.mjcf import load_mjcf
+import cayley.model.formats.mjcf_gate
+from cayley.model.formats.mjcf import load_mjcf
 resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
-cayley.model.mjcf_gate.MOST_ENTRIES = 10**15
+cayley.model.formats.mjcf_gate.MOST_ENTRIES = 10**15
 load_mjcf('<mujoco><size nuser_body="2000000000"/></mujoco>')
 """
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cayley.errors import ModelError
+from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.joint_kinds import Motion, Spherical
-from cayley.model.mjcf import load_mjcf
 from cayley.model.parts import Limits, Mimic
 from cayley.model.report import ModelWarning, check_has_masses, report
 from model.plain_forward import body_poses, frame_poses, random_configuration

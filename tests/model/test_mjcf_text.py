@@ -10,12 +10,12 @@ import pytest
 
 from cayley.errors import UnsupportedError
 from cayley.model.catalogue import load_robot
+from cayley.model.formats.mjcf import load_mjcf
+from cayley.model.formats.mjcf_text import dump_mjcf
+from cayley.model.formats.urdf import load_urdf
 from cayley.model.joint_kinds import Floating, Helical, Prismatic, Revolute, Spherical, Universal
-from cayley.model.mjcf import load_mjcf
-from cayley.model.mjcf_text import dump_mjcf
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.tree import Tree
-from cayley.model.urdf import load_urdf
 from model.plain_forward import body_poses, frame_poses, random_configuration
 from model.random_trees import random_parts
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cayley.errors import ModelError
+from cayley.model.formats.toml_format import KINDS, dump_toml, load_toml
+from cayley.model.formats.toml_places import Places
 from cayley.model.joint_kinds import Curvilinear, Cylindrical, Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
-from cayley.model.toml_format import KINDS, dump_toml, load_toml
-from cayley.model.toml_places import Places
 from cayley.model.tree import Tree
 from model.elementary import rot, row_pose, tran
 from model.random_trees import KINDS as RANDOM_KINDS
@@ -278,7 +278,7 @@ r = 1
 
 
 def test_the_example_of_the_documentation_loads():
-    import cayley.model.toml_format as module
+    import cayley.model.formats.toml_format as module
 
     lines = [line[4:] for line in (module.__doc__ or "").splitlines() if line.startswith("    ")]
     text = "\n".join(lines)

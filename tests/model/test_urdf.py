@@ -10,13 +10,14 @@ import pinocchio as pin
 import pytest
 
 from cayley.errors import ModelError, UnsupportedError
-from cayley.kinematics.jacobian_kinds import general_jacobian, jacobian_rate
-from cayley.model import configurations, xml_elements
+from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
+from cayley.model import configurations
+from cayley.model.formats import xml_elements
+from cayley.model.formats.urdf import dump_urdf, load_urdf
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.report import ModelWarning, report
 from cayley.model.tree import Tree
-from cayley.model.urdf import dump_urdf, load_urdf
 from model.plain_forward import body_poses, frame_poses, random_configuration
 
 ROBOTS = {"/".join(f.parts[-3:]): str(f.locate()) for f in sorted(files("example-robot-data")) if f.suffix == ".urdf"}

@@ -4,12 +4,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from cayley.dynamics.energies import momentum
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.energies import momentum
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.geometry.rotations import matrix_from_quaternion
 from cayley.model.catalogue import load_robot
+from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.joint_kinds import Floating, Revolute
-from cayley.model.mjcf import load_mjcf
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
 from cayley.simulation import rollout, simulate

@@ -207,8 +207,8 @@ def test_an_impact_at_one_joint_changes_the_speed_of_all():
     stop = Joint(arm.joints[1].name, arm.joints[1].parent, arm.joints[1].child, arm.joints[1].motion, arm.joints[1].placement,
                  Limits((-2.0,), (0.5,)))
     arm = Tree.of("stopped", arm.bodies, [arm.joints[0], stop, *arm.joints[2:]], frames=arm.frames, gravity=(0.0, 0.0, 0.0))
-    from cayley.dynamics.energies import momentum
-    from cayley.dynamics.links import links_of
+    from cayley.dynamics.rigid_links.energies import momentum
+    from cayley.dynamics.rigid_links.links import links_of
     for e in (0.0, 0.5, 1.0):
         found = simulate(arm, [0.0, 0.0], [0.2, 1.0], until=1.2, limits=e, **TIGHT)
         impact = found.happened[0].t

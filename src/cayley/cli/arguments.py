@@ -26,7 +26,7 @@ def completions(incomplete: str) -> list[str]:
 
 
 def _files(incomplete: str) -> Iterator[str]:
-    from cayley.model.formats import ENDINGS
+    from cayley.model.formats.endings import ENDINGS
     folder = Path(incomplete if incomplete.endswith("/") else Path(incomplete).parent).expanduser()
     if folder.is_dir():
         for entry in sorted(folder.iterdir()):

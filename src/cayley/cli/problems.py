@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from cayley.errors import CayleyError, ModelError
-from cayley.model.files import decoded, read_bytes
-from cayley.model.formats import ENDINGS, ending_of
+from cayley.model.formats.endings import ENDINGS, ending_of
+from cayley.model.formats.files import decoded, read_bytes
+from cayley.model.formats.toml_format import load_toml
+from cayley.model.formats.toml_section import document
+from cayley.model.formats.urdf import load_urdf
+from cayley.model.formats.xml_elements import Element, read_xml
 from cayley.model.report import ModelWarning
-from cayley.model.toml_format import load_toml
-from cayley.model.toml_section import document
-from cayley.model.urdf import load_urdf
-from cayley.model.xml_elements import Element, read_xml
 
 MOST_PARTS = 300  # read alone: a file with thousands is not read thousands of times
 NEIGHBOURS = {"bodies": (), "joints": ("parent", "child"), "frames": ("body",)}  # bodies that a table of TOML names

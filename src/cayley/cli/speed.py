@@ -92,7 +92,7 @@ def _pinocchio(arm: Mechanism, states: tuple[np.ndarray, ...], found: Speed) -> 
 
 def _model(pinocchio: Any, arm: Mechanism) -> tuple[Any, list[int]]:
     """The robot in Pinocchio, and where its coordinates are in Cayley's."""
-    from cayley.model.urdf_text import dump_urdf
+    from cayley.model.formats.urdf_text import dump_urdf
     moving = [joint for joint in arm.joints if joint.motion.nv]
     if any(joint.motion.urdf not in ("revolute", "prismatic") for joint in moving) or arm.included:
         raise ValueError("only revolute and prismatic joints with limits are handed over")

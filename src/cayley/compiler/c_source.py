@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cayley.compiler.c_text import WHOLE, Body, Dialect, Text, helper_names
+from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c_words import FOR_FUNCTIONS, FOR_PARAMETERS
 from cayley.compiler.counts import count
 from cayley.compiler.names import free_prefix, identifier

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler import cache, numpy_api
-from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import Core
 from cayley.compiler.loop import batch_loop, is_inlined, rows
 from cayley.compiler.machine import Code, assemble, host
 from cayley.compiler.native_call import native_call, native_function
 from cayley.compiler.program import Program
 from cayley.compiler.signature import spell
+from cayley.compiler.vector_assembly import Assembly
 
 _PATIENCE = 2.0
 _LARGEST_NATIVE = 40_000  # operations; beyond, compiling them twice is not worth the quicker call

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c_source import Parameters, comment_of, parameter_names
-from cayley.compiler.c_text import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.names import free_prefix, identifier, unique
 from cayley.compiler.program import Program, Variable

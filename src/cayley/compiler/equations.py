@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayley.compiler.algebra import package
+from cayley.compiler.algebra_protocol import package
+from cayley.compiler.algebras import SYMPY
 from cayley.compiler.graph import Node
-from cayley.compiler.known_algebras import SYMPY
 from cayley.compiler.names import free_prefix, unique
 from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.program import Program

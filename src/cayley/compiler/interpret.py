@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.algebra import Algebra, Shape
-from cayley.compiler.known_algebras import CASADI, JAX, MPMATH, NUMPY, SYMPY
+from cayley.compiler.algebra_protocol import Algebra, Shape
+from cayley.compiler.algebras import CASADI, JAX, MPMATH, NUMPY, SYMPY
 from cayley.compiler.program import Program, Variable
 from cayley.compiler.signature import joined_batch
 from cayley.errors import SignatureError

@@ -26,13 +26,13 @@ from cayley.compiler import numpy_api
 from cayley.compiler.arguments import called
 from cayley.compiler.compile import core_parts, core_shape, loaded, object_code
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.lanes import Assembly
 from cayley.compiler.llvm import Core, element_size
 from cayley.compiler.loop import BatchLoop, Buffers, Operand, call_core, is_dense
 from cayley.compiler.machine import host
 from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.precision import PRECISION
 from cayley.compiler.program import Program
+from cayley.compiler.vector_assembly import Assembly
 from cayley.errors import SignatureError
 
 LOOPS = ("samples", "every", "cycle")

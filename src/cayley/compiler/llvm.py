@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 from cayley.compiler.elementary import FUNCTIONS, sincos
 from cayley.compiler.graph import Node
-from cayley.compiler.lanes import Assembly, Lanes, Value
 from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import fused_products, schedule
 from cayley.compiler.single_precision import in_precision
+from cayley.compiler.vector_assembly import Assembly, Lanes, Value
 
 LONGEST_FUNCTION = 4000
 MOST_INLINED = 100

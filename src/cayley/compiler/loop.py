@@ -12,11 +12,11 @@ from itertools import accumulate
 from math import prod
 
 from cayley.compiler import numpy_api
-from cayley.compiler.lanes import Assembly
+from cayley.compiler.control_flow import Text
 from cayley.compiler.llvm import Core, element_size
 from cayley.compiler.program import Variable
-from cayley.compiler.text import Text
 from cayley.compiler.transpose import move_block, move_side_by_side, transposed
+from cayley.compiler.vector_assembly import Assembly
 
 STACK_BYTES = 1 << 16
 _UNROLLED = 32

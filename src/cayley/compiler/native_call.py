@@ -14,11 +14,11 @@ from math import prod
 import numpy as np
 
 from cayley.compiler import numpy_api as api
-from cayley.compiler.lanes import Assembly
+from cayley.compiler.control_flow import Text
 from cayley.compiler.llvm import Core
 from cayley.compiler.loop import Buffers, Workspace, call_core
 from cayley.compiler.program import Variable
-from cayley.compiler.text import Text
+from cayley.compiler.vector_assembly import Assembly
 
 _TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar", "PyObject_Vectorcall",
           "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "PyErr_NoMemory", "Py_IncRef", "Py_DecRef")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from cayley.compiler.control_flow import Text
 from cayley.compiler.llvm import element_size
-from cayley.compiler.text import Text
 
 
 def move_side_by_side(text: Text, direction: str, memory: str, buffer: str, element: str, width: int) -> None:

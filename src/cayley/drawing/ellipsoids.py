@@ -24,7 +24,7 @@ from cayley.drawing.task_jacobians import task_jacobian
 from cayley.drawing.views import View, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.indices import force_ellipsoid, velocity_ellipsoid
-from cayley.kinematics.uniform import velocity_units
+from cayley.kinematics.uniform_units import velocity_units
 from cayley.model.tree import Tree
 
 COLORS = {"velocity": BLUE, "force": RED}

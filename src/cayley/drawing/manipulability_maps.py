@@ -19,7 +19,7 @@ from cayley.drawing.skeleton import configurations
 from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
 from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
-from cayley.kinematics.uniform import velocity_units
+from cayley.kinematics.uniform_units import velocity_units
 from cayley.model.tree import Tree
 
 Index = Literal["manipulability", "inverse_condition_number"]

@@ -1,7 +1,7 @@
 """Jacobians for pictures: of the position or the orientation of a frame, in the plane of a planar mechanism only what can change there.
 
 The task "position" of a planar mechanism is two rows, to the right and up; "orientation" is one, about the normal; "pose" is both.
-Elements of different units are refused unless a characteristic length is given: see `cayley.kinematics.uniform`.
+Elements of different units are refused unless a characteristic length is given: see `cayley.kinematics.uniform_units`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
-from cayley.kinematics.uniform import ROW_UNITS, made_uniform, uniform_jacobian, velocity_units
+from cayley.kinematics.uniform_units import ROW_UNITS, made_uniform, uniform_jacobian, velocity_units
 from cayley.model.tree import Tree
 
 _PARTS = {"position": ("linear",), "orientation": ("angular",), "pose": ("linear", "angular")}

@@ -18,7 +18,7 @@ from cayley.drawing.sampling import JointLimits, free_directions, joints_between
 from cayley.drawing.views import SPACE, View, view_of
 from cayley.errors import SignatureError
 from cayley.kinematics.forward import body_poses, frame_pose
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import quaternion_places, with_followers
 from cayley.model.tree import Tree
 

@@ -19,14 +19,14 @@ from scipy.interpolate import RegularGridInterpolator
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.closed_form import gravity_forces, inertia_matrix, velocity_coefficients
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import SignatureError
 
 
 def inverse_dynamics_without_velocities(links: Links, q: Any, v: Any, vd: Any) -> Any:
     """M vd + G (nv): the velocities `v` (nv) have no effect.
 
-    >>> from cayley.dynamics.links import links_of
+    >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
     >>> arm, rest = links_of(load_robot("s2_we19")), np.zeros(2)
     >>> inverse_dynamics_without_velocities(arm, np.array([0.3, 0.7]), np.array([9.0, 9.0]), rest).round(8)
@@ -78,7 +78,7 @@ def tabulate(links: Links, axes: Sequence[Any], *, configuration: Callable[[np.n
     By default they are those of the coordinates q. With `configuration`, a function from places (..., d) to q (..., nq), they are of
     something else: the one parameter of a trajectory, say.
 
-    >>> from cayley.dynamics.links import links_of
+    >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
     >>> table = tabulate(links_of(load_robot("s2_we19")), [np.linspace(-1, 1, 21)] * 2)
     >>> table.inverse_dynamics([0.3, 0.7], [0.5, -1.2], [1.0, 2.0]).round(6)

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
-from cayley.dynamics.energies import Twist, link_twists
-from cayley.dynamics.inertia_matrix.composite_bodies import composite_bodies
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.links import ROOT, Link, Links
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.energies import Twist, link_twists
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.tensors.cross import hat
 
 
 def inertia_matrix(links: Links, q: Any) -> Any:
     """M (nv, nv), by its definition: the forces that unit accelerations need, one after the other.
 
-    >>> from cayley.dynamics.links import links_of
+    >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(links_of(load_robot("s2_we19")), np.array([0.3, 0.7])).round(8)
     array([[3.40447729, 0.77890531],

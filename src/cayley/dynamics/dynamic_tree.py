@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.dynamics import closed_form, energies
-from cayley.dynamics.alternatives import Alternatives
-from cayley.dynamics.drives import friction_forces, rotor_coriolis_matrix, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics import closed_form
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
+from cayley.dynamics.forward.singular_inertia import InertiaRegularity, inertia_regularity
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
-from cayley.dynamics.links import Links, links_of
-from cayley.dynamics.reactions import Reactions, reactions_kernel
-from cayley.dynamics.singular_inertia import InertiaRegularity, inertia_regularity
+from cayley.dynamics.rigid_links import energies
+from cayley.dynamics.rigid_links.drives import friction_forces, rotor_coriolis_matrix, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
 
@@ -114,7 +115,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
         """
-        links = lean_links(self)
+        links = minimal_links(self)
         return self._state_kernel("(q),(v)->(v)", lambda q, qd: inverse_dynamics(links, q, qd, np.zeros(self.nv))
                                   + rotor_velocity_forces(self, qd) + friction_forces(self, qd), "bias_forces",
                                   "Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.", "tau")
@@ -139,7 +140,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
         """
-        links = lean_links(self)
+        links = minimal_links(self)
         rest = np.zeros(self.nv)
         return self._state_kernel("(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces",
                                   "Gravity compensation: the joint forces that hold the mechanism at rest.", "tau")

@@ -21,7 +21,7 @@ from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.attitude import ROUNDING, Attitude
 from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.forward import Pose, frame_pose
-from cayley.kinematics.jacobian_kinds import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
 from cayley.model.tree import Tree
 
 

@@ -21,7 +21,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.kinematics.forward import Pose, frame_pose
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree, slices

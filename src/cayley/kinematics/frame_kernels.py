@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from cayley.compiler.family import GIVEN
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel_family import GIVEN
 from cayley.errors import ConventionError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of

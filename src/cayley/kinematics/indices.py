@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
-from cayley.kinematics.uniform import uniform_jacobian
+from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model.tree import Tree
 
 Norm = Literal["2", "frobenius"]

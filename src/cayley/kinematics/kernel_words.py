@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from cayley.compiler.family import GIVEN
+from cayley.compiler.kernel_family import GIVEN
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 

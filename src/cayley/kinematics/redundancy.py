@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.indices import manipulability
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.model.tree import Tree

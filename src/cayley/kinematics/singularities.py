@@ -17,12 +17,12 @@ import numpy as np
 
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.inverse.numeric import inverse_kinematics
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.jacobian import axes_in_root
-from cayley.kinematics.jacobian_kinds import general_jacobian
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
-from cayley.kinematics.uniform import velocity_units
+from cayley.kinematics.uniform_units import velocity_units
+from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.tree import Tree
 
 Class = Literal["regular", "boundary", "interior"]

@@ -16,9 +16,9 @@ import numpy as np
 from cayley.errors import SignatureError
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobian import axes_in_root
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.velocity import point_in
+from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 

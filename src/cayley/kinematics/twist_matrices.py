@@ -14,7 +14,7 @@ import numpy as np
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.analytic import relative_pose
 from cayley.kinematics.forward import Pose
-from cayley.kinematics.jacobian_kinds import branch, reference
+from cayley.kinematics.general_jacobian import branch, reference
 from cayley.kinematics.velocity import Moving
 from cayley.model.tree import Tree
 

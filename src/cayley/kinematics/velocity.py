@@ -19,7 +19,7 @@ import numpy as np
 from cayley.errors import ConventionError
 from cayley.kinematics.elementary import Step, steps_to
 from cayley.kinematics.forward import HERE, Pose, frame_pose
-from cayley.kinematics.jacobian import axes_in_root
+from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.tree import Tree
 
 Method = Literal["link", "running", "sum"]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.dynamics.drives import rotor_inertias
-from cayley.dynamics.energies import center_of_mass, centroidal_momentum, kinetic_energy, momentum, potential_energy, total_mass
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.drives import rotor_inertias
+from cayley.dynamics.rigid_links.energies import center_of_mass, centroidal_momentum, kinetic_energy, momentum, potential_energy, total_mass
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
 

@@ -9,10 +9,10 @@
 from __future__ import annotations
 
 from cayley.errors import ConventionError
+from cayley.simulation.fixed_step_protocol import FixedStep
 from cayley.simulation.lie_midpoint import lie_midpoint
 from cayley.simulation.runge_kutta import RK4
 from cayley.simulation.semi_implicit_euler import SEMI_IMPLICIT_EULER
-from cayley.simulation.stages import FixedStep
 from cayley.simulation.variational import variational
 from cayley.wording import did_you_mean
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.drives import without_dry_friction
+from cayley.dynamics.rigid_links.drives import without_dry_friction
 from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree

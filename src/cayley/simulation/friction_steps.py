@@ -7,7 +7,7 @@ is held, so that the method sees smooth forces and keeps its order. At the end f
     held              r in h [-coulomb, coulomb] less h times the reaction that held it: none, unless that was too large
     turned round      r in [0, 2 s h coulomb] against it, s the share of the step since it turned: so did the friction
     all others        r = 0
-and a joint that has r between its bounds stands still, exactly. That is the problem of `dynamics.dry_friction` for
+and a joint that has r between its bounds stands still, exactly. That is the problem of `dynamics.forward.dry_friction` for
 velocities, solved in `ROUNDS` rounds from the guess that all of them stand still; what is not decided then is in the next
 step. Each standstill, turn or slip costs an error of h^2: the order of a motion that has some is 2, or that of the method
 if it is less. A joint at rest does not creep.
@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.dynamics.dry_friction import corrected, held_solve
-from cayley.simulation.stages import FIRST, TIME, FixedStep, Stage, State
+from cayley.dynamics.forward.dry_friction import corrected, held_solve
+from cayley.simulation.fixed_step_protocol import FIRST, TIME, FixedStep, Stage, State
 from cayley.simulation.state_equation import StateEquation
 
 ROUNDS = 3

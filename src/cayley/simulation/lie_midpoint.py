@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.simulation.stages import FIRST, LAST, TIME, FixedStep, Stage, State, largest
+from cayley.simulation.fixed_step_protocol import FIRST, LAST, TIME, FixedStep, Stage, State, largest
 
 
 def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:

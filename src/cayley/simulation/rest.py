@@ -2,7 +2,7 @@
 
 A segment of a simulation has a mode: the joints that are held, and the direction in which friction acts at each that
 slides. In a mode all forces are smooth. It ends when a joint that slides comes to a standstill, or a reaction reaches a
-bound; the next is found by solving for all joints at rest together (`dynamics.dry_friction`), as one that is let go
+bound; the next is found by solving for all joints at rest together (`dynamics.forward.dry_friction`), as one that is let go
 changes what the others must bear.
     bounds of a reaction    -coulomb and coulomb; a stop that is touched pushes with any force, in one direction
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.dynamics.drives import coulomb_frictions
-from cayley.dynamics.dry_friction import corrected
+from cayley.dynamics.forward.dry_friction import corrected
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.rigid_links.drives import coulomb_frictions
 from cayley.errors import ModelError
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree

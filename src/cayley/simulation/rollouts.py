@@ -17,17 +17,17 @@ from cayley.compiler.iterate import iterate
 from cayley.compiler.kernel import kernel
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
-from cayley.dynamics.drives import coulomb_frictions, without_dry_friction
-from cayley.dynamics.singular_inertia import why_singular
+from cayley.dynamics.forward.singular_inertia import why_singular
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, Law
+from cayley.simulation.fixed_step_protocol import FIRST, TIME, FixedStep, Stage, State
 from cayley.simulation.fixed_steps import fixed_step
 from cayley.simulation.friction_steps import with_dry_friction
 from cayley.simulation.progress import PatientBar
 from cayley.simulation.rest import checked_coulomb
-from cayley.simulation.stages import FIRST, TIME, FixedStep, Stage, State
 from cayley.simulation.state_equation import StateEquation
 from cayley.simulation.trajectory import Trajectory
 

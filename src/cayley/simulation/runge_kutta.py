@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.simulation.stages import FixedStep, Stage, State
+from cayley.simulation.fixed_step_protocol import FixedStep, Stage, State
 
 TABLE = np.array([[1, 0, 0.0, 1 / 6, 0.5],
                   [0, 0, 0.5, 1 / 3, 0.5],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.simulation.stages import FixedStep, Stage, State
+from cayley.simulation.fixed_step_protocol import FixedStep, Stage, State
 
 
 def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from cayley.dynamics.singular_inertia import why_singular
+from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
+from cayley.simulation.adaptive_run import Run
 from cayley.simulation.controllers import Controller
 from cayley.simulation.events import Event
 from cayley.simulation.forces import Forces, Wrench
 from cayley.simulation.progress import PatientBar
 from cayley.simulation.rest import Rest
-from cayley.simulation.run import Run
 from cayley.simulation.stops import Stops, stops_of
 from cayley.simulation.trajectory import Trajectory
 

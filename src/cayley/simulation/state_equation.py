@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_forces
-from cayley.dynamics.energies import lagrangian
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.dynamics.forward.solve import solve
+from cayley.dynamics.forward.regular_inertia import always_regular, is_definite, only_where
 from cayley.dynamics.identification.parameters import inertia_vector_from_moments
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.inverse.external_loads import Outside
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import ROOT, Links, links_of
-from cayley.dynamics.moments import Moments
-from cayley.dynamics.outside import Outside
-from cayley.dynamics.regular_inertia import always_regular, is_definite, only_where
+from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.energies import lagrangian
+from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.jacobian_kinds import general_jacobian
+from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.velocity import twist
 from cayley.model.configurations import quaternion_places
 from cayley.model.constraints import check_independent
@@ -146,11 +146,11 @@ class StateEquation:
 
     @cached_property
     def _pushed(self) -> Links:
-        return lean_links(self.tree, pushed=self.wrenches)
+        return minimal_links(self.tree, pushed=self.wrenches)
 
     @cached_property
     def _lean(self) -> Links:
-        return lean_links(self.tree)
+        return minimal_links(self.tree)
 
     # The state as one vector
 

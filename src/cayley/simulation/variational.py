@@ -23,7 +23,7 @@ import numpy as np
 from cayley.compiler.symbols import where
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree
-from cayley.simulation.stages import FIRST, LAST, TIME, FixedStep, Stage, State, largest
+from cayley.simulation.fixed_step_protocol import FIRST, LAST, TIME, FixedStep, Stage, State, largest
 
 CLOSING = 3  # of the table: the last look at the midpoint
 

@@ -13,7 +13,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.dynamics.accounting import method_table, operation_tables
 from cayley.dynamics.inverse.compare import Comparison, MethodRow
 from cayley.dynamics.inverse.methods import DEFAULT
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.report import Table

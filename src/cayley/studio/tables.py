@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from cayley.model.dh_table import DHTable, length_in_words, moving_number
+from cayley.model.denavit_hartenberg.table import DHTable, length_in_words, moving_number
 from cayley.model.report import Table
 
 _NUMBER = set("0123456789+-.e()n^/∞°− ")

@@ -14,7 +14,7 @@ from cayley.compiler.elementary.exponential import exp, log
 from cayley.compiler.elementary.inverse import arccos, arcsin, arctan, arctan2
 from cayley.compiler.elementary.plane import hypot, sign
 from cayley.compiler.elementary.trigonometric import cos, sin, sincos, tan
-from cayley.compiler.lanes import Value
+from cayley.compiler.vector_assembly import Value
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sin": sin, "cos": cos, "tan": tan, "arcsin": arcsin, "arccos": arccos, "arctan": arctan, "arctan2": arctan2,

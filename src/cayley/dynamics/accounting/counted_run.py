@@ -12,9 +12,9 @@ import numpy as np
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape, values
 from cayley.dynamics.accounting.formulas import Figures, fitted
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
-from cayley.dynamics.alternatives import Method
 from cayley.dynamics.inverse.methods import METHODS
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.methods import Method
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 
@@ -39,7 +39,7 @@ def count_operations(inverse_dynamics: Text, chain: Links, state: Any = None) ->
 
     >>> import cayley as cy
     >>> from cayley.dynamics.inverse import screws
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> total(count_operations(screws.inverse_dynamics, serial_chain(cy.load("s1_f2"))).needed)
     Cost(multiplications=29, additions=18, divisions=0, functions=4)
     """

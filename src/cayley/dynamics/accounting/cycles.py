@@ -18,7 +18,7 @@ from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import Figures
 from cayley.dynamics.accounting.generic_arms import generic_arm
 from cayley.dynamics.inverse.passes import STILL, Base
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
 
 
 class Recursion(NamedTuple):

@@ -24,13 +24,13 @@ from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fi
 from cayley.dynamics.accounting.generic_arms import GENERAL
 from cayley.dynamics.accounting.published import Entry
 from cayley.dynamics.accounting.tables import RIGHT_ANGLE, OperationTable
-from cayley.dynamics.augmented import augmented_links
 from cayley.dynamics.inertia_matrix.generalized_links import Generalized, enclosing, felt_before, origins
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import Links, links_of, serial_chain
+from cayley.dynamics.inverse.augmented_bodies import augmented_links
+from cayley.dynamics.rigid_links.links import Links, links_of, serial_chain
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.geometry.rotations.costs import cost_of
-from cayley.model.denavit_hartenberg import tree_from_dh
-from cayley.model.dh_table import DHRow
+from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+from cayley.model.denavit_hartenberg.table import DHRow
 from cayley.model.tree import Tree
 
 # As printed
@@ -220,17 +220,17 @@ def by_parts(inertia: str, inverse: str) -> Callable[..., Any]:
 
 
 _INERTIA_MATRICES: dict[str, tuple[str, Callable[[Tree], Links]]] = {
-    "Walker & Orin, Algorithm 6.1": ("composite_rigid_bodies", serial_chain), "Angeles & Ma": ("orthogonal_complement", serial_chain),
+    "Walker & Orin, Algorithm 6.1": ("walker_orin_3", serial_chain), "Angeles & Ma": ("orthogonal_complement", serial_chain),
     "Featherstone": ("spatial_composites", serial_chain), "Algorithm 6.2": ("generalized_links", serial_chain),
     "Walker & Orin, method 1": ("walker_orin", serial_chain), "Walker & Orin, method 2": ("walker_orin_symmetric", serial_chain),
-    "Cayley's default": ("composite_bodies", lean_links)}
+    "Cayley's default": ("composite_bodies_for_trees", minimal_links)}
 _FORWARD: dict[str, tuple[Callable[..., Any], Callable[[Tree], Links]]] = {
-    "Walker & Orin": (by_parts("composite_rigid_bodies", "luh_walker_paul"), serial_chain),
+    "Walker & Orin": (by_parts("walker_orin_3", "luh_walker_paul"), serial_chain),
     "Featherstone, articulated bodies": (_text("forward", "articulated_bodies"), links_of),
     "Featherstone, composite bodies": (by_parts("spatial_composites", "featherstone"), serial_chain),
     "Angeles & Ma": (by_parts("orthogonal_complement", "luh_walker_paul"), serial_chain),
     "Algorithms 6.2 and 5.7": (_text("forward", "generalized_links"), serial_chain),
-    "Cayley's default": (_text("forward", "solve"), lean_links)}
+    "Cayley's default": (_text("forward", "composite_bodies"), minimal_links)}
 
 
 def _compiled(text: Callable[..., Any], links: Callable[[Tree], Links], n: int, signature: str) -> Figures:

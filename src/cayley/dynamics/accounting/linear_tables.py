@@ -19,9 +19,9 @@ from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
-from cayley.dynamics.linearised.algorithm_71 import sensitivities
+from cayley.dynamics.linearised.algorithm_7_1 import sensitivities
 from cayley.dynamics.linearised.methods import METHODS
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.geometry.rotations.costs import cost_of
 
 RIGHT_ANGLE = np.pi / 2

@@ -25,8 +25,8 @@ from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.geometry.rotations.costs import Cost, cost_of, dynamics_claims, jacobian_claims
-from cayley.kinematics.jacobian import jacobian
 from cayley.kinematics.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
+from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.tree import Tree
 
 RIGHT_ANGLE = np.pi / 2

@@ -22,8 +22,8 @@ from cayley.kinematics.analytic import (
 )
 from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.jacobian_kinds import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.model.tree import Tree
 
 

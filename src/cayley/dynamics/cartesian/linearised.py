@@ -19,10 +19,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.perturbations import PerturbationMap, check_invertible, perturbation_map
+from cayley.dynamics.forward.singular_inertia import check_definite
+from cayley.dynamics.linearised.batched_matrices import over, times
 from cayley.dynamics.linearised.kernels import linearize_kernel
-from cayley.dynamics.linearised.stacks import over, times
 from cayley.dynamics.linearised.state_space import StateSpace
-from cayley.dynamics.singular_inertia import check_definite
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,13 +21,13 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_forces
-from cayley.dynamics.forward.solve import solve
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.linearised.stacks import regularity, solved, times, transposed
-from cayley.dynamics.regular_inertia import guarded
-from cayley.dynamics.singular_inertia import check_definite, explanation
+from cayley.dynamics.forward.regular_inertia import guarded
+from cayley.dynamics.forward.singular_inertia import check_definite, explanation
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.linearised.batched_matrices import regularity, solved, times, transposed
+from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
@@ -168,7 +168,7 @@ def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel:
 
 def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
     tree = coordinates.tree
-    links, rotors = lean_links(tree), np.diag(rotor_inertias(tree))
+    links, rotors = minimal_links(tree), np.diag(rotor_inertias(tree))
 
     def text(q: Any, qd: Any) -> JointModel:
         C = velocity_forces(links, q, qd) + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd)

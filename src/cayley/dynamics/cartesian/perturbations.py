@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.model import check_regular
-from cayley.dynamics.linearised.stacks import skews, solved, times
+from cayley.dynamics.linearised.batched_matrices import skews, solved, times
 from cayley.errors import SignatureError, UnsupportedError
 
 

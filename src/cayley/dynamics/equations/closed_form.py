@@ -19,8 +19,8 @@ from cayley.dynamics.equations.result import EquationsOfMotion
 from cayley.dynamics.equations.ring_scalars import coordinate_name, exact_links
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.links import Links
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.rigid_links.links import Links
 from cayley.model.tree import Tree
 
 _LONGEST_ENTRY = 250  # sines and cosines

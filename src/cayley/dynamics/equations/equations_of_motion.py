@@ -14,7 +14,7 @@ from cayley.dynamics.equations.closed_form import closed_form
 from cayley.dynamics.equations.recursive_form import recursive_form
 from cayley.dynamics.equations.result import EquationsOfMotion
 from cayley.dynamics.equations.trigonometric_sums import TooLong
-from cayley.dynamics.links import Links, links_of
+from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.tree import Tree
 

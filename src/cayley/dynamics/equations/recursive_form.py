@@ -14,10 +14,10 @@ from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, velocit
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
 from cayley.dynamics.equations.result import EquationsOfMotion
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of, symbolic_links
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import Links
-from cayley.dynamics.turns import Turn
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.planar_rotations import Turn
 from cayley.model.tree import Tree
 
 
@@ -43,7 +43,7 @@ def recursive_form(tree: Tree, links: Links, *, with_letters: bool) -> Equations
     parameters = parameters_of(links) | drives
     symbols = parameter_symbols(parameters.values()) if with_letters else {}
     rotors = {name: p for name, p in drives.items() if p.kind == "J"}
-    lean = lean_links(tree)
+    lean = minimal_links(tree)
 
     def text(q: Any, qd: Any, *values: Any) -> Any:
         given = dict(zip(symbols, values, strict=True))

@@ -9,8 +9,8 @@ import numpy as np
 
 from cayley.dynamics.equations.symbolic_links import Parameter, bundles_of, parameters_of, symbolic_links
 from cayley.dynamics.equations.trigonometric_sums import Coordinate, Ring, Sum, decimal, exact_turn
-from cayley.dynamics.links import ROOT, Links
-from cayley.dynamics.turns import Turn
+from cayley.dynamics.rigid_links.links import ROOT, Links
+from cayley.dynamics.rigid_links.planar_rotations import Turn
 
 _ORDER = ("I", "J", "m", "l", "c", "q", "g")  # of the factors of a product
 

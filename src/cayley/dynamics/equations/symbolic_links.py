@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from cayley.dynamics.links import ROOT, Link, Links
-from cayley.dynamics.moments import Moments
-from cayley.dynamics.turns import NO_TURN, Turn, turn_about_z, zxz
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, Turn, turn_about_z, zxz
 
 _ROUNDING = 1e-14  # of a number, beside the others of its kind
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
-from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 
 
 class Articulated(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 
 class Bias(NamedTuple):
@@ -35,7 +35,7 @@ class Bias(NamedTuple):
 def bias_forces(links: Links, q: Any, qd: Any, *, pushes: Iterable[tuple[int, Load]] = ()) -> Any:
     """b (nv) in one sweep. `pushes`: links and what acts on them from outside, at their origins and in their axes.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> bias_forces(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2])).round(10)
     array([29.87143322,  5.32473236])

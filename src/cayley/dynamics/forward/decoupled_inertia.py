@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, velocity_forces
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.links import Links
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.geometry.principal_axes.diagonalization import diagonalizing_rotations
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.moments import NOTHING, Moments
+from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.kinematics.forward import HERE, Pose, body_poses
 from cayley.model.report import check_has_masses, rigid_groups
 from cayley.model.tree import Tree

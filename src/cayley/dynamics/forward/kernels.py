@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.alternatives import Alternatives, Method
-from cayley.dynamics.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
-from cayley.dynamics.dry_friction import with_friction
 from cayley.dynamics.forward import conjugate_gradients
 from cayley.dynamics.forward.conjugate_gradients import Accelerations
+from cayley.dynamics.forward.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import links_of
-from cayley.dynamics.outside import Outside
-from cayley.dynamics.regular_inertia import guarded
-from cayley.dynamics.singular_inertia import explanation, why_singular
+from cayley.dynamics.forward.regular_inertia import guarded
+from cayley.dynamics.forward.singular_inertia import explanation, why_singular
+from cayley.dynamics.inverse.external_loads import Outside
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.methods import Alternatives, Method
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -33,7 +33,7 @@ class ForwardDynamics(Alternatives):
     def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
         tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
-        links, method = lean_links(tree, pushed=outside.frames), METHODS[default_method(tree)]
+        links, method = minimal_links(tree, pushed=outside.frames), METHODS[default_method(tree)]
         rotors = rotor_inertias(tree)
         free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
         compute = with_friction(tree, links, free, rotors)
@@ -83,7 +83,7 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     if rotors.any() and not METHODS[method].takes("rotors", "forward_dynamics"):
         raise UnsupportedError(f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
     options = {"rotors": rotors} if rotors.any() else {}
-    compute = with_friction(tree, lean_links(tree), text, rotors)
+    compute = with_friction(tree, minimal_links(tree), text, rotors)
 
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
         return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cayley.dynamics.alternatives import Method
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.methods import Method
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.model.tree import Tree
 
 DEEP = 13  # velocities in a row, above which articulated bodies take fewer operations (counted for chains of 1 to 30 joints)
@@ -21,9 +21,9 @@ def _the_tree_itself(tree: Tree) -> Any:
 
 
 METHODS: dict[str, Method] = {
-    "composite-bodies": Method(_here("solve"), "Walker & Orin 1982, method 3, on base parameters; the default of short chains", lean_links),
+    "composite-bodies": Method(_here("composite_bodies"), "Walker & Orin 1982, method 3, on base parameters; the default of short chains", minimal_links),
     "articulated-bodies": Method(_here("articulated_bodies"), "Featherstone 1983, on base parameters; the default of deep trees",
-                                 lean_links),
+                                 minimal_links),
     "plain-articulated-bodies": Method(_here("articulated_bodies"), "Featherstone 1983, in the frames of the model", links_of),
     "conjugate-gradients": Method(_here("conjugate_gradients"), "Walker & Orin 1982, method 4: no inertia matrix", links_of),
     "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 2: least squares", links_of),

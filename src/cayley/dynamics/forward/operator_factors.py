@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.dynamics.inertia_matrix.operator_factors import Filter, kalman_filter
 from cayley.dynamics.inverse import rodriguez
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 
 def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
@@ -25,7 +25,7 @@ def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
 
     `rotors`: inertia (n) of the drives, added to the diagonal of D.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])

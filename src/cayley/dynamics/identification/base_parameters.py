@@ -23,7 +23,7 @@ from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.identification.structure import Hidden, hidden_moments, moved_in
 from cayley.dynamics.identification.symbolic_placement import SymbolicPlacement, exact
-from cayley.dynamics.links import ROOT, Link
+from cayley.dynamics.rigid_links.links import ROOT, Link
 from cayley.model.configurations import random_configuration
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree

@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.dynamics.identification.parameters import MOMENT_NAMES
 from cayley.dynamics.identification.regressor import LinearModel
-from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.model.joint_kinds import Motion
 
 

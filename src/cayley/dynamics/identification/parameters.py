@@ -1,6 +1,6 @@
 """The ten numbers of a link in which forces are linear, as a vector, in other frames, and in other words.
 
-    (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)     the moments of `cayley.dynamics.moments` about the link's origin
+    (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)     the moments of `cayley.dynamics.rigid_links.moments` about the link's origin
     (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)  mass, first moment and inertia tensor about the origin, in Pinocchio's order
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.moments import Moments
 
 MOMENT_NAMES = ("m", "ux", "uy", "uz", "Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz")
 _ROWS, _COLUMNS = np.triu_indices(3)

@@ -20,7 +20,7 @@ from cayley.dynamics.identification.estimate import Estimate, stacked
 from cayley.dynamics.identification.measurements import Measurements
 from cayley.dynamics.identification.parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.identification.regressor import LinearModel
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import SignatureError, SingularityError
 
 _UNKNOWN_BODY = np.array([1.0, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01])  # 1 kg, 10 cm in each direction

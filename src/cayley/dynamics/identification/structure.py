@@ -24,7 +24,7 @@ from cayley.dynamics.identification.elimination import echelon, triangular
 from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.parameters import moved
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
-from cayley.dynamics.links import ROOT, Link
+from cayley.dynamics.rigid_links.links import ROOT, Link
 
 _ROUNDING = 1e-9
 _MOMENTS = np.arange(14) < 10

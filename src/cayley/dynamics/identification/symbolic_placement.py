@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from cayley.dynamics.identification.parameters import moved
-from cayley.dynamics.links import Link
+from cayley.dynamics.rigid_links.links import Link
 
 _ROUNDING = 1e-12
 

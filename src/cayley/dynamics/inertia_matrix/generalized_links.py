@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.augmented import augmented_links
-from cayley.dynamics.inertia_matrix.fast_kernels import origin_in_own_axes, similarity, skew_products
-from cayley.dynamics.inertia_matrix.triangle import mirrored
+from cayley.dynamics.inertia_matrix.counted_products import origin_in_own_axes, similarity, skew_products
+from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.passes import Z, across_z
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 
 
 class Generalized(NamedTuple):
@@ -33,7 +33,7 @@ class Generalized(NamedTuple):
 def inertia_matrix(chain: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g2")), np.array([-0.3, -0.1, 0.1]))[0].round(10)
     array([ 1.55786603, -1.63837479, -0.14568622])

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.alternatives import Alternatives
-from cayley.dynamics.drives import rotor_inertias
-from cayley.dynamics.forward.solve import solve
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.forward.regular_inertia import always_regular, guarded
+from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.regular_inertia import always_regular, guarded
-from cayley.dynamics.singular_inertia import explanation
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.rigid_links.drives import rotor_inertias
+from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -30,7 +30,7 @@ def inertia_matrix_kernel(tree: Tree) -> Alternatives:
 
 def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
     """`inverse_inertia_matrix(q)` (..., nv, nv)."""
-    links, rotors = lean_links(tree), np.diag(rotor_inertias(tree))
+    links, rotors = minimal_links(tree), np.diag(rotor_inertias(tree))
 
     def inverse_inertia_matrix(q: Any) -> Any:
         return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.energies import link_poses
-from cayley.dynamics.inertia_matrix.triangle import mirrored
-from cayley.dynamics.links import Links
+from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.rigid_links.energies import link_poses
+from cayley.dynamics.rigid_links.links import Links
 
 
 def inertia_matrix(chain: Links, q: Any) -> Any:
     """The kinetic-energy tensor H = D (n, n) at the configuration `q`: energy = q'.H q' / 2.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
     array([[3.30781062, 0.74890531],
@@ -34,7 +34,7 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
 def kinetic_energy(chain: Links, q: Any, qd: Any) -> Any:
     """The energy [J] of the motion `qd` (n): of each link, half of m r'.r' and of w.I w.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> kinetic_energy(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2])).round(9)
     np.float64(1.071619516)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.augmented import generalized_links
-from cayley.dynamics.energies import link_poses
-from cayley.dynamics.inertia_matrix.triangle import mirrored
-from cayley.dynamics.links import Links
+from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inverse.augmented_bodies import generalized_links
+from cayley.dynamics.rigid_links.energies import link_poses
+from cayley.dynamics.rigid_links.links import Links
 
 
 class Carried(NamedTuple):
@@ -36,7 +36,7 @@ class Carried(NamedTuple):
 def inertia_matrix(chain: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
     array([[3.30781062, 0.74890531],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cayley.dynamics.alternatives import Method
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import links_of
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.methods import Method
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 
 
 def _here(module: str) -> str:
@@ -12,11 +12,11 @@ def _here(module: str) -> str:
 
 
 METHODS: dict[str, Method] = {
-    "composite-bodies": Method(_here("composite_bodies"), "Walker & Orin 1982, method 3, on base parameters; the default", lean_links),
-    "plain-composite-bodies": Method(_here("composite_bodies"), "Walker & Orin 1982, method 3, in the frames of the model", links_of),
+    "composite-bodies": Method(_here("composite_bodies_for_trees"), "Walker & Orin 1982, method 3, on base parameters; the default", minimal_links),
+    "plain-composite-bodies": Method(_here("composite_bodies_for_trees"), "Walker & Orin 1982, method 3, in the frames of the model", links_of),
     "walker-orin-1": Method(_here("walker_orin"), "Walker & Orin 1982, method 1: unit accelerations"),
     "walker-orin-2": Method(_here("walker_orin_symmetric"), "Walker & Orin 1982, method 2: unit accelerations, one triangle"),
-    "walker-orin-3": Method(_here("composite_rigid_bodies"), "Walker & Orin 1982, method 3; Balafoutis & Patel, Algorithm 6.1"),
+    "walker-orin-3": Method(_here("walker_orin_3"), "Walker & Orin 1982, method 3; Balafoutis & Patel, Algorithm 6.1"),
     "spatial-composites": Method(_here("spatial_composites"), "Featherstone 1987, in spatial vectors", links_of),
     "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 1", links_of),
     "operator-factors": Method(_here("operator_factors"), "Rodriguez & Kreutz 1990: triangular factors"),

@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.symbols import where
 from cayley.dynamics.inertia_matrix.spatial_composites import transitions
 from cayley.dynamics.inverse.rodriguez import axis, spatial_inertia
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 
 class Filter(NamedTuple):
@@ -36,7 +36,7 @@ class Filter(NamedTuple):
 def inertia_matrix(chain: Links, q: Any, *, regular: bool = False) -> Any:
     """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is zero.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
     array([[3.30781062, 0.74890531],

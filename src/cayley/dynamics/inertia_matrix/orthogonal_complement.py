@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.energies import link_poses
-from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.energies import link_poses
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-12  # of the moments about the link's origin, from which the cent
 def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (nv, nv) at the configuration `q`: D = T^T M T.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
     array([[3.30781062, 0.74890531],

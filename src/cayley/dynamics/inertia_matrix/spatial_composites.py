@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from cayley.dynamics.inverse.rodriguez import spatial_inertia, transition
-from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 
 
 def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (nv, nv) at the configuration `q`.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
     array([[3.30781062, 0.74890531],

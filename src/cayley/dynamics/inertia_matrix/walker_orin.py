@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 
 def inertia_matrix(chain: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
     array([[3.30781062, 0.74890531],

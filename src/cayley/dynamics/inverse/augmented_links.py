@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.augmented import Payload
-from cayley.dynamics.augmented import augmented_links as chain_of_augmented_links
+from cayley.dynamics.inverse.augmented_bodies import Payload
+from cayley.dynamics.inverse.augmented_bodies import augmented_links as chain_of_augmented_links
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, across_z, as_wrenches, backward, forward
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 
 
 class State(NamedTuple):
@@ -47,7 +47,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot);
     `payload` is a particle on the last link, which makes that a truly augmented link.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> arm = serial_chain(load_robot("s1_f6"))
     >>> inverse_dynamics(arm, np.array([0.6, 0.35, -1.1, 0.8]), np.array([0.9, -0.5, 1.3, -0.7]), np.array([-0.4, 1.1, 0.6, 2.0]))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, as_wrenches, backward, forward
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 
 
 class State(NamedTuple):
@@ -41,7 +41,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot), in the
     axes of that link.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> arm = serial_chain(load_robot("s1_f3"))
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 _LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
 
@@ -48,7 +48,7 @@ def link_jacobians(chain: Links, q: Any) -> list[LinkJacobians]:
 def inertia_matrix(chain: Links, q: Any) -> Any:
     """M (n, n), symmetric; positive definite where every joint moves mass.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s2_we19")), np.array([0.3, 0.7])).round(8)
     array([[3.40447729, 0.77890531],

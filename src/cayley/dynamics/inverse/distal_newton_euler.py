@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, along_the_axes, as_wrenches
-from cayley.dynamics.links import Link, Links, inverse_pose
+from cayley.dynamics.rigid_links.links import Link, Links, inverse_pose
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 
@@ -63,7 +63,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot), in the
     axes of that link; `frames` are n + 1 distal frames, those of the joints if not given.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> arm = serial_chain(load_robot("s2_we20"))
     >>> inverse_dynamics(arm, np.array([0.4, 0.9, 0.5]), np.array([0.7, -0.6, 0.3]), np.array([0.2, 0.5, -0.4]))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward, skew
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 
 _ZERO = np.zeros((3, 3))
 
@@ -33,7 +33,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> arm = serial_chain(load_robot("s1_f3"))
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))

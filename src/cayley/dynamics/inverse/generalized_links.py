@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import UnsupportedError
 
 _Z = np.array([0.0, 0.0, 1.0])
@@ -40,7 +40,7 @@ class ClosedForm(NamedTuple):
 def closed_form(chain: Links, q: Any) -> ClosedForm:
     """The coefficients of the equations of motion; a joint that does not turn is refused by its name.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> closed_form(serial_chain(load_robot("s1_f2")), np.array([0.0, np.pi / 2])).c[0].round(12)
     array([[ 0.  , -0.15],

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import Links
-from cayley.dynamics.transforms import Moving, at_rest, insertion
+from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion
 
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -22,7 +22,7 @@ _Z = np.array([0.0, 0.0, 1.0])
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> q, qd, qdd = np.array([[0.3, 0.8], [1.1, -0.4], [0.5, 2.0]])
     >>> inverse_dynamics(serial_chain(load_robot("s1_f3")), q, qd, qdd)

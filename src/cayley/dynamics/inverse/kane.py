@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.dynamics.inverse.base_frame_newton_euler import State, movements
 from cayley.dynamics.inverse.passes import FREE, STILL, Base, Wrench
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 
 
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
@@ -24,7 +24,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> arm = serial_chain(load_robot("s1_f3"))
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))

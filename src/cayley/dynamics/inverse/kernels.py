@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.alternatives import Alternatives
-from cayley.dynamics.drives import drive_forces
+from cayley.dynamics.inverse.external_loads import Outside
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.outside import Outside
+from cayley.dynamics.rigid_links.drives import drive_forces
+from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -27,7 +27,7 @@ class InverseDynamics(Alternatives):
         axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the root and the accelerations
         (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
         tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
-        links = lean_links(tree, pushed=outside.frames)
+        links = minimal_links(tree, pushed=outside.frames)
 
         def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
             acting = outside.acting(links, tree, q, more)

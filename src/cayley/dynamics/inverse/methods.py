@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cayley.dynamics.alternatives import Method
-from cayley.dynamics.lean_links import lean_links
-from cayley.dynamics.links import Links, links_of, serial_chain
+from cayley.dynamics.rigid_links.links import Links, links_of, serial_chain
+from cayley.dynamics.rigid_links.methods import Method
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.model.tree import Tree
 
 
@@ -17,7 +17,7 @@ def _here(module: str) -> str:
 
 
 METHODS: dict[str, Method] = {
-    "lean-newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, on base parameters; the default", lean_links),
+    "lean-newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, on base parameters; the default", minimal_links),
     "newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, for trees; the reference", links_of),
     "uicker-kahn": Method(_here("uicker_kahn"), "Uicker 1965, Kahn 1969; Balafoutis & Patel (5.2.7)"),
     "waters": Method(_here("waters"), "Waters 1979; Balafoutis & Patel (5.2.9)"),

@@ -6,7 +6,7 @@ Motions travel outwards, forces come back:
     a        acceleration of the link's origin, minus gravity         f, n   force and moment, about its origin, that move link and load
     m, u, J  the moments of the link's mass about its origin
 The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost least,
-`cayley.dynamics.lean_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with moments about the origins;
+`cayley.dynamics.rigid_links.minimal_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with moments about the origins;
 equations (D-2)-(D-6) of docs/theory/inverse_dynamics.md.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 
 _NONE = np.zeros(3)
 

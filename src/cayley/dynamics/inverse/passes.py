@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 Z = np.array([0.0, 0.0, 1.0])  # the axis of a joint in its link's axes
 NONE = np.zeros(3)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from cayley.dynamics.inverse.vector_parameters import tilde
-from cayley.dynamics.links import Link, Links
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.dynamics.rigid_links.moments import Moments
 
 
 def screw_inertia(moments: Moments) -> Any:
@@ -43,7 +43,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) of a chain of revolute and prismatic joints: motion screws outwards, force screws inwards.
 
     >>> import cayley as cy
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """

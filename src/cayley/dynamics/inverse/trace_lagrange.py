@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.links import Links
-from cayley.dynamics.transforms import pseudo_inertia, transform_derivatives
+from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 
 
 def inertia_matrix(chain: Links, q: Any) -> Any:
     """M (n, n).
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_matrix(serial_chain(load_robot("s3_w09")), np.array([0.3, 0.7])).round(8)
     array([[0.85111932, 0.19472633],

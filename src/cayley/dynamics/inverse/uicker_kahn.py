@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import Links
-from cayley.dynamics.transforms import pseudo_inertia, transform_derivatives
+from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 
 
 class ClosedForm(NamedTuple):
@@ -27,7 +27,7 @@ class ClosedForm(NamedTuple):
 def closed_form(chain: Links, q: Any) -> ClosedForm:
     """D (n, n), C (n, n, n) and G (n).
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> closed_form(serial_chain(load_robot("s1_f2")), np.zeros(2)).G.round(6)
     array([15.2055, 2.943 ])

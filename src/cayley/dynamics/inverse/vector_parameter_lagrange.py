@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation, tilde
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 
 class Place(NamedTuple):
@@ -40,7 +40,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V.
 
     >>> import cayley as cy
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
@@ -54,7 +54,7 @@ def joint_space_model(chain: Links, q: Any, qd: Any, *, whole: bool = False) -> 
     """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see `joint_coordinates`.
 
     >>> import cayley as cy
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> joint_space_model(serial_chain(cy.load("s1_f2")), np.zeros(2), np.zeros(2))[0].round(4)
     array([[0.94, 0.24],
            [0.24, 0.09]])

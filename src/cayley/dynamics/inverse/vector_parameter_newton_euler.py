@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 
 _Z = np.array([0.0, 0.0, 1.0])
@@ -39,7 +39,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) of a chain of revolute and prismatic joints.
 
     >>> import cayley as cy
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """

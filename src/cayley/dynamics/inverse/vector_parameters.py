@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations.vector_parameter import vector_parameter_from_matrix
 
@@ -79,7 +79,7 @@ def joint_values(chain: Links, c: Any) -> np.ndarray:
     the mechanism does not. `SingularityError`: a c that is not finite.
 
     >>> import cayley as cy
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> joint_values(serial_chain(cy.load("s1_f2")), np.array([[0, 0, 1.0], [0, 0, -1.0]])).tolist() == [np.pi / 2, -np.pi / 2]
     True
     """

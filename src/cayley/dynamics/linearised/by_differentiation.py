@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.linearised.sensitivities import Sensitivities
-from cayley.dynamics.links import Links
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
+from cayley.dynamics.rigid_links.links import Links
 from cayley.kinematics.differentiated_jacobians import derivatives as derivatives_of
 
 
 def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration.
 
-    >>> from cayley.dynamics.lean_links import lean_links
+    >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
     >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(lean_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
+    >>> found = sensitivities(minimal_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
     >>> found.P.round(10)
     array([[-4.95551671, 1.08060634],
            [ 2.29211636, 2.25223045]])

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.inverse.newton_euler import Movement
-from cayley.dynamics.links import ROOT, Link, Links
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.moments import Moments
 
 
 class Rates(NamedTuple):

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.alternatives import Alternatives
 from cayley.dynamics.closed_form import gravity_forces
-from cayley.dynamics.drives import friction_forces, rotor_inertias, rotor_velocity_slopes
-from cayley.dynamics.forward.solve import solve
-from cayley.dynamics.lean_links import lean_links
+from cayley.dynamics.forward.regular_inertia import guarded
+from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
-from cayley.dynamics.linearised.sensitivities import Sensitivities
-from cayley.dynamics.links import ROOT, Links
-from cayley.dynamics.regular_inertia import guarded
-from cayley.dynamics.singular_inertia import explanation
+from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_slopes
+from cayley.dynamics.rigid_links.links import ROOT, Links
+from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -69,7 +69,7 @@ def forward_derivatives_kernel(tree: Tree) -> Alternatives:
 
 def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:
     """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always has fewer."""
-    if has_changing_directions(tree) or longest_way(lean_links(tree)) > _MANY:
+    if has_changing_directions(tree) or longest_way(minimal_links(tree)) > _MANY:
         return make(default_method(tree))
     return min((make(method) for method in (DEFAULT, "differentiation")), key=_price)
 

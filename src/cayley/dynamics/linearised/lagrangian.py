@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.linearised.sensitivities import Sensitivities
-from cayley.dynamics.links import Links
-from cayley.dynamics.transforms import Moving, at_rest, insertion, pseudo_inertia, transform, transform_derivatives
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
+from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion, pseudo_inertia, transform, transform_derivatives
 
 _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -23,7 +23,7 @@ _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
     >>> found.P.round(10)

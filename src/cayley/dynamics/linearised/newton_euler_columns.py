@@ -11,15 +11,15 @@ from typing import Any
 
 from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.linearised.by_differentiation import derivatives
-from cayley.dynamics.linearised.sensitivities import Sensitivities
-from cayley.dynamics.links import Links
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
+from cayley.dynamics.rigid_links.links import Links
 
 
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> import numpy as np
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
     >>> found.D.round(10)

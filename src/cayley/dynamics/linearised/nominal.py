@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.augmented import augmented_links
+from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.inverse.passes import skew
-from cayley.dynamics.links import Link, Links
-from cayley.dynamics.moments import Moments
+from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.dynamics.rigid_links.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)

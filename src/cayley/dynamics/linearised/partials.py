@@ -18,7 +18,7 @@ import numpy as np
 
 from cayley.dynamics.inverse.passes import skew
 from cayley.dynamics.linearised.nominal import MovingLink, Nominal, nominal
-from cayley.dynamics.links import Links
+from cayley.dynamics.rigid_links.links import Links
 
 _ZERO, _NO_TENSOR = np.zeros(3), np.zeros((3, 3))
 
@@ -162,7 +162,7 @@ class PartialDerivatives:
 def partial_derivatives(chain: Links, q: Any, qd: Any, qdd: Any) -> PartialDerivatives:
     """The library at a state and an acceleration of an open chain (`serial_chain`).
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> library = partial_derivatives(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
     >>> library.moment(0, 1).by_q[2].round(10)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.augmented import augmented_links
+from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.augmented_links import State, Sum, backward_cycle, forward_cycle, passed_on
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import NONE, Wrench, Z, skew
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
-from cayley.dynamics.linearised.sensitivities import Sensitivities
-from cayley.dynamics.links import Link, Links
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
+from cayley.dynamics.rigid_links.links import Link, Links
 
 _REST = State(NONE, NONE, np.zeros((3, 3)), NONE, NONE, NONE)
 
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 def perturbed_forces(chain: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any, dqdd: Any) -> Any:
     """dtau (n) that perturbations of coordinates, velocities and accelerations (n) ask for.
 
-    >>> from cayley.dynamics.links import serial_chain
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> nominal, perturbation = np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]), np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     >>> perturbed_forces(serial_chain(load_robot("s1_g1")), *nominal, *perturbation).round(10)

@@ -15,7 +15,7 @@ from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.linearised.by_differentiation import along_velocities
 from cayley.dynamics.linearised.kernels import forward_derivatives_text, sensitivities_text
-from cayley.dynamics.links import Links, links_of
+from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
 

@@ -19,10 +19,10 @@ from scipy.linalg import expm
 
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.forward.singular_inertia import check_definite
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.linearised.batched_matrices import times
 from cayley.dynamics.linearised.kernels import linearize_kernel
-from cayley.dynamics.linearised.stacks import times
-from cayley.dynamics.singular_inertia import check_definite
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.closed_form import velocity_forces
-from cayley.dynamics.inertia_matrix.composite_bodies import inertia_matrix
-from cayley.dynamics.linearised.sensitivities import Sensitivities, sensitivities
-from cayley.dynamics.links import serial_chain
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities, sensitivities
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.model.tree import Tree
 
 

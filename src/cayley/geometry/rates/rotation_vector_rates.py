@@ -19,7 +19,7 @@ from cayley.compiler.symbols import where
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.quaternion_rates import Rate
-from cayley.geometry.rotations.even import cubic_ratio, sine_ratio, versine_ratio
+from cayley.geometry.rotations.even_functions import cubic_ratio, sine_ratio, versine_ratio
 from cayley.geometry.tensors.cross import hat
 
 

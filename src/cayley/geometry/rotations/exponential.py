@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import GeometryError
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.even import sine_ratio, versine_ratio
+from cayley.geometry.rotations.even_functions import sine_ratio, versine_ratio
 from cayley.geometry.scaling import nearly_unit
 from cayley.geometry.tensors.checks import check_skew
 from cayley.geometry.tensors.cross import hat, vee

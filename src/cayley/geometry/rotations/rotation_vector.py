@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
-from cayley.geometry.rotations.even import arctangent_ratio, sine_ratio, versine_ratio
+from cayley.geometry.rotations.even_functions import arctangent_ratio, sine_ratio, versine_ratio
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix, quaternion_product
 from cayley.geometry.scaling import unsigned

@@ -19,7 +19,7 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.axis_angle import AxisAngle, check_unit_axis
-from cayley.geometry.rotations.even import arctangent_ratio, tangent_ratio
+from cayley.geometry.rotations.even_functions import arctangent_ratio, tangent_ratio
 from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix

@@ -22,7 +22,7 @@ from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.forward import Pose, frame_pose
-from cayley.kinematics.jacobian import jacobian
+from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.tree import Tree
 
 _NAMED = {"pose": (True,) * 6, "position": (True,) * 3 + (False,) * 3, "orientation": (False,) * 3 + (True,) * 3}

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from cayley.errors import ModelError
-from cayley.model.toml_format import load_toml
+from cayley.model.formats.toml_format import load_toml
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean, shown
 

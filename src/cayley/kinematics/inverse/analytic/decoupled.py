@@ -20,9 +20,9 @@ from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Careful, Choice, Free, Sign, Special, angles_of
-from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHTable
+from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.model.denavit_hartenberg.table import DHTable
 
 SHOULDER = ("shoulder front", "shoulder back", "shoulder at its limit")
 ELBOW = ("elbow up", "elbow down", "elbow at its limit")

@@ -8,14 +8,14 @@ import numpy as np
 
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.inverse.analytic.arms import Arm, check_target, kinds_of
-from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.decoupled import DECOUPLED_6R
 from cayley.kinematics.inverse.analytic.parallel import PARALLEL_6R
 from cayley.kinematics.inverse.analytic.planar import PLANAR_2R, PLANAR_3R
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.kinematics.inverse.analytic.scara import SCARA
 from cayley.kinematics.inverse.analytic.stanford import STANFORD
-from cayley.model.dh_table import DHTable
+from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.model.denavit_hartenberg.table import DHTable
 
 FAMILIES = (PLANAR_2R, PLANAR_3R, SCARA, STANFORD, DECOUPLED_6R, PARALLEL_6R)
 

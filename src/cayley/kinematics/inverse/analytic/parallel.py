@@ -17,10 +17,10 @@ from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Choice, Free, Sign, Special, angles_of
-from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.planar import two_links
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHTable
+from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.model.denavit_hartenberg.table import DHTable
 
 SHOULDER = ("shoulder left", "shoulder right", "shoulder at its limit")
 WRIST = ("wrist up", "wrist down", "wrist at its limit")

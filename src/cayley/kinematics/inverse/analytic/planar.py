@@ -16,9 +16,9 @@ from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import Candidate, Free, Sign, Special
-from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHRow, DHTable
+from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.model.denavit_hartenberg.table import DHRow, DHTable
 
 ELBOW = ("elbow left", "elbow right", "elbow at its limit")
 FOLDED = "the links are of one length and folded onto each other"

@@ -12,10 +12,10 @@ import numpy as np
 
 from cayley.kinematics.inverse.analytic.arms import Arm
 from cayley.kinematics.inverse.analytic.candidates import Candidate, Sign, Special
-from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.planar import ELBOW, TwoLink, check_links, two_links
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHTable, standard_dh_pose
+from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.model.denavit_hartenberg.table import DHTable, standard_dh_pose
 
 
 def scara(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cayley.kinematics.inverse.analytic.closing import Family
 from cayley.kinematics.inverse.analytic.decoupled import check_wrist, decoupled_candidates
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
-from cayley.model.dh_table import DHTable
+from cayley.kinematics.inverse.analytic.verification import Family
+from cayley.model.denavit_hartenberg.table import DHTable
 
 STANFORD = Family("RRPRRR", check_wrist, decoupled_candidates)
 

@@ -1,0 +1,173 @@
+"""Global linearisation by feedback: forces under which a mechanism is a linear system, wherever it is.
+
+    joint space          tau = ID(q, qd, qdd_d + Kv (qd_d - qd) + Kp (q_d - q))         then  e'' + Kv e' + Kp e = 0
+    resolved acceleration    the same for the pose of a frame, qdd* = J^-1 (x''_d + Kv (x'_d - x') + Kp e - J' qd)
+    coordinate change    y = h(q), J = dh/dq:  (q, qd) -> (y, J qd),  tau = D J^-1 (v - J' qd) + b         then  y'' = v
+What the model does not know is not cancelled, and J must be regular. Source: Balafoutis & Patel 7.2.1, spec R8.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.linearised.batched_matrices import regularity, solved
+from cayley.dynamics.rigid_links.drives import drive_forces
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.errors import SignatureError, SingularityError
+from cayley.geometry.batch import first_failure, place
+from cayley.geometry.rotations.quaternion import quaternion_from_matrix
+from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
+from cayley.kinematics.attitude import changing
+from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
+from cayley.kinematics.task_functions import configuration_rate_map, task_jacobian
+from cayley.model.tree import Tree
+
+_SINGULAR = 1e-10
+
+
+def error_matrix(Kp: Any, Kv: Any) -> np.ndarray:
+    """[[0, 1], [-Kp, -Kv]] (2n, 2n): the state matrix of e'' + Kv e' + Kp e = 0; gains are diagonals (n) or matrices.
+
+    >>> error_matrix([4.0], [4.0])
+    array([[ 0., 1.],
+           [-4., -4.]])
+    """
+    P, V = (np.diag(K) if np.ndim(K) < 2 else np.asarray(K, dtype=float) for K in (np.atleast_1d(Kp), np.atleast_1d(Kv)))
+    return np.block([[np.zeros(P.shape), np.eye(len(P))], [-P, -V]])
+
+
+def computed_torque_kernel(tree: Tree) -> Kernel:
+    """`computed_torque(q, qd, q_d, qd_d, qdd_d, Kp, Kv)`: the forces (..., nv); gains are diagonals (..., nv).
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> law = computed_torque_kernel(load_robot("s1_g1"))
+    >>> law([0.3, -0.7], [0.5, 1.2], [0.3, -0.7], [0.5, 1.2], [-0.4, 0.8], [100.0, 100.0], [20.0, 20.0]).round(10)  # no error yet
+    array([29.14743322, 5.25717023])
+    """
+    links = minimal_links(tree)
+
+    def computed_torque(q: Any, qd: Any, q_d: Any, qd_d: Any, qdd_d: Any, Kp: Any, Kv: Any) -> Any:
+        parts = [j.motion.difference(q[a], q_d[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
+        wanted = qdd_d + Kv * (qd_d - qd) + Kp * np.concatenate(parts or [np.zeros(0)])
+        return inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, qd, wanted)
+
+    return kernel(sized(tree, "(q),(v),(q),(v),(v),(v),(v)->(v)"))(computed_torque)
+
+
+class Outputs(NamedTuple):
+    """y = h(q), its rate, J = dh/dq along the velocities, and J' qd."""
+
+    y: Any
+    yd: Any
+    J: Any
+    bias: Any
+
+
+@dataclass(frozen=True, eq=False)
+class OutputLinearisation:
+    """Feedback and a change of coordinates after which an output y = h(q) (nv) obeys y'' = v.
+
+    `output(q)` is a text that can be traced.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = load_robot("planar2r")
+    >>> law = OutputLinearisation(arm, lambda q: frame_pose(arm, q, "tool").p[:2])
+    >>> law.state([0.0, np.pi / 2], [1.0, 0.0]).round(12)
+    array([ 0.5, 0.4, -0.4, 0.5])
+    """
+
+    tree: Tree
+    output: Callable[[Any], Any]
+
+    @cached_property
+    def outputs(self) -> Kernel:
+        """`outputs(q, qd)`: y, yd, J and J' qd."""
+        size = np.shape(self.output(self.tree.neutral))[0]
+        if size != self.tree.nv:
+            raise SignatureError(f"an output of {self.tree.name} must have {self.tree.nv} entries, one for each velocity, not {size}")
+
+        def outputs(q: Any, qd: Any) -> Outputs:
+            J = task_jacobian(self.tree, q, self.output)
+            rate = J @ qd
+            return Outputs(self.output(q), rate, J, changing(rate, [q], [configuration_rate_map(self.tree, q) @ qd]))
+
+        return kernel(sized(self.tree, "(q),(v)->(v),(v),(v,v),(v)"), outputs=Outputs._fields)(outputs)
+
+    @cached_property
+    def _inverse_dynamics(self) -> Kernel:
+        return inverse_dynamics_kernel(self.tree)
+
+    def state(self, q: Any, qd: Any) -> np.ndarray:
+        """(y, y') (..., 2 nv): the state in which the closed loop is linear."""
+        found = self.outputs(q, qd)
+        return np.concatenate([found.y, found.yd], axis=-1)
+
+    def forces(self, q: Any, qd: Any, v: Any) -> np.ndarray:
+        """tau (..., nv) that make y'' = v (..., nv). `SingularityError` where J is singular."""
+        found = self.outputs(q, qd)
+        return self._inverse_dynamics(q, qd, regular_solve(found.J, v - found.bias))
+
+
+class TaskRates(NamedTuple):
+    """Of a frame, in the root's axes: position error (3) and rotation vector (3) to the target, J, J qd and J' qd."""
+
+    error: Any
+    J: Any
+    rate: Any
+    bias: Any
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedAcceleration:
+    """Resolved acceleration of a frame of a mechanism with six velocities: `law.forces(q, qd, pose, twist, acceleration)`.
+
+    The target is a pose (4, 4), its twist (6) and its acceleration (6), in the root's axes; the error of attitude is the rotation vector
+    from the frame to the target. `Kp`, `Kv`: numbers or diagonals (6), linear first.
+    """
+
+    tree: Tree
+    frame: str
+    Kp: Any
+    Kv: Any
+
+    @cached_property
+    def rates(self) -> Kernel:
+        """`rates(q, qd, pose)`: error, J, J qd and J' qd."""
+        def rates(q: Any, qd: Any, pose: Any) -> TaskRates:
+            here = frame_pose(self.tree, q, self.frame)
+            turn = rotation_vector_from_quaternion.unchecked(quaternion_from_matrix.unchecked(pose[:3, :3] @ here.R.T))
+            J = general_jacobian(self.tree, q, self.frame, axes="world")
+            return TaskRates(np.concatenate([pose[:3, 3] - here.p, turn]), J, J @ qd,
+                             jacobian_rate(self.tree, q, qd, self.frame, axes="world") @ qd)
+
+        return kernel(sized(self.tree, "(q),(v),(4,4)->(6),(6,v),(6),(6)"), outputs=TaskRates._fields)(rates)
+
+    @cached_property
+    def _inverse_dynamics(self) -> Kernel:
+        return inverse_dynamics_kernel(self.tree)
+
+    def forces(self, q: Any, qd: Any, pose: Any, twist: Any, acceleration: Any) -> np.ndarray:
+        """tau (..., nv). `SingularityError` where J is singular."""
+        found = self.rates(q, qd, pose)
+        wanted = acceleration + self.Kv * (twist - found.rate) + self.Kp * found.error
+        return self._inverse_dynamics(q, qd, regular_solve(found.J, wanted - found.bias))
+
+
+def regular_solve(J: np.ndarray, x: Any) -> np.ndarray:
+    """J^-1 x (..., n) for regular matrices (..., n, n); an error names the singular one."""
+    if J.shape[-1] != J.shape[-2]:
+        raise SignatureError(f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: there must be as many velocities as outputs")
+    bad = first_failure(~(regularity(J) <= _SINGULAR))
+    if bad is not None:
+        raise SingularityError(f"the Jacobian{place(bad)} is singular: the output cannot be accelerated in every direction there")
+    return solved(J, x)

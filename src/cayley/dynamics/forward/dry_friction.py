@@ -1,0 +1,79 @@
+"""Joints at rest that friction, or a stop, can hold: which of them stay, and how the others begin to move.
+
+    M a = f + r     f the forces (nv) without the reactions r
+    lower <= r <= upper,  a = 0 where r is between its bounds, a > 0 only where r = lower, a < 0 only where r = upper
+    going           how a joint goes: 1 forwards, -1 backwards, 0 it is held
+The bounds of dry friction at rest are -coulomb and coulomb. A reaction that cannot change (lower = upper: a joint that
+slides, or has no friction) holds nothing. M is positive definite, so there is one solution, the minimum of
+a'M a / 2 - a'f + sum of coulomb |a|. It is found by guesses: each round solves for the joints that go, holds those that
+went against their friction, and lets go those whose reaction left its bounds.
+Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.symbols import where
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, viscous_frictions
+from cayley.dynamics.rigid_links.links import Links
+from cayley.model.tree import Tree
+
+_MOST_ROUNDS = 8
+
+
+def corrected(M: Any, forces: Any, lower: Any, upper: Any, going: Any) -> tuple[Any, Any]:
+    """One round: the accelerations (nv) if the joints go as guessed, and a better guess, the same if it was right."""
+    acceleration = held_solve(M, forces + where(going > 0, lower, upper), going)
+    reaction = M @ acceleration - forces
+    freed = where(reaction > upper, -1.0, where(reaction < lower, 1.0, 0.0))
+    kept = where(going * acceleration > 0, going, 0.0)
+    return acceleration, where(lower < upper, where(going == 0, freed, kept), going)
+
+
+def held_solve(M: Any, forces: Any, going: Any) -> Any:
+    """The accelerations (nv) of the joints that go; those that are held have none."""
+    moves = going * going
+    return solve(M * np.outer(moves, moves) + np.diag(1.0 - moves), where(going == 0, 0.0, forces))
+
+
+def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any], rotors: Any) -> Callable[..., Any]:
+    """Forward dynamics `(q, v, tau, **outside)` with the friction that the mechanism includes.
+
+    At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
+    begins. If the rounds do not end, which was not seen yet, the answer is NaN.
+    """
+    coulomb = coulomb_frictions(tree)
+    if not (coulomb > 0).any():
+        return lambda q, v, tau, **outside: forward_dynamics(q, v, tau - friction_forces(tree, v), **outside)
+
+    def text(q: Any, v: Any, tau: Any, **outside: Any) -> Any:
+        acting = {name: value for name, value in outside.items() if name != "rotors"}
+        forces = tau - viscous_frictions(tree) * v
+        M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
+        pull = forces - inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting)
+        friction, going = resistance(M, pull, coulomb, v)
+        return where(going == 0, 0.0, forward_dynamics(q, v, forces + friction, **outside))
+
+    return text
+
+
+def resistance(M: Any, forces: Any, coulomb: np.ndarray, v: Any) -> tuple[Any, Any]:
+    """The forces (nv) of dry friction at the velocity `v`, and how the joints go (nv)."""
+    rubs = coulomb > 0
+    slides = -coulomb * np.sign(v)
+    lower, upper = (where(rubs, where(v == 0, side * coulomb, slides), slides) for side in (-1.0, 1.0))
+    going = where(rubs, where(v == 0, 0.0, 1.0), 1.0)
+    for _ in range(min(int(rubs.sum()) + 2, _MOST_ROUNDS)):
+        before = going
+        acceleration, going = corrected(M, forces, lower, upper, before)
+    unsettled = np.sum((going - before) ** 2)
+    friction = where(going == 0, M @ acceleration - forces, where(going > 0, lower, upper))
+    with np.errstate(invalid="ignore"):  # NumPy warns of a constant that is NaN
+        return where(unsettled == 0, friction, np.nan), going

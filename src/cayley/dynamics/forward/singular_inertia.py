@@ -1,0 +1,122 @@
+"""Why a mechanism cannot be accelerated at a configuration: its inertia matrix is not positive definite, and what is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.symbols import where
+from cayley.dynamics.forward.regular_inertia import always_regular, are_definite, regular_text
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.rigid_links.drives import rotor_inertias
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
+
+_ROUNDING = 1e-12  # of the largest of an eigenvector or of a body's moments
+_NEARLY = "the inertia matrix is singular to rounding"
+_PART = 0.1  # of the largest: a joint whose part in a motion is less does not name it
+
+
+@dataclass(frozen=True, eq=False)
+class InertiaRegularity:
+    """Which configurations have accelerations, and why the others have none."""
+
+    regular: np.ndarray
+    """(...) of truth values: where False, `forward_dynamics` and all that needs the inverse of the inertia matrix is NaN."""
+    reasons: np.ndarray
+    """(...) of sentences, empty where regular."""
+
+
+def inertia_regularity(tree: Tree, q: Any) -> InertiaRegularity:
+    """Whether the inertia matrix is positive definite, beyond rounding, at configurations (..., nq), and why not.
+
+    >>> from cayley.model.joint_kinds import Revolute
+    >>> from cayley.model.parts import Body, Joint
+    >>> bare = Tree.of("bare", [Body("base"), Body("a", 1.0, (0.5, 0, 0)), Body("b", 0.0)],
+    ...                [Joint("one", "base", "a", Revolute()), Joint("two", "a", "b", Revolute())])
+    >>> print(inertia_regularity(bare, [0.0, 0.0]).reasons)
+    the inertia matrix of bare is singular: a motion of joint 'two' moves no mass; give its link mass and inertia, ...
+    """
+    check_independent(tree, "the inertia matrix")
+    q = np.asarray(q, dtype=float)
+    regular = np.asarray(regularity_kernel(tree)(q) == 1)
+    reasons = np.full(regular.shape, "", dtype=object)
+    for state in map(tuple, np.argwhere(~regular)):
+        finite = np.isfinite(q[state]).all()
+        reasons[state] = why_singular(tree, q[state]) or _NEARLY if finite else "the configuration is not finite"
+    return InertiaRegularity(regular, reasons)
+
+
+@lru_cache(maxsize=16)
+def regularity_kernel(tree: Tree) -> Kernel:
+    """`regularity(q)`: 1 where the inertia matrix is regular, 0 where it is not."""
+    is_regular = (lambda q: q.sum() == q.sum()) if always_regular(tree) else regular_text(tree)
+    return sized_kernel(tree, "(q)->()", lambda q: where(is_regular(q), 1.0, 0.0) + 0.0, "inertia_regularity")
+
+
+def explanation(tree: Tree) -> Callable[..., None] | None:
+    """What raises `SingularityError` with the reason, called with the arguments (q first) of a function that had no answer; none of a
+    mechanism that is regular everywhere."""
+    if always_regular(tree):
+        return None
+
+    def explain(q: Any, *others: Any) -> None:
+        reason = why_singular(tree, q)
+        if reason is None and q.dtype == np.float32 and regularity_kernel(tree)(q) != 1:
+            reason = f"the inertia matrix of {tree.name} is singular to the rounding of float32: compute in float64"
+        if reason is not None:
+            raise SingularityError(reason)
+
+    return explain
+
+
+def why_singular(tree: Tree, q: Any) -> str | None:
+    """Why the inertia matrix at `q` (nq) cannot be inverted, in a sentence that names what is to blame; None if it can."""
+    return _why_not_definite(tree, inertia_matrix(links_of(tree), np.asarray(q, dtype=float)) + np.diag(rotor_inertias(tree)))
+
+
+def check_definite(tree: Tree, M: np.ndarray) -> None:
+    """Raise `SingularityError` for the first of the inertia matrices (..., nv, nv) that is not positive definite; NaN is none to judge."""
+    bad = first_failure(are_definite(M) | ~np.isfinite(M).all(axis=(-2, -1)))
+    if bad is not None:
+        raise SingularityError(f"{_why_not_definite(tree, M[bad])}{f' (state{place(bad)})' if bad else ''}")
+
+
+def _why_not_definite(tree: Tree, M: np.ndarray) -> str | None:
+    """Rows and columns are scaled to a diagonal of ones before, so that masses of very different sizes are no reason."""
+    if not np.isfinite(M).all():
+        return f"the inertia matrix of {tree.name} is not finite"
+    if are_definite(M):
+        return None
+    own = M.diagonal()
+    scale = 1 / np.sqrt(np.where(np.abs(own) > _ROUNDING**2 * np.abs(own).max(), np.abs(own), 1.0))
+    values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
+    negative = _negative_bodies(tree)
+    if values[0] < -_ROUNDING and negative:
+        return (f"the inertia matrix of {tree.name} is not positive definite: {', '.join(negative)}; no body has a negative moment of "
+                "inertia: correct it")
+    idle = np.abs(vectors[:, values <= max(_ROUNDING, values[0])])
+    parts = idle.max(axis=1) >= _PART * idle.max()
+    names = [joint.name for joint, own in zip(tree.joints, tree.v_slices, strict=True) if parts[own].any()]
+    one = f"joint {names[0]!r}" if len(names) == 1 else f"the joints {', '.join(map(repr, names))}"
+    return (f"the inertia matrix of {tree.name} is singular: a motion of {one} moves no mass; give its link mass and inertia, include "
+            "rotors, or fix the joint")
+
+
+def _negative_bodies(tree: Tree) -> list[str]:
+    """Bodies that no motion should gain energy from, and one does."""
+    found = []
+    for body in tree.bodies[1:]:
+        moments = np.linalg.eigvalsh(body.inertia)
+        if moments[0] < -_ROUNDING * np.abs(moments).max():
+            found.append(f"body {body.name!r} has the principal moments {np.array2string(moments, precision=6)}")
+    return found

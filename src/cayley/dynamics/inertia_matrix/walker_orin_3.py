@@ -1,0 +1,86 @@
+"""The inertia matrix of open chains by composite rigid bodies about their centres of mass: Algorithm 6.1.
+
+Composite body i is links i to n, frozen together. In the axes of link i:
+
+    mb       its mass                                  R        from the origin of link i to its centre of mass
+    Ec       its inertia tensor about that centre      s        from the origin of a link to that of the next
+    f, eta   force and moment, about the link's origin, that a unit acceleration of joint i needs from a joint
+A composite body without mass has no centre of mass; its origin takes the place, and only its inertia counts. Algorithm 6.2, in
+`generalized_links`, does not divide at all. Source: Walker & Orin 1982, method 3; Balafoutis & Patel (6.2.5)-(6.2.9), corrected as in
+spec E-3, E-4, E-5 and E-33.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inverse.passes import NONE, Z
+from cayley.dynamics.rigid_links.links import Link, Links
+
+
+class Composite(NamedTuple):
+    """Mass, centre of mass (3) and central inertia tensor (3, 3) of a composite body, in the axes of its first link."""
+
+    mb: Any
+    R: Any
+    Ec: Any
+
+
+def inertia_matrix(chain: Links, q: Any) -> Any:
+    """The inertia matrix (n, n) at the configuration `q`.
+
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29      ]])
+    """
+    bodies = composites(chain, q)
+    return mirrored([_column(chain, q, i, bodies[i]) for i in range(len(bodies))])
+
+
+def composites(chain: Links, q: Any) -> list[Composite]:
+    """The composite bodies of all links."""
+    found: list[Composite] = []
+    beyond = Composite(0.0, NONE, np.zeros((3, 3)))  # about the origin of the link before, in its axes
+    for link in reversed(chain.links):
+        own = _joined(link, beyond)
+        found.append(own)
+        R = link.offset(q) + link.inwards(own.R, q)  # (6.2.8b)
+        beyond = Composite(own.mb, R, link.inwards_both(own.Ec, q))  # (6.2.8c)
+    return found[::-1]
+
+
+def _joined(link: Link, beyond: Composite) -> Composite:
+    """A link and what is frozen to it, both in the link's axes."""
+    m, r = link.moments.mass, link.moments.center
+    mb = beyond.mb + m  # (6.2.8a)
+    R = (m * r + beyond.mb * beyond.R) / mb if mb else NONE  # (6.2.8b)
+    Ec = link.moments.inertia_about_center + _of_particle(m, r - R) + _of_particle(beyond.mb, beyond.R - R) + beyond.Ec  # (6.2.8c)
+    return Composite(mb, R, Ec)
+
+
+def _of_particle(m: Any, x: Any) -> Any:
+    """The inertia tensor of a mass at x."""
+    return m * (x @ x * np.eye(3) - np.outer(x, x))
+
+
+def _column(chain: Links, q: Any, i: int, body: Composite) -> list[Any]:
+    """The entries from the first row down to the diagonal."""
+    mb, R, Ec = body
+    F = np.cross(Z, mb * R) if chain.links[i].is_revolute else mb * Z  # (6.2.8d)
+    M = Ec @ Z if chain.links[i].is_revolute else NONE  # (6.2.8e)
+    f, eta = F, M + np.cross(R, F)  # (6.2.8g)
+    found = [_along_the_axis(chain.links[i], f, eta)]  # (6.2.8h)
+    for j in reversed(range(i)):
+        f = chain.links[j + 1].inwards(f, q)  # (6.2.9a)
+        eta = chain.links[j + 1].inwards(eta, q) + np.cross(chain.links[j + 1].offset(q), f)  # (6.2.9b)
+        found.append(_along_the_axis(chain.links[j], f, eta))  # (6.2.9c)
+    return found[::-1]
+
+
+def _along_the_axis(link: Link, f: Any, eta: Any) -> Any:
+    return eta[2] if link.is_revolute else f[2]

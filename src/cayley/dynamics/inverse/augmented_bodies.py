@@ -1,0 +1,162 @@
+"""Augmented and generalized links of an open chain: their moments, what of them is constant, and how they follow from each other.
+
+Augmented link i is link i with the mass of all links after it as a particle at the origin of link i+1; the last one may carry a payload.
+Generalized link i is links i to n, frozen together. About the origin of link i, in its axes:
+
+    mb       mass of either                        U, E     first moment and inertia tensor of a generalized link
+    u        first moment of an augmented link     Kh, K    Euler tensor and inertia tensor of an augmented link
+    s        from the origin of link i to that of link i+1
+An augmented link is rigid, and its moments are constants of the robot, if joint i+1 turns; if that slides by d they are polynomials of d
+with constant coefficients. Source: Balafoutis & Patel (5.3.9)-(5.3.36), Lemmas 5.1 and 5.2 as in spec E-18, and spec R-38, R-40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
+from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.dynamics.rigid_links.moments import NOTHING, Moments
+
+_STAYS = np.zeros(3)
+
+
+class Payload(NamedTuple):
+    """A particle on the last link: mass [kg] and place (3) [m] in the link's axes."""
+
+    mass: Any
+    at: Any
+
+
+class AugmentedLink(NamedTuple):
+    """The constants of an augmented link: coefficients of 1, d and d^2, where d is the coordinate of the next joint if that slides.
+
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
+    >>> from cayley.model.catalogue import load_robot
+    >>> first, *_ = augmented_constants(serial_chain(load_robot("s1_f4")))
+    >>> first.is_rigid, round(first.mass, 12), first.first[0].round(12)
+    (True, 33.45, array([0.    , 3.5175, 1.    ]))
+    """
+
+    mass: Any  # mb
+    first: tuple[Any, ...]  # of u
+    second: tuple[Any, ...]  # of Kh
+
+    @property
+    def is_rigid(self) -> bool:
+        return len(self.first) == 1
+
+    def moments(self, d: Any = None) -> Moments:
+        """mb, u and Kh, on-line: at the coordinate `d` of the next joint, which a rigid one does not need."""
+        if self.is_rigid:
+            return Moments(self.mass, self.first[0], self.second[0])
+        (u0, u1), (K0, K1, K2) = self.first, self.second
+        return Moments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
+
+
+def augmented_constants(chain: Links, payload: Payload | None = None) -> list[AugmentedLink]:
+    """What can be computed off-line of the augmented links: Step 1 of Algorithm 5.7."""
+    found: list[AugmentedLink] = []
+    beyond, place = (0.0, _STAYS) if payload is None else (payload.mass, np.asarray(payload.at))
+    slide: Any = None
+    for link in reversed(chain.links):
+        found.append(_augmented(link.moments, beyond, place, slide))
+        beyond, place = found[-1].mass, link.placement[:3, 3]
+        slide = link.placement[:3, 2] if link.is_prismatic else None
+    return found[::-1]
+
+
+def _augmented(own: Moments, beyond: Any, place: Any, slide: Any) -> AugmentedLink:
+    """A link and a particle `beyond` at s = place + d slide."""
+    mass = own.mass + beyond  # (5.3.44a)
+    u0 = own.first + beyond * place  # (5.3.44b)
+    K0 = own.second + beyond * np.outer(place, place)  # (5.3.44c) (5.3.44d)
+    if slide is None:
+        return AugmentedLink(mass, (u0,), (K0,))
+    crossed = np.outer(place, slide)
+    return AugmentedLink(mass, (u0, beyond * slide), (K0, beyond * (crossed + crossed.T), beyond * np.outer(slide, slide)))
+
+
+def augmented_links(chain: Links, q: Any, payload: Payload | None = None) -> Links:
+    """The chain of augmented links: `link.moments` are mb, u and Kh, numbers where they are constants."""
+    constants = augmented_constants(chain, payload)
+    slides = [q[link.coordinates][0] if link.is_prismatic else None for link in chain.links[1:]]
+    return chain.with_moments([constant.moments(d) for constant, d in zip_longest(constants, slides)])
+
+
+def carrying(chain: Links, payload: Payload) -> Links:
+    """The chain whose last link has the payload in it."""
+    at = np.asarray(payload.at)
+    particle = Moments(payload.mass, payload.mass * at, payload.mass * np.outer(at, at))
+    moments = [link.moments for link in chain.links]
+    return chain.with_moments([*moments[:-1], moments[-1].plus(particle)])
+
+
+# Generalized links
+
+
+def generalized_links(chain: Links, q: Any) -> list[Moments]:
+    """mb, U and the Euler tensor of the generalized links, on-line; `.inertia` is E. Spec R-32."""
+    found: list[Moments] = []
+    beyond = NOTHING
+    for link in reversed(chain.links):
+        whole = link.moments.plus(beyond)
+        found.append(whole)
+        beyond = whole.seen_from(link.rotation(q), link.offset(q))
+    return found[::-1]
+
+
+def first_moments(chain: Links, q: Any) -> list[Any]:
+    """U (3) of the generalized links by Lemma 5.1."""
+    found: list[Any] = []
+    beyond = _STAYS
+    for link in reversed(augmented_links(chain, q).links):
+        found.append(link.moments.first + beyond)  # (5.3.13)
+        beyond = link.inwards(found[-1], q)
+    return found[::-1]
+
+
+def first_moment_accelerations(chain: Links, q: Any, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
+    """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of each link."""
+    found: list[Any] = []
+    beyond = _STAYS
+    for link, Om, zeta in zip(reversed(augmented_links(chain, q).links), reversed(tensors), reversed(slides), strict=True):
+        found.append(Om @ link.moments.first + beyond)  # (5.3.40)
+        beyond = link.inwards(found[-1] + link.moments.mass * zeta, q)
+    return found[::-1]
+
+
+def gravity_forces(chain: Links, q: Any) -> Any:
+    """Joint forces (n) that hold the chain at rest against gravity: the derivatives of the potential, without any acceleration.
+
+    With them gravity is a term of its own, and the chain moves as if there was none. Spec R-32: G = -z . (U x g), and -mb z . g.
+    """
+    found = []
+    g = chain.gravity
+    for link, constant, U in zip(chain.links, augmented_constants(chain), first_moments(chain, q), strict=True):
+        g = link.outwards(g, q)
+        found.append(g[0] * U[1] - g[1] * U[0] if link.is_revolute else -constant.mass * g[2])
+    return np.array(found)
+
+
+# The torque of an augmented link
+
+
+def augmented_torque(link: Link, Om: Any) -> Any:
+    """mu (3): what turns an augmented link about its origin, by its Euler tensor (5.3.29)."""
+    return euler_torque(Om, link.moments.second)
+
+
+def augmented_torque_by_vectors(link: Link, w: Any, wd: Any) -> Any:
+    """The same by its inertia tensor, (5.3.20)."""
+    K = link.moments.inertia
+    return K @ wd + np.cross(w, K @ w)
+
+
+def torque_beside_sliding(link: Link, successor: Link, Om: Any, zeta: Any, q: Any) -> Any:
+    """mu and what the sliding of the next link adds (5.3.35); `zeta` is in the axes of the next link."""
+    return augmented_torque(link, Om) + successor.moments.mass * np.cross(successor.offset(q), successor.inwards(zeta, q))

@@ -1,0 +1,97 @@
+"""What the world does to a mechanism, in the links' terms: wrenches at named frames, and the motion of its base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor
+from cayley.dynamics.rigid_links.links import ROOT, Links
+from cayley.errors import ConventionError
+from cayley.model.tree import Tree
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Which inputs a kernel takes from the world: wrenches at frames, then the motion of the base."""
+
+    frames: tuple[str, ...] = ()
+    axes: str = "body"
+    base_motion: bool = False
+
+    def __post_init__(self) -> None:
+        check_axes(self.axes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*[f"wrench_{frame}" for frame in self.frames], *(["base_turning", "base_acceleration"] if self.base_motion else []))
+
+    @property
+    def shapes(self) -> str:
+        return ",(6)" * len(self.frames) + ",(3),(6)" * self.base_motion
+
+    @property
+    def words(self) -> str:
+        """What the inputs are, in a sentence."""
+        axes = "of the root" if self.axes == "world" else "of its frame"
+        places = ", ".join(map(repr, self.frames))
+        wrenches = f"Wrenches (f; m) [N; N m] act ON the mechanism at the origins of {places}, each in the axes {axes}."
+        base = ("The root moves: its angular velocity [rad/s], then the acceleration of its origin and its angular acceleration "
+                "[m/s^2; rad/s^2], in its own axes.")
+        return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
+
+    def acting(self, links: Links, tree: Tree, q: Any, inputs: Sequence[Any]) -> dict[str, Any]:
+        """The inputs as the options of a recursion over links."""
+        pushes = [push(links, tree, q, frame, wrench, self.axes) for frame, wrench in zip(self.frames, inputs, strict=False)]
+        base = base_movement(links, tree, *inputs[len(self.frames):]) if self.base_motion else None
+        return {"base": base, "pushes": pushes}
+
+
+def check_axes(axes: str) -> None:
+    """That these are axes in which a wrench is given."""
+    if axes not in ("body", "world"):
+        raise ConventionError(f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
+
+
+def push(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes: str) -> tuple[int, Load]:
+    """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's origin.
+
+    `axes`: those of the frame ("body") or of the root ("world").
+    """
+    check_axes(axes)
+    number, pose = links.place(tree, frame)
+    f, m = wrench[:3], wrench[3:]
+    if axes == "body":
+        f, m = pose[:3, :3] @ f, pose[:3, :3] @ m
+    elif number != ROOT:
+        f, m = _from_root(links, tree, q, number, f), _from_root(links, tree, q, number, m)
+    return number, Load(f, m + np.cross(pose[:3, 3], f))
+
+
+def base_movement(links: Links, tree: Tree, angular_velocity: Any, acceleration: Any) -> Movement:
+    """The movement of the links' root: the angular velocity (3) of the mechanism's root and the acceleration (6) of its origin and of its
+    turning (a; dw), both in the root's own axes."""
+    R, p = _root_axes(links, tree)
+    w, dw = R @ angular_velocity, R @ acceleration[3:]
+    W = acceleration_tensor(w, dw)
+    return Movement(w, dw, W, R @ acceleration[:3] - W @ p)
+
+
+def _root_axes(links: Links, tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    pose = links.bodies[tree.bodies[0].name][1]
+    return pose[:3, :3], pose[:3, 3]
+
+
+def _from_root(links: Links, tree: Tree, q: Any, number: int, x: Any) -> Any:
+    """Components in the axes of the mechanism's root into those of a link."""
+    way = []
+    while number != ROOT:
+        way.append(links.links[number])
+        number = way[-1].parent
+    x = _root_axes(links, tree)[0] @ x
+    for link in reversed(way):
+        x = link.outwards(x, q)
+    return x

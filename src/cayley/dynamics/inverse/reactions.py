@@ -1,0 +1,57 @@
+"""What each joint transmits: the force and the moment that the parent gives to the child, the drive's own share included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.dynamics.inverse.external_loads import Outside
+from cayley.dynamics.inverse.newton_euler import loads, movements
+from cayley.dynamics.rigid_links.links import ROOT, links_of
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
+from cayley.model.tree import Tree
+
+
+class Reactions(Kernel):
+    """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the moving joints, in their
+    order, at the origin and in the axes of the child's body. Along the joint's directions they are the forces of inverse dynamics."""
+
+    tree: Tree
+
+    def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+        """The kernel with more inputs: those of `inverse_dynamics.taking`."""
+        return _kernel(self.tree, Outside(tuple(wrenches), axes, base_motion), Kernel)
+
+
+def reactions_kernel(tree: Tree) -> Reactions:
+    """The reactions of a mechanism on which nothing acts but gravity; `.taking(...)` has the rest."""
+    made = _kernel(tree, Outside(), Reactions)
+    made.tree = tree
+    return made
+
+
+def _kernel(tree: Tree, outside: Outside, kind: Any) -> Any:
+    links = links_of(tree)
+    children = [links.bodies[joint.child] for joint in tree.joints if joint.motion.nv]
+    for frame in outside.frames:
+        tree.frame(frame)  # a wrong name is told now
+
+    def joint_reactions(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
+        acting = outside.acting(links, tree, q, more)
+        found = loads(links, q, movements(links, q, qd, qdd, acting["base"]), acting["pushes"])
+        rows = []
+        for number, pose in children:
+            assert number != ROOT
+            R, p = pose[:3, :3], pose[:3, 3]
+            f, n = found[number]
+            rows.append(np.concatenate([R.T @ f, R.T @ (n - np.cross(p, f))]))
+        return np.stack(rows) if rows else np.zeros((0, 6))
+
+    described(tree, joint_reactions, "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
+              "in the axes of the children.", outside.words)
+    return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->({len(children)},6)"), outputs=("wrenches",), units=units_of(tree),
+                  inputs=("q", "qd", "qdd", *outside.names), kind=kind)(joint_reactions)

@@ -1,0 +1,167 @@
+"""The sensitivity matrices of trees with joints of every kind, in closed form: Algorithm 7.1 written for the directions of a joint.
+
+A unit of one velocity of a joint, slide s and turn t in the axes of its link, changes the movement of the link and of all it carries:
+    w        angular velocity of the link         b    acceleration of its origin if the joint stood still
+    (dw, e, da)    change of w; change of its rate plus w x dw; change of the acceleration of the origin a, all in the link's axes
+             by acceleration   0,        t,                     s
+             by velocity       t,        (wp + w) x t,          (wp + w) x s + t x u
+             by coordinate     wp x t,   ddwp + w x (wp x t),   Wp s - t x b + 2 (wp x t) x u
+with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. The forces and moments that follow are
+    f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
+of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the joints before it feel.
+Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for joints with several velocities the same,
+direction by direction; equation (L-5) of docs/theory/linearised.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
+from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, loads, movements
+from cayley.dynamics.linearised.composite_rates import Rates, composite_rates, offset_rate
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.moments import Moments
+from cayley.errors import UnsupportedError
+
+_NONE = np.zeros(3)
+
+
+class Sensitivities(NamedTuple):
+    """dtau = D dqdd + V dqd + P dq, each (nv, nv)."""
+
+    D: Any
+    V: Any
+    P: Any
+
+
+class Change(NamedTuple):
+    """How the movement of a link changes: dw, e and da."""
+
+    w: Any
+    e: Any
+    a: Any
+
+
+class Direction(NamedTuple):
+    """One velocity of a joint: its slide and turn, and what a unit of acceleration, velocity and coordinate changes."""
+
+    slide: Any
+    turn: Any
+    by_acceleration: Change
+    by_velocity: Change
+    by_coordinate: Change
+
+
+class Asked(NamedTuple):
+    """What the force of one velocity feels of changes of acceleration (f), of e (B) and of dw (C), and what its own changes ask for."""
+
+    f: Any
+    B: Any
+    C: Any
+    by_velocity: Load
+    by_coordinate: Load
+
+
+def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
+    """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than these.
+
+    >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = sensitivities(minimal_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
+    >>> found.D.round(10)
+    array([[3.30781062, 0.74890531],
+           [0.74890531, 0.29 ]])
+    """
+    _check_directions(links)
+    moved = movements(links, q, v, vd)
+    found, bodies = loads(links, q, moved), composite_bodies(links, q)
+    rates = composite_rates(links, q, v, moved, bodies)
+    ways = [_directions(links, number, moved, q, v) for number in range(len(links.links))]
+    D, V, P = ([[0.0] * links.nv for _ in range(links.nv)] for _ in range(3))
+    for number, link in enumerate(links.links):
+        for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
+            asked, at = _asked(way, found[number], bodies[number], rates[number]), number
+            while at != ROOT:
+                here = links.links[at]
+                for other, j in zip(ways[at], range(links.nv)[here.columns], strict=True):
+                    D[i][j], V[i][j], P[i][j] = (_felt(asked, c) for c in other[2:])
+                    if at != number:
+                        D[j][i], V[j][i], P[j][i] = D[i][j], _along(other, asked.by_velocity), _along(other, asked.by_coordinate)
+                if here.parent != ROOT:
+                    asked = _carried(here, asked, moved[here.parent], q, v)
+                at = here.parent
+    return Sensitivities(*[np.array(matrix).reshape(links.nv, links.nv) for matrix in (D, V, P)])
+
+
+def _check_directions(links: Links) -> None:
+    for link in links.links:
+        if not link.motion.constant_subspace:
+            raise UnsupportedError(f"joint {link.name!r} of {links.name} is {link.motion.word}, and its directions change in the axes of "
+                                   'what it moves: the closed form does not have that. Use the method "differentiation"')
+
+
+def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any) -> list[Direction]:
+    link = links.links[number]
+    parent = at_rest(links) if link.parent == ROOT else moved[link.parent]
+    if link.is_revolute or link.is_prismatic:
+        return [_single(link, moved[number], q)]
+    return [_one_of_several(link, column, moved[number], parent, q, v) for column in link.subspace(q).T]
+
+
+def _single(link: Link, moved: Movement, q: Any) -> Direction:
+    """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
+    s, t = link.subspace(q)[:3, 0], link.subspace(q)[3:, 0]
+    dt, ds = np.cross(moved.w, t), np.cross(moved.w, s)
+    return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds), Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
+
+
+def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, v: Any) -> Direction:
+    s, t = column[:3], column[3:]
+    u, turning = np.split(link.twist(q, v[link.columns]), 2)
+    wp, dwp, b = (link.outwards(x, q) for x in (parent.w, parent.dw, parent.a + parent.W @ link.offset(q)))
+    dw = np.cross(wp, t)
+    twice = wp + moved.w
+    e = np.cross(dwp, t) + np.cross(dw, turning) + np.cross(moved.w, dw)
+    Wps = np.cross(dwp, s) + np.cross(wp, np.cross(wp, s))
+    return Direction(s, t, Change(_NONE, t, s), Change(t, np.cross(twice, t), np.cross(twice, s) + np.cross(t, u)),
+                     Change(dw, e, Wps + np.cross(b, t) + 2 * np.cross(dw, u)))
+
+
+def _asked(way: Direction, load: Load, body: Moments, rates: Rates) -> Asked:
+    (m, U, J), s, t = body, way.slide, way.turn
+    twice_dU = rates.dU + rates.dU
+    by_coordinate = _needed(way.by_coordinate, body, rates)
+    return Asked(m * s + np.cross(t, U), np.trace(J) * t - J @ t + np.cross(U, s), np.cross(twice_dU, s) - rates.twice_L(t, -1),
+                 _needed(way.by_velocity, body, rates),
+                 Load(by_coordinate.f + np.cross(t, load.f), by_coordinate.n + np.cross(t, load.n) + np.cross(s, load.f)))
+
+
+def _needed(change: Change, body: Moments, rates: Rates) -> Load:
+    """The force and the moment that a change of movement asks for."""
+    (m, U, J), (dw, e, da) = body, change
+    return Load(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
+                np.trace(J) * e - J @ e - rates.twice_L(dw) + np.cross(U, da))
+
+
+def _felt(asked: Asked, change: Change) -> Any:
+    return asked.f @ change.a + asked.B @ change.e + asked.C @ change.w
+
+
+def _along(way: Direction, load: Load) -> Any:
+    return way.slide @ load.f + way.turn @ load.n
+
+
+def _carried(link: Link, asked: Asked, parent: Movement, q: Any, v: Any) -> Asked:
+    """The same about the origin of the parent, in the parent's axes."""
+    s, ds = link.offset(q), offset_rate(link, parent.w, q, v)
+    f = link.inwards(asked.f, q)
+    return Asked(f, link.inwards(asked.B, q) + np.cross(s, f), link.inwards(asked.C, q) + np.cross(ds + ds, f),
+                 _carried_load(link, asked.by_velocity, s, q), _carried_load(link, asked.by_coordinate, s, q))
+
+
+def _carried_load(link: Link, load: Load, s: Any, q: Any) -> Load:
+    f = link.inwards(load.f, q)
+    return Load(f, link.inwards(load.n, q) + np.cross(s, f))

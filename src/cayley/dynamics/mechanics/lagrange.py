@@ -1,0 +1,176 @@
+"""Lagrange's equations of any system: you write its energies, the equations of motion come out as kernels.
+
+    q, qd, qdd   generalised coordinates, their rates and accelerations (n)         t   time, if the system depends on it
+    L = K - U    Lagrangian         p = dL/dqd   momenta         Q   applied forces         R   dissipation (Rayleigh)
+    phi          holonomic constraints (h), phi(q, t) = 0, with A = dphi/dq and multipliers lam
+
+    d/dt (dL/dqd) - dL/dq + dR/dqd + A^T lam = Q + tau
+A system is scleronomic if none of its functions takes t, rheonomic if one does: then d/dt keeps the partial derivatives by t, and the
+kernels take t as their last argument. Q are the coefficients of virtual displacements, at frozen time; they may be taken from effective
+displacements only if the system is scleronomic.
+Sources: Ruggiu (3.40)-(3.50); Yamamoto (3.1), (3.2), (G.1)-(G.12), corrected as in spec E3-43.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.derivative import jacobian
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.linear import ldl_solve
+from cayley.dynamics.forward.regular_inertia import is_definite, only_where
+from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
+from cayley.errors import SingularityError, UnsupportedError
+
+
+def lagrange_system(kinetic: Function, potential: Function | None = None, *, forces: Function | None = None,
+                    dissipation: Function | None = None, constraints: Function | None = None, name: str = "system") -> LagrangeSystem:
+    """A system by its kinetic energy K(q, qd) and its potential energy U(q) [J], or by its whole Lagrangian in place of K.
+
+    `forces(q, qd)` (n): generalised forces that act on it; `dissipation(q, qd)`: Rayleigh's function [W]; `constraints(q)` (h): zero when
+    they hold. Each is written for one state with NumPy's functions, and takes t as one more argument if it depends on time.
+
+    >>> pendulum = lagrange_system(lambda q, qd: qd[0] ** 2 / 2, lambda q: -9.81 * np.cos(q[0]))
+    >>> pendulum.generalized_forces([np.pi / 2], [0.0], [1.0])
+    array([10.81])
+    """
+    K, U = timed(kinetic, 2), optional(potential, 1)
+    given = ((kinetic, 2), (potential, 1), (forces, 2), (dissipation, 2), (constraints, 1))
+    return LagrangeSystem(
+        lagrangian=lambda q, qd, t: K(q, qd, t) if U is None else K(q, qd, t) - U(q, t),
+        rheonomic=any(takes_time(function, count) for function, count in given if function),
+        forces=optional(forces, 2), dissipation=optional(dissipation, 2), constraints=optional(constraints, 1), name=name)
+
+
+class Terms(NamedTuple):
+    """M qdd + bias = tau."""
+
+    M: Any
+    bias: Any
+
+
+class Motion(NamedTuple):
+    """Accelerations, and multipliers of the constraints."""
+
+    qdd: Any
+    lam: Any
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangeSystem:
+    """Made by `lagrange_system`. Its functions all take t last; its kernels take t last if the system is rheonomic.
+
+    >>> bead = lagrange_system(lambda q, qd, t: (qd[0] ** 2 + (3.0 * np.sin(q[0])) ** 2) / 2 + 9.81 * np.cos(q[0]))
+    >>> bead.rheonomic, bead.generalized_forces([0.5], [0.0], [1.0], 0.0).round(6)
+    (True, array([1.916545]))
+    """
+
+    lagrangian: Function
+    rheonomic: bool
+    forces: Function | None = None
+    dissipation: Function | None = None
+    constraints: Function | None = None
+    name: str = "system"
+
+    @cached_property
+    def generalized_forces(self) -> Kernel:
+        """`(q, qd, qdd)` -> tau (..., n): the forces, besides the applied ones, that give the accelerations; with those of constraints."""
+        def text(q: Any, qd: Any, qdd: Any, t: Any) -> Any:
+            M, bias = self._terms(q, qd, t)
+            return M @ qdd + bias
+        return self._kernel("generalized_forces", ("q", "qd", "qdd"), "(n)", text)
+
+    @cached_property
+    def inertia_matrix(self) -> Kernel:
+        """`(q, qd)` -> M (..., n, n) = d2L/dqd2."""
+        return self._kernel("inertia_matrix", ("q", "qd"), "(n,n)", lambda q, qd, t: self._terms(q, qd, t).M)
+
+    @cached_property
+    def bias(self) -> Kernel:
+        """`(q, qd)` -> the generalised forces (..., n) at qdd = 0: M qdd + bias = tau."""
+        return self._kernel("bias", ("q", "qd"), "(n)", lambda q, qd, t: self._terms(q, qd, t).bias)
+
+    @cached_property
+    def momenta(self) -> Kernel:
+        """`(q, qd)` -> p (..., n) = dL/dqd."""
+        return self._kernel("momenta", ("q", "qd"), "(n)", lambda q, qd, t: jacobian(self.lagrangian(q, qd, t), qd))
+
+    @cached_property
+    def energy_function(self) -> Kernel:
+        """`(q, qd)` -> p.qd - L [J]: K + U of a scleronomic system; constant if L does not contain t and no forces do work."""
+        def text(q: Any, qd: Any, t: Any) -> Any:
+            L = self.lagrangian(q, qd, t)
+            return jacobian(L, qd) @ qd - L
+        return self._kernel("energy_function", ("q", "qd"), "()", text)
+
+    @cached_property
+    def accelerations(self) -> Kernel:
+        """`(q, qd, tau)` -> qdd (..., n); NaN where M, or A M^-1 A^T, is singular, and `SingularityError` if that is asked of one state."""
+        return self._kernel("accelerations", ("q", "qd", "tau"), "(n)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).qdd,
+                            self._explain)
+
+    @cached_property
+    def multipliers(self) -> Kernel:
+        """`(q, qd, tau)` -> lam (..., h): the constraints push with the generalised forces - A^T lam."""
+        self._check_constrained()
+        return self._kernel("multipliers", ("q", "qd", "tau"), "(h)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).lam,
+                            self._explain)
+
+    @cached_property
+    def constraint_jacobian(self) -> Kernel:
+        """`(q)` -> A (..., h, n)."""
+        self._check_constrained()
+        return self._kernel("constraint_jacobian", ("q",), "(h,n)", lambda q, t: jacobian(self._phi(q, t), q))
+
+    def degrees_of_freedom(self, q: Any, t: float = 0.0) -> int:
+        """Coordinates less independent constraints, near a configuration: n - rank A.
+
+        >>> circle = lagrange_system(lambda x, xd: xd @ xd / 2, constraints=lambda x: [x @ x - 1, 2 * (x @ x) - 2])
+        >>> circle.degrees_of_freedom([0.6, 0.8])
+        1
+        """
+        if self.constraints is None:
+            return len(q)
+        return len(q) - int(np.linalg.matrix_rank(self.constraint_jacobian(q, *([t] if self.rheonomic else []))))    # (G.2)
+
+    def _terms(self, q: Any, qd: Any, t: Any) -> Terms:
+        L = self.lagrangian(q, qd, t)
+        p = jacobian(L, qd)                                                             # (3.50)
+        bias = jacobian(p, q) @ qd + by_time(p, t) - jacobian(L, q)                     # (3.50)
+        if self.dissipation is not None:
+            bias = bias + jacobian(self.dissipation(q, qd, t), qd)
+        if self.forces is not None:
+            bias = bias - np.stack(list(self.forces(q, qd, t)))
+        return Terms(jacobian(p, qd), bias)
+
+    def _motion(self, q: Any, qd: Any, tau: Any, t: Any) -> Motion:
+        M, bias = self._terms(q, qd, t)
+        free = only_where(is_definite(M), ldl_solve(M, tau - bias))
+        if self.constraints is None:
+            return Motion(free, np.zeros(0))
+        phi = self._phi(q, t)
+        A = jacobian(phi, q)
+        rate = A @ qd + by_time(phi, t)
+        change = jacobian(rate, q) @ qd + by_time(rate, t)
+        yielded = ldl_solve(M, A.T)
+        lam = only_where(is_definite(A @ yielded), ldl_solve(A @ yielded, A @ free + change))
+        return Motion(free - yielded @ lam, lam)
+
+    def _phi(self, q: Any, t: Any) -> Any:
+        return np.stack(list(self.constraints(q, t)))  # type: ignore[misc]
+
+    def _check_constrained(self) -> None:
+        if self.constraints is None:
+            raise UnsupportedError(f"{self.name} has no constraints: give them when you make the system, constraints=lambda q: [...]")
+
+    def _explain(self, *state: Any) -> None:
+        raise SingularityError(f"{self.name} has no accelerations at this state: its inertia matrix d2L/dqd2 is not positive definite, or "
+                               "its constraints depend on one another")
+
+    def _kernel(self, name: str, arrays: Sequence[str], out: str, text: Function, explain: Function | None = None) -> Kernel:
+        return timed_kernel(",".join(["(n)"] * len(arrays)), out, text, name, arrays, self.rheonomic, explain)

@@ -1,0 +1,241 @@
+"""A mechanism as dynamics sees it: links, each moved by one elementary motion, with the moments of all that is fixed to it.
+
+Fixed joints are merged into the links before them; joints that are sequences of elementary motions (universal, planar) become links
+without mass in between. A revolute or prismatic joint has its axis as the z axis of its link. The pose of link i in its
+parent is
+
+    A = Rz(beta) Rx(alpha) Rz(gamma) (motion)         s = offset + what the motion slides
+so that vectors are turned by planar rotations, 4 multiplications and 2 additions each, none for angles that are zero. In modified
+Denavit-Hartenberg frames beta is zero. Source: Balafoutis & Patel (2.3.1)-(2.3.4), and section 5.3.2 for the two-stage turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.dynamics.rigid_links.moments import NOTHING, Moments
+from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz
+from cayley.errors import UnsupportedError
+from cayley.model.constraints import check_independent
+from cayley.model.joint_kinds import Motion
+from cayley.model.report import check_has_masses
+from cayley.model.tree import Tree
+
+ROOT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid body and the elementary motion by which it moves in its parent."""
+
+    name: str  # of its joint
+    parent: int  # ROOT, or the number of the link before it
+    motion: Motion
+    coordinates: slice  # in q
+    columns: slice  # in the velocity
+    placement: np.ndarray  # of the joint's frame in the parent's, (4, 4)
+    moments: Moments = NOTHING
+    turns_unseen: bool = False  # a last link, symmetric about its axis: its axes need not turn with it
+
+    @property
+    def is_revolute(self) -> bool:
+        screw = self.motion.screw
+        return screw is not None and screw.turn != 0 and screw.slide == 0
+
+    @property
+    def is_prismatic(self) -> bool:
+        screw = self.motion.screw
+        return screw is not None and screw.turn == 0
+
+    @property
+    def turns_about_axis(self) -> bool:
+        """Whether its joint is revolute or helical."""
+        screw = self.motion.screw
+        return screw is not None and screw.turn != 0
+
+    def subspace(self, q: Any) -> Any:
+        """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants for most kinds."""
+        return self._directions if self.motion.constant_subspace else self.motion.subspace(q[self.coordinates])
+
+    def twist(self, q: Any, v: Any) -> Any:
+        """The twist (6) of the link in its parent, in the link's axes, at the joint's velocity (nv)."""
+        return self.subspace(q) @ v
+
+    def twist_rate(self, q: Any, v: Any, vd: Any) -> Any:
+        """The rate (6) of the components of that twist, with the joint's acceleration `vd` (nv)."""
+        given = self.subspace(q) @ vd
+        return given if self.motion.constant_subspace else given + self.motion.bias(q[self.coordinates], v)
+
+    def subspace_rate(self, q: Any, v: Any) -> Any:
+        """How fast the directions (6, nv) change in the link's axes at the joint's velocity (nv)."""
+        return self.motion.subspace_rate(q[self.coordinates], v)
+
+    @cached_property
+    def _directions(self) -> np.ndarray:
+        return self.motion.subspace(None)
+
+    @cached_property
+    def _turns(self) -> tuple[Turn, Turn, Turn]:
+        return zxz(self.placement[:3, :3])
+
+    def offset(self, q: Any) -> Any:
+        """The origin (3) of the link in its parent, at the mechanism's configuration `q`."""
+        if self.is_revolute:
+            return self.placement[:3, 3]
+        slid = self.motion.pose(q[self.coordinates])[1]
+        return self.placement[:3, 3] + self.placement[:3, :3] @ slid
+
+    def inwards(self, x: Any, q: Any) -> Any:
+        """A x: components (3) in the link's axes into components in the parent's."""
+        beta, alpha, gamma = self._turns
+        return beta.about_z(alpha.about_x(self._moved(gamma, q).forth(x)))
+
+    def outwards(self, x: Any, q: Any) -> Any:
+        """A^T x: components (3) in the parent's axes into components in the link's."""
+        beta, alpha, gamma = self._turns
+        return self._moved(gamma, q).back(alpha.back_about_x(beta.back_about_z(x)))
+
+    def inwards_both(self, T: Any, q: Any) -> Any:
+        """A T A^T of a symmetric tensor (3, 3)."""
+        beta, alpha, gamma = self._turns
+        return beta.tensor_about_z(alpha.tensor_about_x(self._moved(gamma, q).tensor_forth(T)))
+
+    def rotation(self, q: Any) -> Any:
+        """A (3, 3)."""
+        return np.stack([self.inwards(e, q) for e in np.eye(3)], axis=1)
+
+    def _moved(self, gamma: Turn, q: Any) -> Any:
+        if self.turns_unseen:
+            return gamma
+        if self.turns_about_axis:
+            return turn_about_z(gamma, q[self.coordinates][0])
+        return gamma.then(self.motion.pose(q[self.coordinates])[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The links of a mechanism, parents first; gravity in the root's frame; and where the bodies are: (link or ROOT, pose in it)."""
+
+    name: str
+    links: tuple[Link, ...]
+    gravity: np.ndarray
+    bodies: dict[str, tuple[int, np.ndarray]]
+    nq: int
+    nv: int
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each link the numbers of the links that it carries."""
+        found: list[list[int]] = [[] for _ in self.links]
+        for number, link in enumerate(self.links):
+            if link.parent != ROOT:
+                found[link.parent].append(number)
+        return tuple(map(tuple, found))
+
+    def place(self, tree: Tree, frame: str) -> tuple[int, np.ndarray]:
+        """The link (or ROOT) that carries a named frame, and the frame's pose (4, 4) in it."""
+        wanted = tree.frame(frame)
+        number, pose = self.bodies[wanted.body]
+        return number, pose @ wanted.pose
+
+    def reframed(self, changes: Sequence[np.ndarray], root: np.ndarray | None = None) -> Links:
+        """The same links in other frames: `changes[i]` is the pose (4, 4) of the new frame of link i in its old one.
+
+        The axis of a joint must stay what it was: a revolute joint's frame may be moved along its axis and turned, so that the axis
+        becomes z, a prismatic joint's frame may be any, other joints' frames must stay.
+        """
+        start = np.eye(4) if root is None else root
+        links = tuple(_reframed(link, changes[i], start if link.parent == ROOT else changes[link.parent])
+                      for i, link in enumerate(self.links))
+        bodies = {name: (i, inverse_pose(start if i == ROOT else changes[i]) @ pose) for name, (i, pose) in self.bodies.items()}
+        return replace(self, links=links, bodies=bodies, gravity=start[:3, :3].T @ self.gravity)
+
+    def with_moments(self, moments: Sequence[Moments]) -> Links:
+        return replace(self, links=tuple(replace(link, moments=m) for link, m in zip(self.links, moments, strict=True)))
+
+    def placed(self, placements: Sequence[np.ndarray]) -> Links:
+        return replace(self, links=tuple(replace(link, placement=p) for link, p in zip(self.links, placements, strict=True)))
+
+
+def links_of(tree: Tree) -> Links:
+    """The links of a mechanism in the frames of its bodies, turned only where a joint's axis is not the z axis already.
+
+    A moving body without a known mass is an error that names it, and so are joints that are tied together.
+    """
+    check_independent(tree, "the dynamics")
+    check_has_masses(tree)
+    plain = _plain_links(tree)
+    return plain.reframed([_axis_to_z(link.motion) for link in plain.links])
+
+
+def inverse_pose(pose: np.ndarray) -> np.ndarray:
+    R, p = pose[:3, :3], pose[:3, 3]
+    return pose_of(R.T, -(R.T @ p))
+
+
+def pose_of(R: Any, p: Any) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = R, p
+    return pose
+
+
+def frame_with_z(axis: Any, x: Any = None) -> np.ndarray:
+    """A rotation (3, 3) whose z axis is a unit vector, and whose x axis is as near as possible to a direction."""
+    z = np.asarray(axis, dtype=float)
+    towards = np.eye(3)[0] if x is None else np.asarray(x, dtype=float)
+    if np.linalg.norm(np.cross(z, towards)) < 1e-6 * np.linalg.norm(towards):
+        towards = np.eye(3)[int(np.argmin(np.abs(z)))]
+    across = towards - (towards @ z) * z
+    across = across / np.linalg.norm(across)
+    return np.stack([across, np.cross(z, across), z], axis=1)
+
+
+def _plain_links(tree: Tree) -> Links:
+    links: list[Link] = []
+    bodies: dict[str, tuple[int, np.ndarray]] = {tree.bodies[0].name: (ROOT, np.eye(4))}
+    for joint, place, first in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
+        number, pose = bodies[joint.parent]
+        pose = pose @ joint.placement
+        q, v = place.start, first.start
+        for motion in joint.motion.elementary:
+            if motion.nv:
+                links.append(Link(joint.name, number, motion, slice(q, q + motion.nq), slice(v, v + motion.nv), pose))
+                number, pose = len(links) - 1, np.eye(4)
+                q, v = q + motion.nq, v + motion.nv
+        bodies[joint.child] = (number, pose)
+    carried = [NOTHING] * len(links)
+    for body in tree.bodies:
+        number, pose = bodies[body.name]
+        if number != ROOT:
+            carried[number] = carried[number].plus(Moments.of(body).seen_from(pose[:3, :3], pose[:3, 3]))
+    return Links(tree.name, tuple(links), np.asarray(tree.gravity), bodies, tree.nq, tree.nv).with_moments(carried)
+
+
+def _axis_to_z(motion: Motion) -> np.ndarray:
+    return np.eye(4) if motion.screw is None else pose_of(frame_with_z(motion.screw.axis), np.zeros(3))
+
+
+def _reframed(link: Link, change: np.ndarray, parent_change: np.ndarray) -> Link:
+    back = inverse_pose(change)
+    return replace(link, motion=link.motion.turned(change[:3, :3]), placement=inverse_pose(parent_change) @ link.placement @ change,
+                   moments=link.moments.seen_from(back[:3, :3], back[:3, 3]))
+
+
+def serial_chain(tree: Tree, *, prismatic: bool = True) -> Links:
+    """The links of an open chain of revolute and, unless said otherwise, prismatic joints, for methods that are published for such chains
+    alone; other mechanisms are refused by the joint's name."""
+    chain = links_of(tree)
+    for number, link in enumerate(chain.links):
+        if link.parent != number - 1:
+            raise UnsupportedError(f"this method is for open chains, and {tree.name} branches at joint {link.name!r}: use the default "
+                                   "method, which is for trees")
+        if not (link.is_revolute or (prismatic and link.is_prismatic)):
+            words = "revolute and prismatic" if prismatic else "revolute"
+            raise UnsupportedError(f"this method is for {words} joints, and joint {link.name!r} of {tree.name} is {link.motion.word}: use "
+                                   "the default method, which is for joints of every kind")
+    return chain

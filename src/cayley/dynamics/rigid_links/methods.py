@@ -1,0 +1,59 @@
+"""Functions of a mechanism that several published methods compute: the kernel of the default, and the others by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from inspect import signature
+from typing import Any, NamedTuple
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics.rigid_links.links import Links, serial_chain
+from cayley.errors import ConventionError
+from cayley.model.tree import Tree
+from cayley.wording import did_you_mean
+
+
+class Method(NamedTuple):
+    """A method: its module, where it is published, and the links that it works on. The text is the module's function `function`."""
+
+    module: str
+    source: str
+    links: Callable[[Tree], Links] = serial_chain
+
+    def text(self, tree: Tree, function: str) -> Callable[..., Any]:
+        """The function of this method for a mechanism."""
+        compute, links = getattr(import_module(self.module), function), self.links(tree)
+        return lambda *state, **options: compute(links, *state, **options)
+
+    def takes(self, option: str, function: str) -> bool:
+        return option in signature(getattr(import_module(self.module), function)).parameters
+
+
+class Alternatives(Kernel):
+    """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd, qdd)` by another."""
+
+    methods: Mapping[str, Method] = {}
+    tree: Tree
+    _make: Callable[[str], Kernel]
+
+    def using(self, method: str) -> Kernel:
+        """The kernel of a method by its name; made once. The names are `methods`."""
+        self.check_method(method)
+        if method not in self._made:
+            self._made[method] = self._make(method)
+        return self._made[method]
+
+    def __reduce__(self) -> Any:
+        """Pickled as the mechanism and the name of this function of it, so that the methods are there where it arrives."""
+        return (getattr, (self.tree, self.__name__)) if hasattr(getattr(self, "tree", None), self.__name__) else super().__reduce__()
+
+    def check_method(self, method: str) -> None:
+        """That a method of this name exists."""
+        if method not in self.methods:
+            advice = did_you_mean(method, self.methods, otherwise=".")
+            raise ConventionError(f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
+
+    def offering(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> None:
+        """Give this kernel its other methods."""
+        self.tree, self.methods, self._make, self._made = tree, methods, make, {}  # type: ignore[var-annotated]

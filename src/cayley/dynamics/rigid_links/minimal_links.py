@@ -1,0 +1,230 @@
+"""The links of a mechanism in the frames and with the moments that cost the fewest operations. The motion and the forces are the same.
+
+Frames. The frame of a revolute joint may be moved along its axis and turned about it. Here the origin of link i is the foot, on its own
+axis, of the common normal with its parent's axis, and the parent's x axis is along that normal: then A = Rx(alpha) Rz(q) and the
+offset is (a, 0, d), one number less than in Denavit-Hartenberg frames. A prismatic joint's link takes the axes of its parent and the
+origin of the link that it carries: its A is 1. The root's frame is that of the first link.
+
+Moments. Whatever lies on the axis of a revolute joint moves with its parent as well. The mass distribution m, uz, Jzz of a link along its
+axis is therefore given to the parent; so is the whole second moment of a sliding link, and the mass of a ball-jointed one. What is left
+is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links but the first few have then no mass at all.
+
+Source: equations (D-9)-(D-10) of docs/theory/inverse_dynamics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links, frame_with_z, links_of, pose_of
+from cayley.dynamics.rigid_links.moments import Moments
+from cayley.model.joint_kinds import Motion
+from cayley.model.tree import Tree
+
+_PARALLEL = 1e-12  # sine below which axes are parallel
+_NEARLY_PARALLEL = 0.03  # feet of common normals are far away: the square of the distance is lost in digits
+_ROUNDING = 1e-14  # of a moment, beside what it was summed from
+
+
+def minimal_links(tree: Tree, *, pushed: Iterable[str] = ()) -> Links:
+    """The links of a mechanism, ready for the recursions that are compiled. `pushed` are frames at which wrenches act.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> [link.moments.mass for link in minimal_links(load_robot("puma560")).links]
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    links = grouped(in_lean_frames(links_of(tree)))
+    return without_unseen_turns(links, {links.place(tree, frame)[0] for frame in pushed})
+
+
+# Frames
+
+
+class Normal(NamedTuple):
+    """The common normal of a parent's axis and its child's, in the parent's frame, whose axis is z: the direction from the parent, and
+    how far along the child's axis its foot is from the child's origin."""
+
+    direction: np.ndarray | None
+    slide: float
+
+
+def in_lean_frames(links: Links) -> Links:
+    """The same links in the frames described above."""
+    changes: list[np.ndarray] = []
+    for number, link in enumerate(links.links):
+        if link.turns_about_axis:
+            changes.append(_turning_frame(links, number, changes))
+        elif link.is_prismatic:
+            changes.append(_sliding_frame(links, number, changes))
+        else:
+            changes.append(np.eye(4))
+    root = _root_frame(links, changes)
+    return _exact(links.reframed(changes, root), [_reach(links, number, changes, root) for number in range(len(changes))])
+
+
+def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
+    """Along the axis to the foot of the normal with the parent's axis; about it so that x is the normal with the child's."""
+    link, onward = links.links[number], _onward(links, number)
+    if link.parent != ROOT and links.links[link.parent].turns_about_axis:
+        slide = _normal(link, changes[link.parent][2, 3]).slide
+    else:
+        slide = _distance_to_child(onward)
+    direction = _x_direction(links, number)
+    x = _own_direction(link.moments) if direction is None else direction
+    return pose_of(frame_with_z((0.0, 0.0, 1.0), x), np.array([0.0, 0.0, slide]))
+
+
+def _sliding_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
+    """Parallel to the parent's frame; the origin where the link carries the next, or at its centre of mass."""
+    link, onward = links.links[number], _onward(links, number)
+    parent = np.eye(3) if link.parent == ROOT else changes[link.parent][:3, :3]
+    turned = link.placement[:3, :3].T @ parent
+    if onward is None:
+        return pose_of(turned, link.moments.center)
+    slide = _distance_to_child(_onward(links, links.links.index(onward))) if onward.turns_about_axis else 0.0
+    return pose_of(turned, onward.placement[:3, 3] + slide * onward.placement[:3, 2])
+
+
+def _root_frame(links: Links, changes: list[np.ndarray]) -> np.ndarray:
+    """The frame of the first link, where it is a turning one."""
+    for number, link in enumerate(links.links):
+        if link.parent == ROOT and link.turns_about_axis:
+            return link.placement @ changes[number]
+    return np.eye(4)
+
+
+def _onward(links: Links, number: int) -> Link | None:
+    """The link whose frame this one's is fitted to: the first that turns, or the first."""
+    carried = [links.links[k] for k in links.children[number]]
+    return next((link for link in carried if link.turns_about_axis), carried[0] if carried else None)
+
+
+def _distance_to_child(child: Link | None) -> float:
+    """Along z to the foot of the normal with the child's axis."""
+    if child is None or not child.turns_about_axis:
+        return 0.0
+    normal = _normal(child)
+    foot = child.placement[:3, 3] + normal.slide * child.placement[:3, 2]
+    return float(foot[2])
+
+
+def _x_direction(links: Links, number: int) -> np.ndarray | None:
+    """The normal with the next axis that has one; prismatic joints turn nothing, so the axis behind them is as good."""
+    child = _onward(links, number)
+    turned = np.eye(3)
+    while child is not None:
+        axis = turned @ child.placement[:3, :3] @ _axis(child.motion)
+        if child.turns_about_axis and np.array_equal(turned, np.eye(3)):
+            return _normal(child).direction
+        across = np.cross([0.0, 0.0, 1.0], axis)
+        if np.linalg.norm(across) > _PARALLEL:
+            return across
+        if not child.is_prismatic:
+            return None
+        turned = turned @ child.placement[:3, :3]
+        child = _onward(links, links.links.index(child))
+    return None
+
+
+def _axis(motion: Motion) -> np.ndarray:
+    return np.array([0.0, 0.0, 1.0]) if motion.screw is None else np.asarray(motion.screw.axis)
+
+
+def _normal(child: Link, height: float = 0.0) -> Normal:
+    """The common normal of the parent's z axis and the axis of a turning child; at a height on the z axis, if they are parallel."""
+    point, axis = child.placement[:3, 3], child.placement[:3, 2]
+    across = np.cross([0.0, 0.0, 1.0], axis)
+    sine = float(np.linalg.norm(across))
+    if sine < _PARALLEL:
+        direction = np.array([point[0], point[1], 0.0])
+        return Normal(direction if np.linalg.norm(direction) > 1e-12 else None, (height - point[2]) / axis[2])
+    if sine < _NEARLY_PARALLEL:
+        return Normal(across, 0.0)
+    # the foot on the child's axis: there the way from the z axis is along `across`
+    beside = np.cross(across, [0.0, 0.0, 1.0])
+    return Normal(across, -float(point @ beside) / float(axis @ beside))
+
+
+def _own_direction(moments: Moments) -> np.ndarray:
+    """For a last link: x towards its centre of mass, or along a principal axis of what is seen along z."""
+    across = np.array([*moments.first[:2], 0.0])
+    if np.linalg.norm(across) > 1e-12 * max(abs(moments.mass), 1e-300):
+        return across
+    (a, b), (_, c) = moments.second[:2, :2]
+    angle = 0.5 * np.arctan2(2 * b, a - c) if abs(b) > _ROUNDING * (abs(a) + abs(c)) else 0.0
+    return np.array([np.cos(angle), np.sin(angle), 0.0])
+
+
+def _reach(links: Links, number: int, changes: list[np.ndarray], root: np.ndarray) -> float:
+    """The lengths from which the offset of a link in its new frames is summed."""
+    link = links.links[number]
+    poses = (link.placement, changes[number], root if link.parent == ROOT else changes[link.parent])
+    return sum(float(np.linalg.norm(pose[:3, 3])) for pose in poses)
+
+
+def _exact(links: Links, reach: Sequence[float]) -> Links:
+    """Lengths and cosines that only rounding keeps from zero, made zero."""
+    return links.placed([_clean(link.placement, size) for link, size in zip(links.links, reach, strict=True)])
+
+
+def _clean(placement: np.ndarray, size: float) -> np.ndarray:
+    exact = placement.copy()
+    exact[:3, 3] = np.where(np.abs(placement[:3, 3]) < _ROUNDING * size, 0.0, placement[:3, 3])
+    R = placement[:3, :3]
+    exact[:3, :3] = np.where(np.abs(R) < _ROUNDING, 0.0, np.where(np.abs(np.abs(R) - 1) < _ROUNDING, np.sign(R), R))
+    return exact
+
+
+# Moments
+
+
+def grouped(links: Links) -> Links:
+    """The same links with moments given to the parents wherever the joints cannot tell the difference."""
+    moments = [link.moments for link in links.links]
+    sizes = [_size(m) for m in moments]
+    for number in reversed(range(len(moments))):
+        link = links.links[number]
+        shared = _shared(link.motion, moments[number])
+        moments[number] = _without_rounding(moments[number].minus(shared), sizes[number])
+        if link.parent != ROOT:
+            given = shared.seen_from(link.placement[:3, :3], link.placement[:3, 3])
+            moments[link.parent] = moments[link.parent].plus(given)
+            sizes[link.parent] = sizes[link.parent].plus(_size(given))
+    return links.with_moments(moments)
+
+
+def without_unseen_turns(links: Links, seen: Container[int] = ()) -> Links:
+    """Last links that are symmetric about their joint's axis look the same whatever its angle is: their axes stay with the parent's.
+
+    Except those that are `seen` by something else.
+    """
+    unseen = [link.is_revolute and not carried and number not in seen and _is_symmetric(link.moments)
+              for number, (link, carried) in enumerate(zip(links.links, links.children, strict=True))]
+    return replace(links, links=tuple(replace(link, turns_unseen=u) for link, u in zip(links.links, unseen, strict=True)))
+
+
+def _is_symmetric(moments: Moments) -> bool:
+    (xx, xy, xz), (_, yy, yz), _ = moments.second
+    size = _ROUNDING * np.abs(moments.second).max()
+    return not (moments.first[:2].any() or xz or yz) and abs(xy) <= size and abs(xx - yy) <= size
+
+
+def _shared(motion: Motion, moments: Moments) -> Moments:
+    """What moves with the parent in the same way, whatever the joint does."""
+    mass, first, second = motion.shared_moments
+    return Moments(moments.mass * mass, moments.first * first, moments.second * second)
+
+
+def _size(moments: Moments) -> Moments:
+    """The largest that each moment could have been, to know what is rounding."""
+    first, second = np.abs(moments.first).max(), np.abs(moments.second).max()
+    return Moments(abs(moments.mass), np.full(3, first), np.full((3, 3), second))
+
+
+def _without_rounding(moments: Moments, size: Moments) -> Moments:
+    mass, first, second = (np.where(np.abs(m) < _ROUNDING * s, 0.0, m) for m, s in zip(moments, size, strict=True))
+    return Moments(float(mass), first, second)

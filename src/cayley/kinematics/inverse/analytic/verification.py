@@ -1,0 +1,160 @@
+"""From candidates to solutions, for one pose.
+
+Candidates are brought onto the pose by Newton steps with the geometric Jacobian; what then does not close is dropped, so no test of
+reach in a family decides alone. Double roots are found to the root of the rounding only; they count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayley.kinematics.inverse.analytic.arms import Arm, check_target, rotation_defect, wrap
+from cayley.kinematics.inverse.analytic.candidates import SAME, Candidate, Careful, Free, Special
+from cayley.kinematics.inverse.analytic.result import AnalyticResult, Branch, Continuum
+from cayley.model.denavit_hartenberg.table import DHTable, dh_frames
+
+CLOSED = 1e-12  # residual of a solution, times the size of the arm where that is more than one metre
+_ROUNDED = 1e-15
+_NEWTON_STEPS = 6
+
+
+@dataclass(frozen=True)
+class Family:
+    """Arms with one closed form: their `joints`, what is demanded of their tables, their candidates (arm, target, special), and
+    `rows`: 6, or 3 if only a point is asked for."""
+
+    joints: str
+    check: Callable[[Arm], None]
+    candidates: Callable[[Arm, Any, Special], list[Candidate]]
+    rows: int = 6
+
+    def arm(self, table: DHTable) -> Arm:
+        """The table made ready; an error that says why if the arm is not of this family."""
+        arm = Arm.of(table, self.joints)
+        self.check(arm)
+        return arm
+
+    def solutions(self, arm: Arm, target: Any, reference: Any) -> AnalyticResult:
+        """All configurations of an arm of this family that reach one pose."""
+        target = check_target(target)
+        return close(arm, target, self.candidates(arm, target, Careful(arm.moving(reference))), self.rows)
+
+
+def closing_bound(arm: Arm, target: np.ndarray) -> Any:
+    """The residual (...) that a solution may have: rounding, and what the targets (..., 4, 4) themselves are off from a pose."""
+    return CLOSED * max(1.0, arm.size) + 2 * rotation_defect(target)
+
+
+def close(arm: Arm, target: np.ndarray, candidates: Sequence[Candidate], rows: int) -> AnalyticResult:
+    """The solutions among the candidates."""
+    n = len(arm.offsets)
+    q = np.array([c.moving for c in candidates], dtype=np.float64).reshape(-1, n) - arm.offsets
+    q = _polished(arm, target, q, rows)
+    q = np.where(arm.turns, wrap(q), q)
+    residuals = _residual(_error(arm, target, q, rows)[1])
+    closed = _chosen(candidates, np.flatnonzero(residuals <= closing_bound(arm, target)).tolist())
+    kept: list[int] = []
+    # a continuum first: a candidate that lies on it, found by chance, is not a solution of its own
+    for i in sorted(closed, key=lambda i: (-len(candidates[i].free), i)):
+        if not any(_same(arm, q[i], q[k], candidates[k].free) for k in kept):
+            kept.append(i)
+    kept.sort()
+    branches = distinct([tuple(sign.name for sign in candidates[i].branch) for i in kept])
+    free = [_continuum(arm, number, q[i], f, rows) for number, i in enumerate(kept) for f in candidates[i].free]
+    return AnalyticResult(q[kept], branches, residuals[kept], tuple(free))
+
+
+def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
+    for depth in range(max((len(c.choices) for c in candidates), default=0)):
+        best: dict[Hashable, int] = {}
+        for i in closed:
+            key, number = candidates[i].choices[depth]
+            best[key] = min(number, best.get(key, number))
+        closed = [i for i in closed if best[candidates[i].choices[depth][0]] == candidates[i].choices[depth][1]]
+    return closed
+
+
+def _polished(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> np.ndarray:
+    """Newton steps, each taken only where it helps. At a singular configuration the small singular values are left out."""
+    for _ in range(_NEWTON_STEPS):
+        J, error = _error(arm, target, q, rows)
+        before = _residual(error)
+        if not np.any((before > _ROUNDED) & (before < 0.1 * max(1.0, arm.size))):
+            break
+        step = _task_error(error, target, rows)
+        for cut in (1e-10, 1e-5):
+            trial = q + (np.linalg.pinv(J, rcond=cut) @ step[..., None])[..., 0]
+            better = _residual(_error(arm, target, trial, rows)[1]) < before
+            q = np.where(better[:, None], trial, q)
+            if better.all():
+                break
+        if not better.any():
+            break
+    return q
+
+
+def _error(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The geometric Jacobian (m, rows, n), and target minus pose (m, 3, 4 or 1), the position in the last column."""
+    frames = dh_frames(arm.table, q)
+    pose = frames[:, -1] @ arm.table.tool
+    z, o = frames[:, :-1, :3, 2], frames[:, :-1, :3, 3]
+    linear = np.where(arm.turns[:, None], np.cross(z, pose[:, None, :3, 3] - o), z)
+    angular = np.where(arm.turns[:, None], z, 0.0)
+    J = np.concatenate([linear, angular], axis=-1).swapaxes(-1, -2)[:, :rows]
+    error = target[:3] - pose[:, :3]
+    return J, error if rows == 6 else error[..., 3:]
+
+
+def _residual(error: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.sum(error[..., -1] ** 2, axis=-1) + np.sum(error[..., :-1] ** 2, axis=(-1, -2)) / 2)
+
+
+def _task_error(error: np.ndarray, target: np.ndarray, rows: int) -> np.ndarray:
+    """Position error and small rotation vector (m, rows)."""
+    if rows == 3:
+        return error[..., -1]
+    R = target[:3, :3] - error[..., :3]
+    turn = np.cross(R, np.broadcast_to(target[:3, :3], R.shape), axis=-2).sum(axis=-1) / 2
+    return np.concatenate([error[..., -1], turn], axis=-1)
+
+
+def _same(arm: Arm, q: np.ndarray, other: np.ndarray, free: tuple[Free, ...]) -> bool:
+    """Whether q is the other, or a member of the straight continuum through the other."""
+    difference = np.where(arm.turns, wrap(q - other), q - other)
+    for f in free:
+        if f.weights:
+            (_, _), (k, w) = f.weights
+            difference = difference.copy()
+            difference[k] = wrap(difference[f.joint] + w * difference[k])
+            difference[f.joint] = 0.0
+    return bool(np.abs(difference).max() < SAME)
+
+
+def distinct(branches: list[Branch]) -> tuple[Branch, ...]:
+    """The signs of an arm without symmetry do not always tell its branches apart: then the sheets are counted."""
+    names: list[Branch] = []
+    for i, branch in enumerate(branches):
+        before = branches[:i].count(branch)
+        names.append((*branch, f"sheet {before + 1}") if before else branch)
+    return tuple(names)
+
+
+def _continuum(arm: Arm, number: int, q: np.ndarray, free: Free, rows: int) -> Continuum:
+    n = len(q)
+    weights = np.zeros(n)
+    for joint, weight in free.weights:
+        weights[joint] = weight
+    if free.weights:
+        tangent = np.zeros(n)
+        (_, _), (k, w) = free.weights
+        tangent[free.joint], tangent[k] = 1.0, -w
+        return Continuum(number, free.joint, True, weights, float(weights @ q), tangent, free.reason)
+    J = _error(arm, np.eye(4), q[None], rows)[0][0]
+    others = np.arange(n) != free.joint
+    tangent = np.ones(n)
+    tangent[others] = -np.linalg.lstsq(J[:, others], J[:, free.joint], rcond=1e-9)[0]
+    return Continuum(number, free.joint, not tangent[others].any(), weights, float("nan"), tangent, free.reason)

@@ -1,0 +1,1 @@
+"""Denavit-Hartenberg tables and joint axes: from trees, and into trees."""

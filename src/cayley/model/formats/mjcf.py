@@ -1,0 +1,282 @@
+"""MJCF files, read by MuJoCo's own compiler (the extra `mjcf`), which is the definition of the format.
+
+The coordinates are those of MuJoCo's `qpos`, in the same order: a hinge or slide with `ref` counts from there, a ball is a quaternion
+(w, x, y, z), a free joint a position and a quaternion. (Velocities differ: that of a free joint is here the twist in the body's axes.)
+Every body keeps its own frame: of several joints in one body each but the last gets a massless body `<body>/<joint>` of its own, and
+where the anchor of the last is not the origin of the body, a massless body on the anchor carries the body by a fixed joint.
+A hinge without a range is a continuous joint. Sites are frames; one with the name of a body is called `<site>/site`.
+Loops are made of `connect` (a spherical joint) and `weld` (a fixed one), followers of `joint` equalities that are straight lines. What
+has no place in a mechanism is named in a `ModelWarning`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.geometry.motions.homogeneous import pose_from_quaternion
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.formats.mjcf_gate import checked_mjcf
+from cayley.model.formats.xml_elements import source_of
+from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
+from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
+from cayley.model.report import ModelWarning
+from cayley.model.tree import Tree
+from cayley.wording import printable
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+CONNECT, WELD, JOINT = range(3)  # mjtEq
+_SITE = 6  # mjtObj
+_CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
+
+
+def load_mjcf(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
+    """The mechanism of an MJCF file, of the text of one, or of a compiled `mujoco.MjModel`; it is what `make` returns.
+
+    Raises `ModelError` with what MuJoCo says of a file that it refuses, and if the package mujoco is not installed.
+
+    >>> arm = load_mjcf('''<mujoco model="arm"><worldbody><body name="rod"><joint name="pivot" axis="0 1 0" pos="0 0 1"/>
+    ...   <geom size="0.1" mass="2"/></body></worldbody></mujoco>''')
+    >>> [(joint.name, joint.motion.word, joint.child) for joint in arm.joints]
+    [('pivot', 'continuous', 'rod/pivot'), ('rod/fixed', 'fixed', 'rod')]
+    """
+    mujoco = _mujoco()
+    given = isinstance(path_or_text, mujoco.MjModel)
+    said: list[str] = []
+    model = path_or_text if given else _compiled(mujoco, path_or_text, said)
+    parts = _Reading(model)
+    name = model.names[:model.names.index(b"\0")].decode(errors="replace") or "MuJoCo Model"
+    weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    gravity = np.zeros(3) if weightless else model.opt.gravity
+    made = make(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity, loops=parts.loops,
+                source="" if given else str(source_of(path_or_text) or ""), notes=[*said, *parts.notes])
+    if said:
+        warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
+    if parts.notes:
+        warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(parts.notes)}", ModelWarning, stacklevel=2)
+    return made
+
+
+def _mujoco() -> Any:
+    try:
+        import mujoco
+    except ImportError as error:
+        raise ModelError("MJCF files are read by the package mujoco, which is not installed: pip install 'cayley[mjcf]'") from error
+    return mujoco
+
+
+def _compiled(mujoco: Any, path_or_text: str | os.PathLike[str], said: list[str]) -> Any:
+    """The model as MuJoCo compiles it; what MuJoCo warns of goes to `said`."""
+    path = source_of(path_or_text)
+    root = checked_mjcf(path_or_text)  # malformed, huge and tricky files are refused here, with their line
+    with _warnings_kept(mujoco, said):
+        try:
+            return mujoco.MjModel.from_xml_string(path_or_text) if path is None else mujoco.MjModel.from_xml_path(os.fspath(path))
+        except (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError) as error:
+            raise ModelError(f"{root.file}: MuJoCo refuses it: {' '.join(str(error).split())}") from error
+
+
+@contextmanager
+def _warnings_kept(mujoco: Any, said: list[str]) -> Iterator[None]:
+    """MuJoCo's warnings go to `said`, not to the screen and to a log file in the current folder."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: said.append(printable(" ".join(text.split()))))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+class _Reading:
+    """The parts of a mechanism, taken from a compiled model."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.notes: list[str] = []
+        self.body_names, self.joint_names = _names(model, "body", model.nbody), _names(model, "joint", model.njnt)
+        self.equality_names = _names(model, "eq", model.neq)
+        self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
+        sites = _names(model, "site", model.nsite)
+        self.taken["frame"].update(sites)
+        self.site_names = [self._fresh("frame", f"{name}/site") if name in self.taken["body"] else name for name in sites]
+        self.equalities = [k for k in range(model.neq) if model.eq_active0[k]]
+        self.mimics = self._mimics()
+        self.bodies = [Body(self.body_names[0], 0.0)]
+        self.joints: list[Joint] = []
+        for body in range(1, model.nbody):
+            self._add_body(body)
+        self.frames = [Frame(name, self.body_names[model.site_bodyid[k]], _pose(model.site_quat[k], model.site_pos[k]))
+                       for k, name in enumerate(self.site_names)]
+        self.loops = list(self._loops())
+        self.notes += _left_out(model, self.joint_names)
+
+    def _fresh(self, kind: str, name: str) -> str:
+        """The name, or one like it that is not taken."""
+        while name in self.taken[kind]:
+            name += "_"
+        self.taken[kind].add(name)
+        return name
+
+    # Bodies and joints
+
+    def _add_body(self, body: int) -> None:
+        """The body, carried by its joints one after another."""
+        model, name, parent = self.model, self.body_names[body], self.body_names[self.model.body_parentid[body]]
+        place = _pose(model.body_quat[body], model.body_pos[body])
+        first = model.body_jntadr[body]
+        numbers = list(range(first, first + model.body_jntnum[body]))
+        for joint in numbers:
+            anchor = model.jnt_pos[joint] if model.jnt_type[joint] in (BALL, HINGE) else np.zeros(3)
+            on_body = joint == numbers[-1] and not anchor.any()
+            child = name if on_body else self._fresh("body", f"{name}/{self.joint_names[joint]}")
+            self._add_joint(joint, parent, child, place @ _shift(anchor))
+            if not on_body:
+                self.bodies.append(Body(child, 0.0))
+            parent, place = child, _shift(-anchor)
+        if parent != name:
+            self.joints.append(Joint(self._fresh("joint", f"{name}/fixed"), parent, name, Motion(), place))
+        self.bodies.append(self._mass_properties(body))
+
+    def _mass_properties(self, body: int) -> Body:
+        model = self.model
+        inertia = tensor_in_frame(_matrix(model.body_iquat[body]), np.diag(model.body_inertia[body]))
+        return Body(self.body_names[body], float(model.body_mass[body]), model.body_ipos[body], (inertia + inertia.T) / 2)
+
+    def _add_joint(self, joint: int, parent: str, child: str, place: np.ndarray) -> None:
+        model, dof = self.model, self.model.jnt_dofadr[joint]
+        motion, zero = self._motion(joint)
+        self.joints.append(Joint(
+            self.joint_names[joint], parent, child, motion, np.eye(4) if motion.free else place @ zero,
+            self._limits(joint), Friction(float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])),
+            Rotor(float(model.dof_armature[dof])), self.mimics.get(joint)))
+
+    def _motion(self, joint: int) -> tuple[Motion, np.ndarray]:
+        """What the joint lets the body do, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
+        model = self.model
+        axis, start = tuple(float(x) for x in model.jnt_axis[joint]), float(model.qpos0[model.jnt_qposadr[joint]])
+        if model.jnt_type[joint] == FREE:
+            return Floating(), np.eye(4)
+        if model.jnt_type[joint] == BALL:
+            return Spherical(), np.eye(4)
+        if model.jnt_type[joint] == SLIDE:
+            return Prismatic(axis), _shift(-start * model.jnt_axis[joint])  # type: ignore[arg-type]
+        zero = np.eye(4)
+        zero[:3, :3] = turn(axis, -start)
+        return Revolute(axis, continuous=not model.jnt_limited[joint]), zero  # type: ignore[arg-type]
+
+    def _limits(self, joint: int) -> Limits:
+        model, kind = self.model, self.model.jnt_type[joint]
+        if kind not in (SLIDE, HINGE):
+            if model.jnt_limited[joint]:
+                self.notes.append(f"the range of the ball joint {self.joint_names[joint]!r} is left out")
+            return Limits()
+        lower, upper = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
+        effort: tuple[float, ...] = ()
+        if model.jnt_actfrclimited[joint]:
+            low, high = model.jnt_actfrcrange[joint]
+            effort = (float(max(-low, high)),)
+            if low != -high:
+                self.notes.append(f"the smaller side of actuatorfrcrange of joint {self.joint_names[joint]!r} is left out")
+        return Limits((float(lower),), (float(upper),), (), effort)
+
+    # Equalities
+
+    def _mimics(self) -> dict[int, Mimic]:
+        """y - y0 = a0 + a1 (x - x0)."""
+        model = self.model
+        mimics: dict[int, Mimic] = {}
+        for k in self.equalities:
+            if model.eq_type[k] != JOINT:
+                continue
+            y, x, a = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k]
+            if x < 0 or a[2:5].any() or y in mimics:
+                self.notes.append(f"the equality {self.equality_names[k]!r} is left out: it is not the one straight line that a joint "
+                                  "follows")
+                continue
+            y0, x0 = model.qpos0[model.jnt_qposadr[y]], model.qpos0[model.jnt_qposadr[x]]
+            mimics[y] = Mimic(self.joint_names[x], float(a[1]), float(a[0] + y0 - a[1] * x0))
+        return mimics
+
+    def _loops(self) -> Iterator[Loop]:
+        model = self.model
+        for k in self.equalities:
+            kind, data, name = model.eq_type[k], model.eq_data[k], self.equality_names[k]
+            if kind not in (CONNECT, WELD):
+                continue
+            motion = Spherical() if kind == CONNECT else Motion()
+            ends = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+            if model.eq_objtype[k] == _SITE:
+                yield Loop(name, self.site_names[ends[0]], self.site_names[ends[1]], motion)
+                continue
+            poses = (_shift(data[:3]), _shift(data[3:6])) if kind == CONNECT else (_pose(data[6:10], data[3:6]), _shift(data[:3]))
+            made = [Frame(self._fresh("frame", f"{name}/{word}"), self.body_names[end], pose)
+                    for word, end, pose in zip(("first", "second"), ends, poses, strict=True)]
+            self.frames += made
+            yield Loop(name, made[0].name, made[1].name, motion)
+
+
+def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
+    springs = [name for name, stiffness in zip(joint_names, model.jnt_stiffness, strict=True) if stiffness]
+    if springs:
+        names = ", ".join(map(repr, springs))
+        yield f"the springs of joints {names} are left out" if springs[1:] else f"the spring of joint {names} is left out"
+    active = model.eq_active0.astype(bool)
+    for count, one, many in (
+        (model.nu, "actuator", "actuators"),
+        (model.nsensor, "sensor", "sensors"),
+        (model.ntendon, "tendon", "tendons"),
+        (np.count_nonzero(~active), "equality that is not active", "equalities that are not active"),
+        (np.count_nonzero(model.eq_type[active] > JOINT), "equality that is neither connect, weld nor joint",
+         "equalities that are neither connect, weld nor joint"),
+        (model.nmocap, "mocap motion, whose body is fixed here,", "mocap motions, whose bodies are fixed here,"),
+        (model.nflex, "flexible body", "flexible bodies"),
+        (np.count_nonzero(model.body_gravcomp), "gravity compensation", "gravity compensations"),
+        (sum(np.count_nonzero(getattr(model, key, 0)) for key in _CURVED), "coefficient of a spring or damper that is not linear",
+         "coefficients of springs and dampers that are not linear"),
+        (np.count_nonzero([model.opt.density, model.opt.viscosity]), "property of the fluid around it",
+         "properties of the fluid around it"),
+    ):
+        if count:
+            yield f"{count} {one} is left out" if count == 1 else f"{count} {many} are left out"
+
+
+def _names(model: Any, kind: str, count: int) -> list[str]:
+    """The names of all objects of a kind; those without one get their kind and number."""
+    given = [getattr(model, kind)(k).name for k in range(count)]
+    taken = set(given)
+    names: list[str] = []
+    for k, name in enumerate(given):
+        made = name or f"{'equality' if kind == 'eq' else kind}{k}"
+        while not name and made in taken:
+            made += "_"
+        names.append(made)
+    return names
+
+
+def _matrix(quaternion: Any) -> np.ndarray:
+    return np.asarray(matrix_from_quaternion.unchecked(_unit(quaternion)))
+
+
+def _pose(quaternion: Any, position: Any) -> np.ndarray:
+    return np.array(pose_from_quaternion.unchecked(_unit(quaternion), np.asarray(position, dtype=float)))
+
+
+def _unit(quaternion: Any) -> np.ndarray:
+    q = np.asarray(quaternion, dtype=float)
+    size = np.linalg.norm(q)
+    if not 0 < size < np.inf:
+        raise ModelError(f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too large, or too small")
+    return q / size
+
+
+def _shift(position: Any) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, 3] = position
+    return pose

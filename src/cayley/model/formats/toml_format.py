@@ -1,0 +1,282 @@
+'''Mechanisms as readable TOML, in and out; what is written is read back to the last bit.
+
+    name = "pendulum"
+    gravity = [0, 0, -9.81]                 # acceleration of free fall in the root's frame [m/s^2]; this one if left out
+
+    [[bodies]]                              # the root is the body that is no joint's child
+    name = "base"
+
+    [[bodies]]
+    name = "rod"
+    mass = 1.5                              # [kg]; left out: unknown
+    center = [0.2, 0, 0]                    # of mass, in the body's frame [m]
+    inertia = [0.01, 0.02, 0.02]            # [kg m^2] xx yy zz, or xx yy zz xy xz yz, or three rows; about the centre of mass,
+    inertia_about = "center"                # or about the "origin" of the body's frame
+
+    [[joints]]
+    name = "hinge"
+    kind = "revolute"                       # continuous, prismatic, cylindrical, helical (pitch), universal (second), spherical, planar,
+                                            # floating, fixed, curvilinear (polynomials x, y, z of q, as x = [0, 1], constant first)
+    parent = "base"
+    child = "rod"
+    position = [0, 0, 1]                    # of the joint's frame in the parent's [m], with one of
+    rpy = ["pi/2", 0, "30 deg"]             # rpy (about the fixed x, then y, then z), quaternion (w, x, y, z) or rotation (three rows)
+    axis = [0, 0, 1]                        # unit vector in the joint's frame
+    limits = { lower = -1, upper = 1, velocity = 2, effort = 50 }
+    friction = { viscous = 0.1, coulomb = 0.2 }
+    rotor = { inertia = 1e-4, gear = 100 }  # or reflected = inertia gear^2, the inertia that the joint feels
+    mimic = { joint = "other", multiplier = 2, offset = 0 }
+
+    [[frames]]                              # name, body, and position, rotation as above
+    [[loops]]                               # name, first and second (frames), kind, axis as above
+
+Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Denavit-Hartenberg rows:
+
+    [dh]
+    convention = "modified"                 # or "standard": always named
+    base = { position = [0, 0, 0.3] }       # pose of frame 0 in the root; tool: of the tool in frame n
+    root = { name = "base", mass = 2 }      # the body under it
+    inertia_about = "center"
+    rows = [
+        { theta = 0, d = 0.4, a = 0, alpha = "pi/2", kind = "revolute", mass = 2, center = [0, 0, 0.1], inertia = [0.1, 0.1, 0.1] },
+    ]                                       # also joint, body (names), limits, friction, rotor; all but the four numbers may be left out
+
+Unknown keys are refused. Errors name the file, the line and the key.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from cayley.errors import CayleyError
+from cayley.geometry.inertia.parallel_axes import inertia_about_center
+from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.model.denavit_hartenberg.conversion import About, tree_from_dh
+from cayley.model.denavit_hartenberg.table import Convention, DHRow, Kind
+from cayley.model.formats.toml_section import Section, document
+from cayley.model.formats.toml_text import dump_toml
+from cayley.model.joint_kinds import KINDS, Motion
+from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
+from cayley.model.tree import GRAVITY, Tree
+
+__all__ = ["KINDS", "dump_toml", "load_toml"]
+
+_UNIT = 1e-9
+
+
+def load_toml(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
+    """The mechanism of a TOML file (a `Path`, or a string of one line that ends in .toml) or of a TOML text; it is what `make` returns.
+
+    >>> load_toml('''
+    ... name = "pendulum"
+    ... dh = { convention = "modified", rows = [{ mass = 1.5, center = [0.2, 0, 0] }] }
+    ... ''')
+    <pendulum: 2 bodies, 1 joint, nq = 1, nv = 1>
+    """
+    top = document(path_or_text)
+    name = top.word("name")
+    gravity = top.numbers("gravity", 3, GRAVITY)
+    source = top.word("source", top.file)
+    arm = top.section("dh")
+    bodies, joints, frames = _arm(arm) if arm is not None else ([], [], [])
+    bodies += [_body(section) for section in top.sections("bodies")]
+    joints += [_joint(section) for section in top.sections("joints")]
+    frames += [_frame(section) for section in top.sections("frames")]
+    loops = [_loop(section) for section in top.sections("loops")]
+    top.finish()
+    try:
+        return make(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, source=source)
+    except CayleyError as error:
+        top.refuse(error)
+
+
+# Bodies and frames
+
+
+def _body(section: Section) -> Body:
+    mass, center, inertia = _mass_properties(section, section.choice("inertia_about", get_args(About), "center"))
+    return _made(section, Body, section.word("name"), mass, center, inertia)
+
+
+def _mass_properties(section: Section, about: str) -> tuple[float | None, Any, Any]:
+    mass = section.number("mass") if section.has("mass") else None
+    center = np.array(section.numbers("center", 3, (0.0, 0.0, 0.0)))
+    inertia = _inertia(section)
+    return mass, center, inertia if about == "center" else inertia_about_center(mass or 0.0, center, inertia)
+
+
+def _inertia(section: Section) -> np.ndarray:
+    value = section.get("inertia")
+    if value is None:
+        return np.zeros((3, 3))
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(row, list) for row in value):
+        return np.array(section.rows("inertia"))
+    if not isinstance(value, list) or len(value) not in (3, 6):
+        section.fail("inertia is 3 numbers (xx yy zz), 6 numbers (xx yy zz xy xz yz) or three rows", "inertia")
+    xx, yy, zz, xy, xz, yz = [*section.numbers("inertia", len(value)), 0.0, 0.0, 0.0][:6]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _pose(section: Section) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, 3] = section.numbers("position", 3, (0.0, 0.0, 0.0))
+    said = [key for key in ("rpy", "quaternion", "rotation") if section.has(key)]
+    if len(said) > 1:
+        section.fail(f"{' and '.join(said)} both give the rotation: write one of them", said[1])
+    if "rpy" in said:
+        roll, pitch, yaw = section.numbers("rpy", 3, angle=True)
+        pose[:3, :3] = rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+    elif "quaternion" in said:
+        quaternion = section.numbers("quaternion", 4)
+        try:
+            pose[:3, :3] = matrix_from_quaternion(quaternion)
+        except CayleyError as error:
+            section.refuse(error, "quaternion")
+    elif "rotation" in said:
+        pose[:3, :3] = section.rows("rotation")
+    try:
+        return frozen_pose(pose, "the placement")
+    except CayleyError as error:
+        section.refuse(error, *said)
+
+
+def _inner_pose(section: Section, key: str) -> np.ndarray | None:
+    inner = section.section(key)
+    if inner is None:
+        return None
+    pose = _pose(inner)
+    inner.finish()
+    return pose
+
+
+def _frame(section: Section) -> Frame:
+    return _made(section, Frame, section.word("name"), section.word("body"), _pose(section))
+
+
+# Joints
+
+
+def _joint(section: Section) -> Joint:
+    motion = _motion(section)
+    return _made(section, Joint, section.word("name"), section.word("parent"), section.word("child"), motion, _pose(section),
+                 _limits(section, motion), _friction(section), _rotor(section), _mimic(section))
+
+
+def _motion(section: Section) -> Motion:
+    kind = section.choice("kind", tuple(KINDS))
+    values = {entry.name: _READERS[entry.metadata["form"]](section, entry.name, entry.default)
+              for entry in fields(KINDS[kind]) if "form" in entry.metadata}
+    try:
+        return KINDS[kind].from_keys(kind, **values)
+    except CayleyError as error:
+        section.refuse(error)
+
+
+def _axis(section: Section, key: str, default: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = section.numbers(key, 3, default)
+    size = float(np.linalg.norm([x, y, z]))
+    if size == 0.0 or not np.isfinite(size):
+        section.fail(f"{key} must be a unit vector, not {[x, y, z]}", key)
+    if abs(size - 1) > _UNIT:
+        section.fail(f"{key} has the length {size:.6g} and must be a unit vector: write {[x / size, y / size, z / size]}", key)
+    return x, y, z
+
+
+_READERS: dict[str, Callable[[Section, str, Any], Any]] = {
+    "axis": _axis,
+    "number": lambda section, key, _: section.number(key),
+    "list": lambda section, key, _: section.limits(key),
+}
+
+
+def _limits(section: Section, motion: Motion) -> Limits:
+    limits = section.section("limits")
+    if limits is None:
+        return Limits()
+    angle = set(motion.velocity_units) != {"m"}
+    made = Limits(limits.limits("lower", angle=angle), limits.limits("upper", angle=angle),
+                  limits.limits("velocity", angle=angle), limits.limits("effort"))
+    limits.finish()
+    return made
+
+
+def _friction(section: Section) -> Friction:
+    friction = section.section("friction")
+    if friction is None:
+        return Friction()
+    made = Friction(friction.number("viscous", 0.0), friction.number("coulomb", 0.0))
+    friction.finish()
+    return made
+
+
+def _rotor(section: Section) -> Rotor:
+    rotor = section.section("rotor")
+    if rotor is None:
+        return Rotor()
+    gear = rotor.number("gear", 1.0)
+    inertia = rotor.number("inertia", 0.0)
+    if rotor.has("reflected"):
+        if rotor.has("inertia"):
+            rotor.fail("reflected and inertia both give the rotor's inertia: write one of them", "reflected")
+        if gear == 0.0:
+            rotor.fail("a gear of 0 reflects nothing", "gear")
+        inertia = rotor.number("reflected") / gear**2
+    rotor.finish()
+    return Rotor(inertia, gear)
+
+
+def _mimic(section: Section) -> Mimic | None:
+    mimic = section.section("mimic")
+    if mimic is None:
+        return None
+    made = Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0, angle=True))
+    mimic.finish()
+    return made
+
+
+def _loop(section: Section) -> Loop:
+    return _made(section, Loop, section.word("name"), section.word("first"), section.word("second"), _motion(section))
+
+
+def _made(section: Section, kind: Callable[..., Any], *values: Any) -> Any:
+    """The part, once every key of its table has been asked for."""
+    section.finish()
+    try:
+        return kind(*values)
+    except CayleyError as error:
+        section.refuse(error)
+
+
+# Denavit-Hartenberg rows
+
+
+def _arm(section: Section) -> tuple[list[Body], list[Joint], list[Frame]]:
+    convention: Any = section.choice("convention", get_args(Convention))
+    about = section.choice("inertia_about", get_args(About), "center")
+    base, tool = _inner_pose(section, "base"), _inner_pose(section, "tool")
+    given = section.section("root")
+    root = _body(given) if given is not None else Body("base")
+    tables = section.sections("rows")
+    masses = [_mass_properties(table, about) for table in tables]
+    rows = [_row(table) for table in tables]
+    section.finish()
+    try:
+        made = tree_from_dh(rows, convention=convention, base=base, tool=tool, base_body=root, masses=[m for m, _, _ in masses],
+                            centers=[c for _, c, _ in masses], inertias=[i for _, _, i in masses])
+    except CayleyError as error:
+        section.refuse(error)
+    return list(made.bodies), list(made.joints), list(made.frames)
+
+
+def _row(section: Section) -> DHRow:
+    kind: Any = section.choice("kind", get_args(Kind), "revolute")
+    row = DHRow(section.number("theta", 0.0, angle=True), section.number("d", 0.0), section.number("a", 0.0),
+                section.number("alpha", 0.0, angle=True), kind, section.word("joint", ""), section.word("body", ""))
+    row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), friction=_friction(section), rotor=_rotor(section))
+    section.finish()
+    return row

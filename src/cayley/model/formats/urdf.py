@@ -1,0 +1,299 @@
+"""URDF files: read into a mechanism, with the line of every fault.
+
+Read with the standard library's XML parser, not with yourdfpy, which knows no lines, repairs silently and asks for meshes.
+
+What the format leaves open is settled here:
+- A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.report.check_has_masses` decides when it matters).
+- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and `with_followers(q)` of the
+  mechanism puts it where it belongs. A chain of joints that follow is told by a warning. A `<mimic>` that cannot be
+  meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a fixed joint says
+  nothing and is not read.
+- Axes are made unit vectors. `<limit>` counts for joints of one coordinate; a `continuous` one has no lower and upper limit.
+- A number of +-1e300 or more in `<limit>` is no limit.
+- Some files that other readers take are refused, since what they mean is a guess: crossed limits (Bullet reads lower > upper as no
+  limit), two elements where the format has one (others take the first, or the last), and whatever is not XML, such as a comment before
+  the XML declaration. The message says what to write instead.
+- Meshes, materials, sensors, transmissions and elements unknown to the format are not read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cayley.geometry.motions.homogeneous import pose_from_matrix
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
+from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.floating_base import on_floating_base
+from cayley.model.formats.urdf_text import dump_urdf
+from cayley.model.formats.xml_elements import Element, located, read_xml, source_of
+from cayley.model.joint_kinds import KINDS, Motion
+from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
+from cayley.model.report import ModelWarning
+from cayley.model.tree import Tree
+from cayley.wording import did_you_mean
+
+__all__ = ["dump_urdf", "load_urdf"]
+
+_MOST_ADVICE = 10  # names offered for joints to follow that do not exist: looking for them takes time
+_LONGEST, _HEAVIEST = 1e3, 1e6  # [m], [kg]
+_ROBOT = ("link", "joint", "material", "transmission", "gazebo", "sensor")
+_LINK = ("inertial", "visual", "collision")
+_INERTIAL = ("origin", "mass", "inertia")
+_JOINT = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit", "mimic", "safety_controller")
+_TYPES = {word: kind for word, kind in KINDS.items() if kind.from_keys(word).urdf == word}
+
+
+def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, make: Callable[..., Any] = Tree.of) -> Any:
+    """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named `world`
+    (`universe`, if the file has a `world`).
+
+    The mechanism is what `make` returns. Raises `ModelError` with file, line and element; nothing is loaded by halves. What is odd but
+    allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
+
+    >>> load_urdf('''<robot name="pendulum"><link name="base"/><link name="rod"/>
+    ...   <joint name="pivot" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 0 0"/></joint></robot>''')
+    Traceback (most recent call last):
+    cayley.errors.ModelError: text, line 2, <axis> of <joint name="pivot">: the axis has no length...
+    """
+    robot = read_xml(path_or_text)
+    version = _checked_version(robot)
+    links, joint_elements = robot.all("link"), robot.all("joint")
+    _check_names(robot, links, joint_elements)
+    notes: list[str] = []
+    bodies = [_body(link, version) for link in links]
+    joints = [_joint(joint, version, notes) for joint in joint_elements]
+    _check_one_root(robot, links, joint_elements, joints)
+    notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
+    joints = _with_sound_mimics(joint_elements, joints, notes)
+    made = make(robot.word("name"), bodies, joints, source=str(source_of(path_or_text) or ""), notes=notes)
+    if notes:
+        warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
+    return on_floating_base(made) if floating_base else made
+
+
+def _checked_version(robot: Element) -> tuple[int, int]:
+    if robot.tag == "mujoco":
+        raise robot.error("this is MJCF, not URDF: load_mjcf reads it")
+    if robot.tag != "robot":
+        raise robot.error("a URDF file has <robot> as its root")
+    for element in robot.walk():
+        if element.tag.startswith("xacro:"):
+            raise element.error("this is xacro, not URDF: expand it first, `xacro robot.urdf.xacro > robot.urdf`")
+    robot.check_children(_ROBOT)
+    robot.word("name")
+    version = robot.word("version", "1.0")
+    numbers = version.split(".")
+    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() and len(n) < 4 for n in numbers) or int(numbers[0]) != 1:
+        raise robot.error(f"the version of URDF is {version!r}; 1.0, 1.1 and 1.2 are known")
+    return int(numbers[0]), int(numbers[1])
+
+
+def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Element]) -> None:
+    if not links:
+        raise robot.error("there is no <link> in it")
+    for elements in (links, joints):
+        seen: dict[str, Element] = {}
+        for element in elements:
+            first = seen.setdefault(element.word("name"), element)
+            if first is not element:
+                raise element.error(f"there is a <{element.tag}> of this name already, in line {first.line}")
+
+
+# Parts
+
+
+def _pose(owner: Element, version: tuple[int, int]) -> np.ndarray:
+    """The pose (4, 4) of the `<origin>`; the identity without one."""
+    origin = owner.only("origin")
+    if origin is None:
+        return np.eye(4)
+    return np.array(pose_from_matrix.unchecked(_rotation(origin, version), origin.numbers("xyz", 3, np.zeros(3))))
+
+
+def _rotation(origin: Element, version: tuple[int, int]) -> Any:
+    if "quat_xyzw" not in origin.attributes:
+        return matrix_from_roll_pitch_yaw(origin.numbers("rpy", 3, np.zeros(3)))
+    if "rpy" in origin.attributes:
+        raise origin.error("both rpy and quat_xyzw are given; there may be only one")
+    if version < (1, 1):
+        raise origin.error('quat_xyzw needs <robot version="1.1">')
+    x, y, z, w = origin.numbers("quat_xyzw", 4)
+    size = float(np.linalg.norm([w, x, y, z]))
+    if abs(size - 1) > 1e-3:
+        raise origin.error(f"quat_xyzw has the length {size:.6g}; a quaternion of a rotation has length 1")
+    return matrix_from_quaternion.unchecked(np.array([w, x, y, z]) / size)
+
+
+def _body(link: Element, version: tuple[int, int]) -> Body:
+    link.check_children(_LINK)
+    name, inertial = link.word("name"), link.only("inertial")
+    if inertial is None:
+        return Body(name)
+    inertial.check_children(_INERTIAL)
+    mass_element, tensor = inertial.required("mass"), inertial.required("inertia")
+    mass = mass_element.number("value")
+    if mass < 0:
+        raise mass_element.error(f"the mass is negative: {mass:g} kg")
+    pose = _pose(inertial, version)
+    xx, xy, xz, yy, yz, zz = (tensor.number(key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    inertia = tensor_in_frame(pose[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    with located(inertial):
+        return Body(name, mass, pose[:3, 3], (inertia + inertia.T) / 2)
+
+
+def _joint(joint: Element, version: tuple[int, int], notes: list[str]) -> Joint:
+    joint.check_children(_JOINT)
+    motion = _motion(joint, notes)
+    limits, friction, mimic = _limits(joint, motion), _friction(joint), _mimic(joint) if motion.nq else None
+    parent, child, placement = joint.required("parent").word("link"), joint.required("child").word("link"), _pose(joint, version)
+    with located(joint):
+        return Joint(joint.word("name"), parent, child, motion, placement, limits, friction, mimic=mimic)
+
+
+def _motion(joint: Element, notes: list[str]) -> Motion:
+    kind = joint.word("type")
+    if kind not in _TYPES:
+        known = list(_TYPES)
+        raise joint.error(f"the joint type {kind!r} is unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}")
+    has_axis = "axis" in _TYPES[kind].from_keys(kind).keys
+    return _TYPES[kind].from_keys(kind, axis=_axis(joint, notes)) if has_axis else _TYPES[kind].from_keys(kind)
+
+
+def _axis(joint: Element, notes: list[str]) -> tuple[float, float, float]:
+    """The unit axis; (1, 0, 0), the default of the format, if there is none."""
+    element = joint.only("axis")
+    if element is None:
+        notes.append(str(joint.error("there is no <axis>; the default of URDF, 1 0 0, is taken")))
+        return 1.0, 0.0, 0.0
+    axis = element.numbers("xyz", 3)
+    size = float(np.linalg.norm(axis))
+    if not size > 1e-6:
+        raise element.error(f"the axis has no length: {' '.join(f'{x:g}' for x in axis)}; give a direction")
+    x, y, z = axis / size
+    return float(x), float(y), float(z)
+
+
+def _limits(joint: Element, motion: Motion) -> Limits:
+    limit = joint.only("limit")
+    if limit is None or motion.nq != 1:
+        return Limits()
+    lower, upper = _limit(limit, "lower", 0.0), _limit(limit, "upper", 0.0)  # the defaults of the format
+    velocity, effort = (_limit(limit, "velocity", np.inf),), (_limit(limit, "effort", np.inf),)
+    if motion.endless:
+        return Limits(velocity=velocity, effort=effort)
+    if lower > upper:
+        raise limit.error(f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> out, or make "
+                          "the joint continuous")
+    return Limits((lower,), (upper,), velocity, effort)
+
+
+def _limit(limit: Element, key: str, default: float) -> float:
+    return limit.number(key, default, largest=float(np.finfo(float).max))
+
+
+def _friction(joint: Element) -> Friction:
+    dynamics = joint.only("dynamics")
+    return Friction() if dynamics is None else Friction(dynamics.number("damping", 0.0), dynamics.number("friction", 0.0))
+
+
+def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
+    """Warnings of lengths and masses that no robot has, of joints and of `<inertial>`."""
+    for element in elements:
+        for origin in element.all("origin"):
+            xyz = origin.numbers("xyz", 3, np.zeros(3))
+            if np.abs(xyz).max() > _LONGEST:
+                yield str(origin.error(f"xyz is {' '.join(f'{x:g}' for x in xyz)}, which is absurdly far; lengths are in metres"))
+        for mass in element.all("mass"):
+            if mass.number("value") > _HEAVIEST:
+                yield str(mass.error(f"the mass is {mass.number('value'):g}, which is absurdly large; masses are in kg"))
+
+
+def _mimic(joint: Element) -> Mimic | None:
+    mimic = joint.only("mimic")
+    return None if mimic is None else Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
+
+
+# The whole
+
+
+def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence[Element], joints: Sequence[Joint]) -> None:
+    """Raise if the links are not one tree. The mechanism checks this too, but without lines."""
+    by_name = {link.attributes["name"].strip(): link for link in links}
+    owner: dict[str, Element] = {}
+    for element, joint in zip(elements, joints, strict=True):
+        for tag, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in by_name:
+                raise element.required(tag).error(f"there is no link {name!r}{did_you_mean(name, by_name)}")
+        first = owner.setdefault(joint.child, element)
+        if first is not element:
+            raise element.error(f"the link {joint.child!r} is already the child of {first} in line {first.line}; URDF has no closed loops")
+    roots = [name for name in by_name if name not in owner]
+    if len(roots) > 1:
+        found = ", ".join(f"{name!r} (line {by_name[name].line})" for name in roots[:8])
+        raise by_name[roots[1]].error(f"there are {len(roots)} links that no joint carries, {found}; there must be exactly one, the root")
+    _check_no_ring(robot, roots, elements, joints)
+
+
+def _check_no_ring(robot: Element, roots: Sequence[str], elements: Sequence[Element], joints: Sequence[Joint]) -> None:
+    children: dict[str, list[str]] = {}
+    for joint in joints:
+        children.setdefault(joint.parent, []).append(joint.child)
+    reached, pending = set(roots), list(roots)
+    while pending:
+        found = children.get(pending.pop(), [])
+        reached.update(found)
+        pending.extend(found)
+    for element, joint in zip(elements, joints, strict=True):
+        if joint.child not in reached:
+            raise element.error("the joint is part of a ring of joints that hangs on no root")
+
+
+def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], notes: list[str]) -> list[Joint]:
+    """The joints, without what they cannot follow; a ring of joints that follow each other is an error."""
+    by_name = {joint.name: joint for joint in joints}
+    sound: list[Joint] = []
+    faults = 0
+    for element, joint in zip(elements, joints, strict=True):
+        fault = _mimic_fault(joint, by_name, advise=faults < _MOST_ADVICE)
+        if fault:
+            faults += 1
+            notes.append(str(element.required("mimic").error(f"the joint is treated as if it followed none: {fault}")))
+        sound.append(replace(joint, mimic=None) if fault else joint)
+    _check_no_mimic_ring(elements, sound)
+    followers = {joint.name for joint in sound if joint.mimic is not None}
+    for element, joint in zip(elements, sound, strict=True):
+        if joint.mimic is not None and joint.mimic.joint in followers:
+            notes.append(str(element.required("mimic").error(f"the joint {joint.mimic.joint!r} that is followed itself follows another")))
+    return sound
+
+
+def _mimic_fault(joint: Joint, by_name: dict[str, Joint], *, advise: bool) -> str:
+    if joint.mimic is None:
+        return ""
+    if joint.motion.nq != 1:
+        return f"a {joint.motion.word} joint cannot follow another"
+    followed = by_name.get(joint.mimic.joint)
+    if followed is None:
+        return f"there is no joint {joint.mimic.joint!r}{did_you_mean(joint.mimic.joint, by_name if advise else ())}"
+    return "" if followed.motion.nq == 1 else f"the joint {followed.name!r} is {followed.motion.word} and cannot be followed"
+
+
+def _check_no_mimic_ring(elements: Sequence[Element], joints: Sequence[Joint]) -> None:
+    follows = {joint.name: joint.mimic.joint for joint in joints if joint.mimic is not None}
+    done: set[str] = set()
+    for element, joint in zip(elements, joints, strict=True):
+        seen: list[str] = []
+        at = joint.name
+        while at in follows and at not in done:
+            seen.append(at)
+            done.add(at)
+            at = follows[at]
+        if at in seen:
+            raise element.required("mimic").error(f"the joints {', '.join(map(repr, seen))} follow each other in a ring")
