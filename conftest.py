@@ -9,7 +9,8 @@ import pytest
 
 hypothesis.settings.register_profile("cayley", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 hypothesis.settings.register_profile("first failure", hypothesis.settings.get_profile("cayley"), database=None,
-                                     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate])  # for tools/mutants.py
+                                     # for tools/mutants.py
+                                     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate])
 hypothesis.settings.load_profile("cayley")
 
 CACHE = pytest.StashKey[str]()

@@ -1,8 +1,8 @@
 """The arm that is measured: seven revolute joints in the Panda's frames, with general inertias.
 
-The inertias are random and full (seeded), so nothing vanishes that would not vanish for an identified robot; the lengths and
-twists are the Panda's modified Denavit-Hartenberg table. `inverse_dynamics` is plain recursive Newton-Euler in link frames,
-written for one state; the same text serves Cayley, CasADi and JAX.
+The inertias are random and full (seeded), so nothing vanishes that would not vanish for an identified robot; the
+lengths and twists are the Panda's modified Denavit-Hartenberg table. `inverse_dynamics` is plain recursive Newton-Euler
+in link frames, written for one state; the same text serves Cayley, CasADi and JAX.
 
     w, wd   angular velocity and acceleration of link i          f, m   force and moment that link i-1 exerts on link i
     a       acceleration of the origin of frame i, gravity included     R, p   rotation and origin of frame i in frame i-1
@@ -52,8 +52,13 @@ class Link:
 def panda_with_general_inertias(seed: int = 0) -> tuple[Link, ...]:
     random = np.random.default_rng(seed)
     table = [  # length, quarter turns of twist, offset
-        (0.0, 0, 0.333), (0.0, -1, 0.0), (0.0, 1, 0.316), (0.0825, 1, 0.0), (-0.0825, -1, 0.384), (0.0, 1, 0.0), (0.088, 1, 0.0),
-    ]  # fmt: skip
+        (0.0, 0, 0.333),
+        (0.0, -1, 0.0),
+        (0.0, 1, 0.316),
+        (0.0825, 1, 0.0),
+        (-0.0825, -1, 0.384),
+        (0.0, 1, 0.0),
+        (0.088, 1, 0.0), ]  # fmt: skip
     links = []
     for length, quarters, offset in table:
         root = random.normal(size=(3, 3))

@@ -1,4 +1,5 @@
-"""Dynamics of real robots beside the peers, in one run: inverse and forward dynamics, inertia matrix, derivatives. `make bench`.
+"""Dynamics of real robots beside the peers, in one run: inverse and forward dynamics, inertia matrix, derivatives.
+`make bench`.
 
 Prints the figures and writes them into benchmarks/README.md, section "Dynamics".
 """
@@ -17,7 +18,15 @@ from rich.progress import track
 
 import robots
 from cayley.compiler.algebras import CASADI, JAX
-from inverse_dynamics import REPORT, Requirement, circumstances, markdown_table, missing_lines, terminal_table, write_report
+from inverse_dynamics import (
+    REPORT,
+    Requirement,
+    circumstances,
+    markdown_table,
+    missing_lines,
+    terminal_table,
+    write_report,
+)
 from peers import MissingPeer, compiled_c
 from timing import Contestant, OtherPrograms, race
 
@@ -25,8 +34,9 @@ MARKERS = "<!-- dynamics: begin (written by make bench) -->", "<!-- dynamics: en
 LOOP_STATES = 500
 ARMS = ("panda", "puma560")
 FLOATING = ("anymal", "talos")
-FUNCTIONS = {"inverse_dynamics": "inverse dynamics", "forward_dynamics": "forward dynamics", "inertia_matrix": "inertia matrix",
-             "linearize": "derivatives of inverse dynamics", "forward_derivatives": "derivatives of forward dynamics"}
+FUNCTIONS = {
+    "inverse_dynamics": "inverse dynamics", "forward_dynamics": "forward dynamics", "inertia_matrix": "inertia matrix",
+    "linearize": "derivatives of inverse dynamics", "forward_derivatives": "derivatives of forward dynamics"}
 
 
 @dataclass
@@ -57,15 +67,17 @@ def main() -> None:
         contestants, absent = line_up(event)
         missing |= absent
         ns: dict[str, float] = {}
-        for medians in track(race(contestants, chosen.rounds), event.title, total=chosen.rounds, console=console, transient=True):
+        for medians in track(race(contestants, chosen.rounds), event.title, total=chosen.rounds, console=console,
+                             transient=True):
             ns = medians
         own = {True: ns.get("call"), False: ns["batch"]}
         for c in contestants:
             reference = own[c.states == 1] or ns["batch"]
             rows.append([event.title, c.title, _figure(ns[c.key]), f"{ns[c.key] / reference:.1f}"])
             console.print(*rows[-1], sep=" | ", soft_wrap=True)
-        requirements += [Requirement(f"{event.title}, {mine}, beside {theirs}", ns[theirs] / ns[mine] if theirs in ns else None, bound,
-                                     "times") for (mine, theirs), bound in _bounds(event).items()]
+        requirements += [
+            Requirement(f"{event.title}, {mine}, beside {theirs}", ns[theirs] / ns[mine] if theirs in ns else None,
+                        bound, "times") for (mine, theirs), bound in _bounds(event).items()]
     scaling = list(growth(chosen.rounds)) if chosen.only in "chains" else []
     tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
               ("All", ["", "", "ns a state", "times Cayley"], rows),
@@ -75,7 +87,8 @@ def main() -> None:
         console.print(terminal_table(*table))
     closing = circumstances(" ".join(["python benchmarks/dynamics.py", *sys.argv[1:]]), chosen.rounds, others.cores())
     if not chosen.only:
-        write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing], MARKERS)
+        write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
+                     MARKERS)
         console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
 
 
@@ -139,9 +152,10 @@ def own_contestants(tree: Any, function: str, states: tuple) -> list[Contestant]
     batch["out"] = tuple(results) if isinstance(results, tuple) else results
     one = {"kernel": kernel, **{name: x[0] for name, x in zip(arguments, states, strict=True)}}
     call = f"kernel({', '.join(arguments)})"
-    return [Contestant("batch", "Cayley, one thread", f"kernel({', '.join(arguments)}, out=out)", batch, len(states[0]),
-                       lambda: flat(kernel(*[x[:LOOP_STATES] for x in states]))),
-            Contestant("call", "Cayley, one call", call, one, 1, lambda: flat(kernel(*[x[:LOOP_STATES] for x in states])))]
+    return [
+        Contestant("batch", "Cayley, one thread", f"kernel({', '.join(arguments)}, out=out)", batch, len(states[0]),
+                   lambda: flat(kernel(*[x[:LOOP_STATES] for x in states]))),
+        Contestant("call", "Cayley, one call", call, one, 1, lambda: flat(kernel(*[x[:LOOP_STATES] for x in states])))]
 
 
 def flat(results: Any) -> np.ndarray:
@@ -168,8 +182,10 @@ def pinocchio(tree: Any, function: str, states: tuple) -> list[Contestant]:
         return np.stack([read(compute(model, data, *x), data) for x in some])
 
     title = f"Pinocchio, {compute.__name__}"
-    found = [Contestant("pinocchio call", f"{title}, one call", "f(model, data, *x)", names, 1, results),
-             Contestant("pinocchio loop", f"{title}, Python loop", "for x in some: f(model, data, *x)", names, len(some), results)]
+    found = [
+        Contestant("pinocchio call", f"{title}, one call", "f(model, data, *x)", names, 1, results),
+        Contestant("pinocchio loop", f"{title}, Python loop", "for x in some: f(model, data, *x)", names, len(some),
+                   results)]
     together = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}.get(function)
     if together:
         columns = [np.asfortranarray(x.T) for x in configured]
@@ -179,7 +195,10 @@ def pinocchio(tree: Any, function: str, states: tuple) -> list[Contestant]:
         def pooled() -> np.ndarray:
             pool["f"](1, pool["pool"], *columns, out)
             return out.T
-        found.append(Contestant("pinocchio batch", f"Pinocchio, {together}, one thread", "f(1, pool, *x, out)", pool, len(out.T), pooled))
+
+        found.append(
+            Contestant("pinocchio batch", f"Pinocchio, {together}, one thread", "f(1, pool, *x, out)", pool, len(out.T),
+                       pooled))
     return found
 
 
@@ -195,10 +214,11 @@ def _pinocchio_function(pin: Any, function: str) -> tuple[Callable, Callable]:
         P, V, D = result
         return np.concatenate([data.ddq, P.ravel(), V.ravel(), symmetric(D).ravel()])
 
-    return {"inverse_dynamics": (pin.rnea, lambda tau, _: tau.copy()), "forward_dynamics": (pin.aba, lambda a, _: a.copy()),
-            "inertia_matrix": (pin.crba, lambda M, _: symmetric(M).ravel()),
-            "linearize": (pin.computeRNEADerivatives, sensitivities),
-            "forward_derivatives": (pin.computeABADerivatives, forward)}[function]
+    return {
+        "inverse_dynamics": (pin.rnea, lambda tau, _: tau.copy()), "forward_dynamics": (pin.aba, lambda a, _: a.copy()),
+        "inertia_matrix": (pin.crba, lambda M, _: symmetric(M).ravel()),
+        "linearize": (pin.computeRNEADerivatives, sensitivities),
+        "forward_derivatives": (pin.computeABADerivatives, forward)}[function]
 
 
 def casadi(tree: Any, function: str, states: tuple) -> list[Contestant]:
@@ -221,8 +241,10 @@ def casadi(tree: Any, function: str, states: tuple) -> list[Contestant]:
     def results() -> np.ndarray:
         run()
         return out
-    return [Contestant("casadi", "CasADi, generated C of the mapped text, one thread", "run()", {"run": run, "keep": (buffer, mapped, out)},
-                       len(states[0]), results)]
+
+    return [
+        Contestant("casadi", "CasADi, generated C of the mapped text, one thread", "run()",
+                   {"run": run, "keep": (buffer, mapped, out)}, len(states[0]), results)]
 
 
 def jax(tree: Any, function: str, states: tuple) -> list[Contestant]:
@@ -240,8 +262,9 @@ def jax(tree: Any, function: str, states: tuple) -> list[Contestant]:
     compiled = jax.jit(jax.vmap(lambda *x: jnp.asarray(kernel.evaluate(JAX, *x))))
     arrays = [jnp.asarray(x) for x in states]
     names = {"f": compiled, "x": arrays}
-    return [Contestant("jax", "JAX, `jit(vmap(text))` on the CPU, its own threads", "f(*x).block_until_ready()", names, len(states[0]),
-                       lambda: flat(np.asarray(compiled(*arrays))))]
+    return [
+        Contestant("jax", "JAX, `jit(vmap(text))` on the CPU, its own threads", "f(*x).block_until_ready()", names,
+                   len(states[0]), lambda: flat(np.asarray(compiled(*arrays))))]
 
 
 def mujoco(tree: Any, function: str, states: tuple) -> list[Contestant]:
@@ -273,8 +296,9 @@ def mujoco(tree: Any, function: str, states: tuple) -> list[Contestant]:
 
     names = {"each": each, "some": some}
     title = f"MuJoCo, {'mj_inverse' if inverse else 'mj_forward'}, Python loop"
-    return [Contestant("mujoco", title, "for x in some: each(x)", names, len(some), lambda: np.stack([each(x).copy() for x in some]),
-                       tolerance=1e-6)]
+    return [
+        Contestant("mujoco", title, "for x in some: each(x)", names, len(some),
+                   lambda: np.stack([each(x).copy() for x in some]), tolerance=1e-6)]
 
 
 def toolbox(tree: Any, function: str, states: tuple) -> list[Contestant]:
@@ -285,8 +309,10 @@ def toolbox(tree: Any, function: str, states: tuple) -> list[Contestant]:
     except ImportError as error:
         raise MissingPeer(f"Robotics Toolbox: {error}") from error
     some = [tuple(x[k].copy() for x in states) for k in range(LOOP_STATES)]
-    return [Contestant("toolbox", "Robotics Toolbox, compiled `rne`, Python loop", "for x in some: rne(*x)", {"rne": arm.rne, "some": some},
-                       len(some), lambda: np.stack([arm.rne(*x) for x in some]), tolerance=1e-8)]
+    return [
+        Contestant("toolbox", "Robotics Toolbox, compiled `rne`, Python loop", "for x in some: rne(*x)",
+                   {"rne": arm.rne, "some": some}, len(some), lambda: np.stack([arm.rne(*x) for x in some]),
+                   tolerance=1e-8)]
 
 
 # Growth with the number of joints
@@ -311,11 +337,14 @@ def chain(n: int) -> Any:
     import cayley as cy
 
     rng = np.random.default_rng(n)
-    rows = [(0.0, *row) for row in np.stack([*rng.uniform(-0.3, 0.3, (2, n)), rng.uniform(-2.0, 2.0, n)], axis=1).tolist()]
+    rows = [
+        (0.0, *row)
+        for row in np.stack([*rng.uniform(-0.3, 0.3, (2,
+                                                      n)), rng.uniform(-2.0, 2.0, n)], axis=1).tolist()]
     spread = rng.normal(size=(n, 3, 3))
     inertias = 0.01 * (np.einsum("nij,nkj->nik", spread, spread) + np.eye(3))
-    return cy.Mechanism.from_dh(rows, convention="modified", masses=list(rng.uniform(0.5, 2.0, n)), centers=rng.uniform(-0.1, 0.1, (n, 3)),
-                                inertias=inertias)
+    return cy.Mechanism.from_dh(rows, convention="modified", masses=list(rng.uniform(0.5, 2.0, n)),
+                                centers=rng.uniform(-0.1, 0.1, (n, 3)), inertias=inertias)
 
 
 if __name__ == "__main__":

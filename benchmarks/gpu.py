@@ -56,8 +56,10 @@ def compare_jax(cupy, dtype, rows, right) -> None:
 def report(cupy, label: str, dtype: type, work: Callable[[], object], error: float, states: int = STATES) -> None:
     seconds = median_seconds(cupy, work)
     moved = states * OPERANDS * np.dtype(dtype).itemsize
-    print(f"{np.dtype(dtype).name}  {label:24s} {states / seconds / 1e9:8.3f} billion states/s  {moved / seconds / 1e12:6.2f} TB/s  "
-          f"largest relative error {error:.1e}", flush=True)
+    print(
+        f"{np.dtype(dtype).name}  {label:24s} {states / seconds / 1e9:8.3f} billion states/s  "
+        f"{moved / seconds / 1e12:6.2f} TB/s  "
+        f"largest relative error {error:.1e}", flush=True)
 
 
 def median_seconds(cupy, work: Callable[[], object], repeats: int = 20) -> float:

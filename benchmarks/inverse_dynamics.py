@@ -72,7 +72,8 @@ def main() -> None:
     startup = {phase: 1e3 * seconds for phase, seconds in startup_times(rounds=5).items()}  # ms
     nanoseconds: dict[str, float] = {}
     others = OtherPrograms()
-    for medians in track(race(contestants, chosen.rounds), total=chosen.rounds, description="rounds", console=console, transient=True):
+    for medians in track(race(contestants, chosen.rounds), total=chosen.rounds, description="rounds", console=console,
+                         transient=True):
         nanoseconds = medians
     disturbance = others.cores()
 
@@ -109,7 +110,8 @@ def line_up(count: int) -> tuple[list[Contestant], list[str]]:
     return contestants, missing
 
 
-def figures(contestants: Sequence[Contestant], ns: dict[str, float], startup: dict[str, float], count: int) -> list[tuple]:
+def figures(contestants: Sequence[Contestant], ns: dict[str, float], startup: dict[str, float],
+            count: int) -> list[tuple]:
     """The tables of the report: (title, headings, rows)."""
 
     def ratio(slower: str, faster: str) -> float | None:
@@ -117,17 +119,18 @@ def figures(contestants: Sequence[Contestant], ns: dict[str, float], startup: di
 
     def times(reference: str, single: bool) -> list[list[str]]:
         entered = [c for c in contestants if (c.states == 1) == single]
-        return [[c.title, f"{ns[c.key]:.{0 if ns[c.key] >= 100 else 1}f}", f"{ns[c.key] / ns[reference]:.2f}"] for c in entered]
+        return [[c.title, f"{ns[c.key]:.{0 if ns[c.key] >= 100 else 1}f}", f"{ns[c.key] / ns[reference]:.2f}"]
+                for c in entered]
 
     requirements = [
         Requirement("batch, beside `rneaInParallel` on one thread", ratio("pinocchio batch", "batch"), 25, "times"),
         Requirement("batch, beside CasADi's mapped C", ratio("casadi batch", "batch"), 6, "times"),
         Requirement("one call, beside `pinocchio.rnea`", ratio("pinocchio call", "call"), 3, "times"),
-        Requirement("one call into `out`, beside `pinocchio.rnea`", ratio("pinocchio call", "call into out"), 4, "times"),
+        Requirement("one call into `out`, beside `pinocchio.rnea`", ratio("pinocchio call", "call into out"), 4,
+                    "times"),
         Requirement("two threads, beside one", ratio("batch", "batch of two threads"), 1.7, "times"),
         Requirement("compilation, empty cache, after imports", startup["cold"], 500, "ms"),
-        Requirement("load from the cache, after imports", startup["cached"], 30, "ms"),
-    ]
+        Requirement("load from the cache, after imports", startup["cached"], 30, "ms"), ]
     return [
         ("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
         (f"A batch of {count} states", ["", "ns a state", "times Cayley"], times("batch", single=False)),
@@ -138,11 +141,11 @@ def figures(contestants: Sequence[Contestant], ns: dict[str, float], startup: di
             [
                 ["compiled (empty cache), after all imports", f"{startup['cold']:.1f}"],
                 ["loaded from the cache, after all imports", f"{startup['cached']:.1f}"],
-                ["loaded from the cache, with the imports that the first call makes", f"{startup['cached with imports']:.1f}"],
-                ["in none of these: import and initialisation of llvmlite", f"{startup['llvm']:.1f}"],
-            ],
-        ),
-    ]
+                [
+                    "loaded from the cache, with the imports that the first call makes",
+                    f"{startup['cached with imports']:.1f}"],
+                ["in none of these: import and initialisation of llvmlite", f"{startup['llvm']:.1f}"], ],
+        ), ]
 
 
 def terminal_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -168,9 +171,11 @@ def circumstances(command: str, rounds: int, disturbance: float | None) -> str:
     packages = ["cayley", "numpy", "llvmlite", "pin", "casadi", "jax"]
     versions = [f"Python {platform.python_version()}", *(f"{p} {v}" for p in packages if (v := _version(p))), *_gcc()]
     return (
-        f"Measured {datetime.date.today().isoformat()} with `{command}` (`make bench`) on {_cpu_name()}, {os.cpu_count()} cores, "
+        f"Measured {datetime.date.today().isoformat()} with `{command}` (`make bench`) on {_cpu_name()}, "
+        f"{os.cpu_count()} cores, "
         f"{platform.system()} {platform.machine()}; {', '.join(versions)}. Medians of {rounds} interleaved rounds; "
-        f"other programs used {'an unknown number of' if disturbance is None else f'{disturbance:.1f}'} cores meanwhile."
+        f"other programs used {'an unknown number of' if disturbance is None else f'{disturbance:.1f}'} cores "
+        "meanwhile."
     )
 
 
@@ -191,7 +196,8 @@ def _gcc() -> list[str]:
 
 def _cpu_name() -> str:
     information = Path("/proc/cpuinfo")
-    found = re.search(r"^model name\s*:\s*(.+)$", information.read_text(), re.MULTILINE) if information.exists() else None
+    found = re.search(r"^model name\s*:\s*(.+)$", information.read_text(),
+                      re.MULTILINE) if information.exists() else None
     return found[1] if found else platform.processor() or platform.machine()
 
 

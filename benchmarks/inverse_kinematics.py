@@ -51,7 +51,8 @@ class Figures:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--poses", type=int, default=10_000, help="random reachable poses of each arm, solved as one batch")
+    options.add_argument("--poses", type=int, default=10_000,
+                         help="random reachable poses of each arm, solved as one batch")
     options.add_argument("--singles", type=int, default=1000, help="of these, solved one by one")
     options.add_argument("--unreachable", type=int, default=1000, help="unreachable poses of each arm")
     options.add_argument("--rounds", type=int, default=5, help="times that the batch is measured")
@@ -63,13 +64,16 @@ def main() -> None:
         raise SystemExit("roboticstoolbox-python is not installed: pip install roboticstoolbox-python") from None
     others, found = OtherPrograms(), {}
     for title, name in track(ARMS.items(), description="arms", console=console, transient=True):
-        found[title] = figures(load_robot(name, make=Mechanism.of), chosen.poses, chosen.singles, chosen.unreachable, chosen.rounds)
+        found[title] = figures(load_robot(name, make=Mechanism.of), chosen.poses, chosen.singles, chosen.unreachable,
+                               chosen.rounds)
     tables = report(found, chosen)
     for table in tables:
         console.print(terminal_table(*table))
-    closing = circumstances(" ".join(["python benchmarks/inverse_kinematics.py", *sys.argv[1:]]), chosen.rounds, others.cores())
+    closing = circumstances(" ".join(["python benchmarks/inverse_kinematics.py", *sys.argv[1:]]), chosen.rounds,
+                            others.cores())
     closing = closing.replace("Medians of", "Batches: medians of").replace("interleaved rounds", "runs")
-    write_section(REPORT, [*(markdown_table(*table) for table in tables), f"roboticstoolbox-python {toolbox}. {closing}"])
+    write_section(REPORT,
+                  [*(markdown_table(*table) for table in tables), f"roboticstoolbox-python {toolbox}. {closing}"])
     console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
 
 
@@ -93,11 +97,13 @@ def figures(arm: Any, poses: int, singles: int, unreachable: int, rounds: int) -
     times, answers = one_by_one(ways, targets[:singles])
     medians = {key: statistics.median(each) for key, each in times.items()}
     return Figures(float(together.solved.mean()), int(far.solved.sum()), float(worst), medians["one"],
-                   batch_time(lambda: inverse_kinematics(arm, targets, "tool"), rounds) / poses, medians["toolbox"], medians["equal"],
-                   statistics.mean(times["equal"]), statistics.mean(bool(a.success) for a in answers["equal"]))
+                   batch_time(lambda: inverse_kinematics(arm, targets, "tool"), rounds) / poses, medians["toolbox"],
+                   medians["equal"], statistics.mean(times["equal"]),
+                   statistics.mean(bool(a.success) for a in answers["equal"]))
 
 
-def one_by_one(ways: dict[str, Callable[[np.ndarray], Any]], targets: np.ndarray) -> tuple[dict[str, list[float]], dict[str, list[Any]]]:
+def one_by_one(ways: dict[str, Callable[[np.ndarray], Any]],
+               targets: np.ndarray) -> tuple[dict[str, list[float]], dict[str, list[Any]]]:
     """Microseconds and answers of every way for every pose; the ways take turns, pose by pose."""
     times: dict[str, list[float]] = {key: [] for key in ways}
     answers: dict[str, list[Any]] = {key: [] for key in ways}
@@ -123,7 +129,9 @@ def batch_time(call: Callable[[], Any], rounds: int) -> float:
 
 
 def unreachable_poses(arm: Any, count: int, random: np.random.Generator) -> np.ndarray:
-    """Poses from 1 mm to 0.5 m farther away from the first joint than the arm can take its tool at all, in random directions."""
+    """Poses from 1 mm to 0.5 m farther away from the first joint than the arm can take its tool at all, in random
+    directions.
+    """
     origin = np.asarray(arm.joints[0].placement)[:3, 3]
     bounds = list(zip(arm.lower, arm.upper, strict=True))
 
@@ -179,27 +187,37 @@ def report(found: dict[str, Figures], chosen: argparse.Namespace) -> list[tuple]
     required = []
     for title, f in found.items():
         met = f.solved >= SOLVED and f.false == 0 and f.toolbox / f.one >= ONE and f.toolbox / f.batch >= BATCH
-        required.append([title, f"{100 * f.solved:.2f} %", f"{f.false} of {chosen.unreachable}", f"{f.toolbox / f.one:.2f} times",
-                         f"{f.toolbox / f.batch:.0f} times", "met" if met else "NOT MET"])
+        required.append([
+            title, f"{100 * f.solved:.2f} %", f"{f.false} of {chosen.unreachable}", f"{f.toolbox / f.one:.2f} times",
+            f"{f.toolbox / f.batch:.0f} times", "met" if met else "NOT MET"])
     headings = [f"{chosen.poses} reachable, {chosen.unreachable} unreachable poses", "solved to 1e-10, at least 99.9 %",
                 "false successes, none", "one pose beside `ik_LM`, at least 1", "batch beside `ik_LM`, at least 10", ""]
-    times = [[title, f"{f.one:.1f}", f"{f.batch:.2f}", f"{f.toolbox:.1f}", f"{f.toolbox_equal:.1f}", f"{f.toolbox_mean:.1f}",
-              f"{100 * f.toolbox_solved:.1f} %", f"{f.worst:.0e}"] for title, f in found.items()]
-    labels = ["", "Cayley, one pose", "Cayley, as a batch", "`ik_LM(T)`, to 1.4e-3", "`ik_LM`, to 1e-10", "the same, mean",
-              "solved by it", "largest residual of ours"]
+    times = [[
+        title, f"{f.one:.1f}", f"{f.batch:.2f}", f"{f.toolbox:.1f}", f"{f.toolbox_equal:.1f}", f"{f.toolbox_mean:.1f}",
+        f"{100 * f.toolbox_solved:.1f} %", f"{f.worst:.0e}"] for title, f in found.items()]
+    labels = [
+        "", "Cayley, one pose", "Cayley, as a batch", "`ik_LM(T)`, to 1.4e-3", "`ik_LM`, to 1e-10", "the same, mean",
+        "solved by it", "largest residual of ours"]
     return [("Required", headings, required), ("Microseconds a pose; medians of the poses", labels, times)]
 
 
 def write_section(path: Path, parts: list[str]) -> None:
-    """Replace what stands between the two markers of the file; where they are missing, a new section goes to its end."""
+    """Replace what stands between the two markers of the file; where they are missing, a new section goes to its end.
+    """
     text = path.read_text()
     if BEGIN not in text:
         introduction = (
-            "## Inverse kinematics\n\n`python benchmarks/inverse_kinematics.py` solves random reachable poses of four arms, within their "
-            "joint limits and from the solvers' own starts, beside the compiled `ik_LM` of roboticstoolbox-python on the same chain, "
-            "limits and poses. Poses are timed one by one, the solvers taking turns, and as one batch of ours; the toolbox has no batch. "
-            "Its default tolerance lets a pose be 1.4e-3 off; required ratios are beside that, the quicker one, and its time to 1e-10 is "
-            "shown as well. Residuals are recomputed by SciPy. Unreachable poses are 1 mm to 0.5 m farther away than the arm can reach.")
+            "## Inverse kinematics\n\n`python benchmarks/inverse_kinematics.py` solves random reachable poses of four "
+            "arms, within their "
+            "joint limits and from the solvers' own starts, beside the compiled `ik_LM` of roboticstoolbox-python on "
+            "the same chain, "
+            "limits and poses. Poses are timed one by one, the solvers taking turns, and as one batch of ours; the "
+            "toolbox has no batch. "
+            "Its default tolerance lets a pose be 1.4e-3 off; required ratios are beside that, the quicker one, and "
+            "its time to 1e-10 is "
+            "shown as well. Residuals are recomputed by SciPy. Unreachable poses are 1 mm to 0.5 m farther away than "
+            "the arm can reach."
+        )
         text = f"{text.rstrip()}\n\n{introduction}\n\n{BEGIN}\n{END}\n"
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -20,7 +20,8 @@ from timing import Contestant, OtherPrograms, race
 
 MARKERS = "<!-- kinematics: begin (written by make bench) -->", "<!-- kinematics: end -->"
 LOOP_STATES = 1000
-CPP = {"pose": 313.0, "jacobian": 400.0}  # ns a state of Pinocchio in C++, one thread; measured once, on a machine of this kind
+CPP = {"pose": 313.0,
+       "jacobian": 400.0}  # ns a state of Pinocchio in C++, one thread; measured once, on a machine of this kind
 TOLERANCE = 1e-13
 
 
@@ -33,7 +34,8 @@ def main() -> None:
     contestants = line_up(chosen.states)
     nanoseconds: dict[str, float] = {}
     others = OtherPrograms()
-    for medians in track(race(contestants, chosen.rounds), total=chosen.rounds, description="rounds", console=console, transient=True):
+    for medians in track(race(contestants, chosen.rounds), total=chosen.rounds, description="rounds", console=console,
+                         transient=True):
         nanoseconds = medians
     tables = figures(contestants, nanoseconds, chosen.states)
     for table in tables:
@@ -50,26 +52,30 @@ def line_up(count: int) -> list[Contestant]:
     states = arm.random_configuration(count, seed=2026)
     q, some = states[0].copy(), list(states[:LOOP_STATES])
     own = {"arm": arm, "q": q}
-    theirs = {"model": model, "data": model.createData(), "number": number, "q": q, "some": some, "poses": pin.framesForwardKinematics,
-              "jacobian": pin.computeFrameJacobian, "axes": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED}
+    theirs = {
+        "model": model, "data": model.createData(), "number": number, "q": q, "some": some,
+        "poses": pin.framesForwardKinematics, "jacobian": pin.computeFrameJacobian,
+        "axes": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED}
     pose, jacobian = arm.pose.of("tool"), arm.jacobian.of("tool", axes="world")
-    batches = {"pose": pose, "jacobian": jacobian, "q": states, "T": np.zeros((count, 4, 4)), "J": np.zeros((count, 6, arm.nv))}
+    batches = {
+        "pose": pose, "jacobian": jacobian, "q": states, "T": np.zeros((count, 4, 4)), "J": np.zeros(
+            (count, 6, arm.nv))}
     of_pose = "poses(model, data, q); data.oMf[number].homogeneous"
     of_jacobian = "jacobian(model, data, q, number, axes)"
     contestants = [
         contestant("pose", "Cayley, `arm.pose(q, \"tool\")`", 'arm.pose(q, "tool")', own, 1),
-        contestant("jacobian", "Cayley, `arm.jacobian(q, \"tool\", axes=\"world\")`", 'arm.jacobian(q, "tool", axes="world")', own, 1),
+        contestant("jacobian", "Cayley, `arm.jacobian(q, \"tool\", axes=\"world\")`",
+                   'arm.jacobian(q, "tool", axes="world")', own, 1),
         contestant("pinocchio pose", "Pinocchio, `framesForwardKinematics`, pose read", of_pose, theirs, 1),
         contestant("pinocchio jacobian", "Pinocchio, `computeFrameJacobian`", of_jacobian, theirs, 1),
         contestant("poses", "Cayley, poses, one thread", "pose(q, out=T)", batches, count),
         contestant("jacobians", "Cayley, Jacobians, one thread", "jacobian(q, out=J)", batches, count),
         contestant("pinocchio poses unread", "Pinocchio, a loop over `framesForwardKinematics`, poses not read",
                    "for q in some: poses(model, data, q)", theirs, len(some)),
-        contestant("pinocchio poses", "Pinocchio, a loop over `framesForwardKinematics`, poses read", f"for q in some: {of_pose}", theirs,
-                   len(some)),
-        contestant("pinocchio jacobians", "Pinocchio, a loop over `computeFrameJacobian`", f"for q in some: {of_jacobian}", theirs,
-                   len(some)),
-    ]
+        contestant("pinocchio poses", "Pinocchio, a loop over `framesForwardKinematics`, poses read",
+                   f"for q in some: {of_pose}", theirs, len(some)),
+        contestant("pinocchio jacobians", "Pinocchio, a loop over `computeFrameJacobian`",
+                   f"for q in some: {of_jacobian}", theirs, len(some)), ]
     check(arm, states, theirs, batches)
     return contestants
 
@@ -92,7 +98,9 @@ def check(arm: Any, states: np.ndarray, theirs: dict[str, Any], batches: dict[st
 
 
 def pinocchio_arm(arm: Any) -> tuple[Any, int]:
-    """The same arm as a `pinocchio.Model` with nothing but its seven joints and the frame of the tool, and the number of that frame."""
+    """The same arm as a `pinocchio.Model` with nothing but its seven joints and the frame of the tool, and the number
+    of that frame.
+    """
     model, joint = pin.Model(), 0
     for part in arm.joints:
         if part.motion.axis != (0.0, 0.0, 1.0):
@@ -105,19 +113,20 @@ def pinocchio_arm(arm: Any) -> tuple[Any, int]:
 def figures(contestants: list[Contestant], ns: dict[str, float], count: int) -> list[tuple]:
     """The tables of the report: (title, headings, rows)."""
     def rows(single: bool) -> list[list[str]]:
-        return [[c.title, f"{ns[c.key]:.{0 if ns[c.key] >= 100 else 1}f}"] for c in contestants if (c.states == 1) == single]
+        return [[c.title, f"{ns[c.key]:.{0 if ns[c.key] >= 100 else 1}f}"] for c in contestants
+                if (c.states == 1) == single]
 
     requirements = [
-        Requirement("batch of poses, beside the loop over `framesForwardKinematics`, poses read", ns["pinocchio poses"] / ns["poses"], 25,
-                    "times"),
+        Requirement("batch of poses, beside the loop over `framesForwardKinematics`, poses read",
+                    ns["pinocchio poses"] / ns["poses"], 25, "times"),
         Requirement("the same, poses not read", ns["pinocchio poses unread"] / ns["poses"], 25, "times"),
-        Requirement("batch of Jacobians, beside the loop over `computeFrameJacobian`", ns["pinocchio jacobians"] / ns["jacobians"], 25,
-                    "times"),
-        *[Requirement(f"batch of {key}s, beside Pinocchio in C++ ({known:g} ns)", known / ns[f"{key}s"], 12, "times")
-          for key, known in CPP.items()],
+        Requirement("batch of Jacobians, beside the loop over `computeFrameJacobian`",
+                    ns["pinocchio jacobians"] / ns["jacobians"], 25, "times"),
+        *[
+            Requirement(f"batch of {key}s, beside Pinocchio in C++ ({known:g} ns)", known / ns[f"{key}s"], 12, "times")
+            for key, known in CPP.items()],
         Requirement("one pose, beside Pinocchio's with its reading", ns["pinocchio pose"] / ns["pose"], 1, "times"),
-        Requirement("one Jacobian, beside Pinocchio's", ns["pinocchio jacobian"] / ns["jacobian"], 1, "times"),
-    ]
+        Requirement("one Jacobian, beside Pinocchio's", ns["pinocchio jacobian"] / ns["jacobian"], 1, "times"), ]
     return [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
             (f"A batch of {count} states", ["", "ns a state"], rows(single=False)),
             ("One call from Python", ["", "ns a call"], rows(single=True))]

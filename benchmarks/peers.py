@@ -1,7 +1,8 @@
-"""The contestants: Cayley and its peers, each on the same arm and the same states, each called in its fastest documented way.
+"""The contestants: Cayley and its peers, each on the same arm and the same states, each called in its fastest
+documented way.
 
-Every function takes the states as three arrays (count, 7) and returns its contestants. A peer that is not installed raises
-`MissingPeer`.
+Every function takes the states as three arrays (count, 7) and returns its contestants. A peer that is not installed
+raises `MissingPeer`.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ def cayley(q, qd, qdd) -> list[Contestant]:
         Contestant("call", f"Cayley, `{plain}`", plain, one, 1, _value(plain, one)),
         Contestant("call into out", f"Cayley, `{into}`", into, one, 1, _value(into, one)),
         Contestant("batch", "Cayley, one thread", into, batch, len(q), _value(into, batch)),
-        Contestant("batch allocating", "Cayley, one thread, into a new array", plain, batch, len(q), _value(plain, batch)),
+        Contestant("batch allocating", "Cayley, one thread, into a new array", plain, batch, len(q),
+                   _value(plain, batch)),
         Contestant("batch of two threads", "Cayley, two threads", into, two_threads, len(q), _value(into, two_threads)),
-        Contestant("batch in float32", "Cayley, one thread, float32", into, float32, len(q), _value(into, float32), tolerance=1e-2),
-    ]
+        Contestant("batch in float32", "Cayley, one thread, float32", into, float32, len(q), _value(into, float32),
+                   tolerance=1e-2), ]
 
 
 def pinocchio(q, qd, qdd) -> list[Contestant]:
@@ -65,7 +67,9 @@ def pinocchio(q, qd, qdd) -> list[Contestant]:
     loop = one | {"states": list(zip(q, qd, qdd, strict=True))[:PYTHON_LOOP_STATES]}
     each = "[rnea(model, data, q, v, a) for q, v, a in states]"
     columns = {name: np.asfortranarray(x.T) for name, x in (("q", q), ("v", qd), ("a", qdd))}
-    pool = {"rneaInParallel": pin.rneaInParallel, "pool": pin.ModelPool(model, 1), "tau": np.zeros(q.T.shape, order="F")} | columns
+    pool = {
+        "rneaInParallel": pin.rneaInParallel, "pool": pin.ModelPool(model, 1), "tau": np.zeros(q.T.shape, order="F")
+    } | columns
     together = "rneaInParallel(1, pool, q, v, a, tau)"
 
     def pooled():
@@ -76,17 +80,17 @@ def pinocchio(q, qd, qdd) -> list[Contestant]:
         return np.array([pin.rnea(model, one["data"], *state).copy() for state in loop["states"]])
 
     return [
-        Contestant("pinocchio call", "Pinocchio, `pinocchio.rnea(model, data, q, v, a)`", call, one, 1, _value(call, one)),
+        Contestant("pinocchio call", "Pinocchio, `pinocchio.rnea(model, data, q, v, a)`", call, one, 1,
+                   _value(call, one)),
         Contestant("pinocchio batch", "Pinocchio, `rneaInParallel`, one thread", together, pool, len(q), pooled),
-        Contestant("pinocchio loop", "Pinocchio, a Python loop over `rnea`", each, loop, len(loop["states"]), looped),
-    ]
+        Contestant("pinocchio loop", "Pinocchio, a Python loop over `rnea`", each, loop, len(loop["states"]), looped), ]
 
 
 def casadi(q, qd, qdd) -> list[Contestant]:
     """CasADi's C for the batch, called on the arrays' own memory.
 
-    `.map` of the compiled function of one state pays CasADi's call for every state; C generated from the mapped function has
-    the loop inside. Both are shown.
+    `.map` of the compiled function of one state pays CasADi's call for every state; C generated from the mapped
+    function has the loop inside. Both are shown.
     """
     try:
         import casadi as ca
@@ -121,7 +125,8 @@ def casadi(q, qd, qdd) -> list[Contestant]:
 
 
 def jax(q, qd, qdd) -> list[Contestant]:
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # half the time of the default on this program
+    # half the time of the default on this program
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     try:
         import jax
         import jax.numpy as jnp

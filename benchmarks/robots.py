@@ -59,12 +59,14 @@ def pinocchio_model(tree: Any) -> Any:
         elif joint.motion.axis in aligned:
             kind = getattr(pin, aligned[joint.motion.axis][slides])()
         else:
-            kind = (pin.JointModelPrismaticUnaligned if slides else pin.JointModelRevoluteUnaligned)(np.array(joint.motion.axis))
+            kind = (pin.JointModelPrismaticUnaligned if slides else pin.JointModelRevoluteUnaligned)(np.array(
+                joint.motion.axis))
         places[joint.child] = model.addJoint(parent, kind, placement, joint.name), pin.SE3.Identity()
     for body in tree.bodies:
         number, offset = places[body.name]
         if number:
-            model.appendBodyToJoint(number, pin.Inertia(body.mass or 0.0, np.array(body.center), np.array(body.inertia)), offset)
+            model.appendBodyToJoint(number, pin.Inertia(body.mass or 0.0, np.array(body.center),
+                                                        np.array(body.inertia)), offset)
     return model
 
 
@@ -131,6 +133,7 @@ def toolbox_robot(tree: Any) -> Any:
         alpha = float(np.arctan2(-R[1, 2], R[2, 2]))
         d = float(p @ [0.0, -np.sin(alpha), np.cos(alpha)])
         moments = link.moments
-        links.append(rtb.RevoluteMDH(a=float(p[0]), alpha=alpha, d=d, offset=offset, m=float(moments.mass), r=moments.center,
-                                     I=moments.inertia_about_center, Jm=0.0, G=1.0, B=0.0, Tc=[0.0, 0.0]))
+        links.append(
+            rtb.RevoluteMDH(a=float(p[0]), alpha=alpha, d=d, offset=offset, m=float(moments.mass), r=moments.center,
+                            I=moments.inertia_about_center, Jm=0.0, G=1.0, B=0.0, Tc=[0.0, 0.0]))
     return rtb.DHRobot(links, name=tree.name, gravity=np.asarray(chain.gravity))

@@ -2,9 +2,10 @@
 
 Prints the figures and writes them into benchmarks/README.md, section "Rotations".
 
-Every row is one job. "Arrays to arrays": numbers in, numbers out, as `Rotation.from_quat(q).as_matrix()` does it; Cayley once with the
-check of its arguments and once without. "A rotation made beforehand": SciPy has its unit quaternions ready in an object, Cayley has them
-ready in an array, and neither checks anything. Rows are added to `CONVERSIONS` or `OPERATIONS`, nothing else is needed.
+Every row is one job. "Arrays to arrays": numbers in, numbers out, as `Rotation.from_quat(q).as_matrix()` does it;
+Cayley once with the check of its arguments and once without. "A rotation made beforehand": SciPy has its unit
+quaternions ready in an object, Cayley has them ready in an array, and neither checks anything. Rows are added to
+`CONVERSIONS` or `OPERATIONS`, nothing else is needed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Row:
-    """One job: what SciPy does, in the names of `material`, and the kernel of `cayley.geometry.rotations` that does the same."""
+    """One job: what SciPy does, in the names of `material`, and the kernel of `cayley.geometry.rotations` that does the
+    same.
+    """
 
     title: str
     scipy: str
@@ -60,20 +63,23 @@ CONVERSIONS = [
     Row("matrix to quaternion", "from_matrix(R).as_quat(canonical=True)", "quaternion_from_matrix", "R", canonical),
     Row("matrix to rotation vector", "from_matrix(R).as_rotvec()", "rotation_vector_from_matrix", "R"),
     Row("matrix to modified Rodrigues", "from_matrix(R).as_mrp()", "modified_rodrigues_from_matrix", "R"),
-    Row("rotation vector to quaternion", "from_rotvec(r).as_quat()", "quaternion_from_rotation_vector", "r", scalar_first),
+    Row("rotation vector to quaternion", "from_rotvec(r).as_quat()", "quaternion_from_rotation_vector", "r",
+        scalar_first),
     Row("rotation vector to matrix", "from_rotvec(r).as_matrix()", "matrix_from_rotation_vector", "r"),
-    Row("modified Rodrigues to quaternion", "from_mrp(p).as_quat()", "quaternion_from_modified_rodrigues", "p", scalar_first),
+    Row("modified Rodrigues to quaternion", "from_mrp(p).as_quat()", "quaternion_from_modified_rodrigues", "p",
+        scalar_first),
     Row("modified Rodrigues to matrix", "from_mrp(p).as_matrix()", "matrix_from_modified_rodrigues", "p"),
     Row("order of components", "from_quat(xyzw).as_quat(scalar_first=True)", "quaternion_from_scalar_last", "xyzw"),
-    Row("composition of quaternions", "(from_quat(xyzw) * from_quat(xyzw2)).as_quat()", "quaternion_product", "q, q2", scalar_first),
+    Row("composition of quaternions", "(from_quat(xyzw) * from_quat(xyzw2)).as_quat()", "quaternion_product", "q, q2",
+        scalar_first),
     Row("composition of matrices", "(from_matrix(R) * from_matrix(R2)).as_matrix()", "compose_rotations", "R, R2"),
-    Row("composition of rotation vectors", "(from_rotvec(r) * from_rotvec(r2)).as_rotvec()", "compose_rotation_vectors", "r, r2"),
+    Row("composition of rotation vectors", "(from_rotvec(r) * from_rotvec(r2)).as_rotvec()", "compose_rotation_vectors",
+        "r, r2"),
     Row("a quaternion turns a vector", "from_quat(xyzw).apply(x)", "rotate_by_quaternion", "q, x"),
     Row("a matrix turns a vector", "from_matrix(R).apply(x)", "turned", "R, x"),
     Row("a rotation vector turns a vector", "from_rotvec(r).apply(x)", "rotate_by_rotation_vector", "r, x"),
     Row("angle of a quaternion", "from_quat(xyzw).magnitude()", "quaternion_angle", "q"),
-    Row("angle of a matrix", "from_matrix(R).magnitude()", "rotation_angle", "R"),
-]
+    Row("angle of a matrix", "from_matrix(R).magnitude()", "rotation_angle", "R"), ]
 OPERATIONS = [
     Row("to matrix", "a.as_matrix()", "matrix_from_quaternion", "q"),
     Row("to rotation vector", "a.as_rotvec()", "rotation_vector_from_quaternion", "q"),
@@ -92,9 +98,13 @@ def material(count: int, seed: int = 0) -> dict:
     """The names in the rows: the same random attitudes in every form."""
     random = np.random.default_rng(seed)
     a, b = Rotation.random(count, rng=random), Rotation.random(count, rng=random)
-    names = {"a": a, "b": b, "xyzw": a.as_quat(), "xyzw2": b.as_quat(), "R": a.as_matrix(), "R2": b.as_matrix(), "r": a.as_rotvec(),
-             "r2": b.as_rotvec(), "p": a.as_mrp(), "x": random.normal(size=(count, 3)), "t": random.uniform(size=count)}
-    names |= {"q": scalar_first(names["xyzw"]).copy(), "q2": scalar_first(names["xyzw2"]).copy(), "slerp": Slerp([0, 1], a[:2])}
+    names = {
+        "a": a, "b": b, "xyzw": a.as_quat(), "xyzw2": b.as_quat(), "R": a.as_matrix(), "R2": b.as_matrix(),
+        "r": a.as_rotvec(), "r2": b.as_rotvec(), "p": a.as_mrp(), "x": random.normal(size=(count, 3)),
+        "t": random.uniform(size=count)}
+    names |= {
+        "q": scalar_first(names["xyzw"]).copy(), "q2": scalar_first(names["xyzw2"]).copy(), "slerp": Slerp([0, 1],
+                                                                                                           a[:2])}
     return names | {f"from_{kind}": getattr(Rotation, f"from_{kind}") for kind in ("quat", "matrix", "rotvec", "mrp")}
 
 
@@ -110,7 +120,9 @@ def contestants(row: Row, table: str, names: dict, count: int) -> Iterator[Conte
         expected = np.where(expected[..., :1] < 0, -expected, expected)
     if not np.abs(found - expected).max() <= TOLERANCE:
         raise SystemExit(f"{row.title}: the results differ by {np.abs(found - expected).max():.1e}; nothing was timed")
-    for who, statement in {"scipy": row.scipy, "checked": f"checked({row.arguments})", "unchecked": f"unchecked({row.arguments})"}.items():
+    for who, statement in {
+            "scipy": row.scipy, "checked": f"checked({row.arguments})",
+            "unchecked": f"unchecked({row.arguments})"}.items():
         yield Contestant(f"{table} {row.title} {who}", row.title, statement, names, count, lambda: expected)
 
 
@@ -118,11 +130,13 @@ def figures(table: str, rows: list[Row], ns: dict[str, float], *, checked: bool)
     """The rows of one table: times, and the ratio that has a bound."""
     lines = []
     for row in rows:
-        scipy, ours = ns[f"{table} {row.title} scipy"], [ns[f"{table} {row.title} {who}"] for who in ("checked", "unchecked")]
+        scipy, ours = ns[f"{table} {row.title} scipy"], [
+            ns[f"{table} {row.title} {who}"] for who in ("checked", "unchecked")]
         ratios = [scipy / each for each in (ours if checked else ours[1:])]
         shown = [f"{each:.1f}" for each in (ours if checked else ours[1:])]
-        lines.append([row.title, f"{scipy:.1f}", *shown, *[f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}" for ratio in ratios],
-                      "met" if min(ratios) >= REQUIRED else "NOT MET"])
+        lines.append([
+            row.title, f"{scipy:.1f}", *shown, *[f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}" for ratio in ratios],
+            "met" if min(ratios) >= REQUIRED else "NOT MET"])
     return lines
 
 
@@ -138,15 +152,16 @@ def main() -> None:
     console.print(f"{len(entered)} contestants agree. Timing:")
     nanoseconds: dict[str, float] = {}
     others = OtherPrograms()
-    for medians in track(race(entered, chosen.rounds), total=chosen.rounds, description="rounds", console=console, transient=True):
+    for medians in track(race(entered, chosen.rounds), total=chosen.rounds, description="rounds", console=console,
+                         transient=True):
         nanoseconds = medians
     disturbance = others.cores()
     tables = [
-        ("Arrays to arrays", ["", "SciPy, ns", "Cayley, ns", "unchecked, ns", "times faster", "unchecked", "at least 1"],
-         figures("arrays", CONVERSIONS, nanoseconds, checked=True)),
-        ("A rotation made beforehand", ["", "SciPy, ns", "Cayley, ns", "times faster", "at least 1"],
-         figures("object", OPERATIONS, nanoseconds, checked=False)),
-    ]
+        ("Arrays to arrays",
+         ["", "SciPy, ns", "Cayley, ns", "unchecked, ns", "times faster", "unchecked",
+          "at least 1"], figures("arrays", CONVERSIONS, nanoseconds, checked=True)),
+        ("A rotation made beforehand", ["", "SciPy, ns", "Cayley, ns", "times faster",
+                                        "at least 1"], figures("object", OPERATIONS, nanoseconds, checked=False)), ]
     for title, headings, lines in tables:
         console.print(terminal_table(title, headings, lines))
     closing = circumstances(" ".join(["python benchmarks/rotations.py", *sys.argv[1:]]), chosen.rounds, disturbance)
@@ -155,12 +170,16 @@ def main() -> None:
 
 
 def write_section(path: Path, parts: list[str]) -> None:
-    """Replace what stands between the two markers of the file; where they are missing, a new section goes to its end."""
+    """Replace what stands between the two markers of the file; where they are missing, a new section goes to its end.
+    """
     text = path.read_text()
     if BEGIN not in text:
-        introduction = ("## Rotations\n\n`python benchmarks/rotations.py` times conversions, compositions and actions of 100 000 random "
-                        "rotations beside SciPy's `Rotation`, on one thread. Before anything is timed, both must agree to 1e-12. Figures "
-                        "are ns a rotation; kernels run with the check of their arguments and without.")
+        introduction = (
+            "## Rotations\n\n`python benchmarks/rotations.py` times conversions, compositions and actions of 100 000 "
+            "random "
+            "rotations beside SciPy's `Rotation`, on one thread. Before anything is timed, both must agree to 1e-12. "
+            "Figures "
+            "are ns a rotation; kernels run with the check of their arguments and without.")
         text = f"{text.rstrip()}\n\n{introduction}\n\n{BEGIN}\n{END}\n"
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

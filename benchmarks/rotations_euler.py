@@ -1,7 +1,9 @@
-"""Euler angles beside SciPy's `Rotation`: matrix and quaternion to angles and back, all 24 conventions, batches of 100 000.
+"""Euler angles beside SciPy's `Rotation`: matrix and quaternion to angles and back, all 24 conventions, batches of 100
+000.
 
-SciPy holds quaternions inside. Where it starts from or ends at a quaternion it is given its best case: a `Rotation` made beforehand, or
-one that nobody turns into an array. Cayley's times include the check of its arguments, both triples and the report of singularities.
+SciPy holds quaternions inside. Where it starts from or ends at a quaternion it is given its best case: a `Rotation`
+made beforehand, or one that nobody turns into an array. Cayley's times include the check of its arguments, both triples
+and the report of singularities.
 
     python benchmarks/rotations_euler.py
 """
@@ -32,7 +34,9 @@ class Row(NamedTuple):
 
 
 def rows(count: int = 100_000, seed: int = 0) -> list[Row]:
-    """Every conversion of every convention on `count` random attitudes, as two calls without arguments; raises if the sides differ."""
+    """Every conversion of every convention on `count` random attitudes, as two calls without arguments; raises if the
+    sides differ.
+    """
     rotations = Rotation.random(count, rng=seed)
     matrices, quaternions = rotations.as_matrix(), rotations.as_quat(scalar_first=True)
     return [row for sequence in SEQUENCES for axes in ("moving", "fixed")
@@ -45,12 +49,15 @@ def _rows_of(sequence, axes, rotations, matrices, quaternions) -> list[Row]:
     _same(euler_from_matrix(matrices, **convention), angles, 1e-12)
     np.testing.assert_allclose(matrix_from_euler(angles, **convention), matrices, rtol=0, atol=1e-12)
     label = f"{sequence} {axes}"
-    return [Row(f"matrix to {label}", lambda: euler_from_matrix(matrices, **convention),
-                lambda: Rotation.from_matrix(matrices).as_euler(name)),
-            Row(f"quaternion to {label}", lambda: euler_from_quaternion(quaternions, **convention), lambda: rotations.as_euler(name)),
-            Row(f"{label} to matrix", lambda: matrix_from_euler(angles, **convention),
-                lambda: Rotation.from_euler(name, angles).as_matrix()),
-            Row(f"{label} to quaternion", lambda: quaternion_from_euler(angles, **convention), lambda: Rotation.from_euler(name, angles))]
+    return [
+        Row(f"matrix to {label}", lambda: euler_from_matrix(matrices, **convention),
+            lambda: Rotation.from_matrix(matrices).as_euler(name)),
+        Row(f"quaternion to {label}", lambda: euler_from_quaternion(quaternions, **convention),
+            lambda: rotations.as_euler(name)),
+        Row(f"{label} to matrix", lambda: matrix_from_euler(angles, **convention),
+            lambda: Rotation.from_euler(name, angles).as_matrix()),
+        Row(f"{label} to quaternion", lambda: quaternion_from_euler(angles, **convention),
+            lambda: Rotation.from_euler(name, angles))]
 
 
 def _same(found, angles, tolerance: float) -> None:

@@ -1,4 +1,5 @@
-"""Rollouts beside MuJoCo's and Pinocchio's, in one run: whole trajectories of an arm and of a floating quadruped. `make bench`.
+"""Rollouts beside MuJoCo's and Pinocchio's, in one run: whole trajectories of an arm and of a floating quadruped. `make
+bench`.
 
 Prints the figures and writes them into benchmarks/README.md, section "Simulation".
 """
@@ -15,7 +16,15 @@ from rich.progress import track
 
 import robots
 from cayley.simulation import rollout
-from inverse_dynamics import REPORT, Requirement, circumstances, markdown_table, missing_lines, terminal_table, write_report
+from inverse_dynamics import (
+    REPORT,
+    Requirement,
+    circumstances,
+    markdown_table,
+    missing_lines,
+    terminal_table,
+    write_report,
+)
 from timing import Contestant, OtherPrograms, race
 
 MARKERS = "<!-- simulation: begin (written by make bench) -->", "<!-- simulation: end -->"
@@ -38,20 +47,23 @@ def main() -> None:
         missing += absent
         check(name, contestants)
         ns: dict[str, float] = {}
-        for medians in track(race(contestants, chosen.rounds), name, total=chosen.rounds, console=console, transient=True):
+        for medians in track(race(contestants, chosen.rounds), name, total=chosen.rounds, console=console,
+                             transient=True):
             ns = medians
         for c in contestants:
             own = ns["rk4"] if "rk4" in c.key else ns["semi-implicit-euler"]
             rows.append([name, c.title, f"{ns[c.key]:.0f}", f"{1e9 / ns[c.key]:,.0f}", f"{ns[c.key] / own:.1f}"])
         for method in METHODS:
             for key in [k for k in ns if k.endswith(method) and k != method]:
-                requirements.append(Requirement(f"{name}, {method}, beside {key.split(',')[0]}", ns[key] / ns[method], 1, "times"))
+                requirements.append(
+                    Requirement(f"{name}, {method}, beside {key.split(',')[0]}", ns[key] / ns[method], 1, "times"))
     tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
               ("All", ["", "", "ns a step", "steps a second", "times Cayley"], rows)]
     for table in tables:
         console.print(terminal_table(*table))
     closing = circumstances(" ".join(["python benchmarks/simulation.py", *sys.argv[1:]]), chosen.rounds, others.cores())
-    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(set(missing))), closing], MARKERS)
+    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(set(missing))), closing],
+                 MARKERS)
     console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
 
 
@@ -100,10 +112,12 @@ def mujoco(tree: Any, q: np.ndarray, qd: np.ndarray, steps: int) -> list[Contest
         model.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONTACT | mj.mjtDisableBit.mjDSBL_EULERDAMP
         state = np.zeros((len(q), mj.mj_stateSize(model, mj.mjtState.mjSTATE_FULLPHYSICS)))
         state[:, 1:1 + tree.nq], state[:, 1 + tree.nq:1 + tree.nq + tree.nv] = q, in_world(tree, q, qd)
-        names = {"rollout": mj_rollout.rollout, "model": model, "data": mj.MjData(model), "state": state, "steps": steps}
+        names = {
+            "rollout": mj_rollout.rollout, "model": model, "data": mj.MjData(model), "state": state, "steps": steps}
         call = "rollout(model, data, state, nstep=steps, skip_checks=False)"
-        made.append(Contestant(f"MuJoCo, {method}", f"MuJoCo, `rollout`, {integrator}, one thread", call, names, len(q) * steps,
-                               lambda names=names, call=call: eval(call, names)[0][:, -1, 1:1 + tree.nq]))
+        made.append(
+            Contestant(f"MuJoCo, {method}", f"MuJoCo, `rollout`, {integrator}, one thread", call, names,
+                       len(q) * steps, lambda names=names, call=call: eval(call, names)[0][:, -1, 1:1 + tree.nq]))
     return made
 
 
@@ -145,10 +159,12 @@ def pinocchio(tree: Any, q: np.ndarray, qd: np.ndarray, steps: int) -> list[Cont
             x = tree.integrate(x, STEP * v)
         return x
 
-    return [Contestant("Pinocchio loop, semi-implicit-euler", "Pinocchio, a Python loop over `aba` and `integrate`, Euler", "loop()",
-                       {"loop": loop}, LOOPED * steps, loop),
-            Contestant("Pinocchio batch, semi-implicit-euler", "Pinocchio, `abaInParallel` on one thread, step by step, Euler", "batch()",
-                       {"batch": batch}, len(q) * steps, batch)]
+    return [
+        Contestant("Pinocchio loop, semi-implicit-euler", "Pinocchio, a Python loop over `aba` and `integrate`, Euler",
+                   "loop()", {"loop": loop}, LOOPED * steps, loop),
+        Contestant("Pinocchio batch, semi-implicit-euler",
+                   "Pinocchio, `abaInParallel` on one thread, step by step, Euler", "batch()", {"batch": batch},
+                   len(q) * steps, batch)]
 
 
 def ours_of(tree: Any, q: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """How long a fresh process takes from a kernel object to its first result. Run as a program: prints one JSON object.
 
-Imports come before the clock starts, also those that Cayley puts off until the first call: the modules to import beforehand are
-the program's arguments. The first call with its own imports is timed as well. LLVM's loading and initialisation are timed by
-themselves, before Cayley uses them.
+Imports come before the clock starts, also those that Cayley puts off until the first call: the modules to import
+beforehand are the program's arguments. The first call with its own imports is timed as well. LLVM's loading and
+initialisation are timed by themselves, before Cayley uses them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 def startup_times(rounds: int) -> dict[str, float]:
     """Median seconds from the kernel object to the first result, and of LLVM's own initialisation.
 
-    "cold" begins with an empty cache, "cached" with the entry that it left behind; "cached with imports" is the same for a user
-    who has imported nothing but `cayley`.
+    "cold" begins with an empty cache, "cached" with the entry that it left behind; "cached with imports" is the same
+    for a user who has imported nothing but `cayley`.
     """
     samples: dict[str, list[float]] = {"cold": [], "cached": [], "cached with imports": [], "llvm": []}
     for _ in range(rounds):
@@ -36,7 +36,8 @@ def startup_times(rounds: int) -> dict[str, float]:
                 "cached with imports": _fresh_process(folder),
             }
         if any(run["torques"] != runs["cold"]["torques"] for run in runs.values()):
-            raise SystemExit("the kernel of the cache gives other torques than the kernel that was compiled; nothing was timed")
+            raise SystemExit(
+                "the kernel of the cache gives other torques than the kernel that was compiled; nothing was timed")
         for phase, run in runs.items():
             samples[phase].append(run["first_result"])
             samples["llvm"].append(run["llvm"])
@@ -45,7 +46,8 @@ def startup_times(rounds: int) -> dict[str, float]:
 
 def _fresh_process(cache: str, *modules: str) -> dict:
     environment = os.environ | {"CAYLEY_CACHE": cache}
-    done = subprocess.run([sys.executable, __file__, *modules], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run([sys.executable, __file__, *modules], env=environment, stdout=subprocess.PIPE, text=True,
+                          check=True)
     return json.loads(done.stdout)
 
 
@@ -71,7 +73,9 @@ def _measure(modules: list[str]) -> dict:
     torques = kernel(*state)
     first_result = time.perf_counter() - kernel_made
     imported = [name for name in sys.modules if name not in before]
-    return {"llvm": llvm_ready - start, "first_result": first_result, "torques": np.asarray(torques).tolist(), "imported": imported}
+    return {
+        "llvm": llvm_ready - start, "first_result": first_result, "torques": np.asarray(torques).tolist(),
+        "imported": imported}
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ SAMPLE_SECONDS = 0.04
 class Contestant:
     """One way to compute the torques of `states` states.
 
-    `statement` is what is timed, with `names` as its global names (a string, because a wrapping Python function would cost as
-    much as a small kernel). `torques` runs it once and returns what it computed, (states, 7), for the check before the race.
+    `statement` is what is timed, with `names` as its global names (a string, because a wrapping Python function would
+    cost as much as a small kernel). `torques` runs it once and returns what it computed, (states, 7), for the check
+    before the race.
     """
 
     key: str
@@ -37,7 +38,10 @@ def check(contestant: Contestant, rows: np.ndarray, expected: np.ndarray) -> Non
     found = np.asarray(contestant.torques())
     error = np.abs(found[rows % contestant.states] - expected[rows % contestant.states]).max()
     if not (error <= contestant.tolerance and np.isfinite(found).all()):
-        raise SystemExit(f"{contestant.title}: torques differ by {error:.1e} N m, {contestant.tolerance:.0e} is allowed; nothing was timed")
+        raise SystemExit(
+            f"{contestant.title}: torques differ by {error:.1e} N m, {contestant.tolerance:.0e} is allowed; nothing "
+            "was timed"
+        )
 
 
 def race(contestants: Sequence[Contestant], rounds: int) -> Iterator[dict[str, float]]:
@@ -78,7 +82,9 @@ class OtherPrograms:
         statistics_of_the_kernel = Path("/proc/stat")
         if not statistics_of_the_kernel.exists():
             return None
-        user, nice, system, _idle, _wait, interrupts, soft, steal = map(int, statistics_of_the_kernel.read_text().split()[1:9])
+        user, nice, system, _idle, _wait, interrupts, soft, steal = map(
+            int,
+            statistics_of_the_kernel.read_text().split()[1:9])
         own = os.times()
         busy = (user + nice + system + interrupts + soft + steal) / os.sysconf("SC_CLK_TCK")
         return time.perf_counter(), busy, own.user + own.system

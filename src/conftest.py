@@ -1,4 +1,7 @@
-"""What doctests of docstrings take for granted. The pages of docs/ and the README get nothing: they run as they are pasted."""
+"""What doctests of docstrings take for granted.
+
+The pages of docs/ and the README get nothing: they run as they are pasted.
+"""
 
 import numpy as np
 import pytest

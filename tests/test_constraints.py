@@ -1,4 +1,6 @@
-"""No function of a mechanism with loops or mimic joints treats it as its spanning tree: it honours the constraints, or refuses by name."""
+"""No function of a mechanism with loops or mimic joints treats it as its spanning tree: it honours the constraints, or
+refuses by name.
+"""
 
 from types import SimpleNamespace
 
@@ -33,7 +35,8 @@ def four_bar(rocker=0.6):
 def constrained(name):
     if name == "four-bar":
         return SimpleNamespace(arm=four_bar(), frame="tip of b", said="loop 'ring' is closed by a revolute joint")
-    return SimpleNamespace(arm=cy.load("panda_hand"), frame="panda_rightfinger", said="joint 'panda_finger_joint2' mimics")
+    return SimpleNamespace(arm=cy.load("panda_hand"), frame="panda_rightfinger",
+                           said="joint 'panda_finger_joint2' mimics")
 
 
 @pytest.fixture(params=["four-bar", "panda_hand"])
@@ -69,9 +72,9 @@ REFUSED = {
     "indices": lambda arm, frame, z: arm.indices(z.q, frame, task="position", axes="world"),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
     "joint_forces_that_exert": lambda arm, frame, z: arm.joint_forces_that_exert(z.q, np.ones(6), frame, axes="world"),
-    "joint_forces_that_resist": lambda arm, frame, z: arm.joint_forces_that_resist(z.q, np.ones(6), frame, axes="world"),
-    "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame),
-}
+    "joint_forces_that_resist": lambda arm, frame, z: arm.joint_forces_that_resist(z.q, np.ones(6), frame, axes="world"
+                                                                                   ),
+    "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame), }
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -92,14 +95,16 @@ def test_loops_refuse_random_configurations_and_workspaces_which_keep_mimic_join
 
 
 def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_constraints():
-    kept = {"pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian", "analytic_jacobian",
-            "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate", "difference", "mobility", "report", "draw",
-            "check_configuration", "normalized", "with_followers", "random_configuration", "workspace", "friction_forces", "save"}
-    data = {name for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
-        "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included", "including", "joint_names",
-        "joint_number", "joints", "loops",
-        "lower", "upper", "name", "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source",
-        "spanning_tree"}
+    kept = {
+        "pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian",
+        "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
+        "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_followers",
+        "random_configuration", "workspace", "friction_forces", "save"}
+    data = {name
+            for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
+                "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included",
+                "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
+                "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree"}
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
     assert public - kept - data - set(REFUSED) == set()
 

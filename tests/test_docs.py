@@ -1,4 +1,5 @@
-"""The documentation: the site builds without warnings and without a network, its links lead somewhere, its figures and pictures are true.
+"""The documentation: the site builds without warnings and without a network, its links lead somewhere, its figures and
+pictures are true.
 
 The examples of the pages are doctests, which pytest collects from docs/ itself.
 """
@@ -66,7 +67,8 @@ def built(tmp_path_factory, worker_id):
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not said.exists():
-            done = subprocess.run([sys.executable, str(ROOT / "tools" / "docs.py"), str(folder)], capture_output=True, text=True)
+            done = subprocess.run([sys.executable, str(ROOT / "tools" / "docs.py"),
+                                   str(folder)], capture_output=True, text=True)
             said.write_text(f"{done.stdout}{done.stderr}exit status {done.returncode}")
     return folder, said.read_text()
 
@@ -83,7 +85,9 @@ def browser():
 
 @pytest.fixture(scope="module")
 def site(built):
-    return {page.relative_to(built[0]).as_posix(): Anchors(page) for page in built[0].rglob("*.html") if page.name != "404.html"}
+    return {
+        page.relative_to(built[0]).as_posix(): Anchors(page)
+        for page in built[0].rglob("*.html") if page.name != "404.html"}
 
 
 def test_the_site_builds_without_warnings(built):
@@ -94,7 +98,9 @@ def test_every_page_is_in_the_site(site):
     for page in PAGES:
         relative = page.relative_to(DOCS)
         assert relative.with_name("index.html" if page.name == "README.md" else f"{page.stem}.html").as_posix() in site
-    assert {"reference/cayley.html", "reference/cayley_dynamics_inverse.html", "reference/cayley_geometry_rotations.html"} <= set(site)
+    assert {
+        "reference/cayley.html", "reference/cayley_dynamics_inverse.html",
+        "reference/cayley_geometry_rotations.html"} <= set(site)
 
 
 def test_every_internal_link_leads_somewhere(built, site):
@@ -122,7 +128,9 @@ def test_nothing_is_fetched_from_elsewhere(built, site):
 def test_equations_are_typeset_and_numbered_once(built, site):
     folder, _ = built
     theory = sorted((folder / "theory").glob("*.html"))
-    numbers = [number for page in theory for number in re.findall(r'<div class="equation" id="(eq-[a-z]+-\d+)">', page.read_text())]
+    numbers = [
+        number for page in theory
+        for number in re.findall(r'<div class="equation" id="(eq-[a-z]+-\d+)">', page.read_text())]
     assert len(numbers) == len(set(numbers)) > 50
     for page in folder.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
@@ -131,7 +139,10 @@ def test_equations_are_typeset_and_numbered_once(built, site):
 
 def test_equations_that_are_cited_exist():
     """(K-3) in a page or a docstring is an equation of a theory page."""
-    known = {number for page in (DOCS / "theory").glob("*.md") for number in re.findall(r"\\tag\{([^}]*)\}", page.read_text())}
+    known = {
+        number
+        for page in (DOCS / "theory").glob("*.md")
+        for number in re.findall(r"\\tag\{([^}]*)\}", page.read_text())}
     cited = {number for text in [*PAGES, *(ROOT / "src").rglob("*.py")]
              for number in re.findall(r"\(([CRSTMKIDFL]-\d+)\)", text.read_text(encoding="utf-8"))}
     assert cited and cited <= known, cited - known
@@ -139,7 +150,8 @@ def test_equations_that_are_cited_exist():
 
 def test_equations_cited_in_docstrings_are_links(site):
     for page, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"), ("kinematics", "kinematics.html#eq-k-3"),
-                       ("geometry_rotations", "rotations.html#eq-r-1"), ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
+                       ("geometry_rotations", "rotations.html#eq-r-1"), ("dynamics_inertia_matrix",
+                                                                         "inertia_matrix.html#eq-f-1")):
         assert f"../theory/{link}" in site[f"reference/cayley_{page}.html"].links
 
 
@@ -163,12 +175,13 @@ def test_the_readme_names_every_extra_that_users_install():
 
 
 def test_the_words_lead_to_what_there_is():
-    """Whatever the page of words names as a function of `arm` is one, and the words that newcomers look for are there."""
+    """Whatever the page of words names as a function of `arm` is one, and the words that newcomers look for are there.
+    """
     page = (DOCS / "words.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`arm\.(\w+)", page))
     assert len(named) > 25 and not [name for name in named if not hasattr(cayley.load("planar2r"), name)]
-    for words in ("RNEA", "CRBA", "ABA", "mass matrix", "armature", "end effector", "forward kinematics", "floating base", "mimic joint",
-                  "nonlinear effects", "payload", "collision", "orientation"):
+    for words in ("RNEA", "CRBA", "ABA", "mass matrix", "armature", "end effector", "forward kinematics",
+                  "floating base", "mimic joint", "nonlinear effects", "payload", "collision", "orientation"):
         assert words in page, words
 
 
@@ -214,13 +227,15 @@ def test_pictures_are_drawn_again(tmp_path):
 @pytest.mark.parametrize("width", [1400, 390])
 def test_pages_in_a_browser(built, browser, width):
     folder, _ = built
-    for name in ("index", "conventions", "errata", "tutorials/engineer", "theory/inverse_dynamics", "reference/cayley_dynamics"):
+    for name in ("index", "conventions", "errata", "tutorials/engineer", "theory/inverse_dynamics",
+                 "reference/cayley_dynamics"):
         browser.open(folder / f"{name}.html", width=width)
         assert not browser.problems, (name, browser.problems)
         assert not [url for url in browser.requests if not url.startswith(("file:", "data:", "about:", "blob:"))], name
         assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
     browser.open(folder / "theory" / "inverse_dynamics.html", width=width)
-    heights = browser.evaluate("[...document.querySelectorAll('.equation')].map(one => one.getBoundingClientRect().height)")
+    heights = browser.evaluate(
+        "[...document.querySelectorAll('.equation')].map(one => one.getBoundingClientRect().height)")
     assert len(heights) >= 10 and all(15 < height < (90 if width > 600 else 220) for height in heights), heights
 
 
@@ -228,8 +243,8 @@ def test_pages_in_a_browser(built, browser, width):
 def test_equations_and_on_wide_screens_examples_are_not_cut(built, browser, width):
     folder, _ = built
     cut = "[...document.querySelectorAll(%r)].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 60))"
-    for name in ("index", "tutorials/student", "tutorials/engineer", "tutorials/researcher", "tutorials/designer", "simulation",
-                 "theory/inverse_dynamics", "theory/rotations"):
+    for name in ("index", "tutorials/student", "tutorials/engineer", "tutorials/researcher", "tutorials/designer",
+                 "simulation", "theory/inverse_dynamics", "theory/rotations"):
         browser.open(folder / f"{name}.html", width=width)
         assert browser.evaluate(cut % ".equation") == [], name
         assert width < 600 or browser.evaluate(cut % ".highlight code") == [], name

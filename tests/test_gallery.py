@@ -26,7 +26,10 @@ def test_every_picture_is_drawn(gallery, tmp_path):
 
 
 def test_the_top_does_what_the_text_says(gallery):
-    """Cusps: the axis rises again to where it was let go, from a depth that is known for a fast top. Steady: the inclination stays."""
+    """Cusps: the axis rises again to where it was let go, from a depth that is known for a fast top.
+
+    Steady: the inclination stays.
+    """
     time = np.linspace(0.0, 3.0, 3001)
     inclination = gallery.top_motion(0.0, time)[1]
     across, along, spin, weight = gallery.TOP

@@ -58,7 +58,8 @@ def test_what_a_user_types():
     assert found.solved.all()
     np.testing.assert_allclose(arm.pose(found.q, "tool"), arm.pose(q, "tool"), atol=1e-9)
     velocity = np.random.default_rng(1).normal(size=6)
-    np.testing.assert_allclose(arm.difference(q, arm.integrate(q, velocity)), np.broadcast_to(velocity, (7, 6)), atol=1e-14)
+    np.testing.assert_allclose(arm.difference(q, arm.integrate(q, velocity)), np.broadcast_to(velocity, (7, 6)),
+                               atol=1e-14)
     assert "void" in arm.pose.of("tool").c_source("puma_pose").source
 
 
@@ -84,7 +85,8 @@ def test_velocities_accelerations_and_rates_of_jacobians_against_pinocchio(axes)
     random, data = np.random.default_rng(3), model.createData()
     q = arm.random_configuration(4, seed=random)
     v, vd = random.normal(size=(2, 4, arm.nv))
-    twists, accelerations = arm.twist(q, v, "panda_link8", axes=axes), arm.acceleration(q, v, vd, "panda_link8", axes=axes)
+    twists, accelerations = arm.twist(q, v, "panda_link8",
+                                      axes=axes), arm.acceleration(q, v, vd, "panda_link8", axes=axes)
     rates, hessians = arm.jacobian_rate(q, v, "panda_link8", axes=axes), arm.hessian(q, "panda_link8", axes=axes)
     np.testing.assert_allclose(np.einsum("kabc,kc->kab", hessians, v), rates, atol=1e-12)
     for k in range(4):
@@ -92,8 +94,11 @@ def test_velocities_accelerations_and_rates_of_jacobians_against_pinocchio(axes)
         pin.forwardKinematics(model, data, q[k], v[k], vd[k])
         pin.updateFramePlacements(model, data)
         np.testing.assert_allclose(twists[k], pin.getFrameVelocity(model, data, number, AXES[axes]).vector, atol=1e-12)
-        np.testing.assert_allclose(accelerations[k], pin.getFrameClassicalAcceleration(model, data, number, AXES[axes]).vector, atol=1e-12)
-        np.testing.assert_allclose(rates[k], pin.getFrameJacobianTimeVariation(model, data, number, AXES[axes]), atol=1e-12)
+        np.testing.assert_allclose(accelerations[k],
+                                   pin.getFrameClassicalAcceleration(model, data, number, AXES[axes]).vector,
+                                   atol=1e-12)
+        np.testing.assert_allclose(rates[k], pin.getFrameJacobianTimeVariation(model, data, number, AXES[axes]),
+                                   atol=1e-12)
 
 
 def test_points_that_change_from_call_to_call_share_one_kernel():
@@ -104,13 +109,16 @@ def test_points_that_change_from_call_to_call_share_one_kernel():
     J = arm.jacobian(q, "panda_hand", axes="world", at=points)
     np.testing.assert_allclose(J[1], arm.jacobian(q[1], "panda_hand", axes="world", at=points[1].tolist()), atol=1e-15)
     np.testing.assert_allclose(J[2], arm.jacobian.of("panda_hand", axes="world", at=GIVEN)(q[2], points[2]), atol=0)
-    np.testing.assert_allclose(arm.twist(q, v, "panda_hand", axes="world", at=points), np.einsum("kab,kb->ka", J, v), atol=1e-13)
+    np.testing.assert_allclose(arm.twist(q, v, "panda_hand", axes="world", at=points), np.einsum("kab,kb->ka", J, v),
+                               atol=1e-13)
     exerted = arm.joint_forces_that_exert(q, wrench, "panda_hand", axes="world", at=points)
     np.testing.assert_allclose(exerted, np.einsum("kab,ka->kb", J, wrench), atol=1e-13)
-    np.testing.assert_allclose(arm.joint_forces_that_resist(q, wrench, "panda_hand", axes="world", at=points), -exerted, atol=0)
+    np.testing.assert_allclose(arm.joint_forces_that_resist(q, wrench, "panda_hand", axes="world", at=points), -exerted,
+                               atol=0)
     before, after = (arm.point(arm.integrate(q, s * v), points, "panda_hand") for s in (-1e-6, 1e-6))
     np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v)[:, :3], atol=1e-8)
-    np.testing.assert_allclose(arm.jacobian(q, "panda_hand", axes="world", at="panda_link4")[:, 3:], J[:, 3:], atol=1e-15)
+    np.testing.assert_allclose(
+        arm.jacobian(q, "panda_hand", axes="world", at="panda_link4")[:, 3:], J[:, 3:], atol=1e-15)
     with pytest.raises(SignatureError, match="GIVEN"):
         arm.jacobian.of("panda_hand", axes="world", at=[0.0, 0.0, 0.1])
     with pytest.raises(SignatureError):
@@ -136,7 +144,8 @@ def test_indices_and_singularities():
     found = arm.indices(q, "tool", task="position", axes="world")
     singular_values = np.linalg.svd(arm.jacobian(q, "tool", axes="world")[:, :3], compute_uv=False)
     np.testing.assert_allclose(found.condition_number, singular_values[:, 0] / singular_values[:, 2], rtol=1e-10)
-    np.testing.assert_allclose(arm.manipulability(q, "tool", task="position", axes="world"), found.manipulability, rtol=1e-10)
+    np.testing.assert_allclose(arm.manipulability(q, "tool", task="position", axes="world"), found.manipulability,
+                               rtol=1e-10)
     with pytest.raises(ConventionError, match="characteristic length"):
         arm.indices(q, "tool", task="pose", axes="world")
     with pytest.raises(ConventionError, match="characteristic length"):
@@ -169,12 +178,15 @@ def test_random_configurations_are_valid_and_others_are_refused_by_name():
     assert np.abs(np.mean(q[..., 3:7], axis=(0, 1))).max() < 0.15  # all rotations are as likely
     longer = q.copy()
     longer[3, 1, 3:7] *= 1.001
-    with pytest.raises(GeometryError, match=r"quaternion of joint 'free' of gripper has the length 1.001 in configuration \(3, 1\)"):
+    with pytest.raises(GeometryError,
+                       match=r"quaternion of joint 'free' of gripper has the length 1.001 in configuration \(3, 1\)"):
         robot.check_configuration(longer)
     np.testing.assert_allclose(robot.normalized(longer), q, atol=1e-15)
     beyond = q[0, 0].copy()
     beyond[lead] = 0.05
-    with pytest.raises(ModelError, match=r"joint 'open' of gripper is at 0.05 in the configuration: beyond its limits, from 0 to 0.04"):
+    with pytest.raises(
+            ModelError,
+            match=r"joint 'open' of gripper is at 0.05 in the configuration: beyond its limits, from 0 to 0.04"):
         robot.check_configuration(beyond)
     robot.check_configuration(beyond, limits=False)
     with pytest.raises(SignatureError, match=r"\(..., 14\)"):
@@ -190,7 +202,8 @@ def test_a_number_of_random_configurations_cannot_be_taken_for_a_seed():
     assert arm.random_configuration(1000).shape == (1000, 7)
     assert not np.array_equal(arm.random_configuration(), arm.random_configuration())
     for call in (lambda: arm.random_configuration(np.random.default_rng(0)), lambda: arm.random_configuration(-1),
-                 lambda: arm.random_configuration(1.5), lambda: arm.random_configuration(None), lambda: arm.random_configuration("3")):
+                 lambda: arm.random_configuration(1.5), lambda: arm.random_configuration(None),
+                 lambda: arm.random_configuration("3")):
         with pytest.raises(SignatureError, match=r"random_configuration\(1000, seed=0\)"):
             call()
     with pytest.raises(TypeError):
@@ -235,7 +248,8 @@ def test_a_choice_may_be_a_list_or_an_array():
     wanted = arm.manipulability([0.3, 0.5], "tool", task=rows, axes="world")
     for task in (list(rows), np.array(rows), np.array(rows, dtype=float)):
         assert arm.manipulability([0.3, 0.5], "tool", task=task, axes="world") == wanted
-        assert arm.manipulability.of("tool", task=task, axes="world") is arm.manipulability.of("tool", task=rows, axes="world")
+        assert arm.manipulability.of("tool", task=task,
+                                     axes="world") is arm.manipulability.of("tool", task=rows, axes="world")
 
 
 def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
@@ -249,7 +263,8 @@ def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
 def test_changed_joints_keep_everything_else():
     """Gravity of the planar arm is along -y: an arm that was built anew from its parts would have lost it."""
     tool = Frame("camera", "link2", np.diag([1.0, -1.0, -1.0, 1.0]))
-    arm = replace(cy.load("planar2r"), frames=(*cy.load("planar2r").frames, tool), notes=("a note",)).including("friction")
+    arm = replace(cy.load("planar2r"), frames=(*cy.load("planar2r").frames, tool),
+                  notes=("a note", )).including("friction")
     rubbing = arm.with_friction("joint2", viscous=0.3, coulomb=0.2)
     geared = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0)), arm.joints[1])
     for changed in (rubbing, geared):
@@ -259,7 +274,8 @@ def test_changed_joints_keep_everything_else():
         np.testing.assert_array_equal(changed.gravity, [0.0, -9.81, 0.0])
         np.testing.assert_array_equal(changed.gravity_forces([0.3, 0.4]), arm.gravity_forces([0.3, 0.4]))
     state = [0.3, 0.4], [1.0, -2.0], [0.0, 0.0]
-    np.testing.assert_allclose(rubbing.inverse_dynamics(*state) - arm.inverse_dynamics(*state), [0.0, -0.3 * 2.0 - 0.2], atol=1e-14)
+    np.testing.assert_allclose(
+        rubbing.inverse_dynamics(*state) - arm.inverse_dynamics(*state), [0.0, -0.3 * 2.0 - 0.2], atol=1e-14)
     assert geared.joints[0].rotor.reflected == pytest.approx(0.25) and geared.joints[1] == arm.joints[1]
 
 
@@ -296,7 +312,8 @@ def test_help_shows_how_functions_of_frames_are_called():
 
 def header(kernel):
     """The comment at the head of exported C, in one line."""
-    return " ".join(line.strip(" *") for line in kernel.c_source().header.partition("*/")[0].splitlines()).replace("  ", " ")
+    return " ".join(line.strip(" *")
+                    for line in kernel.c_source().header.partition("*/")[0].splitlines()).replace("  ", " ")
 
 
 def test_exported_c_says_of_which_mechanism_and_in_which_units_it_is():
@@ -307,7 +324,8 @@ def test_exported_c_says_of_which_mechanism_and_in_which_units_it_is():
         assert "Mechanism: stanford (Paul 1972, 1981; Bejczy 1974). Gravity (0, 9.81, 0) m/s^2 in the axes of the root, 'base'." in comment
         rows = [f"q[{k}] v[{k}] joint{k + 1} {'prismatic [m]' if k == 2 else 'revolute [rad]'}" for k in range(6)]
         assert " ".join(rows) in comment
-    assert "tau vector of 6 [N m or N]" in header(arm.inverse_dynamics) and "out vector of 6 [N m or N]" in header(arm.gravity_forces)
+    assert "tau vector of 6 [N m or N]" in header(arm.inverse_dynamics) and "out vector of 6 [N m or N]" in header(
+        arm.gravity_forces)
     assert "qdd vector of 6 [rad/s^2]" in " ".join(header(cy.load("puma560").inverse_dynamics).split())
     assert "Method: kane." in header(arm.inverse_dynamics.using("kane"))
     pushed = header(arm.inverse_dynamics.taking(wrenches=["tool"], axes="world"))
@@ -317,7 +335,8 @@ def test_exported_c_says_of_which_mechanism_and_in_which_units_it_is():
 
 def test_exported_c_says_which_frame_and_axes_were_chosen():
     arm = cy.load("planar2r")
-    assert "Here: frame 'tool' (on body 'link2'); relative to 'link1'." in header(arm.pose.of("tool", relative_to="link1"))
+    assert "Here: frame 'tool' (on body 'link2'); relative to 'link1'." in header(
+        arm.pose.of("tool", relative_to="link1"))
     world, body, other = (header(arm.jacobian.of("tool", axes=axes)) for axes in ("world", "body", "link1"))
     assert "axes 'world': those of the root, 'base'; at the origin of the frame" in world and "`axes`" not in world
     assert "axes 'body': those of the frame itself" in body and "axes 'link1'; at" in other
@@ -334,12 +353,14 @@ def test_exported_c_names_the_file_and_the_coordinates_of_a_floating_base():
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler")
-@pytest.mark.parametrize("word", ["*/ int x; /*", "a // b", "C:\\arm\\", "???/", '"quoted" \'twice\'', "θ 関節 é", "*" * 120 + "/"])
+@pytest.mark.parametrize(
+    "word", ["*/ int x; /*", "a // b", "C:\\arm\\", "???/", '"quoted" \'twice\'', "θ 関節 é", "*" * 120 + "/"])
 def test_exported_c_holds_any_name(word):
     bodies = [Body(f"base {word}", 0.0), Body(f"link {word}", 1.0, (1.0, 0.0, 0.0))]
     arm = cy.Mechanism.of(word, bodies, [Joint(word, bodies[0].name, bodies[1].name, Revolute((0.0, 1.0, 0.0)))],
                           frames=[Frame(word, bodies[1].name)], source=f"{word}.urdf")
-    for made in (arm.gravity_forces.c_source(word), arm.jacobian.of(word, axes=word, relative_to=bodies[0].name).c_source()):
+    for made in (arm.gravity_forces.c_source(word), arm.jacobian.of(word, axes=word,
+                                                                    relative_to=bodies[0].name).c_source()):
         compiled_c(made)
 
 
@@ -349,17 +370,20 @@ def test_a_loaded_floating_base_against_the_free_flyer_of_pinocchio():
     data, rng = model.createData(), np.random.default_rng(5)
     q, v, vd = robot.random_configuration(seed=6), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
     there = q[[0, 1, 2, 4, 5, 6, 3, *range(7, robot.nq)]]
-    np.testing.assert_allclose(robot.inverse_dynamics(q, v, vd), pin.rnea(model, data, there, v, vd), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, vd), pin.rnea(model, data, there, v, vd), rtol=0,
+                               atol=1e-11)
     np.testing.assert_allclose(robot.integrate(q, v)[:3], pin.integrate(model, there, v)[:3], rtol=0, atol=1e-13)
     pin.framesForwardKinematics(model, data, there)
-    np.testing.assert_allclose(robot.pose(q, "panda_link8"), data.oMf[model.getFrameId("panda_link8")].homogeneous, atol=1e-13)
+    np.testing.assert_allclose(robot.pose(q, "panda_link8"), data.oMf[model.getFrameId("panda_link8")].homogeneous,
+                               atol=1e-13)
     assert robot.source == PANDA and robot.bodies[0].name == "world"
 
 
 def test_a_floating_base_of_what_is_not_urdf(tmp_path):
     """Of the catalogue and of TOML the whole arm is moved; what says itself that it floats is refused."""
     arm, floating = cy.load("panda_hand"), cy.load("panda_hand", floating_base=True)
-    q, base = arm.random_configuration(seed=1), np.array([0.3, -0.2, 0.5, 0.5, -0.5, 0.5, 0.5])  # by a third of a turn about (-1, 1, 1)
+    # by a third of a turn about (-1, 1, 1)
+    q, base = arm.random_configuration(seed=1), np.array([0.3, -0.2, 0.5, 0.5, -0.5, 0.5, 0.5])
     moved = np.array([[0.0, -1.0, 0.0, 0.3], [0.0, 0.0, 1.0, -0.2], [-1.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 1.0]])
     for frame in ("tool", "frame0"):
         np.testing.assert_allclose(floating.pose([*base, *q], frame), moved @ arm.pose(q, frame), atol=1e-14)
@@ -368,17 +392,21 @@ def test_a_floating_base_of_what_is_not_urdf(tmp_path):
     floating.save(tmp_path / "floating.toml")
     again = cy.load(tmp_path / "floating.toml")
     assert again.joint_names == floating.joint_names
-    with pytest.raises(ModelError, match="panda_hand has a floating base already: joint 'root_joint' on 'world'; leave floating_base out"):
+    with pytest.raises(
+            ModelError,
+            match="panda_hand has a floating base already: joint 'root_joint' on 'world'; leave floating_base out"):
         cy.load(tmp_path / "floating.toml", floating_base=True)
     file = tmp_path / "drone.xml"
     file.write_text('<mujoco><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
-    with pytest.raises(UnsupportedError, match=r"drone\.xml: MJCF says itself what floats; leave floating_base out, and .* <freejoint/>"):
+    with pytest.raises(UnsupportedError,
+                       match=r"drone\.xml: MJCF says itself what floats; leave floating_base out, and .* <freejoint/>"):
         cy.load(file, floating_base=True)
     assert cy.load(file).nq == 7
 
 
 def test_a_body_with_a_mass_that_carries_what_floats_may_float_itself():
-    station = Tree.of("station", [Body("hull", 5.0), Body("drone", 1.0)], [Joint("flight", "hull", "drone", Floating())])
+    station = Tree.of("station", [Body("hull", 5.0), Body("drone", 1.0)],
+                      [Joint("flight", "hull", "drone", Floating())])
     assert on_floating_base(station).nv == 12
     bare = Tree.of("empty", [Body("ground"), Body("drone", 1.0)], [Joint("flight", "ground", "drone", Floating())])
     with pytest.raises(ModelError, match="already"):
@@ -386,8 +414,8 @@ def test_a_body_with_a_mass_that_carries_what_floats_may_float_itself():
     assert on_floating_base(Tree.of("stone", [Body("stone", 1.0)], [])).nv == 6
 
 
-@pytest.mark.parametrize("ending, beginning", [(".toml", "name = "), (".urdf", "<?xml"), (".URDF", "<?xml"), (".xml", "<mujoco"),
-                                               (".mjcf", "<mujoco")])
+@pytest.mark.parametrize("ending, beginning", [(".toml", "name = "), (".urdf", "<?xml"), (".URDF", "<?xml"),
+                                               (".xml", "<mujoco"), (".mjcf", "<mujoco")])
 def test_what_is_saved_is_in_the_format_of_its_ending_and_the_same_mechanism(tmp_path, ending, beginning):
     arm, path = cy.load("scara"), tmp_path / f"arm{ending}"
     arm.save(path, leave_out=True)
@@ -400,13 +428,15 @@ def test_what_is_saved_is_in_the_format_of_its_ending_and_the_same_mechanism(tmp
 def test_what_does_not_move_has_configurations_of_no_coordinates():
     stone = cy.Mechanism.of("stone", [Body("stone", 1.0)], [])
     for shape in ((0,), (3, 0)):
-        assert stone.integrate(np.zeros(shape), np.zeros(shape)).shape == stone.difference(np.zeros(shape), np.zeros(shape)).shape == shape
+        assert stone.integrate(np.zeros(shape), np.zeros(shape)).shape == stone.difference(
+            np.zeros(shape), np.zeros(shape)).shape == shape
 
 
 def test_choices_that_are_missing_are_named():
     arm = cy.load("planar2r")
     q = [0.0, 0.0]
-    with pytest.raises(SignatureError, match=r"pose needs `frame`: it is called pose\(q, frame, \*, relative_to='world'\)"):
+    with pytest.raises(SignatureError,
+                       match=r"pose needs `frame`: it is called pose\(q, frame, \*, relative_to='world'\)"):
         arm.pose(q)
     with pytest.raises(SignatureError, match="coordinates needs `frame` and `attitude`"):
         arm.coordinates(q)
@@ -418,7 +448,8 @@ def test_choices_that_are_missing_are_named():
 
 def test_what_only_a_kernel_has_says_which_kernel_to_ask():
     arm = cy.load("planar2r")
-    for ask in (lambda: arm.pose.c_source("fk"), lambda: arm.pose.evaluate(cy.NUMPY, [0.0, 0.0]), lambda: arm.pose.unchecked([0.0, 0.0])):
+    for ask in (lambda: arm.pose.c_source("fk"), lambda: arm.pose.evaluate(cy.NUMPY, [0.0, 0.0]),
+                lambda: arm.pose.unchecked([0.0, 0.0])):
         with pytest.raises(AttributeError, match=r'pose\.of\("frame"\)'):
             ask()
     with pytest.raises(AttributeError, match=r'jacobian\.of\("frame", axes=\.\.\.\)\.operations'):
@@ -430,13 +461,17 @@ def test_results_read_well_in_a_terminal():
     """What the prompt shows is no dump of fields."""
     arm = cy.load("planar2r")
     plane = (True, True, False, False, False, False)
-    report, comparison = arm.report(), arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0], methods=["kane"])
+    report, comparison = arm.report(), arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0],
+                                                                    methods=["kane"])
     stretched, bent = (arm.singularity([0.3, elbow], "tool", task=plane, axes="world") for elbow in (0.0, 1.0))
     shown = [(report, "lower [rad]"), (report.joints, "armature [kg m^2]"), (comparison, "The methods agree"),
-             (arm.dh_table(convention="standard"), "theta [rad]"), (arm.gravity_forces.c_source("hold"), "<C99 function hold, "),
-             (arm.indices([0.3, 1.0], "tool", task=plane, axes="world"), "<manipulability 0.1683, condition number 4.446")]
+             (arm.dh_table(convention="standard"), "theta [rad]"),
+             (arm.gravity_forces.c_source("hold"), "<C99 function hold, "),
+             (arm.indices([0.3, 1.0], "tool", task=plane,
+                          axes="world"), "<manipulability 0.1683, condition number 4.446")]
     for result, words in shown:
-        assert words in repr(result) and "(name=" not in repr(result) and "array(" not in repr(result) and "rows=(" not in repr(result)
+        assert words in repr(result) and "(name=" not in repr(result) and "array(" not in repr(
+            result) and "rows=(" not in repr(result)
     assert repr(stretched) == "<boundary singularity: rank 1 of 2, lost velocities [0.9553 0.2955]>"
     assert repr(bent).startswith("<regular configuration: rank 2")
     assert "<td>joint1</td>" in report._repr_html_() and "<th>method</th>" in comparison._repr_html_()
@@ -445,8 +480,16 @@ def test_results_read_well_in_a_terminal():
 
 
 def test_missing_masses_may_be_said_to_be_none():
-    """A body whose mass is unknown is refused by name, until the user says that it has none; what is known, fixed or the root stays."""
-    bodies = [Body("base"), Body("dummy"), Body("flange"), Body("link", 2.0, (0.5, 0.0, 0.0), np.eye(3) / 10), Body("tool")]
+    """A body whose mass is unknown is refused by name, until the user says that it has none; what is known, fixed or
+    the root stays.
+    """
+    bodies = [
+        Body("base"),
+        Body("dummy"),
+        Body("flange"),
+        Body("link", 2.0, (0.5, 0.0, 0.0),
+             np.eye(3) / 10),
+        Body("tool")]
     joints = [Joint("turn", "base", "dummy", Revolute()), Joint("weld", "dummy", "flange"),
               Joint("lift", "flange", "link", Revolute((0.0, 1.0, 0.0))), Joint("hold", "link", "tool")]
     arm = cy.Mechanism.of("arm", bodies, joints, gravity=(0.0, -1.0, 0.0)).including("rotors")

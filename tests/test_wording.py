@@ -14,7 +14,8 @@ from cayley.wording import did_you_mean, misspelt, nearest, printable, shown
 def test_offers():
     assert did_you_mean("Puma650", ["puma560", "ur5"]) == ": did you mean 'puma560'?"
     assert did_you_mean("ur", ["ur3", "ur5", "panda"]) == ": did you mean 'ur5' or 'ur3'?"
-    assert did_you_mean("frame", ["frame1", "frame2", "frame3", "frame4"]) == ": did you mean 'frame4', 'frame3' or 'frame2'?"
+    assert did_you_mean("frame",
+                        ["frame1", "frame2", "frame3", "frame4"]) == ": did you mean 'frame4', 'frame3' or 'frame2'?"
     assert did_you_mean("xyz", ["panda"], otherwise="; there is panda") == "; there is panda"
     assert did_you_mean(7, ["panda"]) == did_you_mean("panda", ()) == ""
     assert nearest("tool", ["Tool", "TOOLS"]) == ["Tool", "TOOLS"]
@@ -32,7 +33,8 @@ def test_an_offer_costs_little_however_many_names_there_are():
 
 def test_there_is_one_place_that_looks_for_what_was_meant():
     source = Path(cayley.__file__).parent
-    assert [path.name for path in source.rglob("*.py") if "get_close_matches" in path.read_text(encoding="utf-8")] == ["wording.py"]
+    assert [path.name for path in source.rglob("*.py")
+            if "get_close_matches" in path.read_text(encoding="utf-8")] == ["wording.py"]
 
 
 @pytest.mark.parametrize("text", ["plain", "zwei\tSpalten\nund Zeilen", "日本 עברית 🤖 é\u0301"])

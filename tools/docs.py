@@ -1,8 +1,10 @@
-"""The documentation site: `python tools/docs.py [FOLDER]` builds it with MkDocs, offline, and fails at the first warning.
+"""The documentation site: `python tools/docs.py [FOLDER]` builds it with MkDocs, offline, and fails at the first
+warning.
 
-This file is also what MkDocs asks (mkdocs.yml names it): which pages there are, how formulas are set, and how docstrings become pages.
-Formulas, $...$ and $$...$$ in the pages, become MathML, which browsers draw themselves, with a font that comes with the site. A formula
-with \\tag{K-3} is numbered, and the target of links to #eq-k-3. The pages use nothing from elsewhere, and their search works from the disk.
+This file is also what MkDocs asks (mkdocs.yml names it): which pages there are, how formulas are set, and how
+docstrings become pages. Formulas, $...$ and $$...$$ in the pages, become MathML, which browsers draw themselves, with a
+font that comes with the site. A formula with \\tag{K-3} is numbered, and the target of links to #eq-k-3. The pages use
+nothing from elsewhere, and their search works from the disk.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "cayley"
-MATH_FONT = Path(find_spec("ziamath").origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"  # type: ignore[union-attr, arg-type]
+MATH_FONT = Path(
+    find_spec("ziamath").origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"  # type: ignore[union-attr, arg-type]
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
 FETCHED = "https://unpkg.com/iframe-worker/shim"
@@ -46,7 +49,8 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
     "Errata": ("errata.md", []),
     "Gallery": ("gallery", []),
 }
-FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "independent", "where", "Operations")  # in the reference
+FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "independent", "where", "Operations"
+         )  # in the reference
 
 
 # Pages
@@ -64,7 +68,8 @@ def _section(docs: Path, place: str, first: list[str]) -> Any:
         return place
     found = sorted(page.name for page in (docs / place).glob("*.md"))
     elsewhere = {"README.md", *(where for where, _ in SECTIONS.values())} if not place else set()
-    names = [name for name in first if name in found] + [name for name in found if name not in first and name not in elsewhere]
+    names = [name for name in first if name in found] + [
+        name for name in found if name not in first and name not in elsewhere]
     return [{_short_title(docs / place / name): str(Path(place) / name)} for name in names]
 
 
@@ -90,7 +95,8 @@ class ReferencePage:
         relative = folder.relative_to(SOURCE.parent)
         self.name = ".".join(relative.parts)
         self.path = f"reference/{'_'.join(relative.parts)}.md"
-        modules = [module for module in sorted(folder.glob("*.py")) if module.stem != "__main__" and _documented(module)]
+        modules = [
+            module for module in sorted(folder.glob("*.py")) if module.stem != "__main__" and _documented(module)]
         self.modules = len(modules)
         blocks = _public_names() if folder == SOURCE else [f"::: {self._dotted(module)}\n" for module in modules]
         self.text = f"# {self.name}\n\n" + "\n".join(blocks)
@@ -131,17 +137,19 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_page_content(text: str, page: Page, **_: Any) -> str:
     """Formulas as MathML, numbered where they have a tag."""
-    text = SESSION.sub(lambda found: f'<div class="highlight" data-copy="{html.escape(pasted(found[1]))}">{found[1]}</div>', text)
+    text = SESSION.sub(
+        lambda found: f'<div class="highlight" data-copy="{html.escape(pasted(found[1]))}">{found[1]}</div>', text)
     text = DISPLAYED.sub(lambda found: display(html.unescape(found[1]), page), text)
     return INLINE.sub(lambda found: mathml(html.unescape(found[1])), text)
 
 
 def pasted(session: str) -> str:
-    """What the copy button copies of a session: the statements without their prompts, and no results. A function or a loop is followed
-    by an empty line, which the interpreter waits for."""
+    """What the copy button copies of a session: the statements without their prompts, and no results. A function or a
+    loop is followed by an empty line, which the interpreter waits for."""
     text = html.unescape(re.sub("<[^>]*>", "", session))
     statements = [example.source for example in doctest.DocTestParser().get_examples(text)]
-    return "".join(f"{one}\n" if re.search(r"\n[ \t]+.*\n$", one) and one.rstrip()[-1] not in ")]}" else one for one in statements)
+    return "".join(f"{one}\n" if re.search(r"\n[ \t]+.*\n$", one) and one.rstrip()[-1] not in ")]}" else one
+                   for one in statements)
 
 
 def display(latex: str, page: Page) -> str:
@@ -195,8 +203,8 @@ def on_post_template(text: str, **_: Any) -> str:
 
 
 class Sessions(griffe.Extension):
-    """Doctests in docstrings, which stand there as they are, fenced for Markdown, and the equations they cite as links; functions of
-    frames with the arrays that they are called with."""
+    """Doctests in docstrings, which stand there as they are, fenced for Markdown, and the equations they cite as links;
+    functions of frames with the arrays that they are called with."""
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
         """`@family("q") def pose(self, frame)` makes a kernel; what is called is pose(q, frame)."""

@@ -1,7 +1,8 @@
-"""Cayley with the oldest packages that pyproject.toml allows: `python tools/lowest.py` installs them and runs the README and some tests.
+"""Cayley with the oldest packages that pyproject.toml allows: `python tools/lowest.py` installs them and runs the
+README and some tests.
 
-Every `name>=version` there becomes `name==version` here, so that a lower bound is never more than what has been run. The interpreter
-that runs this file is the one that is tried.
+Every `name>=version` there becomes `name==version` here, so that a lower bound is never more than what has been run.
+The interpreter that runs this file is the one that is tried.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "build" / "lowest-{}.{}".format(*sys.version_info)
 EXTRAS = ("mjcf", "scale", "bridges", "test")  # not gpu, which needs one
-TRIED = ("README.md", "docs/compiler.md", "tests/test_mechanism.py", "tests/cli/test_commands.py",
-         *[f"tests/compiler/test_{name}.py" for name in ("kernel", "symbols", "interpret", "iterate", "memory", "parallel", "versions")],
+TRIED = ("README.md", "docs/compiler.md", "tests/test_mechanism.py", "tests/cli/test_commands.py", *[
+    f"tests/compiler/test_{name}.py"
+    for name in ("kernel", "symbols", "interpret", "iterate", "memory", "parallel", "versions")],
          *[f"tests/model/test_{name}.py" for name in ("urdf", "mjcf", "toml_format")],
          "tests/drawing/test_stick_figures.py", "tests/simulation/test_rollouts.py")
 NOT_TRIED = "tests/compiler/test_kernel.py::test_import_is_quick_and_lean"  # beside NumPy, whose own import takes its time by version
@@ -42,12 +44,15 @@ def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     venv.create(HOME, with_pip=True)
     constraints = HOME / "constraints.txt"
-    constraints.write_text("".join(f"{name}=={version}\n" for name, version in sorted(lower_bounds(project).items())), encoding="utf-8")
+    constraints.write_text("".join(f"{name}=={version}\n" for name, version in sorted(lower_bounds(project).items())),
+                           encoding="utf-8")
     python = HOME / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     print(f"Installing the oldest packages allowed into {HOME.relative_to(ROOT)}", flush=True)
-    subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--constraint", constraints,
-                    "--editable", f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
-    sys.exit(subprocess.run([python, "-m", "pytest", "-q", "-n", "2", "--deselect", NOT_TRIED, *TRIED], cwd=ROOT).returncode)
+    subprocess.run([
+        python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--constraint", constraints,
+        "--editable", f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
+    sys.exit(
+        subprocess.run([python, "-m", "pytest", "-q", "-n", "2", "--deselect", NOT_TRIED, *TRIED], cwd=ROOT).returncode)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
-"""Do the tests notice? Change one operator, comparison, constant or function of the package at random, and see whether a test fails.
+"""Do the tests notice? Change one operator, comparison, constant or function of the package at random, and see whether
+a test fails.
 
-    python tools/mutants.py reach geometry model          # which files of tests run which functions: build/reach.json, once
-    python tools/mutants.py try geometry --count 40 --seed 7   # change, test, list survivors; goes on where it was stopped
+    # which files of tests run which functions: build/reach.json, once
+    python tools/mutants.py reach geometry model        
+    # change, test, list survivors; goes on where it was stopped
+    python tools/mutants.py try geometry --count 40 --seed 7 
     python tools/mutants.py again geometry --count 40 --seed 7 # try the survivors again, after tests were written
 
-A mutant lives in a copy of the package, so the working tree is not touched. It is tried on the examples of its own module, and on
-the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the likely and the quick ones first;
-the first failure kills it. A survivor is a place that no test of the room sees: write the test, or find that the change changes
-nothing (an equal branch, a bound that is never met, the size of a cache).
+A mutant lives in a copy of the package, so the working tree is not touched. It is tried on the examples of its own
+module, and on the files of tests of its own room (tests/geometry for cayley.geometry) that reach its function, the
+likely and the quick ones first; the first failure kills it. A survivor is a place that no test of the room sees: write
+the test, or find that the change changes nothing (an equal branch, a bound that is never met, the size of a cache).
 """
 
 from __future__ import annotations
@@ -38,15 +41,18 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
     ast.Pow: ast.Mult}
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn,
-    ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
-FUNCTIONS = {"sin": "cos", "cos": "sin", "minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min", "any": "all",
-             "all": "any", "argmin": "argmax", "argmax": "argmin", "floor": "ceil", "forth": "back", "inwards": "outwards",
-             "outwards": "inwards"}
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
+FUNCTIONS = {
+    "sin": "cos", "cos": "sin", "minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min", "any": "all",
+    "all": "any", "argmin": "argmax", "argmax": "argmin", "floor": "ceil", "forth": "back", "inwards": "outwards",
+    "outwards": "inwards"}
 
 
 class Mutant(NamedTuple):
-    """One change: the file, the function around it (or nothing), the number of the change in the file, and the line of it."""
+    """One change: the file, the function around it (or nothing), the number of the change in the file, and the line of
+    it.
+    """
 
     path: str
     function: str
@@ -138,7 +144,8 @@ class Changes(ast.NodeTransformer):
 
 def _is_text(node: ast.BinOp) -> bool:
     sides = (node.left, node.right)
-    return any(isinstance(s, ast.JoinedStr) or (isinstance(s, ast.Constant) and isinstance(s.value, str)) for s in sides)
+    return any(
+        isinstance(s, ast.JoinedStr) or (isinstance(s, ast.Constant) and isinstance(s.value, str)) for s in sides)
 
 
 def mutants(paths: list[Path]) -> Iterator[Mutant]:
@@ -210,7 +217,10 @@ def reach(jobs: int, rooms: list[str]) -> None:
         line = next((text for text in run.stdout.splitlines() if text.startswith("REACH ")), None)
         facts: dict = json.loads(line[6:]) if line else {"status": run.returncode}
         if facts["status"] != 0:
-            print(f"{file} fails as it is, so it would kill every mutant: left out\n{run.stdout[-1500:]}{run.stderr[-500:]}", flush=True)
+            print(
+                f"{file} fails as it is, so it would kill every mutant: left "
+                f"out\n{run.stdout[-1500:]}{run.stderr[-500:]}",
+                flush=True)
             return
         found[file] = facts
         REACH.write_text(json.dumps(found))
@@ -255,15 +265,20 @@ def tried(mutant: Mutant, known: dict[str, dict]) -> dict[str, object]:
             killer = None if failure(copy.parent, examples) else killer  # examples that fail anyway say nothing
             module.write_text(text, encoding="utf-8")
         killer = killer or failure(copy.parent, tests_for(mutant, known))
-    return {"mutant": mutant, "before": before, "after": after, "killed by": killer, "seconds": round(time.perf_counter() - start)}
+    return {
+        "mutant": mutant, "before": before, "after": after, "killed by": killer,
+        "seconds": round(time.perf_counter() - start)}
 
 
 def failure(source: Path, tests: list[str]) -> str | None:
-    """The first of the tests that fails with the package of a folder. Examples have a process of their own: pytest imports their
-    module once more, and then its classes are two."""
+    """The first of the tests that fails with the package of a folder. Examples have a process of their own: pytest
+    imports their module once more, and then its classes are two."""
     environment = {**os.environ, "PYTHONPATH": str(source), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
-               "--hypothesis-profile", "first failure", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), *tests]
+    command = [
+        sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
+        "--hypothesis-profile", "first failure", "--rootdir",
+        str(ROOT), "-c",
+        str(ROOT / "pyproject.toml"), *tests]
     if not tests:
         return None
     try:
@@ -280,7 +295,8 @@ def again(kept: Path) -> list[Mutant]:
     """The survivors that are kept, to be tried once more; those whose place has moved are left out by name."""
     done = json.loads(kept.read_text())
     survivors = [entry for entry in done if not entry["killed by"]]
-    moved = [entry for entry in survivors if changed_text(Mutant(*entry["mutant"]))[1:] != (entry["before"], entry["after"])]
+    moved = [
+        entry for entry in survivors if changed_text(Mutant(*entry["mutant"]))[1:] != (entry["before"], entry["after"])]
     for entry in moved:
         print(f"the text has changed, find it by hand: {entry['mutant'][0]}: {entry['before']}")
     kept.write_text(json.dumps([entry for entry in done if entry["killed by"] or entry in moved], indent=1))
@@ -303,8 +319,10 @@ def trial(count: int, seed: int, jobs: int, only: list[str], survivors_only: boo
             done.append(json.loads(json.dumps(found)))
             kept.write_text(json.dumps(done, indent=1))
             word = "killed  " if found["killed by"] else "SURVIVED"
-            print(f"{len(done):4} {word} {found['seconds']:4} s {mutant.path}:{mutant.line}\n     {found['before']}\n     {found['after']}"
-                  f"\n     {found['killed by'] or ''}", flush=True)
+            print(
+                f"{len(done):4} {word} {found['seconds']:4} s {mutant.path}:{mutant.line}\n     {found['before']}\n    "
+                f" {found['after']}"
+                f"\n     {found['killed by'] or ''}", flush=True)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, [mutant for mutant in chosen if tuple(mutant) not in have]))

@@ -1,7 +1,7 @@
 """Which capabilities of docs/capabilities.tsv are proved by a passing test. `make spec`.
 
-Runs the tests marked `@pytest.mark.spec("S1-39", ...)` and no others. A capability is proved when at least one test that
-claims it passed and none failed. Ends with status 1 when a claim failed or names an unknown capability.
+Runs the tests marked `@pytest.mark.spec("S1-39", ...)` and no others. A capability is proved when at least one test
+that claims it passed and none failed. Ends with status 1 when a claim failed or names an unknown capability.
 """
 
 from __future__ import annotations

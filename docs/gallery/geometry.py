@@ -19,8 +19,9 @@ from cayley.geometry.rotations import homogeneous_from_axis_angle, vector_parame
 
 INK, COLOURS = "#333333", ["#1b6ca8", "#d1495b", "#3a8d5c", "#8f5db7"]
 AXIS = np.array([2.0, -1.0, 2.0]) / 3.0
-plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK,
-                     "axes.prop_cycle": plt.cycler(color=COLOURS), "legend.frameon": False, "figure.constrained_layout.use": True})
+plt.rcParams.update({
+    "figure.dpi": 110, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK,
+    "axes.prop_cycle": plt.cycler(color=COLOURS), "legend.frameon": False, "figure.constrained_layout.use": True})
 
 
 def rotation_charts() -> plt.Figure:
@@ -34,13 +35,17 @@ def rotation_charts() -> plt.Figure:
     size.plot(degrees, angle, label="rotation vector, φ")
     size.plot(degrees, np.abs(np.sin(angle / 2)), label="half-sine, sin(φ/2)")
     size.plot(degrees, np.tan(np.clip(angle, 0, 2 * np.pi - 0.1) / 4), label="modified Rodrigues, tan(φ/4)")
-    size.plot(degrees, np.linalg.norm(homogeneous_from_axis_angle(AXIS, angle), axis=-1), color=INK, ls=":", label="homogeneous [w : v]")
-    size.set(xlabel="angle of the rotation [°]", ylabel="length of the coordinates", ylim=(0, 9), xticks=range(0, 361, 90))
+    size.plot(degrees, np.linalg.norm(homogeneous_from_axis_angle(AXIS, angle), axis=-1), color=INK, ls=":",
+              label="homogeneous [w : v]")
+    size.set(xlabel="angle of the rotation [°]", ylabel="length of the coordinates", ylim=(0, 9),
+             xticks=range(0, 361, 90))
     size.legend(loc="upper left", fontsize=8)
     gain.semilogy(degrees, (1 + tangent**2) / 2, label="vector-parameter")
-    gain.semilogy(degrees, 1 / np.maximum(np.abs(np.cos(angle)), 1e-9), label="roll-pitch-yaw, pitch = angle", color=COLOURS[1])
+    gain.semilogy(degrees, 1 / np.maximum(np.abs(np.cos(angle)), 1e-9), label="roll-pitch-yaw, pitch = angle",
+                  color=COLOURS[1])
     gain.semilogy(degrees, np.full_like(angle, 0.5), color=INK, ls=":", label="homogeneous [w : v]")
-    gain.set(xlabel="angle [°]", ylabel="largest rate for a unit angular velocity", ylim=(0.3, 1e4), xticks=range(0, 361, 90))
+    gain.set(xlabel="angle [°]", ylabel="largest rate for a unit angular velocity", ylim=(0.3, 1e4),
+             xticks=range(0, 361, 90))
     gain.legend(loc="upper right", fontsize=8)
     return figure
 
@@ -69,7 +74,8 @@ def top_motion(precession: float, time: np.ndarray) -> np.ndarray:
 
     def rate(_, state):
         moment = [weight * np.sin(state[1]), 0.0, 0.0]
-        return np.concatenate([state[3:], gyroscope_accelerations.unchecked(across, along, state[1], state[3:], moment)])
+        return np.concatenate([
+            state[3:], gyroscope_accelerations.unchecked(across, along, state[1], state[3:], moment)])
 
     start = [0.0, np.pi / 3, 0.0, precession, 0.0, spin]
     return solve_ivp(rate, (time[0], time[-1]), start, t_eval=time, rtol=1e-10, atol=1e-12, method="DOP853").y[:3]
@@ -94,7 +100,9 @@ def gyroscope() -> plt.Figure:
 def draw_cap(axes) -> None:
     """The upper half of the unit sphere, as a net."""
     along, down = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi / 2, 10))
-    axes.plot_wireframe(np.cos(along) * np.sin(down), np.sin(along) * np.sin(down), np.cos(down), lw=0.3, color="#bbbbbb")
+    axes.plot_wireframe(
+        np.cos(along) * np.sin(down),
+        np.sin(along) * np.sin(down), np.cos(down), lw=0.3, color="#bbbbbb")
     axes.set_box_aspect((1, 1, 0.5), zoom=1.6)
     axes.view_init(35, -60)
     axes.set_axis_off()
@@ -106,7 +114,8 @@ def tumbling_body():
 
 
 def half_turn() -> plt.Figure:
-    """The vector-parameter goes to infinity and comes back from the other side; the homogeneous form does not notice."""
+    """The vector-parameter goes to infinity and comes back from the other side; the homogeneous form does not notice.
+    """
     motion = tumbling_body()
     figure, (finite, homogeneous) = plt.subplots(1, 2, figsize=(10, 3.8), sharex=True)
     c = motion.vector_parameter
@@ -123,7 +132,9 @@ def half_turn() -> plt.Figure:
     return figure
 
 
-PICTURES = {"rotation_charts": rotation_charts, "universal_joint": universal_joint, "gyroscope": gyroscope, "half_turn": half_turn}
+PICTURES = {
+    "rotation_charts": rotation_charts, "universal_joint": universal_joint, "gyroscope": gyroscope,
+    "half_turn": half_turn}
 
 
 def main(folder: Path) -> list[Path]:

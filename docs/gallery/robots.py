@@ -43,8 +43,10 @@ def stick_figures() -> plt.Figure:
     figure = plt.figure(figsize=(11, 7.4), layout="constrained")
     stick_figure(cy.load("panda"), READY, ax=in_space(figure, 2, 3, 1))
     stick_figure(cy.load("puma560"), [0.3, -0.6, 0.4, 0.3, 0.6, 0.5], frames="bodies", ax=in_space(figure, 2, 3, 2))
-    stick_figure(cy.load("scara"), np.linspace([-0.7, 0.2, 0.02, 0.0], [0.7, 1.1, 0.18, 0.0], 6), ax=in_space(figure, 2, 3, 3))
-    stick_figure(cy.load("planar3r"), np.linspace([0.1, 0.3, 0.2], [1.3, -0.9, -0.7], 6), ax=figure.add_subplot(2, 3, 4))
+    stick_figure(cy.load("scara"), np.linspace([-0.7, 0.2, 0.02, 0.0], [0.7, 1.1, 0.18, 0.0], 6),
+                 ax=in_space(figure, 2, 3, 3))
+    stick_figure(cy.load("planar3r"), np.linspace([0.1, 0.3, 0.2], [1.3, -0.9, -0.7], 6),
+                 ax=figure.add_subplot(2, 3, 4))
     feet = [f"{leg}_FOOT" for leg in ("LF", "RF", "LH", "RH")]
     anymal = example_robot("anymal_b_simple_description/robots/anymal.urdf")
     q = anymal.neutral

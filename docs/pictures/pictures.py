@@ -1,4 +1,7 @@
-"""The pictures of the conventions page, of the tutorials and of the front page. Run `python docs/pictures/pictures.py [folder]`."""
+"""The pictures of the conventions page, of the tutorials and of the front page.
+
+Run `python docs/pictures/pictures.py [folder]`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ def in_space(figure: Any, *place: int, elev: float = 22, azim: float = -58) -> A
     return ax
 
 
-def arrow(ax: Any, start: Any, along: Any, color: str, text: str = "", *, width: float = 2.0, push: float = 1.12, style: str = "-") -> None:
+def arrow(ax: Any, start: Any, along: Any, color: str, text: str = "", *, width: float = 2.0, push: float = 1.12,
+          style: str = "-") -> None:
     start, along = np.asarray(start, dtype=float), np.asarray(along, dtype=float)
     ax.quiver(*start, *along, color=color, linewidth=width, arrow_length_ratio=0.16, linestyle=style)
     if text:
@@ -44,7 +48,8 @@ def arrow(ax: Any, start: Any, along: Any, color: str, text: str = "", *, width:
 
 def triad(ax: Any, pose: np.ndarray, name: str = "", length: float = 0.28) -> None:
     for k, (color, letter) in enumerate(zip((RED, GREEN, BLUE), "xyz", strict=True)):
-        arrow(ax, pose[:3, 3], length * pose[:3, k], color, f"${letter}_{{{name}}}$" if name else f"${letter}$", push=1.3)
+        arrow(ax, pose[:3, 3], length * pose[:3, k], color, f"${letter}_{{{name}}}$" if name else f"${letter}$",
+              push=1.3)
 
 
 def line(ax: Any, points: Any, color: str = GREY, style: str = "-", width: float = 1.2) -> None:
@@ -66,7 +71,9 @@ def axis_line(ax: Any, point: Any, direction: Any, name: str, reach: float = 0.7
 
 def around(center: Any, axis: Any, start: Any, angle: float, size: float) -> np.ndarray:
     """Points of an arc."""
-    turns = [matrix_from_vector_parameter(np.tan(a / 2) * np.asarray(axis)) @ np.asarray(start) for a in np.linspace(0.0, angle, 40)]
+    turns = [
+        matrix_from_vector_parameter(np.tan(a / 2) * np.asarray(axis)) @ np.asarray(start)
+        for a in np.linspace(0.0, angle, 40)]
     return np.asarray(center) + size * np.array(turns)
 
 
@@ -99,7 +106,9 @@ def _standard(ax: Any, row: DHRow) -> None:
     dimension(ax, foot, second[:3, 3], "$a_i$", (0.0, 0.0, 0.1))
     _angle(ax, foot, first[:3, 2], first[:3, 0], row.theta, r"$\theta_i$")
     _angle(ax, second[:3, 3], second[:3, 0], first[:3, 2], row.alpha, r"$\alpha_i$")
-    ax.set_title('"standard": $R_z(\\theta)\\,T_z(d)\\,T_x(a)\\,R_x(\\alpha)$\nframe i is at the far end of link i, $z_i$ on axis i+1')
+    ax.set_title(
+        '"standard": $R_z(\\theta)\\,T_z(d)\\,T_x(a)\\,R_x(\\alpha)$\nframe i is at the far end of link i, $z_i$ on axis i+1'
+    )
     equal(ax, (-0.1, -0.1, -0.1), (0.75, 0.75, 1.12))
 
 
@@ -114,7 +123,8 @@ def _modified(ax: Any, row: DHRow) -> None:
     dimension(ax, foot, second[:3, 3], "$d_i$", (0.08, 0.05, -0.02))
     _angle(ax, foot, first[:3, 0], first[:3, 2], row.alpha, r"$\alpha_i$", 0.4)
     _angle(ax, second[:3, 3], second[:3, 2], first[:3, 0], row.theta, r"$\theta_i$")
-    ax.set_title('"modified": $T_x(a)\\,R_x(\\alpha)\\,T_z(d)\\,R_z(\\theta)$\nframe i is on axis i, at the near end of link i')
+    ax.set_title(
+        '"modified": $T_x(a)\\,R_x(\\alpha)\\,T_z(d)\\,R_z(\\theta)$\nframe i is on axis i, at the near end of link i')
     equal(ax, (-0.1, -0.1, -0.15), (1.0, 0.75, 0.9))
 
 
@@ -186,7 +196,8 @@ def twists_and_wrenches() -> Any:
     """(v; w) and (f; m) at a named point."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), layout="constrained")
     for ax, name in ((left, "twist (v; w): velocity of the body's point at P,\nthen angular velocity"),
-                     (right, "wrench (f; m): force, then moment about P;\npower is $f \\cdot v + m \\cdot w$ at any P")):
+                     (right,
+                      "wrench (f; m): force, then moment about P;\npower is $f \\cdot v + m \\cdot w$ at any P")):
         flat(ax, (-1.0, 1.6), (-1.0, 1.2))
         outline = np.linspace(0, 2 * np.pi, 200)
         radius = 0.72 + 0.1 * np.cos(2 * outline + 0.5) + 0.05 * np.sin(3 * outline)
@@ -216,7 +227,8 @@ def gravity_and_wrenches() -> Any:
     left.set_title("gravity: the acceleration of free fall;\ngravity_forces are what holds the arm", y=0.96)
     flat_arrow(right, tool, (0.3, -0.12), ORANGE, "f ON the arm")
     flat_arrow(right, tool, (-0.3, 0.12), GREY, "-f of the arm")
-    right.set_title("external wrenches: what the world does to the robot\njoint_forces_that_resist: $\\tau = -J^T f$", y=0.96)
+    right.set_title("external wrenches: what the world does to the robot\njoint_forces_that_resist: $\\tau = -J^T f$",
+                    y=0.96)
     return figure
 
 
@@ -248,25 +260,29 @@ def flat(ax: Any, x: tuple[float, float], y: tuple[float, float]) -> None:
 
 def flat_arrow(ax: Any, start: Any, along: Any, color: str, text: str = "", *, above: float = 0.0) -> None:
     end = np.add(start, along)
-    ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=color, linewidth=2, shrinkA=0, shrinkB=0, zorder=9))
+    ax.add_patch(
+        FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=color, linewidth=2, shrinkA=0, shrinkB=0,
+                        zorder=9))
     if text:
         out = np.asarray(along) / np.linalg.norm(along)
-        ax.annotate(text, end, xytext=(9 * out[0], 9 * out[1] + 100 * above), textcoords="offset points", color=color, zorder=9,
-                    ha="left" if out[0] > 0.3 else "right" if out[0] < -0.3 else "center",
+        ax.annotate(text, end, xytext=(9 * out[0], 9 * out[1] + 100 * above), textcoords="offset points", color=color,
+                    zorder=9, ha="left" if out[0] > 0.3 else "right" if out[0] < -0.3 else "center",
                     va="bottom" if out[1] > 0.3 else "top" if out[1] < -0.3 else "center")
 
 
 def flat_triad(ax: Any, origin: Any, angle: float, name: str, first: str, second: str, length: float = 1.0) -> None:
     for turn, color, letter in ((0.0, first, "x"), (np.pi / 2, second, "y")):
         a = angle + turn
-        flat_arrow(ax, origin, (length * np.cos(a), length * np.sin(a)), color, f"${letter}_{{{name}}}$" if name else f"${letter}$")
+        flat_arrow(ax, origin, (length * np.cos(a), length * np.sin(a)), color,
+                   f"${letter}_{{{name}}}$" if name else f"${letter}$")
 
 
 def flat_turn(ax: Any, center: Any, size: float, color: str, text: str, away: Any = (0.0, 0.0)) -> None:
     center = np.asarray(center)
     start, end = center + size * np.array([1.0, 0.0]), center + size * np.array([-0.75, 0.66])
-    ax.add_patch(FancyArrowPatch(start, end, connectionstyle="arc3,rad=0.75", arrowstyle="-|>", mutation_scale=14, color=color, linewidth=2,
-                                 zorder=9))
+    ax.add_patch(
+        FancyArrowPatch(start, end, connectionstyle="arc3,rad=0.75", arrowstyle="-|>", mutation_scale=14, color=color,
+                        linewidth=2, zorder=9))
     ax.text(*(center + np.asarray(away)), text, color=color, ha="center", va="center", zorder=9)
 
 
@@ -284,7 +300,8 @@ def planar_arm() -> Any:
     for center, start, turn, name in (((0, 0), 0.0, q[0], "$q_1$"), (elbow, q[0], q[1], "$q_2$")):
         ax.add_patch(Arc(center, 0.5, 0.5, theta1=np.degrees(start), theta2=np.degrees(start + turn), linewidth=1.4))
         middle = start + turn / 2
-        ax.text(*(np.asarray(center) + 0.3 * np.array([np.cos(middle), np.sin(middle)])), name, ha="center", va="center")
+        ax.text(*(np.asarray(center) + 0.3 * np.array([np.cos(middle), np.sin(middle)])), name, ha="center",
+                va="center")
     ax.plot(*np.transpose([elbow, elbow + 0.33 * np.array([np.cos(q[0]), np.sin(q[0])])]), color=GREY, linestyle=":")
     ax.text(*(0.5 * elbow + [-0.03, 0.06]), "$l_1$", color=BLUE, fontsize=12)
     ax.text(*(0.5 * (elbow + tool) + [-0.08, 0.02]), "$l_2$", color=BLUE, fontsize=12)
@@ -309,7 +326,8 @@ def fall() -> Any:
     stick_figure(arm, fallen.q[:90:11], frames=("tool",), labels=False, ax=left)
     left.set_title("the first half second")
     kinetic, potential = arm.kinetic_energy(fallen.q, fallen.qd), arm.potential_energy(fallen.q)
-    for values, color, name in ((kinetic, RED, "kinetic"), (potential, BLUE, "potential"), (kinetic + potential, "black", "sum")):
+    for values, color, name in ((kinetic, RED, "kinetic"), (potential, BLUE, "potential"), (kinetic + potential,
+                                                                                            "black", "sum")):
         right.plot(fallen.t, values, color=color, label=name)
     right.set(xlabel="t [s]", ylabel="energy [J]")
     right.legend(frameon=False)
@@ -319,7 +337,8 @@ def fall() -> Any:
 
 def draft() -> Any:
     quarter = np.pi / 2
-    rows = [(0, 0, 0, 0), (0, 0, 0, -quarter), (0, 0, 0.45, 0), (0, 0.4, 0, -quarter), (0, 0, 0, quarter), (0, 0, 0, -quarter)]
+    rows = [(0, 0, 0, 0), (0, 0, 0, -quarter), (0, 0, 0.45, 0), (0, 0.4, 0, -quarter), (0, 0, 0, quarter),
+            (0, 0, 0, -quarter)]
     arm = cy.Mechanism.from_dh(rows, convention="modified", name="draft")
     figure = plt.figure(figsize=(10, 4.4))
     workspace(arm, "tool", samples=100_000).draw(figure=figure)
@@ -337,7 +356,9 @@ def front() -> Any:
     stick_figure(cy.load("panda"), swing, ground=False, labels=False, ax=ax)
     bars = figure.add_subplot(1, 2, 2)
     puma = cy.load("puma560")
-    names = ["uicker-kahn", "waters", "hollerbach-3x3", "kane", "featherstone", "luh-walker-paul", "newton-euler", "lean-newton-euler"]
+    names = [
+        "uicker-kahn", "waters", "hollerbach-3x3", "kane", "featherstone", "luh-walker-paul", "newton-euler",
+        "lean-newton-euler"]
     counted = [puma.inverse_dynamics.using(name).operations() for name in names]
     total = [cost.multiplications + cost.additions for cost in counted]
     bars.barh(names, total, color=[GREY] * (len(names) - 1) + [BLUE])
@@ -351,8 +372,9 @@ def front() -> Any:
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
-    made.__name__: made for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                                     jacobian_axes, planar_arm, ellipses, fall, draft, front)}
+    made.__name__: made
+    for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
+                 jacobian_axes, planar_arm, ellipses, fall, draft, front)}
 
 
 def main(folder: Path) -> list[Path]:

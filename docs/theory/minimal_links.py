@@ -27,9 +27,11 @@ def general_6r() -> Tree:
     random = np.random.default_rng(SEED)
     table = [(0.0, *random.uniform(0.2, 0.8, 2), random.uniform(0.5, 1.1)) for _ in range(6)]
     arm = cy.Mechanism.from_dh(table, convention="modified", name="general 6R")
-    moving = [replace(body, mass=m, center=c, inertia=s @ s.T + np.diag(d)) if number else body for number, (body, m, c, s, d) in
-              enumerate(zip(arm.bodies, random.uniform(1, 3, 7), *(random.uniform(0.1, 0.9, (7, *k)) for k in [(3,), (3, 3), (3,)]),
-                            strict=True))]
+    moving = [
+        replace(body, mass=m, center=c, inertia=s @ s.T + np.diag(d)) if number else body
+        for number, (body, m, c, s, d) in enumerate(
+            zip(arm.bodies, random.uniform(1, 3, 7), *(random.uniform(0.1, 0.9, (7, *k))
+                                                       for k in [(3,), (3, 3), (3,)]), strict=True))]
     return Tree.of(arm.name, moving, arm.joints)
 
 
@@ -120,7 +122,8 @@ def _carried(link: Link, parent: Movement, q: Any, qd: Any, qdd: Any) -> Movemen
 def _own_load(link: Link, movement: Movement) -> Load:
     m, u, _ = link.moments
     inertia, (w, dw, _, a) = link.moments.inertia, movement
-    return Load(m * a + np.cross(dw, u) + np.cross(w, np.cross(w, u)), inertia @ dw + np.cross(w, inertia @ w) + np.cross(u, a))
+    return Load(m * a + np.cross(dw, u) + np.cross(w, np.cross(w, u)),
+                inertia @ dw + np.cross(w, inertia @ w) + np.cross(u, a))
 
 
 # The tables
@@ -146,7 +149,9 @@ def rows(choices: dict[str, Callable[[Links], tuple[Links, Text]]]) -> list[str]
     """The lines of a table, a column for each arm."""
     arms = [links_of(make()) for make in ARMS.values()]
     head = f"| multiplications + additions | {' | '.join(ARMS)} |\n| --- |{' ---: |' * len(arms)}"
-    return [*head.split("\n"), *[f"| {name} | {' | '.join(cost(*change(links)) for links in arms)} |" for name, change in choices.items()]]
+    return [
+        *head.split("\n"),
+        *[f"| {name} | {' | '.join(cost(*change(links)) for links in arms)} |" for name, change in choices.items()]]
 
 
 if __name__ == "__main__":

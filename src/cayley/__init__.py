@@ -1,8 +1,9 @@
 """Cayley, a compiler for robot mechanisms.
 
-`load` reads a robot: the name of a model (`catalogue()` lists them), a URDF, an MJCF .xml or a TOML file; `Mechanism.from_dh` makes
-one from a Denavit-Hartenberg table, `Mechanism.of` from bodies and joints. The `Mechanism` that they give has forward kinematics (`pose`),
-Jacobians, inverse kinematics, dynamics, simulation, pictures and reports, for one state or a batch of states:
+`load` reads a robot: the name of a model (`catalogue()` lists them), a URDF, an MJCF .xml or a TOML file;
+`Mechanism.from_dh` makes one from a Denavit-Hartenberg table, `Mechanism.of` from bodies and joints. The `Mechanism`
+that they give has forward kinematics (`pose`), Jacobians, inverse kinematics, dynamics, simulation, pictures and
+reports, for one state or a batch of states:
 
 >>> import numpy as np, cayley as cy
 >>> arm = cy.load("panda")
@@ -18,8 +19,9 @@ Jacobians, inverse kinematics, dynamics, simulation, pictures and reports, for o
 >>> damped(q, 0 * q).shape
 (1000, 7)
 
-Further packages, to be imported by name: `cayley.simulation`, `cayley.drawing`, `cayley.studio` (`write_report`: a robot as an HTML page),
-`cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies, joints, files), `cayley.dynamics` (methods, identification).
+Further packages, to be imported by name: `cayley.simulation`, `cayley.drawing`, `cayley.studio` (`write_report`: a
+robot as an HTML page), `cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies, joints, files),
+`cayley.dynamics` (methods, identification).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -48,10 +50,33 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "CayleyError", "ConventionError", "GeometryError", "Kernel",
-    "Mechanism", "ModelError", "Operations", "SignatureError", "SingularityError", "TraceError", "UnreachableError",
-    "UnsupportedError", "VersionError", "catalogue", "fixed_point", "independent", "jacobian", "kernel", "load", "newton", "where",
-]
+    "CASADI",
+    "JAX",
+    "MPMATH",
+    "NUMPY",
+    "SYMPY",
+    "Algebra",
+    "CayleyError",
+    "ConventionError",
+    "GeometryError",
+    "Kernel",
+    "Mechanism",
+    "ModelError",
+    "Operations",
+    "SignatureError",
+    "SingularityError",
+    "TraceError",
+    "UnreachableError",
+    "UnsupportedError",
+    "VersionError",
+    "catalogue",
+    "fixed_point",
+    "independent",
+    "jacobian",
+    "kernel",
+    "load",
+    "newton",
+    "where", ]
 
 
 def __dir__() -> list[str]:

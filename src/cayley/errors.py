@@ -4,7 +4,10 @@ from cayley.wording import printable
 
 
 class CayleyError(Exception):
-    """Base of every error that Cayley raises on purpose. Messages quote files: nothing in them reaches a terminal as a command."""
+    """Base of every error that Cayley raises on purpose.
+
+    Messages quote files: nothing in them reaches a terminal as a command.
+    """
 
     def __str__(self) -> str:
         return printable(super().__str__())

@@ -1,7 +1,9 @@
-"""`Mechanism`: the one object that a user has of a robot. The data are the tree's; the algorithms come from the layers below.
+"""`Mechanism`: the one object that a user has of a robot. The data are the tree's; the algorithms come from the layers
+below.
 
-What is computed for a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over leading axes of its
-arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its counts, equations, derivatives and C.
+What is computed for a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over
+leading axes of its arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its counts,
+equations, derivatives and C.
 """
 
 from __future__ import annotations
@@ -55,8 +57,8 @@ TaskRows = str | Sequence[bool]
 def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -> Mechanism:
     """A robot of the catalogue by its name, or a mechanism from a .urdf, .xml (MJCF) or .toml file.
 
-    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), v with the twist
-    (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`.
+    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), v
+    with the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`.
 
     >>> arm = load("puma560")
     >>> arm.nq
@@ -67,12 +69,14 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -
     ending = ending_of(name_or_path)
     if ending in (".xml", ".mjcf"):
         if floating_base:
-            raise UnsupportedError(f"{os.fspath(name_or_path)}: MJCF says itself what floats; leave floating_base out, and give the body "
-                                   "a <freejoint/>")
+            raise UnsupportedError(
+                f"{os.fspath(name_or_path)}: MJCF says itself what floats; leave floating_base out, and give the body "
+                "a <freejoint/>")
         return load_mjcf(name_or_path, make=Mechanism.of)
     if ending == ".urdf":
         return load_urdf(name_or_path, floating_base=floating_base, make=Mechanism.of)
-    made = load_toml(name_or_path, make=Mechanism.of) if ending == ".toml" else load_robot(str(name_or_path), make=Mechanism.of)
+    made = load_toml(name_or_path, make=Mechanism.of) if ending == ".toml" else load_robot(
+        str(name_or_path), make=Mechanism.of)
     return on_floating_base(made) if floating_base else made
 
 
@@ -88,15 +92,18 @@ def catalogue() -> tuple[str, ...]:
 class Mechanism(DynamicTree):
     """An immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
-    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are `name`, `bodies`, `joints`, `frames`, `gravity`, `loops`,
-    `source`; its sizes `nq` and `nv`. Every body is a frame by its own name; the end effector of the robots here is the frame "tool".
+    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are `name`, `bodies`, `joints`, `frames`,
+    `gravity`, `loops`, `source`; its sizes `nq` and `nv`. Every body is a frame by its own name; the end effector of
+    the robots here is the frame "tool".
 
-    What is computed for a frame is asked with its name, `arm.pose(q, "tool")`; the kernel behind it, with its counts, equations,
-    derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself: `arm.gravity_forces.c_source()`.
+    What is computed for a frame is asked with its name, `arm.pose(q, "tool")`; the kernel behind it, with its counts,
+    equations, derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself:
+    `arm.gravity_forces.c_source()`.
 
-    `q` (..., nq) is the configuration, `v` (..., nv) the velocity, `vd` (..., nv) the acceleration. Twists are (v; w), wrenches (f; m).
-    `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The reference point is the frame's origin, or
-    `at` a point: coordinates (..., 3) in the frame, or the name of a frame, for the point of the body that is there now.
+    `q` (..., nq) is the configuration, `v` (..., nv) the velocity, `vd` (..., nv) the acceleration. Twists are (v; w),
+    wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The reference
+    point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame, for the
+    point of the body that is there now.
 
     >>> arm = load("planar2r")
     >>> arm.pose([0.0, 0.0], "tool").shape, arm.jacobian(np.zeros((10, 2)), "tool", axes="world").shape
@@ -108,8 +115,9 @@ class Mechanism(DynamicTree):
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
         Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. The options are those of
-        `model.denavit_hartenberg.conversion.tree_from_dh`: `name`, `base` and `tool` (4, 4), `masses` (n) [kg], `centers` (n, 3) [m]
-        and `inertias` (n, 3, 3) [kg m^2] of the links in their frames, `gravity`, `frames`, `source`.
+        `model.denavit_hartenberg.conversion.tree_from_dh`: `name`, `base` and `tool` (4, 4), `masses` (n) [kg],
+        `centers` (n, 3) [m] and `inertias` (n, 3, 3) [kg m^2] of the links in their frames, `gravity`, `frames`,
+        `source`.
 
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
         <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
@@ -119,7 +127,8 @@ class Mechanism(DynamicTree):
         return tree_from_dh(table, convention=convention, make=Mechanism.of, **options)
 
     def dh_table(self, *, convention: Literal["standard", "modified"], frame: str | None = None) -> DHTable:
-        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end); see `model.denavit_hartenberg.dh_from_tree`.
+        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end); see
+        `model.denavit_hartenberg.dh_from_tree`.
 
         >>> print(load("planar2r").dh_table(convention="standard"))
           i joint         theta [rad]        d [m]        a [m]    alpha [rad]   standard
@@ -129,7 +138,8 @@ class Mechanism(DynamicTree):
         return dh_from_tree(self, convention=convention, frame=frame).table
 
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
-        """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a comment in the file.
+        """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a
+        comment in the file.
 
         >>> load("planar2r").save("arm.stl")
         Traceback (most recent call last):
@@ -139,7 +149,8 @@ class Mechanism(DynamicTree):
         if ending not in (".toml", ".urdf", ".xml", ".mjcf"):
             raise UnsupportedError(f"a mechanism is written as .toml, .urdf, .xml or .mjcf, not as {ending!r}")
         write = dump_urdf if ending == ".urdf" else dump_mjcf
-        Path(path).write_text(dump_toml(self) if ending == ".toml" else write(self, leave_out=leave_out), encoding="utf-8")
+        Path(path).write_text(
+            dump_toml(self) if ending == ".toml" else write(self, leave_out=leave_out), encoding="utf-8")
 
     def report(self) -> Report:
         """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.
@@ -155,7 +166,8 @@ class Mechanism(DynamicTree):
 
     @cached_property
     def mobility(self) -> int:
-        """The degrees of freedom that loops and mimic joints leave, at configurations that have nothing special about them.
+        """The degrees of freedom that loops and mimic joints leave, at configurations that have nothing special about
+        them.
 
         >>> load("panda_hand").nv, load("panda_hand").mobility
         (9, 8)
@@ -163,9 +175,11 @@ class Mechanism(DynamicTree):
         return mobility(self)
 
     def with_missing_masses(self, mass: float) -> Mechanism:
-        """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown: 0 for dummy links.
+        """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:
+        0 for dummy links.
 
-        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no acceleration.
+        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no
+        acceleration.
 
         >>> from cayley.model.joint_kinds import Revolute
         >>> from cayley.model.parts import Body, Joint
@@ -181,7 +195,8 @@ class Mechanism(DynamicTree):
 
     # Configurations
 
-    def random_configuration(self, size: int | tuple[int, ...] = (), *, seed: int | np.random.Generator | None = None) -> np.ndarray:
+    def random_configuration(self, size: int | tuple[int, ...] = (), *,
+                             seed: int | np.random.Generator | None = None) -> np.ndarray:
         """Configurations (*size, nq) within the limits; see `cayley.model.configurations`.
 
         >>> load("ur5").random_configuration((2, 3), seed=0).shape
@@ -194,7 +209,9 @@ class Mechanism(DynamicTree):
         return configurations.normalized(self, q)
 
     def with_followers(self, q: Any) -> np.ndarray:
-        """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are independent."""
+        """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
+        independent.
+        """
         return configurations.with_followers(self, q)
 
     def check_configuration(self, q: Any, *, limits: bool = True) -> None:
@@ -204,21 +221,26 @@ class Mechanism(DynamicTree):
     @cached_property
     def integrate(self) -> Kernel:
         """`integrate(q, v)`: where the constant velocity v leads from q in unit time."""
-        return sized_kernel(self, "(q),(v)->(q)", lambda q, v: self._joined("step", self.q_slices, q, self.v_slices, v), "integrate",
-                            sentence="Where the constant velocity v leads from the configuration q in unit time.", unit="q")
+        return sized_kernel(self, "(q),(v)->(q)", lambda q, v: self._joined("step", self.q_slices, q, self.v_slices, v),
+                            "integrate",
+                            sentence="Where the constant velocity v leads from the configuration q in unit time.",
+                            unit="q")
 
     @cached_property
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
-        return sized_kernel(self, "(q),(q)->(v)", lambda start, end: self._joined("difference", self.q_slices, start, self.q_slices, end),
-                            "difference", sentence="The constant velocity that leads from one configuration to another in unit time.",
+        return sized_kernel(self, "(q),(q)->(v)",
+                            lambda start, end: self._joined("difference", self.q_slices, start, self.q_slices, end),
+                            "difference",
+                            sentence="The constant velocity that leads from one configuration to another in unit time.",
                             unit="v")
 
     # Positions
 
     @family("q")
     def pose(self, frame: str, *, relative_to: str = "world") -> Kernel:
-        """`pose(q, frame, relative_to="world")`: forward kinematics, the pose (..., 4, 4) of a frame in the root's frame, or in another.
+        """`pose(q, frame, relative_to="world")`: forward kinematics, the pose (..., 4, 4) of a frame in the root's
+        frame, or in another.
 
         >>> load("planar2r").pose([0.0, np.pi / 2], "tool")[:3, 3].round(12)
         array([0.5, 0.4, 0. ])
@@ -236,7 +258,8 @@ class Mechanism(DynamicTree):
 
     @family("q")
     def coordinates(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
-        """`coordinates(q, frame, attitude="zyx moving")`: position and orientation (..., 6 or 7) of a frame; see `kinematics.attitude`.
+        """`coordinates(q, frame, attitude="zyx moving")`: position and orientation (..., 6 or 7) of a frame; see
+        `kinematics.attitude`.
 
         `SingularityError` where a vector-parameter is infinite, at half-turns; the kernel's `unchecked` does not look.
 
@@ -253,7 +276,8 @@ class Mechanism(DynamicTree):
 
     @family("q", "v", given=["at"])
     def twist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`twist(q, v, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity, (..., 6).
+        """`twist(q, v, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity,
+        (..., 6).
 
         >>> load("planar2r").twist([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
         array([0. , 0.9, 0. , 0. , 0. , 1. ])
@@ -262,7 +286,8 @@ class Mechanism(DynamicTree):
 
     @family("q", "v", "vd", given=["at"])
     def acceleration(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`acceleration(q, v, vd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration, (..., 6), no gravity.
+        """`acceleration(q, v, vd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration,
+        (..., 6), no gravity.
 
         >>> load("planar2r").acceleration([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], "tool", axes="world") + 0.0
         array([-0.9, 0. , 0. , 0. , 0. , 0. ])
@@ -273,35 +298,43 @@ class Mechanism(DynamicTree):
 
     @family("q", given=["at"])
     def jacobian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
-        """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the geometric Jacobian, the twist by the velocities, (..., 6, nv).
+        """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the geometric Jacobian, the twist by the
+        velocities, (..., 6, nv).
 
         >>> load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
         array([0.9, 0.4])
         """
-        return frame_kernel(self, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
+        return frame_kernel(self, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
+                            relative_to=relative_to)
 
     @family("q", "v", given=["at"])
-    def jacobian_rate(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
-        """`jacobian_rate(q, v, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`, (..., 6, nv).
+    def jacobian_rate(self, frame: str, *, axes: str | None = None, at: Any = None,
+                      relative_to: str = "world") -> Kernel:
+        """`jacobian_rate(q, v, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`,
+        (..., 6, nv).
 
         >>> load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]
         array([-0.9, -0.4])
         """
-        return frame_kernel(self, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at, relative_to=relative_to)
+        return frame_kernel(self, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at,
+                            relative_to=relative_to)
 
     @family("q", given=["at"])
     def hessian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
-        """`hessian(q, frame, axes=..., at=None, relative_to="world")`: changes of `jacobian` by unit velocities, (..., 6, nv, nv).
+        """`hessian(q, frame, axes=..., at=None, relative_to="world")`: changes of `jacobian` by unit velocities, (...,
+        6, nv, nv).
 
         >>> load("planar2r").hessian([0.0, 0.0], "tool", axes="world")[0]
         array([[-0.9, -0.4],
                [-0.4, -0.4]])
         """
-        return frame_kernel(self, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at, relative_to=relative_to)
+        return frame_kernel(self, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
+                            relative_to=relative_to)
 
     @family("q")
     def analytic_jacobian(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
-        """`analytic_jacobian(q, frame, attitude="zyx moving")`: the rates of `coordinates` by the velocities, (..., 6 or 7, nv).
+        """`analytic_jacobian(q, frame, attitude="zyx moving")`: the rates of `coordinates` by the velocities, (..., 6
+        or 7, nv).
 
         `SingularityError` where the parameters of the attitude are singular; the kernel's `unchecked` does not look.
 
@@ -309,16 +342,18 @@ class Mechanism(DynamicTree):
         array([0.5, 0.5])
         """
         check = analytic.check_attitude(self, frame, attitude=attitude, relative_to=relative_to)
-        return frame_kernel(self, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame, check=check,
-                            attitude=attitude, relative_to=relative_to)
+        return frame_kernel(self, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame,
+                            check=check, attitude=attitude, relative_to=relative_to)
 
     # Statics
 
     @family("q", "wrench", given=["at"])
     def joint_forces_that_exert(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and without gravity.
+        """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and
+        without gravity.
 
-        The wrench (..., 6) is what the frame's body exerts on its surroundings; of one that acts ON it, the sign is the other.
+        The wrench (..., 6) is what the frame's body exerts on its surroundings; of one that acts ON it, the sign is the
+        other.
 
         >>> load("planar2r").joint_forces_that_exert([0.0, 0.0], [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
@@ -327,31 +362,39 @@ class Mechanism(DynamicTree):
 
     @family("q", "wrench", given=["at"])
     def joint_forces_that_resist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON the frame's body.
+        """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON
+        the frame's body.
 
         >>> load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
         """
         return frame_kernel(self, statics.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes, at=at)
 
-    # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z) along the axes
+    # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z)
+    # along the axes
 
     @family("q")
-    def manipulability(self, frame: str, *, task: TaskRows, axes: str | None = None, characteristic_length: float | None = None) -> Kernel:
-        """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see `kinematics.indices`.
+    def manipulability(self, frame: str, *, task: TaskRows, axes: str | None = None,
+                       characteristic_length: float | None = None) -> Kernel:
+        """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see
+        `kinematics.indices`.
 
         >>> plane = (True, True, False, False, False, False)
         >>> load("planar2r").manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
         np.float64(0.2)
         """
         self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self, manipulability, "(q)->()", frame, task=task, axes=axes, characteristic_length=characteristic_length)
+        return frame_kernel(self, manipulability, "(q)->()", frame, task=task, axes=axes,
+                            characteristic_length=characteristic_length)
 
     @family("q")
-    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str | None = None, characteristic_length: float | None = None) -> Kernel:
-        """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in one unit.
+    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str | None = None,
+                      characteristic_length: float | None = None) -> Kernel:
+        """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in
+        one unit.
 
-        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see `kinematics.uniform_units`.
+        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see
+        `kinematics.uniform_units`.
 
         >>> load("planar2r").task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
         (3, 2)
@@ -360,8 +403,10 @@ class Mechanism(DynamicTree):
         return frame_kernel(self, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
 
-    def indices(self, q: Any, frame: str, *, task: TaskRows, axes: str, characteristic_length: float | None = None) -> Indices:
-        """Condition number, manipulability, isotropy and the four subspaces (null space, lost directions) of the task's Jacobian.
+    def indices(self, q: Any, frame: str, *, task: TaskRows, axes: str,
+                characteristic_length: float | None = None) -> Indices:
+        """Condition number, manipulability, isotropy and the four subspaces (null space, lost directions) of the task's
+        Jacobian.
 
         >>> plane = (True, True, False, False, False, False)
         >>> round(float(load("planar2r").indices([0.3, np.pi / 2], "tool", task=plane, axes="world").condition_number), 6)
@@ -370,7 +415,8 @@ class Mechanism(DynamicTree):
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
     def singularity(self, q: Any, frame: str, *, task: TaskRows, axes: str, **options: Any) -> Singularity:
-        """Whether one configuration (nq) is singular for a task, what is lost, and the class; options as `singularity_at`.
+        """Whether one configuration (nq) is singular for a task, what is lost, and the class; options as
+        `singularity_at`.
 
         >>> plane = (True, True, False, False, False, False)
         >>> load("planar2r").singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
@@ -381,7 +427,8 @@ class Mechanism(DynamicTree):
     # Inverse kinematics
 
     def inverse_kinematics(self, target: Any, frame: str, **options: Any) -> InverseKinematicsResult:
-        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search; options as `kinematics.inverse.inverse_kinematics`.
+        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search; options as
+        `kinematics.inverse.inverse_kinematics`.
 
         >>> arm = load("ur5")
         >>> found = arm.inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
@@ -393,8 +440,9 @@ class Mechanism(DynamicTree):
     def all_inverse_kinematics(self, target: Any, frame: str, *, reference: Any = None) -> AllSolutions:
         """All configurations (..., m, nq) that bring a frame to poses (..., 4, 4), in closed form; see `AllSolutions`.
 
-        For planar arms of two and three joints, SCARA and Stanford arms, arms with a spherical wrist, and the UR family;
-        `UnsupportedError` says why an arm is none of these. `reference` chooses among whole turns, and values for free joints.
+        For planar arms of two and three joints, SCARA and Stanford arms, arms with a spherical wrist, and the UR
+        family; `UnsupportedError` says why an arm is none of these. `reference` chooses among whole turns, and values
+        for free joints.
 
         >>> arm = load("ur5")
         >>> found = arm.all_inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
@@ -415,13 +463,15 @@ class Mechanism(DynamicTree):
         return simulate(self, q, qd, **options)
 
     def rollout(self, **options: Any) -> Rollout:
-        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; options as `cayley.simulation.rollout`.
+        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; options as
+        `cayley.simulation.rollout`.
 
         >>> load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100, every=50).q.shape
         (3, 3, 2)
         """
         from cayley.simulation import rollout
-        key = tuple(sorted((name, tuple(choice) if isinstance(choice, list) else choice) for name, choice in options.items()))
+        key = tuple(
+            sorted((name, tuple(choice) if isinstance(choice, list) else choice) for name, choice in options.items()))
         if key not in self._rollouts:
             self._rollouts[key] = rollout(self, **options)
         return self._rollouts[key]
@@ -433,7 +483,8 @@ class Mechanism(DynamicTree):
     # Pictures
 
     def draw(self, q: Any = None, **options: Any) -> Axes:
-        """The mechanism as a stick figure with frames, at one configuration or several; options as `cayley.drawing.stick_figure`.
+        """The mechanism as a stick figure with frames, at one configuration or several; options as
+        `cayley.drawing.stick_figure`.
 
         >>> load("planar2r").draw([0.3, 0.6]).name
         'rectilinear'
@@ -452,12 +503,16 @@ class Mechanism(DynamicTree):
 
     def _joined(self, method: str, first: Sequence[slice], x: Any, second: Sequence[slice], y: Any) -> Any:
         """What a method of the joints gives, joint after joint."""
-        parts = [getattr(j.motion, method)(x[a], y[b]) for j, a, b in zip(self.joints, first, second, strict=True) if j.motion.nq]
+        parts = [
+            getattr(j.motion, method)(x[a], y[b]) for j, a, b in zip(self.joints, first, second, strict=True)
+            if j.motion.nq]
         return np.concatenate(parts or [np.zeros(0)])
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""
-        return np.shape(uniform_jacobian(self, self.neutral, frame, task=task, axes="world", characteristic_length=characteristic_length))
+        return np.shape(
+            uniform_jacobian(self, self.neutral, frame, task=task, axes="world",
+                             characteristic_length=characteristic_length))
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the data. Kernels are made anew where it arrives, and their code comes from the cache."""

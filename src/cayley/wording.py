@@ -7,8 +7,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-SIMILAR, MISSPELT = 0.5, 0.8  # of 1: near enough to be offered, and to be taken for a mistake
-MOST_COMPARED, LONGEST_COMPARED = 2000, 80  # names, and letters of one: more would cost more than it helps
+# of 1: near enough to be offered, and to be taken for a mistake
+SIMILAR = 0.5
+MISSPELT = 0.8
+# names, and letters of one: more would cost more than it helps
+MOST_COMPARED = 2000
+LONGEST_COMPARED = 80
 LONGEST_SHOWN = 60
 
 _TURNING = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # they turn the direction of writing

@@ -16,8 +16,8 @@ from cayley.cli.app import main
 def run(*arguments, cwd=None, code=0, columns=80):
     """Run `cayley` with the arguments; its exit code is checked, and that no traceback is shown."""
     environment = {**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run([sys.executable, "-m", "cayley", *map(str, arguments)], capture_output=True, text=True, encoding="utf-8",
-                          cwd=cwd, env=environment, timeout=300)
+    done = subprocess.run([sys.executable, "-m", "cayley", *map(str, arguments)], capture_output=True, text=True,
+                          encoding="utf-8", cwd=cwd, env=environment, timeout=300)
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     assert done.returncode == code, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done
@@ -26,7 +26,8 @@ def run(*arguments, cwd=None, code=0, columns=80):
 def call(*arguments, code=0, columns=80):
     """The same within this process, which is quicker."""
     out, err = io.StringIO(), io.StringIO()
-    with patch.dict(os.environ, COLUMNS=str(columns), NO_COLOR="1"), patch.object(sys, "argv", ["cayley", *map(str, arguments)]):
+    with patch.dict(os.environ, COLUMNS=str(columns), NO_COLOR="1"), patch.object(sys, "argv",
+                                                                                  ["cayley", *map(str, arguments)]):
         terminal.output.cache_clear(), terminal.errors.cache_clear()
         with redirect_stdout(out), redirect_stderr(err):
             try:

@@ -77,7 +77,8 @@ def test_every_problem_of_a_toml_file_with_its_line(tmp_path):
 
 
 def test_a_broken_mjcf_file_is_explained(tmp_path):
-    (tmp_path / "bad.xml").write_text('<mujoco><worldbody><body><joint type="hing"/><geom size="0.1"/></body></worldbody></mujoco>')
+    (tmp_path / "bad.xml"
+     ).write_text('<mujoco><worldbody><body><joint type="hing"/><geom size="0.1"/></body></worldbody></mujoco>')
     done = call("check", tmp_path / "bad.xml", code=1)
     assert "hing" in done.stdout and "check again" in " ".join(done.stdout.split())
 
@@ -92,7 +93,8 @@ def test_good_files_and_warnings(tmp_path):
     call("check", tmp_path / "odd.toml", "--strict", code=1)
 
 
-@pytest.mark.parametrize("name, text", [("no.urdf", None), ("a.json", "{}"), ("empty.urdf", ""), ("empty.toml", ""), ("bits.urdf", "\x01")])
+@pytest.mark.parametrize("name, text", [("no.urdf", None), ("a.json", "{}"), ("empty.urdf", ""), ("empty.toml", ""),
+                                        ("bits.urdf", "\x01")])
 def test_what_is_no_mechanism_at_all(tmp_path, name, text):
     if text is not None:
         (tmp_path / name).write_text(text)
@@ -103,7 +105,9 @@ def test_what_is_no_mechanism_at_all(tmp_path, name, text):
 @given(st.sets(st.integers(0, 12), min_size=1, max_size=6))
 @settings(max_examples=25)
 def test_each_of_several_broken_parts_is_named(tmp_path_factory, numbers):
-    """Parts of a good URDF file are broken in different ways, one attribute each; each is reported at its own line, and nothing else is."""
+    """Parts of a good URDF file are broken in different ways, one attribute each; each is reported at its own line, and
+    nothing else is.
+    """
     lines, broken = URDF.split("\n"), []
     places = [k for k, line in enumerate(lines) if re.search(r"<(mass |axis )", line)]
     for number in numbers:
@@ -133,20 +137,23 @@ def test_damaged_files_never_raise(tmp_path, ending, text):
 
 def test_files_of_many_and_of_deep_parts_are_checked_in_bounded_time(tmp_path):
     deep, many, said = tmp_path / "deep.urdf", tmp_path / "many.toml", tmp_path / "said.toml"
-    deep.write_text('<robot name="r"><link name="a"><visual>' + "<a>" * 5000 + "</a>" * 5000 + '</visual></link>\n<link name="a"/></robot>')
+    deep.write_text('<robot name="r"><link name="a"><visual>' + "<a>" * 5000 + "</a>" * 5000
+                    + '</visual></link>\n<link name="a"/></robot>')
     assert "deep.urdf, line 2" in data(call("check", deep, "--json", code=1))["errors"][0]
     many.write_text('name = "m"\n' + "".join(f'[[bodies]]\nname = "b{k}"\nmass = -1\n' for k in range(2000)))
     start = time.process_time()
     shown = call("check", many, code=1).stdout
-    assert "bodies[2]" in shown and "There may be more behind it" in " ".join(shown.split()) and time.process_time() - start < 10
+    assert "bodies[2]" in shown and "There may be more behind it" in " ".join(
+        shown.split()) and time.process_time() - start < 10
     said.write_text('source = """\n[[bodies]]\n[[bodies]]\n"""\nname = "m"\n[[bodies]]\nname = "a"\nmass = -1\n')
     assert len(data(call("check", said, "--json", code=1))["errors"]) == 1
 
 
 def test_what_mjcf_says_beyond_a_mechanism_is_told_in_sentences(tmp_path):
     path = tmp_path / "arm.xml"
-    path.write_text('<mujoco><worldbody><body><joint name="j" stiffness="3" range="-90 90"/><geom size="1"/></body></worldbody>'
-                    '<actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/><jointvel joint="j"/></sensor></mujoco>')
+    path.write_text(
+        '<mujoco><worldbody><body><joint name="j" stiffness="3" range="-90 90"/><geom size="1"/></body></worldbody>'
+        '<actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/><jointvel joint="j"/></sensor></mujoco>')
     found = data(call("check", path, "--json"))["warnings"]
     for sentence in ("1 actuator is left out", "2 sensors are left out", "the spring of joint 'j' is left out"):
         assert sentence in found
@@ -154,13 +161,15 @@ def test_what_mjcf_says_beyond_a_mechanism_is_told_in_sentences(tmp_path):
 
 def test_degrees_are_told(tmp_path):
     path = tmp_path / "arm.urdf"
-    path.write_text('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
-                    '<axis xyz="0 0 1"/><limit lower="-90" upper="90" velocity="1" effort="1"/></joint></robot>')
+    path.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/><limit lower="-90" upper="90" velocity="1" effort="1"/></joint></robot>')
     found = data(call("check", path, "--json"))["warnings"]
     assert "joint 'j' is revolute and turns from -90 to 90 rad: if these are degrees, write radians" in found
 
 
-@pytest.mark.parametrize("name, words", [("arm.urdf.xacro", "`xacro arm.urdf.xacro > arm.urdf`"), ("world.sdf", "SDF is not read")])
+@pytest.mark.parametrize("name, words", [("arm.urdf.xacro", "`xacro arm.urdf.xacro > arm.urdf`"),
+                                         ("world.sdf", "SDF is not read")])
 def test_formats_that_are_not_read(name, words, tmp_path):
     (tmp_path / name).write_text("<robot/>")
     assert words in data(call("check", tmp_path / name, "--json", code=1))["errors"][0]

@@ -58,8 +58,10 @@ def test_counts_are_those_of_the_kernels_beside_the_published():
     assert set(found) == set(kernel.methods)
     for method in ("lean-newton-euler", "luh-walker-paul", "kane"):
         expected = kernel.using(method).operations()
-        assert (found[method]["multiplications"], found[method]["additions"]) == (expected.multiplications, expected.additions)
-    assert [found["luh-walker-paul"]["published"][key] for key in ("multiplications", "additions")] == [852, 738]  # 150n-48, 131n-48
+        assert (found[method]["multiplications"], found[method]["additions"]) == (expected.multiplications,
+                                                                                  expected.additions)
+    # 150n-48, 131n-48
+    assert [found["luh-walker-paul"]["published"][key] for key in ("multiplications", "additions")] == [852, 738]
     shown = call("counts", "puma560", "--function", "inertia_matrix").stdout
     assert all(method in shown for method in cy.load("puma560").inertia_matrix.methods) and widest(shown) <= 80
 
@@ -73,7 +75,9 @@ def test_published_tables_fit_a_narrow_terminal():
 def test_exported_c_computes_the_forces(tmp_path):
     run("export", "puma560", "--function", "inverse_dynamics", "--language", "c", "--output", tmp_path)
     source = tmp_path / "puma560_inverse_dynamics.c"
-    subprocess.run(["cc", "-O1", "-std=c99", "-Wall", "-Werror", "-shared", "-fPIC", source, "-o", tmp_path / "arm.so", "-lm"], check=True)
+    subprocess.run(
+        ["cc", "-O1", "-std=c99", "-Wall", "-Werror", "-shared", "-fPIC", source, "-o", tmp_path / "arm.so", "-lm"],
+        check=True)
     function = ctypes.CDLL(str(tmp_path / "arm.so")).puma560_inverse_dynamics
     tau = np.zeros(6)
     function(*[x.ctypes.data_as(ctypes.c_void_p) for x in (*STATE, tau)])
@@ -81,7 +85,8 @@ def test_exported_c_computes_the_forces(tmp_path):
 
 
 def test_exported_python_computes_the_jacobian(tmp_path):
-    call("export", "puma560", "--function", "jacobian", "--axes", "body", "--language", "python", "--output", tmp_path, "--name", "jac")
+    call("export", "puma560", "--function", "jacobian", "--axes", "body", "--language", "python", "--output", tmp_path,
+         "--name", "jac")
     spec = importlib.util.spec_from_file_location("jac", tmp_path / "jac.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -90,11 +95,14 @@ def test_exported_python_computes_the_jacobian(tmp_path):
 
 
 def test_exported_cuda_and_latex_are_the_texts_of_the_kernel():
-    found = data(call("export", "planar2r", "--function", "gravity_forces", "--language", "cuda", "--precision", "float", "--json"))
+    found = data(
+        call("export", "planar2r", "--function", "gravity_forces", "--language", "cuda", "--precision", "float",
+             "--json"))
     (name, text), = found["files"].items()
     assert name == "planar2r_gravity_forces.cu" and "__global__ void planar2r_gravity_forces(" in text and "const float *q" in text
     latex = call("export", "planar2r", "--function", "inertia_matrix", "--language", "latex").stdout
-    assert latex.startswith(r"\documentclass") and r"\begin{align*}" in latex and latex.rstrip().endswith(r"\end{document}")
+    assert latex.startswith(r"\documentclass") and r"\begin{align*}" in latex and latex.rstrip().endswith(
+        r"\end{document}")
 
 
 def test_inverse_kinematics_reaches_the_pose():
@@ -123,8 +131,9 @@ def test_a_pose_out_of_reach_is_an_answer_not_a_success():
 
 def test_a_simulation_is_what_scipy_finds_with_the_forward_dynamics(tmp_path):
     arm = cy.load("planar2r")
-    found = data(run("simulate", "planar2r", "--q", "30deg, -0.5", "--qd=-1 0.5", "--tau", "0.1 0.2", "--time", 0.7, "--samples", 15,
-                     "--plot", tmp_path / "swing.svg", "--save", tmp_path / "swing", "--json"))
+    found = data(
+        run("simulate", "planar2r", "--q", "30deg, -0.5", "--qd=-1 0.5", "--tau", "0.1 0.2", "--time", 0.7, "--samples",
+            15, "--plot", tmp_path / "swing.svg", "--save", tmp_path / "swing", "--json"))
 
     def rates(t, y):
         return np.concatenate([y[2:], arm.forward_dynamics(y[:2], y[2:], [0.1, 0.2])])
@@ -145,4 +154,5 @@ def test_a_report_is_one_page(tmp_path):
     found = data(run("report", "scara", "--json", cwd=tmp_path))
     page = (tmp_path / found["report"]).read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
-    assert found["bytes"] == (tmp_path / "scara_report.html").stat().st_size and "scara" in page and 'src="http' not in page
+    assert found["bytes"] == (tmp_path
+                              / "scara_report.html").stat().st_size and "scara" in page and 'src="http' not in page

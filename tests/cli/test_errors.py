@@ -23,23 +23,36 @@ def test_version():
 
 
 @pytest.mark.parametrize("arguments, advice", [
-    (["info", "puma650"], "did you mean 'puma560'?"), (["equations", "pandaa"], "'panda'"), (["info", "arm.urdf"], "No such file"),
-    (["info", "arm.json"], ".toml"), (["info", "xyzzy"], "puma560"), (["export", "puma560", "--method", "newton-eular"], "newton-euler"),
-    (["ik", "panda", "--of", "0 0 0 0 0 0 0", "--all"], "closed form"), (["simulate", "planar2r", "--limits", "soft"], "inelastic"),
-    (["counts", "scara"], "mass of 'link1'"), (["ik", "ur5", "--frame", "toool", "0", "0", "0", "0", "0", "0"], "'tool'"),
-])
+    (["info", "puma650"], "did you mean 'puma560'?"),
+    (["equations", "pandaa"], "'panda'"),
+    (["info", "arm.urdf"], "No such file"),
+    (["info", "arm.json"], ".toml"),
+    (["info", "xyzzy"], "puma560"),
+    (["export", "puma560", "--method", "newton-eular"], "newton-euler"),
+    (["ik", "panda", "--of", "0 0 0 0 0 0 0", "--all"], "closed form"),
+    (["simulate", "planar2r", "--limits", "soft"], "inelastic"),
+    (["counts", "scara"], "mass of 'link1'"),
+    (["ik", "ur5", "--frame", "toool", "0", "0", "0", "0", "0", "0"], "'tool'"), ])
 def test_wrong_values_are_explained(arguments, advice):
     done = call(*arguments, code=1)
-    assert done.stdout == "" and done.stderr.startswith("Error: ") and advice in done.stderr and done.stderr.count("\n") == 1
+    assert done.stdout == "" and done.stderr.startswith("Error: ") and advice in done.stderr and done.stderr.count(
+        "\n") == 1
 
 
 @pytest.mark.parametrize("arguments, advice", [
-    (["inf"], "'info'"), (["info"], "ROBOT"), (["export", "ur5", "--function", "jacobbian"], "'jacobian'"), (["ik", "ur5", "1", "2"], "16"),
-    (["ik", "ur5", "a", "0", "0", "0", "0", "0"], "'a'"), (["ik", "ur5"], "--of"), (["simulate", "ur5", "--q", "0 0"], "6 numbers"),
-    (["export", "ur5", "--language", "fortran"], "cuda"), (["counts", "ur5", "--function", "pose"], "inertia_matrix"),
-    (["info", "ur5", "--jsn"], "--json"), (["export", "ur5", "--function", "pose", "--method", "kane"], "one method only"),
-    (["export", "ur5", "--frame", "tool"], "not of a frame"), (["export", "ur5", "--function", "pose", "--axes", "body"], "no choice of"),
-])
+    (["inf"], "'info'"),
+    (["info"], "ROBOT"),
+    (["export", "ur5", "--function", "jacobbian"], "'jacobian'"),
+    (["ik", "ur5", "1", "2"], "16"),
+    (["ik", "ur5", "a", "0", "0", "0", "0", "0"], "'a'"),
+    (["ik", "ur5"], "--of"),
+    (["simulate", "ur5", "--q", "0 0"], "6 numbers"),
+    (["export", "ur5", "--language", "fortran"], "cuda"),
+    (["counts", "ur5", "--function", "pose"], "inertia_matrix"),
+    (["info", "ur5", "--jsn"], "--json"),
+    (["export", "ur5", "--function", "pose", "--method", "kane"], "one method only"),
+    (["export", "ur5", "--frame", "tool"], "not of a frame"),
+    (["export", "ur5", "--function", "pose", "--axes", "body"], "no choice of"), ])
 def test_commands_that_are_not_understood(arguments, advice):
     found = CliRunner().invoke(app, arguments)
     assert found.exit_code == 2 and advice in " ".join(re.sub(r"[│╭╮╰╯─]", "", found.output).split())
@@ -52,7 +65,8 @@ def test_a_broken_file_is_one_message(tmp_path):
 
 def test_nothing_is_lost_on_a_narrow_terminal():
     kernel, shown = cy.load("planar2r").inverse_dynamics, call("counts", "planar2r", columns=40).stdout
-    assert "…" not in shown and widest(shown) <= 40 and str(kernel.using("uicker-kahn").operations().multiplications) in shown
+    assert "…" not in shown and widest(shown) <= 40 and str(
+        kernel.using("uicker-kahn").operations().multiplications) in shown
     names = call("robots", columns=50).stdout
     assert all(name in names for name in cy.catalogue()) and widest(names) <= 50
 
@@ -67,14 +81,17 @@ def test_what_is_odd_in_a_file_is_a_note_and_not_part_of_the_data(tmp_path):
 
 def test_names_with_brackets_are_names_and_not_styles(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "arm[b].urdf").write_text("""<robot name="no [/] arm"><link name="a[red]"/><link name="b[/z]"><inertial><mass value="1"/>
+    (tmp_path / "arm[b].urdf"
+     ).write_text("""<robot name="no [/] arm"><link name="a[red]"/><link name="b[/z]"><inertial><mass value="1"/>
         <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j[/q]" type="continuous">
         <parent link="a[red]"/><child link="b[/z]"/><axis xyz="0 0 1"/></joint></robot>""")
-    for command, options, more in (
-            ("check", [], "arm[b].urdf"), ("info", ["--picture", "p[b].png"], "p[b].png"), ("info", [], "a[red] -> b[/z]"),
-            ("counts", [], ""), ("ik", [0, 0, 0, 0, 0, 0.3], "(j[/q])"),
-            ("tour", ["--no-report"], "j[/q]"), ("simulate", ["--time", 0.1], "j[/q] [rad]"),
-            ("report", ["--output", "r[b].html"], "r[b].html"), ("equations", ["--output", "e[b].tex"], "e[b].tex")):
+    for command, options, more in (("check", [], "arm[b].urdf"), ("info", ["--picture", "p[b].png"], "p[b].png"),
+                                   ("info", [], "a[red] -> b[/z]"), ("counts", [], ""), ("ik", [0, 0, 0, 0, 0,
+                                                                                                0.3], "(j[/q])"),
+                                   ("tour", ["--no-report"], "j[/q]"), ("simulate", ["--time", 0.1], "j[/q] [rad]"),
+                                   ("report", ["--output",
+                                               "r[b].html"], "r[b].html"), ("equations", ["--output",
+                                                                                          "e[b].tex"], "e[b].tex")):
         shown = call(command, "arm[b].urdf", *options).stdout
         assert "no [/] arm" in shown and more in shown, shown
 
@@ -105,7 +122,8 @@ def test_faults_of_cayley_itself_have_their_own_code(monkeypatch, capsys):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples_and_fits(command):
     found = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"})
-    assert found.exit_code == 0 and f"cayley {command}" in found.output and "Examples" in found.output and widest(found.output) <= 80
+    assert found.exit_code == 0 and f"cayley {command}" in found.output and "Examples" in found.output and widest(
+        found.output) <= 80
 
 
 def examples():
@@ -131,9 +149,12 @@ def test_completion_of_robots_files_and_functions(tmp_path):
     (tmp_path / "pump.txt").touch()
 
     def completed(*words):
-        environment = {**os.environ, "_CAYLEY_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        environment = {
+            **os.environ, "_CAYLEY_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1)}
         script = "from cayley.cli.app import main; main()"
-        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=tmp_path).stdout.split()
+        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment,
+                              cwd=tmp_path).stdout.split()
 
     assert completed("cayley", "info", "pu") == ["puma560", "pump.urdf"]
     assert completed("cayley", "export", "ur5", "--function", "jac") == ["jacobian", "jacobian_rate"]
@@ -151,7 +172,9 @@ def test_a_reader_that_goes_away_is_no_error():
 def test_importing_is_light():
     heavy = "{'scipy', 'sympy', 'matplotlib', 'llvmlite', 'cayley.mechanism', 'mujoco'}"
     for module, more in (("cayley", "{'typer', 'rich', 'cayley.cli'}"), ("cayley.cli.app", "set()")):
-        subprocess.run([sys.executable, "-c", f"import sys, {module}; assert not ({heavy} | {more}) & set(sys.modules)"], check=True)
+        subprocess.run(
+            [sys.executable, "-c", f"import sys, {module}; assert not ({heavy} | {more}) & set(sys.modules)"],
+            check=True)
 
 
 def test_names_and_texts_of_files_do_not_command_the_terminal(tmp_path):
@@ -161,7 +184,10 @@ def test_names_and_texts_of_files_do_not_command_the_terminal(tmp_path):
     path.write_text(f'name = "arm [red]"\nsource = "made by {commands}"\n{body}', encoding="utf-8")
     shown = [call(*arguments, path) for arguments in (["info"], ["check"])]
     path.write_text(f'name = "arm {commands}"\n{body}', encoding="utf-8")
-    shown += [call("info", path, code=1), call("check", path, code=1), call("info", tmp_path / "no\x1b[31m.toml", code=1)]
+    shown += [
+        call("info", path, code=1),
+        call("check", path, code=1),
+        call("info", tmp_path / "no\x1b[31m.toml", code=1)]
     everything = "".join(done.stdout + done.stderr for done in shown)
     assert not [c for c in everything if c not in "\n\t" and (ord(c) < 32 or 126 < ord(c) < 160 or c == "\u202e")]
     assert "a [bold]b[/] c" in everything and "arm [red]" in everything and r"\x1b]0;title\x07\x9b31m\u202e" in everything

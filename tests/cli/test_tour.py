@@ -17,11 +17,13 @@ def test_the_tour_of_the_main_robot_fits_a_terminal():
 def test_the_tour_as_data_with_its_report(tmp_path):
     found = data(call("tour", "planar2r", "--output", tmp_path / "new" / "arm.html", "--json"))
     assert found["agrees"] and found["spread"] < 1e-12
-    assert {row["method"] for row in found["methods"] if not row["refused"]} == set(cy.load("planar2r").inverse_dynamics.methods)
+    assert {row["method"]
+            for row in found["methods"] if not row["refused"]} == set(cy.load("planar2r").inverse_dynamics.methods)
     rows = found["published"]["rows"]
     assert rows["Luh et al. [14]"]["published"]["multiplications"] == 150 * 2 - 48
     assert min(found["seconds_a_state"].values()) > 0
-    assert found["report"] == str((tmp_path / "new" / "arm.html").resolve()) and (tmp_path / "new" / "arm.html").stat().st_size > 10_000
+    assert found["report"] == str(
+        (tmp_path / "new" / "arm.html").resolve()) and (tmp_path / "new" / "arm.html").stat().st_size > 10_000
 
 
 def test_a_robot_without_masses_has_no_tour():

@@ -1,4 +1,6 @@
-"""Graphs in 60 digits, evaluated operation by operation with mpmath and nothing of the product but the nodes themselves."""
+"""Graphs in 60 digits, evaluated operation by operation with mpmath and nothing of the product but the nodes
+themselves.
+"""
 
 import operator
 
@@ -9,13 +11,36 @@ MP = mpmath.MPContext()
 MP.dps = 60
 
 DIGITS = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "negative": operator.neg,
-    "sqrt": MP.sqrt, "sin": MP.sin, "cos": MP.cos, "tan": MP.tan, "arcsin": MP.asin, "arccos": MP.acos, "arctan": MP.atan,
-    "arctan2": MP.atan2, "exp": MP.exp, "log": MP.log, "hypot": MP.hypot, "absolute": abs, "sign": MP.sign, "floor": MP.floor,
-    "minimum": min, "maximum": max, "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
-    "and": lambda a, b: bool(a) and bool(b), "not": operator.not_, "where": lambda c, a, b: a if c else b, "independent": lambda a: a,
-    "remainder": lambda a, b: a - b * MP.floor(a / b), "floor_divide": lambda a, b: MP.floor(a / b),
-}
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negative": operator.neg,
+    "sqrt": MP.sqrt,
+    "sin": MP.sin,
+    "cos": MP.cos,
+    "tan": MP.tan,
+    "arcsin": MP.asin,
+    "arccos": MP.acos,
+    "arctan": MP.atan,
+    "arctan2": MP.atan2,
+    "exp": MP.exp,
+    "log": MP.log,
+    "hypot": MP.hypot,
+    "absolute": abs,
+    "sign": MP.sign,
+    "floor": MP.floor,
+    "minimum": min,
+    "maximum": max,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
+    "and": lambda a, b: bool(a) and bool(b),
+    "not": operator.not_,
+    "where": lambda c, a, b: a if c else b,
+    "independent": lambda a: a,
+    "remainder": lambda a, b: a - b * MP.floor(a / b),
+    "floor_divide": lambda a, b: MP.floor(a / b), }
 """What each operation of a graph means."""
 
 FLOATS = {

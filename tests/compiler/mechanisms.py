@@ -13,11 +13,12 @@ from cayley.compiler.symbols import where
 from cayley.compiler.trace import trace
 
 
-def program_of(function, signature: str, *, name: str | None = None, inputs=None, outputs=None, units=None, description="",
-               **dimensions: int) -> Program:
+def program_of(function, signature: str, *, name: str | None = None, inputs=None, outputs=None, units=None,
+               description="", **dimensions: int) -> Program:
     """The simplified program of a function for the given dimensions."""
-    return simplify(trace(function, Signature.parse(signature), dimensions, name=name or function.__name__, units=units,
-                          inputs=inputs or list(inspect.signature(function).parameters), outputs=outputs, description=description))
+    return simplify(
+        trace(function, Signature.parse(signature), dimensions, name=name or function.__name__, units=units,
+              inputs=inputs or list(inspect.signature(function).parameters), outputs=outputs, description=description))
 
 
 def solved_equations(A, b):
@@ -35,11 +36,32 @@ def every_operation(x, y):
     a, b, c = x
     p, q, r = y
     return np.stack([
-        a + b, a - p, a * q, b / (2.0 + r), -c, a**3, (1.1 + b)**0.5, (2.0 + c)**-2, np.sqrt(1.0 + p * p), np.sin(a), np.cos(a) * b,
-        np.tan(b), np.arcsin(c), np.arccos(p), np.arctan(q), np.arctan2(a, b), np.hypot(p, r), np.exp(q), np.log(1.5 + r), np.abs(a),
-        np.sign(b), np.floor(5.0 * c), np.minimum(a, p), np.maximum(b, q),
-        where((a < b) & (p <= q) | ~(c < r), np.sin(a + b), r - 0.1), (5.0 * a) % 0.7,
-    ])
+        a + b,
+        a - p,
+        a * q,
+        b / (2.0 + r),
+        -c,
+        a**3,
+        (1.1 + b)**0.5,
+        (2.0 + c)**-2,
+        np.sqrt(1.0 + p * p),
+        np.sin(a),
+        np.cos(a) * b,
+        np.tan(b),
+        np.arcsin(c),
+        np.arccos(p),
+        np.arctan(q),
+        np.arctan2(a, b),
+        np.hypot(p, r),
+        np.exp(q),
+        np.log(1.5 + r),
+        np.abs(a),
+        np.sign(b),
+        np.floor(5.0 * c),
+        np.minimum(a, p),
+        np.maximum(b, q),
+        where((a < b) & (p <= q) | ~(c < r), np.sin(a + b), r - 0.1),
+        (5.0 * a) % 0.7, ])
 
 
 def choices(x, low, high):
@@ -63,7 +85,9 @@ def kinetic_energy(m, v):
 
 @dataclass(frozen=True)
 class Link:
-    """A body on a revolute joint about its own z axis: geometry by modified Denavit-Hartenberg parameters, inertia about the frame."""
+    """A body on a revolute joint about its own z axis: geometry by modified Denavit-Hartenberg parameters, inertia
+    about the frame.
+    """
 
     a: float
     sine: float
@@ -83,8 +107,9 @@ def seven_joint_arm() -> list[Link]:
         spread = random.normal(scale=0.1, size=(3, 3))
         about_center = spread @ spread.T + 0.02 * np.eye(3)
         inertia = about_center + mass * (center @ center * np.eye(3) - np.outer(center, center))
-        links.append(Link(random.choice([0.0, 0.08]), float((-1) ** k) if k else 0.0, float(not k), random.choice([0.0, 0.3]), mass,
-                          mass * center, inertia))
+        links.append(
+            Link(random.choice([0.0, 0.08]),
+                 float((-1)**k) if k else 0.0, float(not k), random.choice([0.0, 0.3]), mass, mass * center, inertia))
     return links
 
 

@@ -1,8 +1,8 @@
 """One harness for every kernel: NumPy, machine code, C, SymPy, CasADi, JAX and mpmath must give the same values.
 
-`check_parity(kernel, *arguments)` for a kernel, `check_program_parity(program, function, *arguments)` for a bare program. Arguments
-have one leading axis: a few states. The oracle is the Python function itself on floats. Errors are measured against the size of
-the whole output, over all states.
+`check_parity(kernel, *arguments)` for a kernel, `check_program_parity(program, function, *arguments)` for a bare
+program. Arguments have one leading axis: a few states. The oracle is the Python function itself on floats. Errors are
+measured against the size of the whole output, over all states.
 """
 
 import ctypes
@@ -25,20 +25,26 @@ from cayley.compiler.derivative import jacobian_program
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, interpret
 from cayley.compiler.program import Program
 
-STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wfloat-conversion", "-Wdouble-promotion", "-Wstrict-prototypes")
-COMPILER = next((found for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name and (found := shutil.which(name))), None)
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wfloat-conversion", "-Wdouble-promotion",
+          "-Wstrict-prototypes")
+COMPILER = next(
+    (found for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name and (found := shutil.which(name))), None)
 
 
 def check_parity(kernel, *arguments, tolerance=1e-13, single=1e-5, jacobians=True, without=()) -> None:
-    """Everything that a kernel can become gives the values of `kernel.reference`; `without` names back ends to leave out."""
+    """Everything that a kernel can become gives the values of `kernel.reference`; `without` names back ends to leave
+    out.
+    """
     arguments = [np.asarray(a, dtype=np.float64) for a in arguments]
     program = kernel.program(**kernel.signature.bind([a.shape[1:] for a in arguments], kernel.inputs))
     exact = states_of(kernel.reference, arguments)
     agree("compiled float64", _listed(kernel(*arguments)), exact, tolerance)
     rounded = [a.astype(np.float32) for a in arguments]
     agree("compiled float32", _listed(kernel(*rounded)), states_of(kernel.reference, rounded), single)
-    agree("compiled dtype=float32", _listed(kernel(*rounded, dtype=np.float32)), states_of(kernel.reference, rounded), single)
-    check_program_parity(program, kernel.reference, *arguments, tolerance=tolerance, single=single, jacobians=False, without=without)
+    agree("compiled dtype=float32", _listed(kernel(*rounded, dtype=np.float32)), states_of(kernel.reference, rounded),
+          single)
+    check_program_parity(program, kernel.reference, *arguments, tolerance=tolerance, single=single, jacobians=False,
+                         without=without)
     for name in kernel.inputs if jacobians else ():
         found = [kernel.jacobian(name, of=place)(*arguments) for place in range(len(program.outputs))]
         agree(f"jacobian by {name}", found, numeric_jacobians(program, arguments, name), 100 * tolerance)
@@ -62,7 +68,8 @@ def check_program_parity(program: Program, function: Callable, *arguments, toler
 
 def states_of(function: Callable, arguments) -> list[np.ndarray]:
     """The outputs of a function that knows only one state, for all states."""
-    results = [_listed(function(*state)) for state in zip(*[np.asarray(a, dtype=np.float64) for a in arguments], strict=True)]
+    results = [
+        _listed(function(*state)) for state in zip(*[np.asarray(a, dtype=np.float64) for a in arguments], strict=True)]
     return [np.stack(column).astype(np.float64) for column in zip(*results, strict=True)]
 
 
@@ -88,8 +95,10 @@ def in_numpy(program: Program, arguments) -> list:
 
 def in_c(program: Program, arguments, precision: str = "double") -> list:
     function = compiled_c(c_source(program, precision=precision))
-    return [np.stack(column) for column in zip(*[call_c(function, program, state, precision) for state in zip(*arguments, strict=True)],
-                                               strict=True)]
+    return [
+        np.stack(column)
+        for column in zip(*[call_c(function, program, state, precision)
+                            for state in zip(*arguments, strict=True)], strict=True)]
 
 
 @functools.lru_cache(maxsize=64)
@@ -109,7 +118,8 @@ def call_c(function, program: Program, arguments, precision: str = "double", out
     dtype, number = (np.float64, ctypes.c_double) if precision == "double" else (np.float32, ctypes.c_float)
     inputs = [np.asarray(a, dtype=dtype, order="C") if outputs is None else a for a in arguments]
     outputs = [np.full(v.shape, np.nan, dtype=dtype) for v in program.outputs] if outputs is None else outputs
-    pointers = [ctypes.c_void_p(a.ctypes.data) if v.shape else number(a) for v, a in zip(program.inputs, inputs, strict=True)]
+    pointers = [
+        ctypes.c_void_p(a.ctypes.data) if v.shape else number(a) for v, a in zip(program.inputs, inputs, strict=True)]
     function.restype = None
     function(*pointers, *[ctypes.c_void_p(a.ctypes.data) for a in outputs])
     return outputs
@@ -125,7 +135,9 @@ def in_sympy(program: Program, arguments) -> list:
 
 def in_casadi(program: Program, arguments) -> list:
     flat = [casadi.SX.sym(v.name, len(v.nodes)) for v in program.inputs]
-    shaped = [x if len(v.shape) < 2 else _nested(casadi.vertsplit(x), v.shape) for v, x in zip(program.inputs, flat, strict=True)]
+    shaped = [
+        x if len(v.shape) < 2 else _nested(casadi.vertsplit(x), v.shape)
+        for v, x in zip(program.inputs, flat, strict=True)]
     results = interpret(program, CASADI, *shaped)
     columns = [casadi.vertcat(*r.ravel()) if isinstance(r, np.ndarray) else casadi.vec(r.T) for r in results]
     function = casadi.Function("f", flat, columns)

@@ -37,7 +37,9 @@ def assert_same(found, expected, name=""):
 
 
 def side_by_side(functions, **options):
-    """One kernel of many functions of one number, each with an input of its own, so that no one sees what another shares."""
+    """One kernel of many functions of one number, each with an input of its own, so that no one sees what another
+    shares.
+    """
     def text(x):
         return np.stack([function(x[k]) for k, function in enumerate(functions)])
     return cy.kernel(f"({len(functions)})->({len(functions)})", name="side_by_side", **options)(text)
@@ -233,7 +235,8 @@ def test_strict_kernels_do_not_contract():
 
 def test_elementary_functions_of_strict_kernels():
     def every(x, y, alone):
-        return np.stack([getattr(np, op)(*([x, y] if arity == 2 else [alone])) for op, arity in ELEMENTARY.items()], axis=-1)
+        return np.stack([getattr(np, op)(*([x, y] if arity == 2 else [alone])) for op, arity in ELEMENTARY.items()],
+                        axis=-1)
     kernel = strict_of(every, f"(),(),()->({len(ELEMENTARY)})", ("x", "y", "alone"))
     arguments = *PAIRS, np.resize([*SPECIAL, 0.3, -0.99, 12.5, 1e17], PAIRS[0].shape)
     with np.errstate(all="ignore"):
@@ -344,7 +347,8 @@ def program_like(graph, node):
 # C in single precision
 
 def test_constants_that_single_precision_rounds_to_one_or_zero_vanish():
-    program = program_of(lambda x, y: (1.0 + 1e-9) * x + 1e-60 * y + (1.0 - 1e-12) * (x * y), "(),()->()", name="almost")
+    program = program_of(lambda x, y: (1.0 + 1e-9) * x + 1e-60 * y + (1.0 - 1e-12) * (x * y), "(),()->()",
+                         name="almost")
     double, single = c_source(program), c_source(program, precision="float")
     assert "Operations: 3 multiplications, 2 additions." in double.source
     assert "Operations: 1 multiplication, 1 addition." in single.source and "*out = x*(1.0f + y);" in single.source
@@ -354,8 +358,10 @@ def test_constants_that_single_precision_rounds_to_one_or_zero_vanish():
 @needs_compiler
 @pytest.mark.parametrize("precision", ["double", "float"])
 def test_infinity_and_nan_in_c_are_of_the_precision(precision):
-    program = program_of(lambda x: np.stack([np.minimum(x, np.inf), np.maximum(x, -np.inf), cy.where(x < 0, np.nan, x)]),
-                         "()->(3)", name="ends")
+    program = program_of(
+        lambda x: np.stack([np.minimum(x, np.inf),
+                            np.maximum(x, -np.inf),
+                            cy.where(x < 0, np.nan, x)]), "()->(3)", name="ends")
     assert "-Wdouble-promotion" in STRICT
     found = in_c(program, (np.array([2.0, -3.0]),), precision)[0]
     np.testing.assert_equal(found, [[2.0, 2.0, 2.0], [-3.0, -3.0, np.nan]])

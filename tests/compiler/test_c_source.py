@@ -16,14 +16,23 @@ from cayley.compiler.signature import Signature
 from cayley.compiler.symbols import where
 from cayley.compiler.trace import trace
 from cayley.errors import UnsupportedError
-from compiler.mechanisms import choices, every_operation, inverse_dynamics, kinetic_energy, moved_points, pendulum_torque, program_of
+from compiler.mechanisms import (
+    choices,
+    every_operation,
+    inverse_dynamics,
+    kinetic_energy,
+    moved_points,
+    pendulum_torque,
+    program_of,
+)
 from compiler.parity import COMPILER, STRICT, call_c, compiled_c, in_c
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
 
 def test_it_reads_well():
-    program = program_of(pendulum_torque, "(n),(n)->(n)", n=1, units={"q": "rad"}, description="The torque of a pendulum.")
+    program = program_of(pendulum_torque, "(n),(n)->(n)", n=1, units={"q": "rad"},
+                         description="The torque of a pendulum.")
     made = c_source(program)
     assert made.name == "pendulum_torque"
     assert "void pendulum_torque(const double q[1], const double qdd[1], double out[1])\n{\n" \
@@ -53,7 +62,8 @@ def test_what_rounds_to_one_or_zero_in_single_precision_is_not_written():
 
 
 def test_scalars_by_value_matrices_flat():
-    assert "void kinetic_energy(double m, double v, double *out);" in c_source(program_of(kinetic_energy, "(),()->()")).header
+    assert "void kinetic_energy(double m, double v, double *out);" in c_source(program_of(kinetic_energy,
+                                                                                          "(),()->()")).header
     made = c_source(program_of(moved_points, "(3,3),(3),(k,3)->(k,3),(3,3),()", k=2))
     assert "const double rotation[9]" in made.header and "double *volume" in made.header and "3 x 3 matrix, row-major" in made.header
 
@@ -76,23 +86,30 @@ def test_lines_are_short_and_functions_called_once(precision):
 
 
 @needs_compiler
-@pytest.mark.parametrize("function, signature, dimensions", [
-    (every_operation, "(3),(3)->(26)", {}), (choices, "(n),(),()->(n),(n),()", {"n": 2}), (inverse_dynamics, "(n),(n),(n)->(n)", {"n": 7})])
+@pytest.mark.parametrize("function, signature, dimensions", [(every_operation, "(3),(3)->(26)", {}),
+                                                             (choices, "(n),(),()->(n),(n),()", {"n": 2}),
+                                                             (inverse_dynamics, "(n),(n),(n)->(n)", {"n": 7})])
 @pytest.mark.parametrize("precision", ["double", "float"])
 def test_strict_compilers_say_nothing(function, signature, dimensions, precision, tmp_path):
     made = c_source(program_of(function, signature, **dimensions), precision=precision)
     compiled_c(made, (*STRICT, "-Wshadow", "-Wconversion", "-Wunused"))
     if shutil.which("g++"):
         made.write(tmp_path)
-        (tmp_path / "user.cpp").write_text(f'#include "{made.name}.h"\n#include "{made.name}.h"\nint main() {{ return 0; }}\n')
-        subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", str(tmp_path / "user.cpp")], check=True)
+        (tmp_path
+         / "user.cpp").write_text(f'#include "{made.name}.h"\n#include "{made.name}.h"\nint main() {{ return 0; }}\n')
+        subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only",
+                        str(tmp_path / "user.cpp")], check=True)
 
 
 @needs_compiler
 def test_awkward_names():
-    names = ["int", "t1", "double", "sin", "I", "u", "M_PI", "NAN", "new", "θ", "_x", "linux", "gamma", "j1", "f", "f_minimum", "t_1", "v2"]
-    program = program_of(lambda *x: np.stack([np.minimum(x[0], x[3]) * np.sin(np.hypot(x[1], x[2])), sum(x), 3.0 * sum(x)]),
-                         ",".join(["()"] * len(names)) + "->(3)", name="f", inputs=names, outputs=["int"])
+    names = [
+        "int", "t1", "double", "sin", "I", "u", "M_PI", "NAN", "new", "θ", "_x", "linux", "gamma", "j1", "f",
+        "f_minimum", "t_1", "v2"]
+    program = program_of(
+        lambda *x: np.stack([np.minimum(x[0], x[3]) * np.sin(np.hypot(x[1], x[2])),
+                             sum(x), 3.0 * sum(x)]), ",".join(["()"] * len(names)) + "->(3)", name="f", inputs=names,
+        outputs=["int"])
     values = [np.array([k + 1.0]) for k in range(len(names))]
     total = sum(range(1, len(names) + 1))
     np.testing.assert_allclose(in_c(program, values)[0][0], [math.sin(math.hypot(2, 3)), total, 3 * total], rtol=1e-14)
@@ -102,7 +119,8 @@ def test_awkward_names():
 
 @needs_compiler
 def test_arrays_with_awkward_names():
-    program = program_of(lambda t1, sin: (t1 + np.sin(sin), sin @ sin), "(2),(2)->(2),()", name="cos", outputs=["out", "t2"])
+    program = program_of(lambda t1, sin: (t1 + np.sin(sin), sin @ sin), "(2),(2)->(2),()", name="cos",
+                         outputs=["out", "t2"])
     assert c_source(program).name == "cos_"
     first, second = in_c(program, [np.ones((1, 2)), np.full((1, 2), 0.5)])
     np.testing.assert_allclose([*first[0], second[0]], [1 + math.sin(0.5)] * 2 + [0.5])
@@ -115,7 +133,8 @@ def test_function_names_that_compilers_know(tmp_path):
     for word in sorted(FOR_FUNCTIONS | {"<lambda>", "2x", "main", "ñandú", "a-b"}):
         made = c_source(program_of(kinetic_energy, "(),()->()", name=word))
         assert made.name not in FOR_FUNCTIONS
-        texts.append(made.source.replace(f'#include "{made.name}.h"', re.sub(r"^/\*.*?\*/", "", made.header, flags=re.S)))
+        texts.append(
+            made.source.replace(f'#include "{made.name}.h"', re.sub(r"^/\*.*?\*/", "", made.header, flags=re.S)))
     (tmp_path / "all.c").write_text("\n".join(texts))
     subprocess.run([COMPILER, *STRICT, "-fsyntax-only", str(tmp_path / "all.c")], check=True)
 
@@ -123,7 +142,8 @@ def test_function_names_that_compilers_know(tmp_path):
 @needs_compiler
 @pytest.mark.parametrize("precision", ["double", "float"])
 def test_unused_inputs_and_empty_outputs(precision):
-    program = program_of(lambda q, unused, m: (q, np.zeros(0), 2.0), "(2),(3),()->(2),(k),()", name="f", inputs=["q", "unused", "m"])
+    program = program_of(lambda q, unused, m: (q, np.zeros(0), 2.0), "(2),(3),()->(2),(k),()", name="f",
+                         inputs=["q", "unused", "m"])
     assert "(void)unused;" in c_source(program).source and "(void)m;" in c_source(program).source
     first, empty, constant = in_c(program, [np.ones((1, 2)), np.ones((1, 3)), np.ones(1)], precision)
     assert first.tolist() == [[1, 1]] and empty.shape == (1, 0) and constant.tolist() == [2]
@@ -170,9 +190,11 @@ def test_signs_and_order_of_operations():
     """Bit for bit, so that parentheses are where the graph says."""
     def f(x):
         a, b, c, d = x
-        return np.stack([a - (b - c), a - (b + c), a + (b + c), a * (b * c), a / (b / c), a / (b * c), -(a + b) * c, a - -b * c,
-                         -(a * b) / c, (a - b) - (c - d), a * (b - 2.0), a + -3.5, where(a < b, c, d) * a,
-                         where(where(a < b, a, b) < c, 1.0, -d), -np.abs(-a), a * -2.0 - 1.0, (a < b) * c])
+        return np.stack([
+            a - (b - c), a - (b + c), a + (b + c), a * (b * c), a / (b / c), a / (b * c), -(a + b) * c, a - -b * c,
+            -(a * b) / c, (a - b) - (c - d), a * (b - 2.0), a + -3.5,
+            where(a < b, c, d) * a,
+            where(where(a < b, a, b) < c, 1.0, -d), -np.abs(-a), a * -2.0 - 1.0, (a < b) * c])
     program = trace(f, Signature.parse("(4)->(17)"), {}, name="f", inputs=["x"])
     states = np.random.default_rng(9).normal(size=(20, 4))
     right = np.stack([f(x) for x in states])
@@ -182,9 +204,14 @@ def test_signs_and_order_of_operations():
 @needs_compiler
 def test_nan_prevails_in_extrema_and_truth_values_combine():
     def f(a, b):
-        return np.stack([np.minimum(a, b), np.maximum(a, b), np.sign(a), where(~(a < b) & ((a == b) | (b <= 1.0)), 1.0, 0.0)])
+        return np.stack([
+            np.minimum(a, b),
+            np.maximum(a, b),
+            np.sign(a),
+            where(~(a < b) & ((a == b) | (b <= 1.0)), 1.0, 0.0)])
     program = program_of(f, "(),()->(4)")
-    cases = np.array([(x, y) for x in (math.nan, 0.0, -1.0, 2.0, math.inf) for y in (math.nan, 0.0, -1.0, 2.0, -math.inf)])
+    cases = np.array([
+        (x, y) for x in (math.nan, 0.0, -1.0, 2.0, math.inf) for y in (math.nan, 0.0, -1.0, 2.0, -math.inf)])
     np.testing.assert_array_equal(in_c(program, list(cases.T))[0], [f(*case) for case in cases])
 
 
@@ -198,19 +225,25 @@ def test_comments_stay_comments():
 
 @needs_compiler
 def test_comments_stay_comments_whatever_is_in_them(tmp_path):
-    """Several exports in one file each: the words are in a description, a unit, the name of a function and that of an input."""
-    words = ["*/ int x; /*", "/*/", "??/", "???/", "C:\\", "a*\\\n/ b", "a\r/ b", "\0", "\x1b[31m", "θ 関節", "\u202eturned", "\u2066",
-             "\ud800", "\u2028/", "*" * 98 + "/", "a " * 49 + "*/", '"quoted"', "// \\"]
+    """Several exports in one file each: the words are in a description, a unit, the name of a function and that of an
+    input.
+    """
+    words = [
+        "*/ int x; /*", "/*/", "??/", "???/", "C:\\", "a*\\\n/ b", "a\r/ b", "\0", "\x1b[31m", "θ 関節", "\u202eturned",
+        "\u2066", "\ud800", "\u2028/", "*" * 98 + "/", "a " * 49 + "*/", '"quoted"', "// \\"]
     for made in (c_source, cuda_source):
         texts = []
         for k, word in enumerate(words):
-            described = program_of(kinetic_energy, "(),()->()", name=f"described{k}", description=f"It is {word}", units={"m": word})
+            described = program_of(kinetic_energy, "(),()->()", name=f"described{k}", description=f"It is {word}",
+                                   units={"m": word})
             named = program_of(lambda x: 2.0 * x, "()->()", name=f"named{k}{word}", inputs=[f"x{word}"])
             texts += [str(made(described)), str(made(named))]
-        together = "#define __global__\nstruct { int x; } blockIdx, blockDim, threadIdx;\n" * (made is cuda_source) + "\n".join(texts)
+        together = "#define __global__\nstruct { int x; } blockIdx, blockDim, threadIdx;\n" * (
+            made is cuda_source) + "\n".join(texts)
         file = tmp_path / ("all.c" if made is c_source else "all.cpp")
         file.write_text(re.sub('#include "[^"]*"', "", together), encoding="utf-8")
-        compiler = [COMPILER, *STRICT] if made is c_source else ["g++", "-std=c++14", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+        compiler = [COMPILER, *STRICT] if made is c_source else [
+            "g++", "-std=c++14", "-Wall", "-Wextra", "-Werror", "-pedantic"]
         subprocess.run([*compiler, "-c", str(file), "-o", str(tmp_path / "all.o")], check=True)
 
 

@@ -55,7 +55,9 @@ def test_code_is_found_again(here, monkeypatch):
 
 
 def test_another_process_finds_it(here):
-    runs = [subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    runs = [
+        subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)]
     (values, compiled), (again, found) = (run.strip().rsplit(" ", 1) for run in runs)
     assert values == again and int(compiled) > 0 and int(found) == 0
 
@@ -70,9 +72,12 @@ def test_other_constants_dimensions_and_types_are_other_entries(here):
 
 
 @pytest.mark.parametrize("damage", [
-    lambda data: b"", lambda data: data[:40], lambda data: data[:-1], lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
-    lambda data: b"garbage" * 100, lambda data: b"\0" + data,
-])
+    lambda data: b"",
+    lambda data: data[:40],
+    lambda data: data[:-1],
+    lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+    lambda data: b"garbage" * 100,
+    lambda data: b"\0" + data, ])
 def test_damaged_entries_are_replaced(here, damage, monkeypatch):
     value = sample()(np.arange(5.0))
     (entry,) = own_entries(here)

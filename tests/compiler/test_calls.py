@@ -1,4 +1,5 @@
-"""How a kernel is called: by place or by name, `out` by its name alone, shapes before values, errors with the reason."""
+"""How a kernel is called: by place or by name, `out` by its name alone, shapes before values, errors with the reason.
+"""
 
 import inspect
 import multiprocessing
@@ -334,7 +335,8 @@ def test_results_come_back_from_other_processes(start):
     arm, q = cy.load("planar2r"), np.array([0.3, 0.4])
     with multiprocessing.get_context(start).Pool(1) as pool:
         def there(function, *arguments):
-            return pool.apply_async(function, arguments).get(60)  # a worker that cannot find this module dies without an answer
+            # a worker that cannot find this module dies without an answer
+            return pool.apply_async(function, arguments).get(60)
 
         assert (there(arm.pose, q, "tool") == arm.pose(q, "tool")).all()
         assert there(scaled, X, X) == scaled(X, X) and there(energies, X, X) == energies(X, X)

@@ -1,4 +1,5 @@
-"""CUDA text without a GPU: it is compiled as C++ for the processor, a thread at a time, and called through a stand-in for CuPy.
+"""CUDA text without a GPU: it is compiled as C++ for the processor, a thread at a time, and called through a stand-in
+for CuPy.
 
 Where CuPy and a GPU are present, the last test runs on them.
 """
@@ -39,7 +40,8 @@ def test_the_text():
     text = cuda_source(program_of(inverse_dynamics, "(n),(n),(n)->(n)", n=7), "float")
     comment, _, text = text.partition(" */\n")
     assert comment.startswith("/*\n * inverse_dynamics\n *\n * Inputs\n *   q    vector of 7\n")
-    assert text.startswith('extern "C" __global__ void inverse_dynamics(\n    const long long count,\n    const float *q, ')
+    assert text.startswith(
+        'extern "C" __global__ void inverse_dynamics(\n    const long long count,\n    const float *q, ')
     assert len(re.findall(r"sincosf\(", text)) == 6 and not re.search(r"\b(sin|cos)f?\(", text) and "double" not in text
     assert max(map(len, text.splitlines())) < 120
     assert text.index("= q[") < text.index("sincosf(") < text.index("out[state")
@@ -66,12 +68,17 @@ def cupy(monkeypatch, tmp_path):
             RawModule.made += 1
             source, library = tmp_path / f"{RawModule.made}.cpp", tmp_path / f"{RawModule.made}.so"
             source.write_text(STUBS + code)
-            subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+            subprocess.run(
+                ["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                 str(source), "-o",
+                 str(library)], check=True)
             self.library = ctypes.CDLL(str(library))
 
         def get_function(self, name):
             def launch(blocks, threads, parameters):
-                values = [ctypes.c_void_p(p.ctypes.data) if isinstance(p, Array) else ctypes.c_longlong(p) for p in parameters]
+                values = [
+                    ctypes.c_void_p(p.ctypes.data) if isinstance(p, Array) else ctypes.c_longlong(p)
+                    for p in parameters]
                 for block in range(*blocks):
                     for thread in range(*threads):
                         self.library.place(block, *threads, thread)
@@ -83,10 +90,12 @@ def cupy(monkeypatch, tmp_path):
 
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError)
     module = types.ModuleType("cupy")
-    module.__dict__.update(
-        ndarray=Array, RawModule=RawModule, asarray=made(np.asarray), empty=made(np.empty), ascontiguousarray=made(np.ascontiguousarray),
-        broadcast_to=lambda array, shape: np.broadcast_to(array, shape, subok=True), may_share_memory=np.may_share_memory,
-        cuda=types.SimpleNamespace(Device=lambda: types.SimpleNamespace(id=0), runtime=runtime), from_dlpack=made(np.from_dlpack))
+    module.__dict__.update(ndarray=Array, RawModule=RawModule, asarray=made(np.asarray), empty=made(np.empty),
+                           ascontiguousarray=made(np.ascontiguousarray),
+                           broadcast_to=lambda array, shape: np.broadcast_to(array, shape, subok=True),
+                           may_share_memory=np.may_share_memory,
+                           cuda=types.SimpleNamespace(Device=lambda: types.SimpleNamespace(id=0),
+                                                      runtime=runtime), from_dlpack=made(np.from_dlpack))
     monkeypatch.setitem(sys.modules, "cupy", module)
     return module
 
@@ -114,8 +123,10 @@ def test_values(cupy, name, signature, dimensions, dtype, tolerance):
 
 @needs_compiler
 def test_nan_and_infinity(cupy):
-    program = program_of(lambda x: np.stack([np.minimum(x, np.inf), x * 0.0 + np.nan, np.maximum(x, -np.inf), np.sign(x)]), "()->(4)",
-                         name="f", inputs=["x"])
+    program = program_of(
+        lambda x: np.stack([np.minimum(x, np.inf), x * 0.0 + np.nan,
+                            np.maximum(x, -np.inf),
+                            np.sign(x)]), "()->(4)", name="f", inputs=["x"])
     for dtype in (np.float64, np.float32):
         found = on_cuda(program)(np.array([1.5, np.nan, -2.0], dtype))
         np.testing.assert_array_equal(found, [[1.5, np.nan, 1.5, 1], [np.nan] * 4, [-2, np.nan, -2, -1]])
@@ -132,7 +143,9 @@ def test_strides_are_read_where_they_are(cupy):
     np.testing.assert_allclose(f(wide[:5, None], wide[:4]), pendulum_torque(wide[:5, None], wide[:4]), rtol=1e-14)
     np.testing.assert_allclose(f(wide[0], [1, 2]), pendulum_torque(wide[0], np.array([1, 2])), rtol=1e-14)
     rotation = random.normal(size=(3, 3)).view(cupy.ndarray)
-    np.testing.assert_allclose(on_cuda(POINTS)(rotation.T, np.zeros(3), np.ones((2, 3)))[0], np.ones((2, 3)) @ rotation, rtol=1e-14)
+    np.testing.assert_allclose(
+        on_cuda(POINTS)(rotation.T, np.zeros(3), np.ones((2, 3)))[0],
+        np.ones((2, 3)) @ rotation, rtol=1e-14)
 
 
 @needs_compiler
@@ -158,7 +171,8 @@ def test_types_and_compilations(cupy):
     f = on_cuda(PENDULUM)
     single, double = np.zeros((3, 2), np.float32), np.zeros((3, 2))
     assert f(single, single).dtype == np.float32 and f(single, double).dtype == np.float64
-    assert f(single, np.zeros((3, 2), int)).dtype == np.float64 and f(double, double, dtype=np.float32).dtype == np.float32
+    assert f(single, np.zeros(
+        (3, 2), int)).dtype == np.float64 and f(double, double, dtype=np.float32).dtype == np.float32
     assert cupy.RawModule.made == 2
     assert f(np.zeros((0, 2)), np.zeros(2)).shape == (0, 2)
     assert "float *q" in f.source(np.float32)

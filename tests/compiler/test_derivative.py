@@ -49,7 +49,8 @@ def partial(function, values, k):
 
 
 def test_every_operation_with_a_derivative_is_tried():
-    operations = set(RULES) - {"power", "or", "not_equal", "implied"}  # the first become others; see test_roots for implied values
+    # the first become others; see test_roots for implied values
+    operations = set(RULES) - {"power", "or", "not_equal", "implied"}
     smooth = set(derivative._PARTIALS) | set(derivative._BRANCHES)
     assert operations == smooth | (derivative._FLAT - {"constant", "input"})
     assert set(POINTS) >= smooth
@@ -102,16 +103,27 @@ def test_an_operation_without_a_derivative_is_refused():
 # Whole functions
 
 UNARY = {
-    "sin": lambda a: a.sin(), "cos": lambda a: a.cos(), "arctan": lambda a: a.arctan(), "exp": lambda a: a.sin().exp(),
-    "root": lambda a: (1.0 + a * a).sqrt(), "log": lambda a: (1.5 + a * a).log(), "arcsin": lambda a: (0.75 * a.cos()).arcsin(),
-    "arccos": lambda a: (0.75 * a.cos()).arccos(), "tan": lambda a: a.sin().tan(), "negative": lambda a: -a, "absolute": abs,
-}
+    "sin": lambda a: a.sin(),
+    "cos": lambda a: a.cos(),
+    "arctan": lambda a: a.arctan(),
+    "exp": lambda a: a.sin().exp(),
+    "root": lambda a: (1.0 + a * a).sqrt(),
+    "log": lambda a: (1.5 + a * a).log(),
+    "arcsin": lambda a: (0.75 * a.cos()).arcsin(),
+    "arccos": lambda a: (0.75 * a.cos()).arccos(),
+    "tan": lambda a: a.sin().tan(),
+    "negative": lambda a: -a,
+    "absolute": abs, }
 BINARY = {
-    "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "divide": lambda a, b: a / (2.0 + b.sin()),
-    "arctan2": lambda a, b: a.arctan2(2.0 + b.cos()), "hypot": lambda a, b: a.hypot(1.0 + b * b),
-    "minimum": lambda a, b: RULES["minimum"](a, b), "maximum": lambda a, b: RULES["maximum"](a, b),
-    "where": lambda a, b: RULES["where"](a < b, a * b, b - a),
-}
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / (2.0 + b.sin()),
+    "arctan2": lambda a, b: a.arctan2(2.0 + b.cos()),
+    "hypot": lambda a, b: a.hypot(1.0 + b * b),
+    "minimum": lambda a, b: RULES["minimum"](a, b),
+    "maximum": lambda a, b: RULES["maximum"](a, b),
+    "where": lambda a, b: RULES["where"](a < b, a * b, b - a), }
 SEEDS = st.integers(0, 2**64)
 
 
@@ -143,7 +155,8 @@ def test_forward_reverse_and_jacobian_agree_with_numerical_differentiation(seed,
         matrices[k][:, :] = MP.matrix(np.reshape(evaluate(list(nodes.flat), at), (3, 3)).tolist())
     J = matrices[0]
     assert all(close(M, J) for M in matrices[1:])
-    pushed, pulled = evaluate(forward(outputs, variables, tangents), at), evaluate(reverse(outputs, variables, adjoints), at)
+    pushed, pulled = evaluate(forward(outputs, variables, tangents),
+                              at), evaluate(reverse(outputs, variables, adjoints), at)
     assert close(pushed, J * MP.matrix(direction))
     assert close(pulled, J.T * MP.matrix(weights))
 
@@ -172,7 +185,9 @@ def test_second_derivatives():
     assert close(found, expected, 1e-30)
     assert abs(found[1] - found[2]) < 1e-50
     third = jacobian_nodes(list(hessian.flat), [x, y])
-    expected = [MP.diff(hilly_in_digits, at, order) for order in ((3, 0), (2, 1), (2, 1), (1, 2), (2, 1), (1, 2), (1, 2), (0, 3))]
+    expected = [
+        MP.diff(hilly_in_digits, at, order)
+        for order in ((3, 0), (2, 1), (2, 1), (1, 2), (2, 1), (1, 2), (1, 2), (0, 3))]
     assert close(evaluate(list(third.flat), {"x": at[0], "y": at[1]}), expected, 1e-25)
 
 
@@ -201,7 +216,8 @@ def test_repeated_and_missing_variables():
 
 # Branches
 
-BOTH = pytest.mark.parametrize("mode", [lambda f, x: forward([f], [x], [1.0])[0], lambda f, x: reverse([f], [x], [1.0])[0]],
+BOTH = pytest.mark.parametrize("mode",
+                               [lambda f, x: forward([f], [x], [1.0])[0], lambda f, x: reverse([f], [x], [1.0])[0]],
                                ids=["forward", "reverse"])
 
 
@@ -216,14 +232,15 @@ def slope(mode, function, at):
     (lambda x: where(x > 0.0, x.sqrt(), 0.0), {-1.0: 0.0, 0.0: 0.0, 4.0: 0.25}),
     (lambda x: where(x <= 0.0, 0.0, x.log()), {-1.0: 0.0, 0.0: 0.0, 4.0: 0.25}),
     (lambda x: where(x > 0.0, (2.0 * x * x).sqrt(), 3.0 * x), {0.0: 3.0, -2.0: 3.0, 2.0: math.sqrt(2.0)}),
-    (lambda x: where(x > 0.0, where(x > 1.0, (x - 1.0).sqrt(), 0.0), (-x).sqrt()), {1.0: 0.0, 0.5: 0.0, 2.0: 0.5, -4.0: -0.25}),
-    (lambda x: where(x > 1.0, (x - 1.0).sqrt(), 0.0) + where(x > 2.0, (x - 2.0).log(), 0.0),
-     {1.0: 0.0, 2.0: 0.5, 0.0: 0.0, 3.0: 0.5 / math.sqrt(2.0) + 1.0}),
+    (lambda x: where(x > 0.0, where(x > 1.0, (x - 1.0).sqrt(), 0.0),
+                     (-x).sqrt()), {1.0: 0.0, 0.5: 0.0, 2.0: 0.5, -4.0: -0.25}),
+    (lambda x: where(x > 1.0, (x - 1.0).sqrt(), 0.0) + where(x > 2.0, (x - 2.0).log(), 0.0), {
+        1.0: 0.0, 2.0: 0.5, 0.0: 0.0, 3.0: 0.5 / math.sqrt(2.0) + 1.0}),
     (lambda x: where(x > 0.0, x, 1.0).sqrt() + where(x > 0.0, x.log(), x), {0.0: 1.0, 4.0: 0.5, -1.0: 1.0}),
-    (lambda x: where(x * x > 0.0, (x * x).sqrt().sin() / (x * x).sqrt(), 1.0 - x * x / 6.0), {0.0: 0.0, 0.5: -0.162537030636066557}),
+    (lambda x: where(x * x > 0.0, (x * x).sqrt().sin() /
+                     (x * x).sqrt(), 1.0 - x * x / 6.0), {0.0: 0.0, 0.5: -0.162537030636066557}),
     (lambda x: RULES["maximum"](x, 0.0 * x + 1.0) * 2.0, {0.5: 0.0, 1.5: 2.0}),
-    (lambda x: np.clip(x, -1.0, 1.0) * x, {0.5: 1.0, 3.0: 1.0, -3.0: -1.0}),
-])
+    (lambda x: np.clip(x, -1.0, 1.0) * x, {0.5: 1.0, 3.0: 1.0, -3.0: -1.0}), ])
 def test_the_branch_not_taken_does_not_leak(mode, function, expected):
     for at, value in expected.items():
         assert slope(mode, function, at) == pytest.approx(value, rel=1e-14, abs=1e-14), at
@@ -248,13 +265,15 @@ def test_reverse_equals_forward_through_random_branches(seed, length):
     variables = scalars(graph, "x", "y", "z")
     pool = list(variables)
     for _ in range(length):
-        branch = random.choice([lambda a, b, c: where(a < b, c * a, b), lambda a, b, c: where((a < c) & (b < c), a + b, c * c),
-                                lambda a, b, c: where(a > b, (a - b).sqrt() * c, 0.0), lambda a, b, c: RULES["minimum"](a * b, c),
-                                lambda a, b, c: a * b - c])
+        branch = random.choice([
+            lambda a, b, c: where(a < b, c * a, b), lambda a, b, c: where(
+                (a < c) & (b < c), a + b, c * c), lambda a, b, c: where(a > b, (a - b).sqrt() * c, 0.0),
+            lambda a, b, c: RULES["minimum"](a * b, c), lambda a, b, c: a * b - c])
         pool.append(graph.lift(branch(*[random.choice(pool) for _ in range(3)])))
     outputs, between = pool[-2:], derivative._between(pool[-2:], variables)
     at = {name: random.gauss(0.0, 1.0) for name in "xyz"}
-    columns, rows = (in_floats(list(mode(outputs, variables, between).flat), at) for mode in (derivative._by_columns, derivative._by_rows))
+    columns, rows = (in_floats(list(mode(outputs, variables, between).flat), at)
+                     for mode in (derivative._by_columns, derivative._by_rows))
     assert np.isfinite(columns).all()
     np.testing.assert_allclose(rows, columns, rtol=1e-9, atol=1e-9 * (1 + np.abs(columns).max()))
 
@@ -292,8 +311,9 @@ def test_a_declared_variable_survives_simplification():
 # The function for users
 
 
-@pytest.mark.parametrize("outputs, variables, shape", [((), (), ()), ((2,), (), (2,)), ((), (3,), (3,)), ((2, 2), (3,), (2, 2, 3)),
-                                                       ((2,), (2, 3), (2, 2, 3)), ((0,), (3,), (0, 3))])
+@pytest.mark.parametrize("outputs, variables, shape", [((), (), ()), ((2,), (), (2,)), ((), (3,), (3,)),
+                                                       ((2, 2), (3,), (2, 2, 3)), ((2,), (2, 3), (2, 2, 3)),
+                                                       ((0,), (3,), (0, 3))])
 def test_shapes(outputs, variables, shape):
     graph = Graph()
     x = input_symbols(graph, "x", variables)
@@ -340,7 +360,10 @@ def test_inside_a_traced_function():
 
     program = simplify(trace(velocity, Signature.parse("(2),(2)->(2)"), {}, name="velocity", inputs=["q", "qd"]))
     q, qd = [0.4, -1.1], [0.3, 0.7]
-    found = in_floats(program.results, {**{f"q[{i}]": v for i, v in enumerate(q)}, **{f"qd[{i}]": v for i, v in enumerate(qd)}})
+    found = in_floats(program.results,
+                      {**{f"q[{i}]": v
+                          for i, v in enumerate(q)}, **{f"qd[{i}]": v
+                                                        for i, v in enumerate(qd)}})
     first, both = q[0], q[0] + q[1]
     expected = [-math.sin(first) * qd[0] - math.sin(both) * sum(qd), math.cos(first) * qd[0] + math.cos(both) * sum(qd)]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
@@ -361,7 +384,8 @@ def springs():
 
 def test_jacobian_program(springs):
     by_k = jacobian_program(springs, "force", "k")
-    assert by_k.name == "spring_force_by_k" and by_k.outputs[0].name == "force_by_k" and by_k.outputs[0].name.isidentifier()
+    assert by_k.name == "spring_force_by_k" and by_k.outputs[0].name == "force_by_k" and by_k.outputs[
+        0].name.isidentifier()
     assert by_k.outputs[0].shape == (2, 2, 2) and by_k.outputs[0].unit == "N/(N/m)"
     assert [(v.name, v.shape, v.unit) for v in by_k.inputs] == [(v.name, v.shape, v.unit) for v in springs.inputs]
     assert by_k.graph is not springs.graph and len(by_k.outputs) == 1
@@ -376,10 +400,11 @@ def test_jacobian_program(springs):
     np.testing.assert_allclose(in_floats(twice.results, at).reshape(2, 2), 0.5 * (stiffness + stiffness.T), rtol=1e-15)
 
 
-@pytest.mark.parametrize("unit, by, expected",
-                         [("N", "m", "N/m"), ("N m", "rad/s", "N m/(rad/s)"), ("m", "m", ""), ("", "m", ""), ("N", "", "")])
+@pytest.mark.parametrize("unit, by, expected", [("N", "m", "N/m"), ("N m", "rad/s", "N m/(rad/s)"), ("m", "m", ""),
+                                                ("", "m", ""), ("N", "", "")])
 def test_units(unit, by, expected):
-    square = trace(lambda x: x * x, Signature.parse("()->()"), {}, name="square", inputs=["x"], units={"x": by, "out": unit})
+    square = trace(lambda x: x * x, Signature.parse("()->()"), {}, name="square", inputs=["x"],
+                   units={"x": by, "out": unit})
     assert jacobian_program(square, "out", "x").outputs[0].unit == expected
 
 
@@ -409,10 +434,12 @@ def test_the_cheaper_mode_is_picked():
         wide = (wide * b).sin()
     J = jacobian_nodes(tall, [x])
     assert all(a is b for a, b in zip(J[:, 0], forward(tall, [x], [1.0]), strict=True))
-    assert operations(J[:, 0]).total < 0.4 * operations(derivative._by_rows(tall, [x], derivative._between(tall, [x])).ravel()).total
+    assert operations(
+        J[:, 0]).total < 0.4 * operations(derivative._by_rows(tall, [x], derivative._between(tall, [x])).ravel()).total
     J = jacobian_nodes([wide], y)
     assert all(a is b for a, b in zip(J[0], reverse([wide], y, [1.0]), strict=True))
-    assert operations(J[0]).total < 0.4 * operations(derivative._by_columns([wide], y, derivative._between([wide], y)).ravel()).total
+    assert operations(
+        J[0]).total < 0.4 * operations(derivative._by_columns([wide], y, derivative._between([wide], y)).ravel()).total
 
 
 def test_inverse_dynamics_of_a_seven_joint_arm():
@@ -421,7 +448,9 @@ def test_inverse_dynamics_of_a_seven_joint_arm():
     own = count(program)
     by = {name: jacobian_program(program, "out", name) for name in ("q", "qd", "qdd")}
     costs = {name: count(simplify(found)) for name, found in by.items()}
-    ratio = {name: (c.multiplications + c.additions) / (own.multiplications + own.additions) for name, c in costs.items()}
+    ratio = {
+        name: (c.multiplications + c.additions) / (own.multiplications + own.additions)
+        for name, c in costs.items()}
     assert ratio["q"] < 5.2 and ratio["qd"] < 4.9 and ratio["qdd"] < 2.1, f"{own}: {costs}"
     assert all(c.trigonometric == own.trigonometric and not c.divisions for c in costs.values())
     state = np.random.default_rng(3).normal(size=(3, 7))
@@ -429,7 +458,9 @@ def test_inverse_dynamics_of_a_seven_joint_arm():
     for name, found in by.items():
         matrix = np.reshape(evaluate(found.results, at), (7, 7))
         place = f"{name}[4]"
-        expected = [MP.diff(lambda x, k=k, place=place: evaluate(program.results, {**at, place: x})[k], at[place]) for k in range(7)]
+        expected = [
+            MP.diff(lambda x, k=k, place=place: evaluate(program.results, {**at, place: x})[k], at[place])
+            for k in range(7)]
         assert close(matrix[:, 4], expected, 1e-13)  # constants are folded in double
 
 

@@ -1,4 +1,5 @@
-"""Elementary functions against mpmath, in units in the last place, and against NumPy where the arguments are special."""
+"""Elementary functions against mpmath, in units in the last place, and against NumPy where the arguments are special.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +86,8 @@ def _engine(name: str, width: int, precision: str, fused: bool, plain: bool):
     return engine
 
 
-def evaluate(name: str, *arguments, width: int = 8, precision: str = "double", fused: bool = True, plain: bool = False) -> np.ndarray:
+def evaluate(name: str, *arguments, width: int = 8, precision: str = "double", fused: bool = True,
+             plain: bool = False) -> np.ndarray:
     """`name` compiled and applied; `plain` compiles for the oldest processor of this kind."""
     engine = _engine(name, width, precision, fused, plain)
     function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 3)(engine.get_function_address("apply"))
@@ -120,7 +122,8 @@ def next_to_multiples_of_half_pi(precision: str, count: int = 300) -> np.ndarray
 
 
 def nearest_multiples_of_half_pi(precision: str) -> np.ndarray:
-    """For many exponents e the m for which m 2^e comes closest to a multiple of pi/2: continued fraction of 2^e 2/pi."""
+    """For many exponents e the m for which m 2^e comes closest to a multiple of pi/2: continued fraction of 2^e 2/pi.
+    """
     digits, exponents = (53, range(-52, 972, 3)) if precision == "double" else (24, range(-23, 105))
     found = [6381956970095103 * 2.0**797] if precision == "double" else []
     with mpmath.workprec(1500):
@@ -144,7 +147,10 @@ def _denominators(a: int, b: int, limit: int) -> list[int]:
 
 
 def samples(name: str, precision: str) -> tuple[np.ndarray, ...]:
-    x = np.concatenate([any_finite(3000, precision, 1), ordinary(precision, 2, 800), next_to_multiples_of_half_pi(precision, 100)])
+    x = np.concatenate([
+        any_finite(3000, precision, 1),
+        ordinary(precision, 2, 800),
+        next_to_multiples_of_half_pi(precision, 100)])
     if name in TWO_ARGUMENTS:
         random = np.random.default_rng(3)
         with np.errstate(over="ignore"):
@@ -159,9 +165,11 @@ def samples(name: str, precision: str) -> tuple[np.ndarray, ...]:
     return (x[inside.get(name, np.isfinite(x))],)
 
 
-EXACT = {"arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot,
-         "remainder": lambda a, b: a - b * mpmath.floor(a / b), "floor_divide": lambda a, b: mpmath.floor(a / b),
-         **{name: getattr(mpmath, name) for name in ("sin", "cos", "tan", "exp", "log", "sign")}}
+EXACT = {
+    "arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot,
+    "remainder": lambda a, b: a - b * mpmath.floor(a / b), "floor_divide": lambda a, b: mpmath.floor(a / b),
+    **{name: getattr(mpmath, name)
+       for name in ("sin", "cos", "tan", "exp", "log", "sign")}}
 
 
 def exact(name: str, arguments: tuple[float, ...]) -> mpmath.mpf:
@@ -203,7 +211,9 @@ def test_errors_are_measured_as_they_are():
                 wanted = [x + mpmath.mpf(share) * unit for x, unit in zip(exactly, units, strict=True)]
             assert errors(number([float(x) for x in exactly]), wanted) == pytest.approx(share, abs=1e-3)
     ends = [np.inf, np.nan, 1.0, -np.inf]
-    assert errors(np.array(ends), [mpmath.mpf("1e400"), mpmath.mpf(1), mpmath.mpf("1e400"), mpmath.mpf(1)]).tolist() == [0.0] + 3 * [np.inf]
+    assert errors(np.array(ends),
+                  [mpmath.mpf("1e400"), mpmath.mpf(1),
+                   mpmath.mpf("1e400"), mpmath.mpf(1)]).tolist() == [0.0] + 3 * [np.inf]
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -224,12 +234,15 @@ def test_accurate_without_fused_products(name, precision):
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("name", (*FUNCTIONS, "sines of several"))
 def test_a_lane_depends_on_nothing_but_its_own_argument(name, precision):
-    x, y = (np.concatenate([any_finite(100, precision, s), ordinary(precision, s, 10), [np.inf, np.nan, 0.0, -0.0, 1e6]]) for s in (5, 6))
+    x, y = (np.concatenate([
+        any_finite(100, precision, s),
+        ordinary(precision, s, 10), [np.inf, np.nan, 0.0, -0.0, 1e6]]) for s in (5, 6))
     count = min(len(x), len(y))
     reference = evaluate(name, x[:count], y[:count], width=1, precision=precision)
     for width in WIDTHS:
         for turn in {0, 1, width // 2}:
-            turned = evaluate(name, np.roll(x[:count], turn), np.roll(y[:count], turn), width=width, precision=precision)
+            turned = evaluate(name, np.roll(x[:count], turn), np.roll(y[:count], turn), width=width,
+                              precision=precision)
             assert np.array_equal(np.roll(turned, -turn).view(WORD[precision]), reference.view(WORD[precision]))
 
 
@@ -237,7 +250,8 @@ def same(got: np.ndarray, want: np.ndarray) -> np.ndarray:
     """Equal with the sign of zero, or both NaN, or one unit apart."""
     with np.errstate(invalid="ignore"):
         close = np.abs(got - want) <= np.spacing(np.abs(want))
-    return np.where(np.isfinite(want), close & (np.signbit(got) == np.signbit(want)), (got == want) | (np.isnan(got) & np.isnan(want)))
+    return np.where(np.isfinite(want), close & (np.signbit(got) == np.signbit(want)),
+                    (got == want) | (np.isnan(got) & np.isnan(want)))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -246,11 +260,13 @@ def same(got: np.ndarray, want: np.ndarray) -> np.ndarray:
 def test_special_values_are_those_of_numpy(name, precision):
     limits = np.finfo(NUMBER[precision])
     above_one = np.nextafter(NUMBER[precision](1), NUMBER[precision](2))
-    positive = [0.0, limits.smallest_subnormal, limits.tiny, 0.5, 1.0, above_one, 2.0, 90.0, 800.0, limits.max, np.inf, np.nan]
+    positive = [
+        0.0, limits.smallest_subnormal, limits.tiny, 0.5, 1.0, above_one, 2.0, 90.0, 800.0, limits.max, np.inf, np.nan]
     special = np.array([*positive, *[-p for p in positive]], NUMBER[precision])
     arguments = [a.ravel() for a in np.meshgrid(special, special)] if name in TWO_ARGUMENTS else [special]
     got, want = evaluate(name, *arguments, precision=precision), getattr(np, name)(*arguments)
-    assert same(got, want).all(), [(*a, g, w) for *a, g, w, ok in zip(*arguments, got, want, same(got, want), strict=True) if not ok]
+    assert same(got, want).all(), [
+        (*a, g, w) for *a, g, w, ok in zip(*arguments, got, want, same(got, want), strict=True) if not ok]
 
 
 def test_exponential_overflows_and_underflows_where_it_should():

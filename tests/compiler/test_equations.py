@@ -46,7 +46,8 @@ def test_inverse_dynamics_by_lines():
     assert max(map(len, str(found).splitlines())) < 400
     q, qd, qdd = np.random.default_rng(5).normal(size=(3, 7))
     right = inverse_dynamics(q, qd, qdd)
-    np.testing.assert_allclose(evaluated(found, q=q, qd=qd, qdd=qdd)["out"], right, rtol=0, atol=1e-12 * np.abs(right).max())
+    np.testing.assert_allclose(
+        evaluated(found, q=q, qd=qd, qdd=qdd)["out"], right, rtol=0, atol=1e-12 * np.abs(right).max())
 
 
 @pytest.mark.parametrize("function, signature, dimensions", [
@@ -79,7 +80,8 @@ def test_substituted_is_the_same_as_written_out():
 
 
 def test_products_are_not_multiplied_out():
-    program = program_of(lambda x, y: 2.7 * (x + y) - np.sin(x - y) * (x - 2.0 * y), "(),()->()", name="f", inputs=["x", "y"])
+    program = program_of(lambda x, y: 2.7 * (x + y) - np.sin(x - y) * (x - 2.0 * y), "(),()->()", name="f",
+                         inputs=["x", "y"])
     assert "2.7*(x + y)" in str(equations(program)) and "*sin(x - y)" in str(equations(program))
     x, y = sympy.symbols("x y")
     assert 2 * (x + y) == 2 * x + 2 * y  # what SymPy does elsewhere is left as it was
@@ -119,7 +121,8 @@ def test_an_output_called_like_an_input():
 def test_matrices_are_numbered_as_in_books():
     program = program_of(lambda R, A: (R @ R, A[0, 9]), "(2,2),(2,12)->(2,2),()", name="f", inputs=["R", "A"])
     found = equations(program)
-    assert found.inputs["R"][0, 1].name == "R_12" and found.inputs["A"][1, 11].name == "A_2_12" and found.outputs["out1"].shape == (2, 2)
+    assert found.inputs["R"][0, 1].name == "R_12" and found.inputs["A"][
+        1, 11].name == "A_2_12" and found.outputs["out1"].shape == (2, 2)
     assert "R_{12}" in found.latex() and "A_{1,10}" in found.latex()
 
 
@@ -143,7 +146,8 @@ def test_large_programs_take_time_in_proportion():
     """Twelve times the size must not cost much more than twelve times the time (quadratic growth would be 144)."""
     def long_sum(x):
         for k in range(6):
-            x = np.stack([np.sin(x[i]) * x[j] + x[j - 1] / (k + 2.0) for i in range(len(x)) for j in range(8)][::len(x)])
+            x = np.stack([np.sin(x[i]) * x[j] + x[j - 1] / (k + 2.0) for i in range(len(x))
+                          for j in range(8)][::len(x)])
         return x
 
     def seconds(sums):

@@ -200,7 +200,8 @@ def test_the_same_function_is_traced_twice():
     assert law([1.0], [0.0]).tolist() == [2.0] and law([1.0, 2.0], [0.0, 0.0]).tolist() == [2.0, 3.0]
 
 
-@pytest.mark.parametrize("function", [lambda x: x.sort(), lambda x: np.random.default_rng(0).shuffle(x), lambda x: x.partition(1)])
+@pytest.mark.parametrize("function",
+                         [lambda x: x.sort(), lambda x: np.random.default_rng(0).shuffle(x), lambda x: x.partition(1)])
 def test_orders_are_refused(function):
     with pytest.raises(TraceError):
         cy.kernel("(3)->(3)")(lambda x: (function(x), x)[1])([3.0, 1.0, 2.0])
@@ -212,9 +213,13 @@ def remembered(x):
 
 
 @pytest.mark.parametrize("function", [
-    lambda x: {1.0: 5.0}.get(x, 7.0), lambda x: 1.0 if x in {1.0, 2.0} else 0.0, lambda x: {x: 1.0}, lambda x: remembered(x),
-    lambda x: {x, 1.0}, lambda x: 1.0 if x in (1.0, 2.0) else 0.0, lambda x: {1.0: 5.0}[x],
-])
+    lambda x: {1.0: 5.0}.get(x, 7.0),
+    lambda x: 1.0 if x in {1.0, 2.0} else 0.0,
+    lambda x: {x: 1.0},
+    lambda x: remembered(x),
+    lambda x: {x, 1.0},
+    lambda x: 1.0 if x in (1.0, 2.0) else 0.0,
+    lambda x: {1.0: 5.0}[x], ])
 def test_symbols_are_not_looked_up(function):
     with pytest.raises(TraceError):
         cy.kernel("()->()")(function)(1.0)
@@ -225,12 +230,18 @@ def test_constants_are_looked_up_as_numbers():
 
 
 TRUTHS = {
-    "sum": lambda x, y: np.sum(x > y), "mean": lambda x, y: np.mean(x > y), "product": lambda x, y: np.prod(x < 9.0),
-    "times": lambda x, y: np.sum((x > y) * (x > 0.0)), "sum of Python": lambda x, y: sum(x > y), "max": lambda x, y: np.max(x > y),
-    "by a number": lambda x, y: np.sum(2.0 * (x > y) - 1.0), "weighted": lambda x, y: (x > y) @ y, "all": lambda x, y: np.all(x),
-    "any of one": lambda x, y: np.any(x[0]), "and": lambda x, y: np.sum((x > y) & True),
-    "where": lambda x, y: np.sum(np.where(x > y, x > 0.0, y > 0.0) & (x < 9.0)),
-}
+    "sum": lambda x, y: np.sum(x > y),
+    "mean": lambda x, y: np.mean(x > y),
+    "product": lambda x, y: np.prod(x < 9.0),
+    "times": lambda x, y: np.sum((x > y) * (x > 0.0)),
+    "sum of Python": lambda x, y: sum(x > y),
+    "max": lambda x, y: np.max(x > y),
+    "by a number": lambda x, y: np.sum(2.0 * (x > y) - 1.0),
+    "weighted": lambda x, y: (x > y) @ y,
+    "all": lambda x, y: np.all(x),
+    "any of one": lambda x, y: np.any(x[0]),
+    "and": lambda x, y: np.sum((x > y) & True),
+    "where": lambda x, y: np.sum(np.where(x > y, x > 0.0, y > 0.0) & (x < 9.0)), }
 
 
 def written_into_truth_values(x, y):
@@ -251,10 +262,18 @@ def test_truth_values_are_counted_as_numpy_does(function):
 
 
 @pytest.mark.parametrize("function", [
-    lambda x, y: (x > y) + (x > 0.0), lambda x, y: (x > y) - (x > 0.0), lambda x, y: np.dot(x > y, x > 0.0), lambda x, y: np.diff(x > y),
-    lambda x, y: x & y, lambda x, y: (x > y) | y, lambda x, y: ~x, lambda x, y: np.bitwise_and(x, y), lambda x, y: (x > y) % (y > x),
-    lambda x, y: (x > y).__setitem__(0, y[0]), lambda x, y: np.add(x, y, out=x > y), lambda x, y: (x > y).__setitem__(0, 2.0),
-])
+    lambda x, y: (x > y) + (x > 0.0),
+    lambda x, y: (x > y) - (x > 0.0),
+    lambda x, y: np.dot(x > y, x > 0.0),
+    lambda x, y: np.diff(x > y),
+    lambda x, y: x & y,
+    lambda x, y: (x > y) | y,
+    lambda x, y: ~x,
+    lambda x, y: np.bitwise_and(x, y),
+    lambda x, y: (x > y) % (y > x),
+    lambda x, y: (x > y).__setitem__(0, y[0]),
+    lambda x, y: np.add(x, y, out=x > y),
+    lambda x, y: (x > y).__setitem__(0, 2.0), ])
 def test_what_numpy_does_otherwise_with_truth_values_is_refused(function):
     with pytest.raises(TraceError):
         cy.kernel("(3),(3)->(k)")(lambda x, y: np.atleast_1d(1.0 * function(x, y)))([1.0, 2.0, 3.0], [3.0, 2.0, 1.0])

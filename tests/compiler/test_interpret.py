@@ -37,7 +37,8 @@ def test_numpy_keeps_single_precision():
 
 @pytest.mark.parametrize("algebra", [NUMPY, JAX], ids=["NumPy", "JAX"])
 def test_constant_and_empty_outputs_have_the_batch(algebra):
-    program = program_of(lambda x: (np.ones(2), np.zeros(0), 3.0, x), "(n)->(2),(m),(),(n)", name="constants", inputs=["x"], n=0)
+    program = program_of(lambda x: (np.ones(2), np.zeros(0), 3.0, x), "(n)->(2),(m),(),(n)", name="constants",
+                         inputs=["x"], n=0)
     shapes = [np.shape(r) for r in interpret(program, algebra, np.zeros((5, 4, 0)))]
     assert shapes == [(5, 4, 2), (5, 4, 0), (5, 4), (5, 4, 0)]
 
@@ -60,17 +61,26 @@ def test_wrong_arguments_are_named():
 
 
 @pytest.mark.parametrize("algebra, wrong", [
-    (SYMPY, sympy.symbols("a b c")), (SYMPY, sympy.Matrix(2, 2, sympy.symbols("a:4"))), (SYMPY, sympy.Symbol("a")),
-    (CASADI, casadi.SX.sym("x", 3)), (CASADI, casadi.SX.sym("x", 2, 2)), (CASADI, [casadi.SX.sym("x", 2)] * 2), (CASADI, 1.0),
-    (MPMATH, [1, 2, 3]), (MPMATH, mpmath.matrix([[1, 2], [3, 4]])), (MPMATH, 1), (JAX, jnp.zeros(3)), (JAX, 1.0),
-])
+    (SYMPY, sympy.symbols("a b c")),
+    (SYMPY, sympy.Matrix(2, 2, sympy.symbols("a:4"))),
+    (SYMPY, sympy.Symbol("a")),
+    (CASADI, casadi.SX.sym("x", 3)),
+    (CASADI, casadi.SX.sym("x", 2, 2)),
+    (CASADI, [casadi.SX.sym("x", 2)] * 2),
+    (CASADI, 1.0),
+    (MPMATH, [1, 2, 3]),
+    (MPMATH, mpmath.matrix([[1, 2], [3, 4]])),
+    (MPMATH, 1),
+    (JAX, jnp.zeros(3)),
+    (JAX, 1.0), ])
 def test_wrong_shapes_are_named_in_every_algebra(algebra, wrong):
     with pytest.raises(SignatureError, match=r"argument 'q' has shape .*, not \(2,\)"):
         interpret(PENDULUM, algebra, wrong, np.zeros(2))
 
 
 def test_sympy_writes_numbers_as_in_a_book():
-    program = program_of(lambda x: np.stack([0.5 * x, 3.0 * x, 9.81 * x, 0.75 + x, x / 3.0, 1e300 * x]), "()->(6)", name="f", inputs=["x"])
+    program = program_of(lambda x: np.stack([0.5 * x, 3.0 * x, 9.81 * x, 0.75 + x, x / 3.0, 1e300 * x]), "()->(6)",
+                         name="f", inputs=["x"])
     x = sympy.Symbol("x")
     (found,) = interpret(program, SYMPY, x)
     assert found[0] == x / 2 and found[1] == 3 * x and found[3] == sympy.Rational(3, 4) + x
@@ -81,7 +91,8 @@ def test_sympy_takes_matrices_and_arrays():
     R = sympy.MatrixSymbol("R", 3, 3).as_explicit()
     points = sympy.Array(sympy.symbols("a:6"), (2, 3))
     moved, gram, volume = interpret(POINTS, SYMPY, R, sympy.Matrix([0, 0, 1]), points)
-    assert moved.shape == (2, 3) and sympy.expand(gram - R.T * R) == sympy.zeros(3) and sympy.expand(volume - R.det()) == 0
+    assert moved.shape == (2,
+                           3) and sympy.expand(gram - R.T * R) == sympy.zeros(3) and sympy.expand(volume - R.det()) == 0
 
 
 def test_sympy_arrays_of_three_axes():
@@ -125,7 +136,8 @@ def test_casadi_differentiates_what_it_is_given():
 
 
 def test_casadi_arrays_of_three_axes_and_constants():
-    program = program_of(lambda x: (np.multiply.outer(np.outer(x, x), x), np.eye(2)), "(n)->(n,n,n),(2,2)", name="cube", inputs=["x"], n=2)
+    program = program_of(lambda x: (np.multiply.outer(np.outer(x, x), x), np.eye(2)), "(n)->(n,n,n),(2,2)", name="cube",
+                         inputs=["x"], n=2)
     cube, unit = interpret(program, CASADI, casadi.SX.sym("x", 2))
     assert cube.shape == (2, 2, 2) and all(isinstance(e, casadi.SX) for e in cube.flat)
     np.testing.assert_array_equal(np.array(unit), np.eye(2))
@@ -137,7 +149,8 @@ def test_jax_under_jit_vmap_and_grad():
 
     q, qdd = np.float32(np.random.default_rng(3).normal(size=(2, 5, 2)))
     right = pendulum_torque(q, qdd)
-    for found in (torque(q, qdd), jax.jit(torque)(q, qdd), jax.vmap(torque)(q, qdd), jax.jit(jax.vmap(torque, (0, None)))(q, qdd[0])[:1]):
+    for found in (torque(q, qdd), jax.jit(torque)(q, qdd), jax.vmap(torque)(q, qdd),
+                  jax.jit(jax.vmap(torque, (0, None)))(q, qdd[0])[:1]):
         np.testing.assert_allclose(found, right[:len(found)], rtol=1e-5)
     np.testing.assert_allclose(jax.jacobian(torque)(q[0], qdd[0]), np.diag(9.81 * np.cos(q[0])), rtol=1e-5)
     assert torque(jnp.zeros(2, jnp.bfloat16), jnp.zeros(2, jnp.bfloat16)).dtype == jnp.bfloat16
@@ -159,7 +172,8 @@ def test_mpmath_stays_real_and_total():
         assert interpret(inverse, MPMATH, 0.0)[0] == mpmath.inf
         assert interpret(ROOT, MPMATH, mpmath.mpc(-1, 0))[0] == 1j
         smaller = program_of(np.minimum, "(),()->()", inputs=["a", "b"])
-        assert mpmath.isnan(interpret(smaller, MPMATH, 1.0, math.nan)[0]) and mpmath.isnan(interpret(smaller, MPMATH, math.nan, 1.0)[0])
+        assert mpmath.isnan(interpret(smaller, MPMATH, 1.0, math.nan)[0]) and mpmath.isnan(
+            interpret(smaller, MPMATH, math.nan, 1.0)[0])
 
 
 def test_mpmath_takes_its_own_matrices():
@@ -179,21 +193,29 @@ class Dual:
 
 
 def test_a_type_of_ones_own_with_methods():
-    (found,) = interpret(PENDULUM, Algebra.of_operators("dual", constant=Dual), [Dual(0.1, 1.0), Dual(0.2)], [Dual(1.0), Dual(2.0)])
-    np.testing.assert_allclose([found[0].value, found[0].slope, found[1].slope], [2 + 9.81 * math.sin(0.1), 9.81 * math.cos(0.1), 0.0])
+    (found,) = interpret(PENDULUM, Algebra.of_operators("dual", constant=Dual),
+                          [Dual(0.1, 1.0), Dual(0.2)], [Dual(1.0), Dual(2.0)])
+    np.testing.assert_allclose([found[0].value, found[0].slope, found[1].slope],
+                               [2 + 9.81 * math.sin(0.1), 9.81 * math.cos(0.1), 0.0])
 
 
 def test_a_module_of_functions():
     program = program_of(every_operation, "(3),(3)->(26)")
     plain = Algebra.of_operators("floats", math).extended({"sign": np.sign})
     x, y = [0.1, -0.2, 0.3], [0.4, 0.5, -0.6]
-    np.testing.assert_allclose(interpret(program, plain, x, y)[0].astype(float), every_operation(np.array(x), np.array(y)), rtol=1e-13)
+    np.testing.assert_allclose(
+        interpret(program, plain, x, y)[0].astype(float), every_operation(np.array(x), np.array(y)), rtol=1e-13)
 
 
 def test_operators_alone_give_numpys_values_for_every_pair():
     def text(a, b):
-        chosen = [cy.where(condition, 1.0, 2.0) for condition in (a < b, a <= b, a == b, a != b, (a < b) & (b < 2.5), (a < b) | (b < a))]
-        return np.stack([a + b, a - b, a * b, a / b, -a, abs(a), np.minimum(a, b), np.maximum(a, b), a % b, a // b, *chosen])
+        chosen = [
+            cy.where(condition, 1.0, 2.0)
+            for condition in (a < b, a <= b, a == b, a != b, (a < b) & (b < 2.5), (a < b) | (b < a))]
+        return np.stack([
+            a + b, a - b, a * b, a / b, -a,
+            abs(a), np.minimum(a, b),
+            np.maximum(a, b), a % b, a // b, *chosen])
 
     program = program_of(text, "(),()->(16)", inputs=["a", "b"])
     for a, b in itertools.product((-2.5, -1.0, 0.5, 2.0, 3.0, math.nan), repeat=2):
@@ -204,7 +226,8 @@ def test_operators_alone_give_numpys_values_for_every_pair():
 def test_exact_fractions():
     program = program_of(lambda a, b: (a + b) * (a - b) / (1.0 + b), "(),()->()", name="f", inputs=["a", "b"])
     exact = Algebra.of_operators("fractions", constant=Fraction)
-    assert interpret(program, exact, Fraction(1, 3), Fraction(1, 7))[0] == Fraction(10, 21) * Fraction(4, 21) / Fraction(8, 7)
+    assert interpret(program, exact, Fraction(1, 3),
+                     Fraction(1, 7))[0] == Fraction(10, 21) * Fraction(4, 21) / Fraction(8, 7)
 
 
 def test_a_missing_operation_is_named():
@@ -215,7 +238,8 @@ def test_a_missing_operation_is_named():
         interpret(ROOT, Algebra("bare", {}), 1.0)
 
 
-@pytest.mark.parametrize("algebra, module", [(SYMPY, "sympy"), (CASADI, "casadi"), (JAX, "jax.numpy"), (MPMATH, "mpmath")])
+@pytest.mark.parametrize("algebra, module", [(SYMPY, "sympy"), (CASADI, "casadi"), (JAX, "jax.numpy"),
+                                             (MPMATH, "mpmath")])
 def test_a_missing_package_is_named(monkeypatch, algebra, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UnsupportedError, match=f"pip install {module.partition('.')[0]}"):

@@ -35,7 +35,9 @@ def looped(x, A, u, c, every):
 
 def material(batch, steps, seed=0):
     rng = np.random.default_rng(seed)
-    return rng.normal(size=(batch, 3)), rng.normal(size=(batch, 3, 3)) / 3, rng.normal(size=(batch, steps, 5)), np.array([1.0, -0.5, 0.2])
+    return rng.normal(size=(batch,
+                            3)), rng.normal(size=(batch, 3, 3)) / 3, rng.normal(size=(batch, steps,
+                                                                                      5)), np.array([1.0, -0.5, 0.2])
 
 
 @pytest.mark.parametrize("every", [1, 2, 12])
@@ -54,7 +56,9 @@ def test_layout_threads_and_neighbours_do_not_matter():
     states, seen = run(x, A, u, c, steps=6, every=2)
     alone = [run(x[k], A[k], u[k], c, steps=6, every=2)[0] for k in range(9)]
     assert (np.array(alone) == states).all()
-    strided = [np.asfortranarray(x), A[:, ::-1][:, ::-1], np.moveaxis(np.ascontiguousarray(np.moveaxis(u, 1, 0)), 0, 1), c[::-1][::-1]]
+    strided = [
+        np.asfortranarray(x), A[:, ::-1][:, ::-1],
+        np.moveaxis(np.ascontiguousarray(np.moveaxis(u, 1, 0)), 0, 1), c[::-1][::-1]]
     assert (run(*strided, steps=6, every=2)[0] == states).all()
     assert (run(x, A, u, c, steps=6, every=2, threads=3)[0] == states).all()
     wide = np.full((9, 5, 3), 7.0)
@@ -74,7 +78,8 @@ def test_keeping_precision_and_no_steps():
     small = [a.astype(np.float32) for a in (x, A, u, c)]
     found, _ = iterate(wander, {"x": "after"}, changing=["u"], cycling=["c"])(*small, steps=6)
     assert found.dtype == np.float32 and np.abs(found - both[0]).max() < 1e-4
-    assert iterate(wander, {"x": "after"}, changing=["u"], cycling=["c"])(x, A, u[:, :0], c, steps=0)[0].shape == (4, 0, 3)
+    assert iterate(wander, {"x": "after"}, changing=["u"], cycling=["c"])(x, A, u[:, :0], c,
+                                                                          steps=0)[0].shape == (4, 0, 3)
 
 
 def test_a_core_in_several_functions_and_free_dimensions():
@@ -138,7 +143,8 @@ def test_it_can_be_pickled(tmp_path):
         assert (again(x, u[..., :3], steps=6, every=2)[0] == expected).all()
     (tmp_path / "run").write_bytes(pickle.dumps((run, x, u[..., :3])))
     script = "import pickle, sys; run, x, u = pickle.load(open(sys.argv[1], 'rb')); print(run(x, u, steps=6, every=2)[0].tolist())"
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], capture_output=True, text=True,
+                          check=True)
     assert done.stdout.strip() == str(expected.tolist())
     fresh = iterate(kernel("(2)->(2)", outputs=("after",))(lambda x: x * 0.5), {"x": "after"})
     assert (pickle.loads(pickle.dumps(fresh))([8.0, 4.0], steps=2)[0][-1] == [2.0, 1.0]).all()

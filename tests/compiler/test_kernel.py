@@ -56,7 +56,8 @@ def test_broadcasting(random):
     q, qdd = random.normal(size=(5, 1, 3)), random.normal(size=(4, 3))
     np.testing.assert_allclose(pendulum_torque(q, qdd), expected(q, qdd), rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(pendulum_torque(np.zeros(3), qdd), expected(np.zeros(3), qdd), rtol=1e-14)
-    np.testing.assert_allclose(pendulum_torque(np.broadcast_to(q[0], (6, 3)), 0.0 * q[0]), expected(np.broadcast_to(q[0], (6, 3)), 0.0))
+    np.testing.assert_allclose(pendulum_torque(np.broadcast_to(q[0], (6, 3)), 0.0 * q[0]),
+                               expected(np.broadcast_to(q[0], (6, 3)), 0.0))
 
 
 @pytest.mark.parametrize("view", [
@@ -81,7 +82,8 @@ def test_out_forms_and_untouched_surroundings(random):
     whole = np.full((13, 5), 99.0)
     pendulum_torque(q, qdd, out=whole[1:-1, 1:-1])
     np.testing.assert_allclose(whole[1:-1, 1:-1], expected(q, qdd), rtol=1e-14, atol=1e-14)
-    assert (whole[0] == 99).all() and (whole[-1] == 99).all() and (whole[:, 0] == 99).all() and (whole[:, -1] == 99).all()
+    assert (whole[0] == 99).all() and (whole[-1] == 99).all() and (whole[:, 0] == 99).all() and (whole[:, -1]
+                                                                                                 == 99).all()
     one = np.empty(3)
     assert pendulum_torque(q[0], qdd[0], out=(one,)) is one
     assert pendulum_torque(q[0], qdd[0], out=None).shape == (3,)
@@ -167,7 +169,8 @@ def test_not_a_number_stays_in_its_state(random):
 def test_scalar_outputs_and_named_results(random):
     q, qd = random.normal(size=(2, 4, 3))
     one = energies(q[0], qd[0])
-    assert one._fields == ("kinetic", "potential") and isinstance(one.kinetic, np.float64) and type(energies(q[0], qd[0])) is type(one)
+    assert one._fields == ("kinetic", "potential") and isinstance(one.kinetic, np.float64) and type(
+        energies(q[0], qd[0])) is type(one)
     many = energies(q, qd)
     assert many.kinetic.shape == (4,) and many.potential[0] == one.potential == energies(q[0], qd[0]).potential
     np.testing.assert_allclose(many.kinetic, 0.5 * np.sum(qd**2, axis=-1), rtol=1e-14)
@@ -202,8 +205,8 @@ def test_dictionaries_outputs_and_plain_tuples():
     assert [type(x) for x in plain(np.array(3.0))] == [np.float64, np.float64]
 
 
-@pytest.mark.parametrize("text", ["", "n->n", "(n)", "(n),->(n)", "(n)->(n)->(n)", "(n-1)->(n)", "(2n)->()", "[n]->[n]", None,
-                                  "(n)(n)->()"])
+@pytest.mark.parametrize(
+    "text", ["", "n->n", "(n)", "(n),->(n)", "(n)->(n)->(n)", "(n-1)->(n)", "(2n)->()", "[n]->[n]", None, "(n)(n)->()"])
 def test_wrong_signatures(text):
     with pytest.raises(SignatureError):
         cy.kernel(text)
@@ -244,7 +247,8 @@ def test_wrong_arguments(random):
         pendulum_torque([[1.0], [1.0, 2.0]], q)
     with pytest.raises(UnsupportedError, match="float16"):
         pendulum_torque(q, q, dtype=np.float16)
-    with pytest.raises(SignatureError, match="no argument or option 'colour'; its arguments are q, qdd, its options out, dtype, axes"):
+    with pytest.raises(SignatureError,
+                       match="no argument or option 'colour'; its arguments are q, qdd, its options out, dtype, axes"):
         pendulum_torque(q, q, colour="red")
     with pytest.raises(SignatureError, match="needs n="):
         pendulum_torque.operations()
@@ -273,7 +277,8 @@ def test_untraceable_code_names_the_line():
         y[0] = x[0]
         return y
 
-    with pytest.raises(TraceError, match=r"(?s)branches cannot be traced, line \d+ of .*test_kernel.py.*if x\[0\] > 0.*cy.where"):
+    with pytest.raises(TraceError,
+                       match=r"(?s)branches cannot be traced, line \d+ of .*test_kernel.py.*if x\[0\] > 0.*cy.where"):
         branches([1.0])
     with pytest.raises(TraceError, match=r"(?s)np.sinh\(x\[0\]\).*np.exp"):
         unknown([1.0])
@@ -293,7 +298,8 @@ def test_kernels_call_kernels(random):
 def test_derivatives_are_kernels(random):
     q, qdd = random.normal(size=(2, 6, 3))
     by_q = pendulum_torque.jacobian("q")
-    assert by_q.signature == cy.kernel("(n),(n)->(n,n)")(lambda a, b: None).signature and pendulum_torque.jacobian("q") is by_q
+    assert by_q.signature == cy.kernel("(n),(n)->(n,n)")(lambda a, b: None).signature and pendulum_torque.jacobian(
+        "q") is by_q
     np.testing.assert_allclose(by_q(q, qdd), 9.81 * np.cos(q)[..., None] * np.eye(3), rtol=1e-14, atol=0)
     second = by_q.jacobian("q")(q, qdd)
     assert second.shape == (6, 3, 3, 3)
@@ -325,12 +331,14 @@ def test_another_process_rebuilds_the_kernel(random, tmp_path):
     value = local(q)
     (tmp_path / "kernel").write_bytes(pickle.dumps((local, q)))
     script = "import pickle, sys; k, q = pickle.load(open(sys.argv[1], 'rb')); print(repr(k(q).tolist()))"
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "kernel")], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "kernel")], capture_output=True, text=True,
+                          check=True)
     assert eval(done.stdout) == value.tolist()
 
 
-@pytest.mark.parametrize("number, dtype", [(2.0, np.float32), (2, np.float32), (True, np.float32), (np.float32(2), np.float32),
-                                           (np.float64(2), np.float64), (np.int8(2), np.float64), (np.array(2.0), np.float64)])
+@pytest.mark.parametrize("number, dtype", [(2.0, np.float32), (2, np.float32), (True, np.float32),
+                                           (np.float32(2), np.float32), (np.float64(2), np.float64),
+                                           (np.int8(2), np.float64), (np.array(2.0), np.float64)])
 def test_numbers_of_python_adapt_to_float32_as_in_numpy(number, dtype):
     scaled = cy.kernel("(n),()->(n)")(lambda x, c: x * c)
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -344,7 +352,8 @@ def test_threads_may_share_a_kernel(random):
     fresh = cy.kernel("(n)->(n)", name="fresh")(lambda q: np.sin(q) * 7)
     q = random.normal(size=(50, 3))
     answers = []
-    threads = [threading.Thread(target=lambda n: answers.append((n, fresh(q[:, :n]))), args=(n,)) for n in (1, 2, 3) * 4]
+    threads = [
+        threading.Thread(target=lambda n: answers.append((n, fresh(q[:, :n]))), args=(n,)) for n in (1, 2, 3) * 4]
     for t in threads:
         t.start()
     for t in threads:
@@ -391,13 +400,24 @@ def test_every_operation_compiled(random):
         exact = [x + y, x - y, x * y, -x, np.abs(y), np.sign(x), np.floor(x), np.ceil(x)]
         exact += [np.minimum(x, y), np.maximum(x, y), np.hypot(x, y)]
         powers = [x / y, x**2, x**3, x**-2, np.abs(x) ** 0.5, np.sqrt(np.abs(x)), np.exp(x), np.log(np.abs(x))]
-        angles = [np.sin(x), np.cos(x), np.tan(x), np.arcsin(np.sin(x)), np.arccos(np.cos(y)), np.arctan(x), np.arctan2(x, y)]
-        choices = [cy.where(x < y, x, 2.0), cy.where((x <= y) & ~(x == 0), y, x), x % 0.3, x // 0.3, (x > y) * 3.0, np.clip(x, -0.5, 0.5)]
+        angles = [
+            np.sin(x),
+            np.cos(x),
+            np.tan(x),
+            np.arcsin(np.sin(x)),
+            np.arccos(np.cos(y)),
+            np.arctan(x),
+            np.arctan2(x, y)]
+        choices = [
+            cy.where(x < y, x, 2.0),
+            cy.where((x <= y) & ~(x == 0), y, x), x % 0.3, x // 0.3, (x > y) * 3.0,
+            np.clip(x, -0.5, 0.5)]
         return np.stack(exact + powers + angles + choices)
 
     for p in random.normal(size=(50, 2)):
         np.testing.assert_allclose(everything(p), everything.reference(p), rtol=2e-14, atol=1e-14)
-    points = [[0.0, 0.0], [-0.0, 1.0], [np.inf, 1.0], [np.nan, 1.0], [1.0, np.nan], [-np.inf, np.inf], [1e308, 1e308], [5e-324, -1.0]]
+    points = [[0.0, 0.0], [-0.0, 1.0], [np.inf, 1.0], [np.nan, 1.0], [1.0, np.nan], [-np.inf, np.inf], [1e308, 1e308],
+              [5e-324, -1.0]]
     with np.errstate(all="ignore"):
         for p, got in zip(points, everything(points), strict=True):
             np.testing.assert_allclose(got[:11], everything.reference(p)[:11])
@@ -406,9 +426,13 @@ def test_every_operation_compiled(random):
 def test_import_is_quick_and_lean():
     """Nothing heavy comes along; what is left is NumPy and a little more."""
     heavy = ("sympy", "casadi", "jax", "mpmath", "rich", "cupy", "scipy", "llvmlite")
-    script = (f"import time, sys; a = time.perf_counter(); import numpy; b = time.perf_counter(); import cayley; c = time.perf_counter(); "
-              f"print(b - a, c - b, [m for m in {heavy} if m in sys.modules])")
-    printed = [subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout for _ in range(5)]
+    script = (
+        "import time, sys; a = time.perf_counter(); import numpy; b = time.perf_counter(); import cayley; c = "
+        "time.perf_counter(); "
+        f"print(b - a, c - b, [m for m in {heavy} if m in sys.modules])")
+    printed = [
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+        for _ in range(5)]
     runs = [line.split(" ", 2) for line in printed]
     assert all(run[2].strip() == "[]" for run in runs)
     numpys, ours = (np.median([float(run[k]) for run in runs]) for k in (0, 1))

@@ -1,4 +1,5 @@
-"""The loop over a batch: which memory it takes and which way the numbers go changes no bit, and little of it is stack."""
+"""The loop over a batch: which memory it takes and which way the numbers go changes no bit, and little of it is stack.
+"""
 
 import re
 import subprocess
@@ -93,7 +94,8 @@ def test_a_small_core_is_part_of_the_loop_and_others_are_called(steps, longest, 
 
 
 def test_the_heap_is_asked_for_what_the_buffers_need():
-    """The numbers of a block of states, a block of each operand beyond them, and places to begin at a line of memory."""
+    """The numbers of a block of states, a block of each operand beyond them, and places to begin at a line of memory.
+    """
     made = assembly(lambda x: x[0] + x[-1], "(n)->()", n=20000)
     [asked] = [int(size) for size in re.findall(r"@malloc\(i64 (\d+)\)", made)]
     needed = (20000 + 1) * WIDTH * 8

@@ -32,7 +32,8 @@ def on(machine, monkeypatch, q, qd):
 
 
 @pytest.mark.skipif(not X86, reason="runs the code of other x86 processors")
-@pytest.mark.parametrize("cpu, features, vector_bytes, fused", [("x86-64", "", 16, False), ("nehalem", "+sse4.2", 16, False),
+@pytest.mark.parametrize("cpu, features, vector_bytes, fused", [("x86-64", "", 16, False),
+                                                                ("nehalem", "+sse4.2", 16, False),
                                                                 ("sandybridge", "+avx", 32, False)])
 def test_older_processors_of_the_same_kind(cpu, features, vector_bytes, fused, monkeypatch):
     q, qd = np.random.default_rng(0).normal(scale=3.0, size=(2, 21, 5))
@@ -52,9 +53,10 @@ def test_the_width_of_vectors_does_not_change_a_bit(monkeypatch):
             assert (a == b).all(), vector_bytes
 
 
-@pytest.mark.parametrize("kind, present, vector_bytes, fused", [
-    ("x86_64", ("sse2", "avx", "avx2", "fma", "avx512f"), 64, True), ("AMD64", ("sse2", "avx", "avx2", "fma"), 32, True),
-    ("x86_64", ("sse2", "avx"), 32, False), ("x86_64", (), 16, False), ("arm64", (), 16, True), ("aarch64", ("neon",), 16, True)])
+@pytest.mark.parametrize("kind, present, vector_bytes, fused",
+                         [("x86_64", ("sse2", "avx", "avx2", "fma", "avx512f"), 64, True),
+                          ("AMD64", ("sse2", "avx", "avx2", "fma"), 32, True), ("x86_64", ("sse2", "avx"), 32, False),
+                          ("x86_64", (), 16, False), ("arm64", (), 16, True), ("aarch64", ("neon", ), 16, True)])
 def test_the_widest_vectors_that_the_processor_has(kind, present, vector_bytes, fused, monkeypatch):
     features = binding.get_host_cpu_features()
     features.update(dict.fromkeys(features, False) | dict.fromkeys(present, True))
@@ -71,5 +73,6 @@ def test_code_for_arm_is_made():
     arm = Machine("aarch64-unknown-linux-gnu", "cortex-a72", "+neon", 16, True)
     program = cy.kernel("(n),(n)->(n)")(text).program(n=3)
     core, single = (llvm.Core(program, width, "double", fused=True) for width in (arm.width("double"), 1))
-    for assembly in (core.part(0), batch_loop(core), rows("double", 2), single.part(0), native_call(single, named=False)):
+    for assembly in (core.part(0), batch_loop(core), rows("double",
+                                                          2), single.part(0), native_call(single, named=False)):
         assert assemble(assembly.text(), arm).startswith(b"\x7fELF")

@@ -91,9 +91,9 @@ FORMS = {
     "NaN x": lambda f, x, y, A, s, z: f(z, x),
     "x NaN": lambda f, x, y, A, s, z: f(x, z),
 }
-NO_FUNCTIONS_OF_ARRAYS = ("test", "info", "show_config", "show_runtime", "save", "savez", "savez_compressed", "savetxt", "load",
-                          "loadtxt", "genfromtxt", "fromfile", "fromregex", "fromstring", "seterr", "seterrcall", "setbufsize",
-                          "set_printoptions", "printoptions", "get_include")
+NO_FUNCTIONS_OF_ARRAYS = ("test", "info", "show_config", "show_runtime", "save", "savez", "savez_compressed", "savetxt",
+                          "load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "fromstring", "seterr",
+                          "seterrcall", "setbufsize", "set_printoptions", "printoptions", "get_include")
 UNINITIALISED = ("np.empty_like", "np.empty")
 WRONG_IN_NUMPY = ("np.arctan2.reduce", "np.atan2.reduce")  # reads what it has overwritten
 OF_ANOTHER_TYPE = ("itemsize", "nbytes", "strides")  # of truth values
@@ -161,7 +161,8 @@ def difference(name, function, label, form):
     except Exception as error:
         return f"{name} ({label}): {error!r}"
     wanted = np.concatenate([r.ravel().astype(float) for r in expected])
-    rounding = 2e-3 if label.startswith(("truth", "MASK")) else 1e-12  # NumPy computes functions of truth values in float16
+    # NumPy computes functions of truth values in float16
+    rounding = 2e-3 if label.startswith(("truth", "MASK")) else 1e-12
     if shapes == [r.shape for r in expected] and np.allclose(values, wanted, rtol=rounding, atol=1e-14, equal_nan=True):
         return None
     return f"{name} ({label}): {values} instead of {wanted}"

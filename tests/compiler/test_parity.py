@@ -7,7 +7,16 @@ import cayley as cy
 from cayley.compiler.trace import trace
 from compiler import mechanisms
 from compiler.mechanisms import program_of
-from compiler.parity import BACK_ENDS, COMPILER, agree, check_parity, check_program_parity, in_c, numeric_jacobians, states_of
+from compiler.parity import (
+    BACK_ENDS,
+    COMPILER,
+    agree,
+    check_parity,
+    check_program_parity,
+    in_c,
+    numeric_jacobians,
+    states_of,
+)
 
 CASES = {
     "pendulum_torque": ("(n),(n)->(n)", {"n": 2}),
@@ -31,7 +40,8 @@ def test_kernels_and_their_programs(name):
     kernel, program = cy.kernel(signature)(function), program_of(function, signature, **dimensions)
     assert kernel.program(**dimensions).key == program.key
     check_parity(kernel, *random_states(program))
-    check_program_parity(program, function, *random_states(program), without=BACK_ENDS)  # its Jacobians, without being compiled
+    # its Jacobians, without being compiled
+    check_program_parity(program, function, *random_states(program), without=BACK_ENDS)
 
 
 def test_a_wrong_program_is_caught():
@@ -62,9 +72,27 @@ def test_edge_values_in_c_are_those_of_numpy():
     pairs = np.array(np.meshgrid(values, values)).reshape(2, -1)
 
     def everything(a, b):
-        return np.stack([a + b, a - b, a * b, a / b, np.sqrt(a), np.sin(a), np.cos(a), np.tan(a), np.arcsin(a), np.arccos(a), np.arctan(a),
-                         np.arctan2(a, b), np.hypot(a, b), np.exp(a), np.log(a), np.abs(a), np.sign(a), np.floor(a), np.minimum(a, b),
-                         np.maximum(a, b), cy.where(a < b, 1.0, 0.0), cy.where(a <= b, 1.0, 0.0), cy.where(a == b, a, b)])
+        return np.stack([
+            a + b, a - b, a * b, a / b,
+            np.sqrt(a),
+            np.sin(a),
+            np.cos(a),
+            np.tan(a),
+            np.arcsin(a),
+            np.arccos(a),
+            np.arctan(a),
+            np.arctan2(a, b),
+            np.hypot(a, b),
+            np.exp(a),
+            np.log(a),
+            np.abs(a),
+            np.sign(a),
+            np.floor(a),
+            np.minimum(a, b),
+            np.maximum(a, b),
+            cy.where(a < b, 1.0, 0.0),
+            cy.where(a <= b, 1.0, 0.0),
+            cy.where(a == b, a, b)])
 
     program = trace(everything, Signature.parse("(),()->(23)"), {}, name="everything", inputs=["a", "b"])
     with np.errstate(all="ignore"):

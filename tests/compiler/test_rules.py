@@ -50,7 +50,8 @@ def squares(f, x):
     return f.sin(x) * f.sin(x), f.cos(x) * f.cos(x)
 
 
-# Each rule: what is written, and the node that it must become. f holds the operations, x, y and z are inputs, y > x > 0.
+# Each rule: what is written, and the node that it must become. f holds the operations, x, y and z are inputs, y > x >
+# 0.
 RULE_CASES = {
     "0 + x": (lambda f, x, y, z: 0.0 + x, lambda f, x, y, z: x),
     "x + 0": (lambda f, x, y, z: x + 0.0, lambda f, x, y, z: x),
@@ -61,7 +62,8 @@ RULE_CASES = {
     "(x - y) + (z - x)": (lambda f, x, y, z: (x - y) + (z - x), lambda f, x, y, z: f.raw("subtract", z, y)),
     "(x + y) - (y + z)": (lambda f, x, y, z: (x + y) - (y + z), lambda f, x, y, z: f.raw("subtract", x, z)),
     "(x - y) - (z - y)": (lambda f, x, y, z: (x - y) - (z - y), lambda f, x, y, z: f.raw("subtract", x, z)),
-    "(x - y) - (x + z)": (lambda f, x, y, z: (x - y) - (x + z), lambda f, x, y, z: f.raw("negative", f.raw("add", y, z))),
+    "(x - y) - (x + z)": (lambda f, x, y, z: (x - y) -
+                          (x + z), lambda f, x, y, z: f.raw("negative", f.raw("add", y, z))),
     "-2 + x": (lambda f, x, y, z: -2.0 + x, lambda f, x, y, z: f.raw("subtract", x, 2.0)),
     "x + -2": (lambda f, x, y, z: x + -2.0, lambda f, x, y, z: f.raw("subtract", x, 2.0)),
     "y + x": (lambda f, x, y, z: y + x, lambda f, x, y, z: f.raw("add", x, y)),
@@ -83,7 +85,8 @@ RULE_CASES = {
     "0.2 / x": (lambda f, x, y, z: 0.2 / x, lambda f, x, y, z: f.raw("divide", 0.2, x)),
     "y - x": (lambda f, x, y, z: y - x, lambda f, x, y, z: f.raw("subtract", y, x)),
     "(x - y) (y - x)": (lambda f, x, y, z: (x - y) * (y - x), lambda f, x, y, z: -f.raw("multiply", x - y, x - y)),
-    "(2 - x) (x - 2)": (lambda f, x, y, z: (2.0 - x) * (x - 2.0), lambda f, x, y, z: -f.raw("multiply", 2.0 - x, 2.0 - x)),
+    "(2 - x) (x - 2)": (lambda f, x, y, z: (2.0 - x) *
+                        (x - 2.0), lambda f, x, y, z: -f.raw("multiply", 2.0 - x, 2.0 - x)),
     "3 + (2 + x)": (lambda f, x, y, z: 3.0 + (2.0 + x), lambda f, x, y, z: f.raw("add", 5.0, x)),
     "(2 + x) + 3": (lambda f, x, y, z: (2.0 + x) + 3.0, lambda f, x, y, z: f.raw("add", 5.0, x)),
     "3 + (x - 2)": (lambda f, x, y, z: 3.0 + (x - 2.0), lambda f, x, y, z: f.raw("add", 1.0, x)),
@@ -107,7 +110,8 @@ RULE_CASES = {
     "3x + 2x": (lambda f, x, y, z: 3.0 * x + x * 2.0, lambda f, x, y, z: f.raw("multiply", 5.0, x)),
     "3x - 2x": (lambda f, x, y, z: 3.0 * x - 2.0 * x, lambda f, x, y, z: x),
     "x - 3x": (lambda f, x, y, z: x - 3.0 * x, lambda f, x, y, z: f.raw("negative", f.raw("multiply", 2.0, x))),
-    "2xy + xy": (lambda f, x, y, z: 2.0 * (x * y) + y * x, lambda f, x, y, z: f.raw("multiply", 3.0, f.raw("multiply", x, y))),
+    "2xy + xy": (lambda f, x, y, z: 2.0 *
+                 (x * y) + y * x, lambda f, x, y, z: f.raw("multiply", 3.0, f.raw("multiply", x, y))),
     "sin^2 + cos^2": (lambda f, x, y, z: squares(f, x)[0] + squares(f, x)[1], lambda f, x, y, z: 1.0),
     "cos^2 + sin^2": (lambda f, x, y, z: squares(f, x + y)[1] + squares(f, y + x)[0], lambda f, x, y, z: 1.0),
     "--x": (lambda f, x, y, z: f.negative(f.negative(x)), lambda f, x, y, z: x),
@@ -123,11 +127,15 @@ RULE_CASES = {
     "y x": (lambda f, x, y, z: y * x, lambda f, x, y, z: f.raw("multiply", x, y)),
     "3 (5 x)": (lambda f, x, y, z: 3.0 * (5.0 * x), lambda f, x, y, z: f.raw("multiply", 15.0, x)),
     "0.5 (2 x)": (lambda f, x, y, z: 0.5 * (2.0 * x), lambda f, x, y, z: x),
-    "(2 x) (3 y)": (lambda f, x, y, z: (2.0 * x) * (3.0 * y), lambda f, x, y, z: f.raw("multiply", 6.0, f.raw("multiply", x, y))),
-    "(3 x) (0.5 y)": (lambda f, x, y, z: (3.0 * x) * (0.5 * y), lambda f, x, y, z: f.raw("multiply", 1.5, f.raw("multiply", x, y))),
+    "(2 x) (3 y)": (lambda f, x, y, z: (2.0 * x) *
+                    (3.0 * y), lambda f, x, y, z: f.raw("multiply", 6.0, f.raw("multiply", x, y))),
+    "(3 x) (0.5 y)": (lambda f, x, y, z: (3.0 * x) *
+                      (0.5 * y), lambda f, x, y, z: f.raw("multiply", 1.5, f.raw("multiply", x, y))),
     "3 (2 / x)": (lambda f, x, y, z: 3.0 * (2.0 / x), lambda f, x, y, z: f.raw("divide", 6.0, x)),
-    "(0.5 / x) (2 y)": (lambda f, x, y, z: (0.5 / x) * (2.0 * y), lambda f, x, y, z: f.raw("multiply", y, f.raw("divide", 1.0, x))),
-    "(2 y) (3 / x)": (lambda f, x, y, z: (2.0 * y) * (3.0 / x), lambda f, x, y, z: f.raw("multiply", y, f.raw("divide", 6.0, x))),
+    "(0.5 / x) (2 y)": (lambda f, x, y, z: (0.5 / x) *
+                        (2.0 * y), lambda f, x, y, z: f.raw("multiply", y, f.raw("divide", 1.0, x))),
+    "(2 y) (3 / x)": (lambda f, x, y, z: (2.0 * y) *
+                      (3.0 / x), lambda f, x, y, z: f.raw("multiply", y, f.raw("divide", 6.0, x))),
     "0 / x": (lambda f, x, y, z: 0.0 / x, lambda f, x, y, z: 0.0),
     "x / 4": (lambda f, x, y, z: x / 4.0, lambda f, x, y, z: f.raw("multiply", 0.25, x)),
     "x / -4": (lambda f, x, y, z: x / -4.0, lambda f, x, y, z: f.raw("negative", f.raw("multiply", 0.25, x))),
@@ -142,15 +150,17 @@ RULE_CASES = {
     "x**-2": (lambda f, x, y, z: x**-2, lambda f, x, y, z: f.raw("divide", 1.0, f.raw("multiply", x, x))),
     "x**0.5": (lambda f, x, y, z: x**0.5, lambda f, x, y, z: f.raw("sqrt", x)),
     "(x x)**1.5": (lambda f, x, y, z: (x * x)**1.5, lambda f, x, y, z: (x * x) * f.raw("sqrt", x * x)),
-    "(1 + x x)**-0.5": (lambda f, x, y, z: (1.0 + x * x)**-0.5,
-                        lambda f, x, y, z: f.raw("divide", 1.0, f.raw("sqrt", 1.0 + x * x))),
+    "(1 + x x)**-0.5": (lambda f, x, y, z:
+                        (1.0 + x * x)**-0.5, lambda f, x, y, z: f.raw("divide", 1.0, f.raw("sqrt", 1.0 + x * x))),
     "floor floor": (lambda f, x, y, z: f.floor(f.floor(7.0 * x)), lambda f, x, y, z: f.raw("floor", 7.0 * x)),
     "cos(-x)": (lambda f, x, y, z: f.cos(-x), lambda f, x, y, z: f.raw("cos", x)),
     "cos|x|": (lambda f, x, y, z: f.cos(abs(z)), lambda f, x, y, z: f.raw("cos", z)),
     "|-x|": (lambda f, x, y, z: abs(-z), lambda f, x, y, z: f.raw("absolute", z)),
     "||x||": (lambda f, x, y, z: abs(abs(z)), lambda f, x, y, z: f.raw("absolute", z)),
-    **{f"{op}(-x)": (lambda f, x, y, z, op=op: getattr(f, op)(-x), lambda f, x, y, z, op=op: f.raw("negative", f.raw(op, x)))
-       for op in ("sin", "tan", "arcsin", "arctan", "sign")},
+    **{
+        f"{op}(-x)": (lambda f, x, y, z, op=op: getattr(f, op)(-x), lambda f, x, y, z, op=op: f.raw(
+                          "negative", f.raw(op, x)))
+        for op in ("sin", "tan", "arcsin", "arctan", "sign")},
     "hypot(-x, y)": (lambda f, x, y, z: f.hypot(-x, y), lambda f, x, y, z: f.raw("hypot", x, y)),
     "hypot(y, |x|)": (lambda f, x, y, z: f.hypot(y, abs(x)), lambda f, x, y, z: f.raw("hypot", x, y)),
     "hypot(x, 0)": (lambda f, x, y, z: f.hypot(z, 0.0), lambda f, x, y, z: f.raw("absolute", z)),
@@ -174,12 +184,16 @@ RULE_CASES = {
     "where same": (lambda f, x, y, z: f.where(f.less(x, y), z, z), lambda f, x, y, z: z),
     "where 1": (lambda f, x, y, z: f.where(1.0, x, y), lambda f, x, y, z: x),
     "where 0": (lambda f, x, y, z: f.where(0.0, x, y), lambda f, x, y, z: y),
-    "where not": (lambda f, x, y, z: f.where(f.not_(f.less(x, y)), x, z), lambda f, x, y, z: f.raw("where", f.raw("less", x, y), z, x)),
-    "where number": (lambda f, x, y, z: f.where(x, y, z), lambda f, x, y, z: f.raw("where", f.raw("equal", 0.0, x), z, y)),
-    "truth + x": (lambda f, x, y, z: f.add(f.less(x, y), x), lambda f, x, y, z: x + f.raw("where", f.raw("less", x, y), 1.0, 0.0)),
-    "truth * x": (lambda f, x, y, z: f.multiply(f.less(y, x), x), lambda f, x, y, z: x * f.raw("where", f.raw("less", y, x), 1.0, 0.0)),
-    "sin truth": (lambda f, x, y, z: f.sin(f.less(x, y)), lambda f, x, y, z: f.raw("sin", f.raw("where", f.raw("less", x, y), 1.0, 0.0))),
-}
+    "where not": (lambda f, x, y, z: f.where(f.not_(f.less(x, y)), x, z),
+                  lambda f, x, y, z: f.raw("where", f.raw("less", x, y), z, x)),
+    "where number": (lambda f, x, y, z: f.where(x, y, z),
+                     lambda f, x, y, z: f.raw("where", f.raw("equal", 0.0, x), z, y)),
+    "truth + x": (lambda f, x, y, z: f.add(f.less(x, y), x),
+                  lambda f, x, y, z: x + f.raw("where", f.raw("less", x, y), 1.0, 0.0)),
+    "truth * x": (lambda f, x, y, z: f.multiply(f.less(y, x), x),
+                  lambda f, x, y, z: x * f.raw("where", f.raw("less", y, x), 1.0, 0.0)),
+    "sin truth": (lambda f, x, y, z: f.sin(f.less(x, y)),
+                  lambda f, x, y, z: f.raw("sin", f.raw("where", f.raw("less", x, y), 1.0, 0.0))), }
 
 
 @pytest.mark.parametrize("written, simple", RULE_CASES.values(), ids=RULE_CASES.keys())
@@ -192,8 +206,9 @@ def test_each_rule_fires_and_is_true(written, simple):
     assert node is graph.lift(simple(build, *inputs))
     for seed in range(5):
         random = np.random.default_rng(seed)
-        x, y, z = (MP.mpf(v) + MP.mpf(w) * MP.mpf(2)**-60 for v, w in zip(
-            (random.uniform(0.1, 0.5), random.uniform(0.6, 0.9), -random.uniform(0.1, 3.0)), random.random(3), strict=True))
+        x, y, z = (MP.mpf(v) + MP.mpf(w) * MP.mpf(2)**-60
+                   for v, w in zip((random.uniform(0.1, 0.5), random.uniform(0.6, 0.9),
+                                    -random.uniform(0.1, 3.0)), random.random(3), strict=True))
         [found] = evaluate([node], {"x": x, "y": y, "z": z})
         expected = written(InDigits(), x, y, z)
         assert abs(found - expected) <= MP.mpf("1e-50") * (1 + abs(expected))
@@ -252,13 +267,38 @@ def test_constants_do_not_overflow_when_they_gather(written):
 
 
 FOLDED = {
-    "add": (2.0, -3.5), "subtract": (2.0, -3.5), "multiply": (2.0, -3.5), "divide": (7.0, -3.5), "negative": (2.0,), "sqrt": (2.0,),
-    "sin": (2.0,), "cos": (2.0,), "tan": (2.0,), "arcsin": (0.5,), "arccos": (0.5,), "arctan": (2.0,), "arctan2": (2.0, -3.0),
-    "exp": (2.0,), "log": (2.0,), "hypot": (2.0, -3.0), "absolute": (-2.0,), "sign": (-2.0,), "floor": (-2.5,),
-    "minimum": (2.0, -3.0), "maximum": (2.0, -3.0), "less": (2.0, 3.0), "less_equal": (2.0, 2.0), "equal": (2.0, 3.0),
-    "and": (2.0, 3.0), "or": (0.0, 3.0), "not": (2.0,), "not_equal": (2.0, 3.0), "where": (1.0, 2.0, 3.0), "power": (2.0, -3.0),
-    "remainder": (-7.0, 3.0), "floor_divide": (-7.0, 2.0),
-}
+    "add": (2.0, -3.5),
+    "subtract": (2.0, -3.5),
+    "multiply": (2.0, -3.5),
+    "divide": (7.0, -3.5),
+    "negative": (2.0,),
+    "sqrt": (2.0,),
+    "sin": (2.0,),
+    "cos": (2.0,),
+    "tan": (2.0,),
+    "arcsin": (0.5,),
+    "arccos": (0.5,),
+    "arctan": (2.0,),
+    "arctan2": (2.0, -3.0),
+    "exp": (2.0,),
+    "log": (2.0,),
+    "hypot": (2.0, -3.0),
+    "absolute": (-2.0,),
+    "sign": (-2.0,),
+    "floor": (-2.5,),
+    "minimum": (2.0, -3.0),
+    "maximum": (2.0, -3.0),
+    "less": (2.0, 3.0),
+    "less_equal": (2.0, 2.0),
+    "equal": (2.0, 3.0),
+    "and": (2.0, 3.0),
+    "or": (0.0, 3.0),
+    "not": (2.0,),
+    "not_equal": (2.0, 3.0),
+    "where": (1.0, 2.0, 3.0),
+    "power": (2.0, -3.0),
+    "remainder": (-7.0, 3.0),
+    "floor_divide": (-7.0, 2.0), }
 
 
 def test_folding_is_tried_for_every_operation():
@@ -273,8 +313,9 @@ def test_operations_on_constants_are_folded(op):
     assert node.op == "constant" and node.value == pytest.approx(float(expected), rel=1e-15)
 
 
-@pytest.mark.parametrize("op, values", [("divide", (1.0, 0.0)), ("log", (0.0,)), ("sqrt", (-1.0,)), ("arcsin", (2.0,)), ("exp", (1000.0,)),
-                                        ("floor", (math.inf,)), ("power", (0.0, -1.0))])
+@pytest.mark.parametrize("op, values", [("divide", (1.0, 0.0)), ("log", (0.0,)), ("sqrt", (-1.0,)),
+                                        ("arcsin", (2.0,)), ("exp", (1000.0,)), ("floor", (math.inf,)),
+                                        ("power", (0.0, -1.0))])
 def test_what_has_no_finite_value_is_left_to_the_machine(op, values):
     graph = Graph()
     node = RULES[op](*[graph.constant(v) for v in values])
@@ -320,7 +361,8 @@ def operations(nodes):
 
 def program(outputs, *names):
     graph = outputs[0].graph
-    return Program("f", tuple(Variable(n, (), (graph.input(n),)) for n in names), (Variable("out", (len(outputs),), tuple(outputs)),))
+    return Program("f", tuple(Variable(n, (), (graph.input(n), )) for n in names),
+                   (Variable("out", (len(outputs), ), tuple(outputs)), ))
 
 
 def same(first, second, names, seed=0):
@@ -381,7 +423,8 @@ def test_repeated_divisors_are_inverted_once(text, after):
 
 @pytest.mark.parametrize("op", ["add", "multiply"])
 def test_long_sums_and_products_are_simplified_in_linear_time(op):
-    """Ten thousand terms or factors: the lists of them must not be copied along (that would be fifty million entries)."""
+    """Ten thousand terms or factors: the lists of them must not be copied along (that would be fifty million entries).
+    """
     graph = Graph()
     inputs = [graph.input(f"x{k}") for k in range(10_000)]
     total = inputs[0]
@@ -430,7 +473,8 @@ SEEDS = st.integers(0, 2**64)
 def grow(random, length, values):
     """A pool of nodes, and of what each would be if it were computed as written."""
     graph = Graph()
-    pool = [(graph.input(name), MP.mpf(v)) for name, v in values.items()] + [(graph.constant(c), MP.mpf(c)) for c in CONSTANTS]
+    pool = [(graph.input(name), MP.mpf(v)) for name, v in values.items()] + [
+        (graph.constant(c), MP.mpf(c)) for c in CONSTANTS]
     for _ in range(length):
         op = random.choice(sorted(ARITY))
         chosen = [random.choice(pool if random.random() < 0.5 else pool[-5:]) for _ in range(ARITY[op])]
@@ -451,7 +495,8 @@ def check_random_expressions(seed, length):
     values = {name: random.uniform(-1.5, 1.5) for name in "wxyz"}
     pool = grow(random, length, values)
     nodes, expected = [n for n, _ in pool], [v for _, v in pool]
-    original = Program("f", tuple(Variable(n, (), (nodes[k],)) for k, n in enumerate("wxyz")), (variable("out", nodes, nodes[0].graph),))
+    original = Program("f", tuple(Variable(n, (), (nodes[k], )) for k, n in enumerate("wxyz")),
+                       (variable("out", nodes, nodes[0].graph), ))
     size = max(1, *[abs(v) for v in expected])
     for made in (original, rebuild(original), factored(original), simplify(original)):
         found = evaluate(made.results, values)
@@ -470,15 +515,17 @@ def test_factoring_never_adds_an_operation(seed, length):
     graph, random = Graph(), Random(seed)
     pool = [graph.input(n) for n in "wxyz"] + [graph.constant(c) for c in (2.0, -3.0, 1.5)]
     for _ in range(length):
-        pool.append(RULES[random.choice(["add", "subtract", "multiply", "multiply"])](random.choice(pool), random.choice(pool)))
+        pool.append(RULES[random.choice(["add", "subtract", "multiply", "multiply"])](random.choice(pool),
+                                                                                      random.choice(pool)))
     original = program(pool[-3:], *"wxyz")
     before, after = count(rebuild(original)), count(factored(original))
     assert after.multiplications + after.additions <= before.multiplications + before.additions
     assert same(original, factored(original), "wxyz")
 
 
-@pytest.mark.parametrize("text", [lambda x: (x + np.nan) - np.nan, lambda x: (x - np.nan) + np.nan, lambda x: np.nan - (np.nan - x),
-                                  lambda x: np.nan * x - np.nan, lambda x: (np.nan * x + np.nan) - (np.nan - x)])
+@pytest.mark.parametrize("text", [
+    lambda x: (x + np.nan) - np.nan, lambda x: (x - np.nan) + np.nan, lambda x: np.nan -
+    (np.nan - x), lambda x: np.nan * x - np.nan, lambda x: (np.nan * x + np.nan) - (np.nan - x)])
 def test_a_constant_that_is_nan_is_not_taken_away_again(text):
     made = kernel("()->()", name="text", inputs=["x"])(text)
     assert np.isnan(made(2.0)) and np.isnan(made([1.0, 2.0])).all()

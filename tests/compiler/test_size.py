@@ -10,7 +10,9 @@ from cayley.compiler import compile, llvm
 
 
 def long_chain(steps):
-    """A linear recurrence on eight numbers, with a branch and a sine now and then so that truth values and pairs cross the cuts."""
+    """A linear recurrence on eight numbers, with a branch and a sine now and then so that truth values and pairs cross
+    the cuts.
+    """
     def text(x):
         y = list(x)
         early = x[0] < x[1]
@@ -63,6 +65,7 @@ def test_progress_is_shown_when_compiling_takes_long(monkeypatch, capsys):
     shown = []
     from rich.progress import Progress
     add = Progress.add_task
-    monkeypatch.setattr(Progress, "add_task", lambda self, title, **options: shown.append(title) or add(self, title, **options))
+    monkeypatch.setattr(Progress, "add_task",
+                        lambda self, title, **options: shown.append(title) or add(self, title, **options))
     cy.kernel("(n)->(n)", name="patient")(lambda x: x + 1)(np.zeros(2))
     assert shown == ["compiling patient"]

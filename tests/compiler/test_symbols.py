@@ -43,20 +43,30 @@ def test_equal_expressions_are_one_node(graph, x):
 
 
 @pytest.mark.parametrize("use", [
-    lambda s: 1 if s > 0 else 2, lambda s: s and 1, lambda s: not s, lambda s: 0 < s < 1, lambda s: max(s, 1.0), lambda s: s in [2.0],
-    lambda s: sorted([s, 1.0]), lambda s: [1 for _ in range(2) if s == 1.0], lambda s: bool(s == s), lambda s: any([s > 1.0]),
-])
+    lambda s: 1 if s > 0 else 2,
+    lambda s: s and 1,
+    lambda s: not s,
+    lambda s: 0 < s < 1,
+    lambda s: max(s, 1.0),
+    lambda s: s in [2.0],
+    lambda s: sorted([s, 1.0]),
+    lambda s: [1 for _ in range(2) if s == 1.0],
+    lambda s: bool(s == s),
+    lambda s: any([s > 1.0]), ])
 def test_a_branch_on_a_value_names_the_replacement(x, use):
     with pytest.raises(TraceError, match=r"cy\.where"):
         use(x[0])
 
 
 @pytest.mark.parametrize("use, message", [
-    (float, "NumPy's functions instead of those of math"), (math.sin, "NumPy's functions"),
+    (float, "NumPy's functions instead of those of math"),
+    (math.sin, "NumPy's functions"),
     (lambda s: math.hypot(s, 1.0), "NumPy's functions"),
-    (int, r"np\.floor"), (range, "shapes must not depend"), (lambda s: [1, 2][s], "shapes must not depend"),
-    (lambda s: np.zeros(3).__setitem__(0, s), "dtype=object"), (lambda s: np.array([s, 1.0], dtype=float), "dtype=object"),
-])
+    (int, r"np\.floor"),
+    (range, "shapes must not depend"),
+    (lambda s: [1, 2][s], "shapes must not depend"),
+    (lambda s: np.zeros(3).__setitem__(0, s), "dtype=object"),
+    (lambda s: np.array([s, 1.0], dtype=float), "dtype=object"), ])
 def test_a_symbol_is_not_a_number(x, use, message):
     with pytest.raises(TraceError, match=message):
         use(x[0])
@@ -88,8 +98,8 @@ def test_numbers_that_nodes_accept(graph, x):
 
 def test_symbols_of_two_traces_do_not_mix(x):
     other = Graph().input("y")
-    for use in (lambda: x[0] + other, lambda: x * other, lambda: np.where(x > 0.0, other, x), lambda: apply("hypot", x[0], other),
-                lambda: np.stack([x[0], other]).sum()):
+    for use in (lambda: x[0] + other, lambda: x * other, lambda: np.where(x > 0.0, other, x),
+                lambda: apply("hypot", x[0], other), lambda: np.stack([x[0], other]).sum()):
         with pytest.raises(TraceError, match="another"):
             use()
 
@@ -101,72 +111,118 @@ POINT = {"x": np.array([0.3, -0.7, 0.6]), "y": np.array([0.5, 0.2, -0.4]),
 MASK = np.array([True, False, True])
 
 NUMPY_CASES = {
-    **{f"np.{name}": (lambda x, y, A, name=name: getattr(np, name)(x)) for name in (
-        "sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "absolute", "fabs", "sign", "floor", "ceil", "trunc", "negative",
-        "positive", "square", "reciprocal", "deg2rad", "radians", "rad2deg", "degrees", "conjugate", "sum", "prod", "max", "min", "amax",
-        "amin", "mean",
-        "diag", "cumsum", "diff", "ravel", "flip", "real", "std", "var", "average", "atleast_2d", "zeros_like")},
-    **{f"np.{name}(x, y)": (lambda x, y, A, name=name: getattr(np, name)(x, y)) for name in (
-        "add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "remainder", "floor_divide",
-        "cross",
-        "outer", "dot", "inner", "vdot", "vecdot", "kron", "append")},
-    "np.sqrt": lambda x, y, A: np.sqrt(x * x), "np.log": lambda x, y, A: np.log(x * x), "np.power": lambda x, y, A: np.power(x, 3),
-    "x**[0, 1, 2]": lambda x, y, A: x**np.arange(3), "x**-2.0": lambda x, y, A: x**-2.0,
-    "np.float_power": lambda x, y, A: np.float_power(x, 2), "A @ x": lambda x, y, A: A @ x, "x @ A": lambda x, y, A: x @ A,
-    "x @ y": lambda x, y, A: x @ y, "A @ A": lambda x, y, A: A @ A, "floats @ A": lambda x, y, A: np.arange(9.0).reshape(3, 3) @ A,
-    "A @ floats": lambda x, y, A: A @ np.array([1.0, 0.0, 2.0]), "A.dot(x)": lambda x, y, A: A.dot(x),
-    "np.matmul of none": lambda x, y, A: A[:, :0] @ x[:0], "np.tensordot": lambda x, y, A: np.tensordot(A, x, 1),
-    "np.cross of rows": lambda x, y, A: np.cross(A, x), "np.cross of a list": lambda x, y, A: np.cross([1.0, 0.0, 0.0], x),
-    "np.trace": lambda x, y, A: np.trace(A), "A.trace()": lambda x, y, A: A.trace(), "np.diagonal": lambda x, y, A: np.diagonal(A),
-    "norm": lambda x, y, A: np.linalg.norm(x), "norm of rows": lambda x, y, A: np.linalg.norm(A, axis=1),
-    "norm 2": lambda x, y, A: np.linalg.norm(x, 2), "norm of a matrix": lambda x, y, A: np.linalg.norm(A),
-    "norm fro": lambda x, y, A: np.linalg.norm(A, "fro"), "norm keepdims": lambda x, y, A: np.linalg.norm(A, axis=0, keepdims=True),
-    "det": lambda x, y, A: np.linalg.det(A), "det of two": lambda x, y, A: np.linalg.det(A[:2, 1:]),
-    "det of one": lambda x, y, A: np.linalg.det(A[:1, :1]), "det of none": lambda x, y, A: np.linalg.det(A[:0, :0]),
+    **{
+        f"np.{name}": (lambda x, y, A, name=name: getattr(np, name)(x))
+        for name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "absolute", "fabs", "sign", "floor", "ceil", "trunc", "negative", "positive", "square", "reciprocal", "deg2rad", "radians", "rad2deg", "degrees", "conjugate", "sum", "prod", "max", "min", "amax", "amin", "mean", "diag", "cumsum", "diff", "ravel", "flip", "real", "std", "var", "average", "atleast_2d", "zeros_like")},
+    **{
+        f"np.{name}(x, y)": (lambda x, y, A, name=name: getattr(np, name)(x, y))
+        for name in ("add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "remainder", "floor_divide", "cross", "outer", "dot", "inner", "vdot", "vecdot", "kron", "append")},
+    "np.sqrt": lambda x, y, A: np.sqrt(x * x),
+    "np.log": lambda x, y, A: np.log(x * x),
+    "np.power": lambda x, y, A: np.power(x, 3),
+    "x**[0, 1, 2]": lambda x, y, A: x**np.arange(3),
+    "x**-2.0": lambda x, y, A: x**-2.0,
+    "np.float_power": lambda x, y, A: np.float_power(x, 2),
+    "A @ x": lambda x, y, A: A @ x,
+    "x @ A": lambda x, y, A: x @ A,
+    "x @ y": lambda x, y, A: x @ y,
+    "A @ A": lambda x, y, A: A @ A,
+    "floats @ A": lambda x, y, A: np.arange(9.0).reshape(3, 3) @ A,
+    "A @ floats": lambda x, y, A: A @ np.array([1.0, 0.0, 2.0]),
+    "A.dot(x)": lambda x, y, A: A.dot(x),
+    "np.matmul of none": lambda x, y, A: A[:, :0] @ x[:0],
+    "np.tensordot": lambda x, y, A: np.tensordot(A, x, 1),
+    "np.cross of rows": lambda x, y, A: np.cross(A, x),
+    "np.cross of a list": lambda x, y, A: np.cross([1.0, 0.0, 0.0], x),
+    "np.trace": lambda x, y, A: np.trace(A),
+    "A.trace()": lambda x, y, A: A.trace(),
+    "np.diagonal": lambda x, y, A: np.diagonal(A),
+    "norm": lambda x, y, A: np.linalg.norm(x),
+    "norm of rows": lambda x, y, A: np.linalg.norm(A, axis=1),
+    "norm 2": lambda x, y, A: np.linalg.norm(x, 2),
+    "norm of a matrix": lambda x, y, A: np.linalg.norm(A),
+    "norm fro": lambda x, y, A: np.linalg.norm(A, "fro"),
+    "norm keepdims": lambda x, y, A: np.linalg.norm(A, axis=0, keepdims=True),
+    "det": lambda x, y, A: np.linalg.det(A),
+    "det of two": lambda x, y, A: np.linalg.det(A[:2, 1:]),
+    "det of one": lambda x, y, A: np.linalg.det(A[:1, :1]),
+    "det of none": lambda x, y, A: np.linalg.det(A[:0, :0]),
     "det of four": lambda x, y, A: np.linalg.det(np.block([[A, x[:, None]], [y, 1.0]])),
-    "einsum": lambda x, y, A: np.einsum("ij,jk,k->i", A, A, x), "einsum trace": lambda x, y, A: np.einsum("ii", A),
-    "np.stack": lambda x, y, A: np.stack([x, y, [1.0, 2.0, 3.0]]), "np.stack scalars": lambda x, y, A: np.stack([x[0], 1.0, y[1]]),
-    "np.concatenate": lambda x, y, A: np.concatenate([x, [1.0], y]), "np.hstack": lambda x, y, A: np.hstack([x, y]),
+    "einsum": lambda x, y, A: np.einsum("ij,jk,k->i", A, A, x),
+    "einsum trace": lambda x, y, A: np.einsum("ii", A),
+    "np.stack": lambda x, y, A: np.stack([x, y, [1.0, 2.0, 3.0]]),
+    "np.stack scalars": lambda x, y, A: np.stack([x[0], 1.0, y[1]]),
+    "np.concatenate": lambda x, y, A: np.concatenate([x, [1.0], y]),
+    "np.hstack": lambda x, y, A: np.hstack([x, y]),
     "np.vstack": lambda x, y, A: np.vstack([x, A]),
     "np.block": lambda x, y, A: np.block([[A, x[:, None]], [np.zeros((1, 3)), 1.0]]),
-    "np.column_stack": lambda x, y, A: np.column_stack([x, y]), "np.split": lambda x, y, A: np.sin(np.split(x, 3)[1]),
-    "np.where": lambda x, y, A: np.where(x > 0.0, x, y), "np.where of a scalar": lambda x, y, A: np.where(x[0] < y[0], A, 0.0),
-    "np.where of booleans": lambda x, y, A: np.where(MASK, x, 1.0), "cy.where": lambda x, y, A: where(x <= y, np.sin(x), y),
-    "np.clip": lambda x, y, A: np.clip(x, -0.5, 0.5), "x.clip": lambda x, y, A: x.clip(-0.5, 0.5),
-    "np.clip low": lambda x, y, A: np.clip(x, y, None), "np.clip high": lambda x, y, A: np.clip(A, None, 0.5),
-    "np.max all": lambda x, y, A: np.max(A), "A.max()": lambda x, y, A: A.max(),
-    "np.max axis": lambda x, y, A: np.max(A, axis=1, keepdims=True), "np.min axes": lambda x, y, A: np.min(A, axis=(0, 1)),
-    "np.max initial": lambda x, y, A: np.max(x, initial=0.5), "np.sum axis": lambda x, y, A: np.sum(A, axis=0),
-    "A.sum()": lambda x, y, A: A.sum(), "A.mean(axis=1)": lambda x, y, A: A.mean(axis=1),
-    "np.prod axis": lambda x, y, A: np.prod(A, axis=1), "sum of Python": lambda x, y, A: sum(x),
-    "np.sum of a list": lambda x, y, A: np.sum([x[0], y[0], 1.0]), "np.add.reduce": lambda x, y, A: np.add.reduce(A, axis=1),
-    "np.add.accumulate": lambda x, y, A: np.add.accumulate(x), "np.multiply.outer": lambda x, y, A: np.multiply.outer(x, y),
-    "<": lambda x, y, A: 1.0 * (x < y), "<=": lambda x, y, A: 1.0 * (x <= y), ">": lambda x, y, A: 1.0 * (x > y),
-    ">=": lambda x, y, A: 1.0 * (x >= y), "==": lambda x, y, A: 1.0 * (x == y), "!=": lambda x, y, A: 1.0 * (x != y),
-    "x[0] != y": lambda x, y, A: 1.0 * (x[0] != y), "&": lambda x, y, A: 1.0 * ((x < y) & (x > 0)),
-    "|": lambda x, y, A: 1.0 * ((x < y) | (x > 0)), "~": lambda x, y, A: 1.0 * ~(x < y),
+    "np.column_stack": lambda x, y, A: np.column_stack([x, y]),
+    "np.split": lambda x, y, A: np.sin(np.split(x, 3)[1]),
+    "np.where": lambda x, y, A: np.where(x > 0.0, x, y),
+    "np.where of a scalar": lambda x, y, A: np.where(x[0] < y[0], A, 0.0),
+    "np.where of booleans": lambda x, y, A: np.where(MASK, x, 1.0),
+    "cy.where": lambda x, y, A: where(x <= y, np.sin(x), y),
+    "np.clip": lambda x, y, A: np.clip(x, -0.5, 0.5),
+    "x.clip": lambda x, y, A: x.clip(-0.5, 0.5),
+    "np.clip low": lambda x, y, A: np.clip(x, y, None),
+    "np.clip high": lambda x, y, A: np.clip(A, None, 0.5),
+    "np.max all": lambda x, y, A: np.max(A),
+    "A.max()": lambda x, y, A: A.max(),
+    "np.max axis": lambda x, y, A: np.max(A, axis=1, keepdims=True),
+    "np.min axes": lambda x, y, A: np.min(A, axis=(0, 1)),
+    "np.max initial": lambda x, y, A: np.max(x, initial=0.5),
+    "np.sum axis": lambda x, y, A: np.sum(A, axis=0),
+    "A.sum()": lambda x, y, A: A.sum(),
+    "A.mean(axis=1)": lambda x, y, A: A.mean(axis=1),
+    "np.prod axis": lambda x, y, A: np.prod(A, axis=1),
+    "sum of Python": lambda x, y, A: sum(x),
+    "np.sum of a list": lambda x, y, A: np.sum([x[0], y[0], 1.0]),
+    "np.add.reduce": lambda x, y, A: np.add.reduce(A, axis=1),
+    "np.add.accumulate": lambda x, y, A: np.add.accumulate(x),
+    "np.multiply.outer": lambda x, y, A: np.multiply.outer(x, y),
+    "<": lambda x, y, A: 1.0 * (x < y),
+    "<=": lambda x, y, A: 1.0 * (x <= y),
+    ">": lambda x, y, A: 1.0 * (x > y),
+    ">=": lambda x, y, A: 1.0 * (x >= y),
+    "==": lambda x, y, A: 1.0 * (x == y),
+    "!=": lambda x, y, A: 1.0 * (x != y),
+    "x[0] != y": lambda x, y, A: 1.0 * (x[0] != y),
+    "&": lambda x, y, A: 1.0 * ((x < y) & (x > 0)),
+    "|": lambda x, y, A: 1.0 * ((x < y) | (x > 0)),
+    "~": lambda x, y, A: 1.0 * ~(x < y),
     "np.logical_and": lambda x, y, A: 1.0 * np.logical_and(x < y, x > 0),
     "np.logical_or": lambda x, y, A: 1.0 * np.logical_or(x < y, x > 0),
-    "np.logical_not": lambda x, y, A: 1.0 * np.logical_not(x < y), "np.all": lambda x, y, A: 1.0 * np.all(x < 1.0),
-    "np.any": lambda x, y, A: 1.0 * np.any(A > 0.85, axis=0), ".all()": lambda x, y, A: 1.0 * (A < 0.5).all(axis=1),
+    "np.logical_not": lambda x, y, A: 1.0 * np.logical_not(x < y),
+    "np.all": lambda x, y, A: 1.0 * np.all(x < 1.0),
+    "np.any": lambda x, y, A: 1.0 * np.any(A > 0.85, axis=0),
+    ".all()": lambda x, y, A: 1.0 * (A < 0.5).all(axis=1),
     ".any()": lambda x, y, A: 1.0 * (x > 1.0).any(),
     "~ of mixed": lambda x, y, A: np.where(~(np.concatenate([x, [1.0, -1.0]]) > 0), 1.0, 2.0),
     "functions of mixed": lambda x, y, A: np.sin(np.concatenate([x, [1.0, -1.0]])),
     "quotient of mixed": lambda x, y, A: 1.0 / np.concatenate([x, [2.0]]),
-    "power of mixed": lambda x, y, A: np.concatenate([x, [2, 3]])**2, "x % 0.4": lambda x, y, A: x % 0.4,
-    "x // 0.4": lambda x, y, A: x // 0.4, "abs": lambda x, y, A: abs(x), "slices": lambda x, y, A: A[1:, ::2] - A.T[0, :2, None],
-    "index list": lambda x, y, A: x[[2, 0]], "mask of booleans": lambda x, y, A: x[MASK],
-    "np.take": lambda x, y, A: np.take(x, [0, 2]), "np.roll": lambda x, y, A: np.roll(x, 1),
-    "np.tile": lambda x, y, A: np.tile(x, 2), "np.triu": lambda x, y, A: np.triu(A),
-    "np.broadcast_to": lambda x, y, A: np.broadcast_to(x[0], (2, 2)), "np.polyval": lambda x, y, A: np.polyval([1.0, 2.0, 3.0], x),
-    "reshape": lambda x, y, A: A.reshape(-1)[::2], "np.swapaxes": lambda x, y, A: np.swapaxes(A, 0, 1),
-    "np.squeeze": lambda x, y, A: np.squeeze(x[:1]), "full": lambda x, y, A: x + np.full_like(x, 2.0),
-    "eye": lambda x, y, A: np.eye(3) - 2.0 * np.outer(x, x), "float array * symbol": lambda x, y, A: np.arange(3.0) * x[0],
+    "power of mixed": lambda x, y, A: np.concatenate([x, [2, 3]])**2,
+    "x % 0.4": lambda x, y, A: x % 0.4,
+    "x // 0.4": lambda x, y, A: x // 0.4,
+    "abs": lambda x, y, A: abs(x),
+    "slices": lambda x, y, A: A[1:, ::2] - A.T[0, :2, None],
+    "index list": lambda x, y, A: x[[2, 0]],
+    "mask of booleans": lambda x, y, A: x[MASK],
+    "np.take": lambda x, y, A: np.take(x, [0, 2]),
+    "np.roll": lambda x, y, A: np.roll(x, 1),
+    "np.tile": lambda x, y, A: np.tile(x, 2),
+    "np.triu": lambda x, y, A: np.triu(A),
+    "np.broadcast_to": lambda x, y, A: np.broadcast_to(x[0], (2, 2)),
+    "np.polyval": lambda x, y, A: np.polyval([1.0, 2.0, 3.0], x),
+    "reshape": lambda x, y, A: A.reshape(-1)[::2],
+    "np.swapaxes": lambda x, y, A: np.swapaxes(A, 0, 1),
+    "np.squeeze": lambda x, y, A: np.squeeze(x[:1]),
+    "full": lambda x, y, A: x + np.full_like(x, 2.0),
+    "eye": lambda x, y, A: np.eye(3) - 2.0 * np.outer(x, x),
+    "float array * symbol": lambda x, y, A: np.arange(3.0) * x[0],
     "plain object array": lambda x, y, A: np.array([[x[0], 1.0], [0.0, x[1]]]) @ np.array([x[0], 2.0]),
     "np.sqrt of plain": lambda x, y, A: np.sqrt(np.array([x[0], x[2]])),
     "plain @ symbols": lambda x, y, A: np.array([x[0], 0.0, 1.0]) @ A,
-    "np.cross of plain": lambda x, y, A: np.cross(np.array([x[0], 0.0, 1.0]), y),
-}
+    "np.cross of plain": lambda x, y, A: np.cross(np.array([x[0], 0.0, 1.0]), y), }
 
 
 def in_place(x, y, A):
@@ -202,13 +258,16 @@ def test_numpy_gives_the_same_on_symbols_and_on_floats(function):
     if array.ndim:
         assert isinstance(result, np.ndarray)
     nodes = [graph.lift(v) for v in array.flat]
-    values = {f"{name}[{', '.join(map(str, i))}]": value[i] for name, value in POINT.items() for i in np.ndindex(value.shape)}
+    values = {
+        f"{name}[{', '.join(map(str, i))}]": value[i]
+        for name, value in POINT.items()
+        for i in np.ndindex(value.shape)}
     np.testing.assert_allclose(in_floats(nodes, values).reshape(array.shape), expected, rtol=1e-13, atol=1e-15)
 
 
 def test_results_stay_symbols(x, A):
-    for result in (x + 1.0, 1.0 * x, np.sin(x), A @ x, np.cross(x, x), np.stack([x[0], 1.0]), np.zeros_like(x), A[0], A.T, x[::-1],
-                   np.split(x, 3)[0]):
+    for result in (x + 1.0, 1.0 * x, np.sin(x), A @ x, np.cross(x, x), np.stack([x[0], 1.0]), np.zeros_like(x), A[0],
+                   A.T, x[::-1], np.split(x, 3)[0]):
         assert isinstance(result, Symbols)
     for result in (x[0], np.sum(x), x @ x, np.linalg.norm(x), np.max(A), np.sin(x[0]), np.where(x[0] > 0.0, 1.0, x[1])):
         assert isinstance(result, Node)
@@ -217,35 +276,50 @@ def test_results_stay_symbols(x, A):
 
 
 REFUSED = {
-    "np.sinh": (lambda x, A: np.sinh(x), r"np\.exp"), "np.tanh": (lambda x, A: np.tanh(x[0]), r"np\.exp"),
-    "np.rint": (lambda x, A: np.rint(x), r"np\.floor"), "np.round": (lambda x, A: np.round(x), r"np\.floor"),
-    "np.log10": (lambda x, A: np.log10(x), r"np\.log"), "np.cbrt": (lambda x, A: np.cbrt(x), r"np\.log"),
-    "np.fmod": (lambda x, A: np.fmod(x, 1.0), r"np\.trunc"), "np.logical_xor": (lambda x, A: np.logical_xor(x, x), "&"),
-    "np.copysign": (lambda x, A: np.copysign(1.0, x), r"np\.sign"), "np.isnan": (lambda x, A: np.isnan(x), "x != x"),
+    "np.sinh": (lambda x, A: np.sinh(x), r"np\.exp"),
+    "np.tanh": (lambda x, A: np.tanh(x[0]), r"np\.exp"),
+    "np.rint": (lambda x, A: np.rint(x), r"np\.floor"),
+    "np.round": (lambda x, A: np.round(x), r"np\.floor"),
+    "np.log10": (lambda x, A: np.log10(x), r"np\.log"),
+    "np.cbrt": (lambda x, A: np.cbrt(x), r"np\.log"),
+    "np.fmod": (lambda x, A: np.fmod(x, 1.0), r"np\.trunc"),
+    "np.logical_xor": (lambda x, A: np.logical_xor(x, x), "&"),
+    "np.copysign": (lambda x, A: np.copysign(1.0, x), r"np\.sign"),
+    "np.isnan": (lambda x, A: np.isnan(x), "x != x"),
     "np.isfinite": (lambda x, A: np.isfinite(x), r"np\.abs\(x\) < np\.inf"),
     "np.isinf": (lambda x, A: np.isinf(x), r"np\.abs\(x\) == np\.inf"),
-    "np.fmin": (lambda x, A: np.fmin(x, 0.0), r"np\.minimum"), "np.fmax": (lambda x, A: np.fmax(x, 0.0), r"np\.maximum"),
+    "np.fmin": (lambda x, A: np.fmin(x, 0.0), r"np\.minimum"),
+    "np.fmax": (lambda x, A: np.fmax(x, 0.0), r"np\.maximum"),
     "np.nan_to_num": (lambda x, A: np.nan_to_num(x), r"cy\.where"),
-    "np.heaviside": (lambda x, A: np.heaviside(x, 1.0), r"cy\.where"), "inv": (lambda x, A: np.linalg.inv(A[:2]), "square matrices"),
-    "solve": (lambda x, A: np.linalg.solve(A, x[:2]), "3 equations"), "svd": (lambda x, A: np.linalg.svd(A), r"cy\.newton"),
+    "np.heaviside": (lambda x, A: np.heaviside(x, 1.0), r"cy\.where"),
+    "inv": (lambda x, A: np.linalg.inv(A[:2]), "square matrices"),
+    "solve": (lambda x, A: np.linalg.solve(A, x[:2]), "3 equations"),
+    "svd": (lambda x, A: np.linalg.svd(A), r"cy\.newton"),
     "eigvalsh": (lambda x, A: np.linalg.eigvalsh(A), r"cy\.newton"),
     "singular values": (lambda x, A: np.linalg.lstsq(A, x)[3][0], "singular values"),
     "rcond": (lambda x, A: np.linalg.pinv(A, rcond=x[0]), "one number"),
-    "linalg.cross": (lambda x, A: np.linalg.cross(x, x), r"use np\.cross"), "fft": (lambda x, A: np.fft.fft(x), "write it out"),
-    "np.sort": (lambda x, A: np.sort(x), r"np\.minimum"), "np.argmax": (lambda x, A: np.argmax(x), r"cy\.where"),
-    "np.argmin": (lambda x, A: np.argmin(x), r"cy\.where"), "np.argsort": (lambda x, A: np.argsort(x), r"cy\.where"),
-    "np.nonzero": (lambda x, A: np.nonzero(x), r"cy\.where"), "np.where alone": (lambda x, A: np.where(x > 0.0), r"cy\.where"),
-    "np.isclose": (lambda x, A: np.isclose(x, x), "tolerance"), "np.allclose": (lambda x, A: np.allclose(x, x), "must not ask"),
-    "np.array_equal": (lambda x, A: np.array_equal(x, x), "must not ask"), "np.unique": (lambda x, A: np.unique(x), "numpy.unique"),
+    "linalg.cross": (lambda x, A: np.linalg.cross(x, x), r"use np\.cross"),
+    "fft": (lambda x, A: np.fft.fft(x), "write it out"),
+    "np.sort": (lambda x, A: np.sort(x), r"np\.minimum"),
+    "np.argmax": (lambda x, A: np.argmax(x), r"cy\.where"),
+    "np.argmin": (lambda x, A: np.argmin(x), r"cy\.where"),
+    "np.argsort": (lambda x, A: np.argsort(x), r"cy\.where"),
+    "np.nonzero": (lambda x, A: np.nonzero(x), r"cy\.where"),
+    "np.where alone": (lambda x, A: np.where(x > 0.0), r"cy\.where"),
+    "np.isclose": (lambda x, A: np.isclose(x, x), "tolerance"),
+    "np.allclose": (lambda x, A: np.allclose(x, x), "must not ask"),
+    "np.array_equal": (lambda x, A: np.array_equal(x, x), "must not ask"),
+    "np.unique": (lambda x, A: np.unique(x), "numpy.unique"),
     "np.interp": (lambda x, A: np.interp(x, [0.0, 1.0], [2.0, 3.0]), "numpy.interp"),
-    "np.median": (lambda x, A: np.median(x), "numpy.median"), "norm 1": (lambda x, A: np.linalg.norm(x, 1), "as a sum"),
+    "np.median": (lambda x, A: np.median(x), "numpy.median"),
+    "norm 1": (lambda x, A: np.linalg.norm(x, 1), "as a sum"),
     "norm 2 of a matrix": (lambda x, A: np.linalg.norm(A, 2), "Frobenius"),
     "norm 2 of axes": (lambda x, A: np.linalg.norm(A, 2, axis=(0, 1)), "Frobenius"),
     "det of a rectangle": (lambda x, A: np.linalg.det(A[:2]), "square matrices"),
     "into floats": (lambda x, A: np.add(x, 1.0, out=np.zeros(3)), "dtype=object"),
     "np.add where": (lambda x, A: np.add(x, x, out=x.copy(), where=MASK), r"cy\.where"),
-    "x**0.3": (lambda x, A: x**0.3, r"np\.exp"), "np.vectorize": (lambda x, A: np.vectorize(lambda a: a)(x), "cannot be traced"),
-}
+    "x**0.3": (lambda x, A: x**0.3, r"np\.exp"),
+    "np.vectorize": (lambda x, A: np.vectorize(lambda a: a)(x), "cannot be traced"), }
 
 
 @pytest.mark.parametrize("use, message", REFUSED.values(), ids=REFUSED.keys())
@@ -272,16 +346,19 @@ def traced(function):
 
 
 @pytest.mark.parametrize("function, reason, line", [
-    (lambda x: np.zeros(3) if x[0] > 0.0 else x, r"cy\.where", "if x[0] > 0.0"), (lambda x: np.sinh(x), r"np\.exp", "np.sinh(x)"),
+    (lambda x: np.zeros(3) if x[0] > 0.0 else x, r"cy\.where", "if x[0] > 0.0"),
+    (lambda x: np.sinh(x), r"np\.exp", "np.sinh(x)"),
     (lambda x: x * math.sin(x[0]), "NumPy's functions", "math.sin"),
     (lambda x: np.sin(np.array([x[0], 1.0, 0.0])), r"np\.stack", "np.sin(np.array("),
-    (lambda x: x[x > 0.0], r"cy\.where", "x[x > 0.0]"), (lambda x: np.linalg.inv(x), "square matrices", "np.linalg.inv"),
-    (lambda x: x.foo, "foo", "x.foo"), (lambda x: x + np.zeros(4), "broadcast", "np.zeros(4)"),
-])
+    (lambda x: x[x > 0.0], r"cy\.where", "x[x > 0.0]"),
+    (lambda x: np.linalg.inv(x), "square matrices", "np.linalg.inv"),
+    (lambda x: x.foo, "foo", "x.foo"),
+    (lambda x: x + np.zeros(4), "broadcast", "np.zeros(4)"), ])
 def test_the_error_names_the_line(function, reason, line):
     with pytest.raises(TraceError, match=reason) as caught:
         traced(function)
-    assert "law cannot be traced, line" in str(caught.value) and "test_symbols.py" in str(caught.value) and line in str(caught.value)
+    assert "law cannot be traced, line" in str(caught.value) and "test_symbols.py" in str(caught.value) and line in str(
+        caught.value)
 
 
 def test_a_trace_of_everything_at_once():

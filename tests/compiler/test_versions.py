@@ -24,11 +24,14 @@ except cy.CayleyError if "cy" in globals() else ImportError as error:
 """
 
 
-@pytest.mark.parametrize("package, version, least", [("numpy", "2.2.6", "2.3"), ("numpy", "1.26.4", "2.3"), ("llvmlite", "0.47.0", "0.48")])
+@pytest.mark.parametrize("package, version, least", [("numpy", "2.2.6", "2.3"), ("numpy", "1.26.4", "2.3"),
+                                                     ("llvmlite", "0.47.0", "0.48")])
 def test_an_old_package_is_named(package, version, least):
-    done = subprocess.run([sys.executable, "-c", OLD.format(package=package, version=version)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", OLD.format(package=package, version=version)], capture_output=True,
+                          text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"VersionError True Cayley needs {package} {least} or later; this is {version}: pip install")
+    assert done.stdout.startswith(
+        f"VersionError True Cayley needs {package} {least} or later; this is {version}: pip install")
 
 
 def test_an_old_python_is_named():
@@ -45,7 +48,9 @@ def test_others_are_welcome(name, version):
 
 def test_everything_says_the_same():
     bounds = dict(re.fullmatch(r"([\w-]+)>=([\d.]+)", text).groups() for text in PROJECT["dependencies"])
-    assert {name: bounds.get(name) for name in ("numpy", "llvmlite")} == {name: LEAST[name] for name in ("numpy", "llvmlite")}
+    assert {name: bounds.get(name)
+            for name in ("numpy", "llvmlite")} == {name: LEAST[name]
+                                                   for name in ("numpy", "llvmlite")}
     least = LEAST["Python"]
     assert PROJECT["requires-python"] == f">={least}"
     named = [text.rsplit(" ", 1)[1] for text in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", text)]

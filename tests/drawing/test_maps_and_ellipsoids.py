@@ -1,4 +1,6 @@
-"""Manipulability maps against closed forms of the planar arm; ellipsoids against the Jacobian, flat and endless ones included."""
+"""Manipulability maps against closed forms of the planar arm; ellipsoids against the Jacobian, flat and endless ones
+included.
+"""
 
 from itertools import pairwise
 
@@ -66,7 +68,9 @@ def test_the_map_of_puma_is_that_of_the_indices_and_its_curves_are_singular():
     found = manipulability_map(puma, "tool", over=("joint2", "joint3"), q=[0.2, 0, 0, 0.1, 0.3, 0.0], resolution=41)
     for k, l in ((0, 0), (7, 30), (40, 12)):
         q = np.array([0.2, found.horizontal[l], found.vertical[k], 0.1, 0.3, 0.0])
-        assert found.values[k, l] == pytest.approx(float(manipulability(puma, q, "tool", task="position", axes="world")), rel=1e-9)
+        assert found.values[k,
+                            l] == pytest.approx(float(manipulability(puma, q, "tool", task="position", axes="world")),
+                                                rel=1e-9)
     J = puma.jacobian(found.singular_configurations, "tool", axes="world")[:, :3, :3]
     assert len(J) > 80 and np.abs(np.linalg.det(J)).max() < 1e-7
     crossings = 0
@@ -82,12 +86,12 @@ def test_the_map_of_puma_is_that_of_the_indices_and_its_curves_are_singular():
 
 
 def test_the_condition_number_and_a_redundant_arm():
-    found = manipulability_map(cy.load("panda"), "tool", over=("panda_joint2", "panda_joint4"), index="inverse_condition_number",
-                               resolution=15)
+    found = manipulability_map(cy.load("panda"), "tool", over=("panda_joint2", "panda_joint4"),
+                               index="inverse_condition_number", resolution=15)
     assert ((found.values >= 0) & (found.values <= 1)).all() and found.unit == "" and len(found.singular) == 0
     found.draw()
-    posed = manipulability_map(cy.load("planar3r"), "tool", over=("joint2", "joint3"), task="pose", characteristic_length=0.5,
-                               resolution=21)
+    posed = manipulability_map(cy.load("planar3r"), "tool", over=("joint2", "joint3"), task="pose",
+                               characteristic_length=0.5, resolution=21)
     assert np.allclose(posed.values, 1.0 * 0.8 * np.abs(np.sin(posed.horizontal))[None, :] / 0.5**2, atol=1e-12)
 
 
@@ -95,7 +99,8 @@ def test_maps_refuse_what_has_no_meaning():
     planar, scara = cy.load("planar2r"), cy.load("scara")
     with pytest.raises(ConventionError, match="different units"):
         manipulability_map(scara, "tool", over=("joint1", "joint2"))
-    assert manipulability_map(scara, "tool", over=("joint1", "joint2"), characteristic_length=0.3, resolution=9).values.shape == (9, 9)
+    assert manipulability_map(scara, "tool", over=("joint1", "joint2"), characteristic_length=0.3,
+                              resolution=9).values.shape == (9, 9)
     with pytest.raises(ConventionError, match="different units"):
         manipulability_map(cy.load("puma560"), "tool", over=("joint2", "joint3"), task="pose")
     with pytest.raises(SingularityError, match="3 rows, and only 2 velocities"):
@@ -181,8 +186,11 @@ def test_flat_and_endless_ellipsoids_in_space(lost, tmp_path):
         curve = manipulability_map(tree, frame, over=("joint2", "joint3"), resolution=9)
         q = curve.singular_configurations[0]
     else:
-        tree = Tree.of("two", map(Body, "abc"), [Joint("j", "a", "b", Revolute()), Joint("k", "b", "c", Revolute((1.0, 0.0, 0.0)))])
-        tree = tree.with_frame("tip", "c", np.array([[1, 0, 0, 0.5 if lost == 2 else 0.0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
+        tree = Tree.of("two", map(Body, "abc"),
+                       [Joint("j", "a", "b", Revolute()),
+                        Joint("k", "b", "c", Revolute((1.0, 0.0, 0.0)))])
+        tree = tree.with_frame(
+            "tip", "c", np.array([[1, 0, 0, 0.5 if lost == 2 else 0.0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
         frame, q = "tip", resting(tree)
     ax = draw_ellipsoids(tree, q, frame)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -193,7 +201,9 @@ def test_flat_and_endless_ellipsoids_in_space(lost, tmp_path):
 
 
 def test_the_default_scale_fits_the_robot():
-    postures = {"panda": [0.3, 0.4, 0.2, -1.8, 0.1, 2.0, 0.5], "planar3r": [0.2, 0.5, 0.6], "ur5": [0.1, -1.2, 1.0, 0.2, 0.7, 0.0]}
+    postures = {
+        "panda": [0.3, 0.4, 0.2, -1.8, 0.1, 2.0, 0.5], "planar3r": [0.2, 0.5, 0.6],
+        "ur5": [0.1, -1.2, 1.0, 0.2, 0.7, 0.0]}
     for name, q in postures.items():
         arm = cy.load(name)
         ax = draw_ellipsoids(arm, q, "tool")

@@ -1,4 +1,6 @@
-"""Stick figures: what is drawn is where the kinematics say, read back from the artists; labels keep apart; every robot is drawn."""
+"""Stick figures: what is drawn is where the kinematics say, read back from the artists; labels keep apart; every robot
+is drawn.
+"""
 
 import subprocess
 import sys
@@ -65,7 +67,8 @@ def test_a_planar_arm_is_drawn_in_its_plane_where_trigonometry_says():
     q = [0.5, 0.8, -0.3]
     ax = stick_figure(cy.load("planar3r"), q)
     angles, lengths = np.cumsum(q), [1.0, 0.8, 0.5]
-    corners = np.cumsum([[0, 0], *[[length * np.cos(a), length * np.sin(a)] for a, length in zip(angles, lengths, strict=True)]], axis=0)
+    corners = np.cumsum([[0, 0], *[[length * np.cos(a), length * np.sin(a)]
+                                   for a, length in zip(angles, lengths, strict=True)]], axis=0)
     for k, body in enumerate(["link1", "link2", "link3"]):
         (drawn,) = line_data(ax, f"_{body}")
         assert np.allclose(drawn[[0, -1]], corners[k:k + 2], atol=1e-12)
@@ -78,7 +81,8 @@ def test_a_planar_arm_is_drawn_in_its_plane_where_trigonometry_says():
 
 
 def test_an_arm_in_space_passes_through_the_frames_of_pinocchio():
-    arm, model = cy.load(URDFS["panda_description/urdf/panda.urdf"]), pin.buildModelFromUrdf(URDFS["panda_description/urdf/panda.urdf"])
+    arm, model = cy.load(URDFS["panda_description/urdf/panda.urdf"]), pin.buildModelFromUrdf(
+        URDFS["panda_description/urdf/panda.urdf"])
     q = np.array([0.3, 0.4, 0.2, -1.8, 0.1, 2.0, 0.5, 0.01, 0.02])
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
@@ -108,7 +112,8 @@ def test_links_go_over_the_common_normal_of_their_axes():
     z, x = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
     path = link_path(np.zeros(3), z, np.array([0.4, 0.3, 0.5]), x)
     assert np.allclose(path, [[0, 0, 0], [0, 0, 0.5], [0, 0.3, 0.5], [0.4, 0.3, 0.5]])
-    assert np.allclose(link_path(np.zeros(3), z, np.array([0.4, 0.3, 0.5]), z), [[0, 0, 0], [0.4, 0.3, 0], [0.4, 0.3, 0.5]])
+    assert np.allclose(link_path(np.zeros(3), z, np.array([0.4, 0.3, 0.5]), z),
+                       [[0, 0, 0], [0.4, 0.3, 0], [0.4, 0.3, 0.5]])
     nearly = np.array([1e-3, 0.0, 1.0]) / np.hypot(1e-3, 1)
     assert len(link_path(np.zeros(3), z, np.array([0.4, 0.3, 0.5]), nearly)) == 2   # the common normal is far away
     assert len(link_path(np.zeros(3), None, np.ones(3), None)) == 2
@@ -161,7 +166,8 @@ def test_which_mechanisms_are_planar():
     assert plane_normal(chain(Prismatic((1.0, 0.0, 0.0)))) is None
     assert np.allclose(np.abs(plane_normal(chain(Prismatic((1.0, 0.0, 0.0)), Prismatic((0.0, 1.0, 0.0))))), [0, 0, 1])
     assert np.allclose(plane_normal(chain(Planar(), Revolute())), [0, 0, 1])
-    assert all(plane_normal(chain(motion)) is None for motion in (Spherical(), Floating(), Universal(), Helical(pitch=0.1)))
+    assert all(
+        plane_normal(chain(motion)) is None for motion in (Spherical(), Floating(), Universal(), Helical(pitch=0.1)))
     assert plane_normal(cy.load("scara")) is None
     oblique = tuple(np.array([1.0, 2.0, 2.0]) / 3)
     view = view_of(chain(Revolute(oblique), Revolute(oblique)))
@@ -196,7 +202,8 @@ def test_the_whole_figure_is_inside_the_axes():
         assert (seen > [page.x0, page.y0]).all() and (seen < [page.x1, page.y1]).all()
 
 
-@pytest.mark.parametrize(("name", "frames"), [("puma560", "bodies"), ("panda", "bodies"), (TALOS, "bodies"), ("planar3r", "bodies")])
+@pytest.mark.parametrize(("name", "frames"), [("puma560", "bodies"), ("panda", "bodies"), (TALOS, "bodies"),
+                                              ("planar3r", "bodies")])
 def test_labels_do_not_overlap(name, frames):
     tree = cy.load(URDFS.get(name, name))
     names = [body.name for body in tree.bodies][:24] if name == TALOS else frames
@@ -223,7 +230,8 @@ def test_the_resting_configuration_is_within_the_limits():
     arm = cy.load("panda")
     q = resting(arm)
     assert q[0] == 0.0 and q[3] == pytest.approx(0.5 * (-3.0718 - 0.0698))
-    one_sided = Tree.of("t", [Body("a"), Body("b")], [Joint("j", "a", "b", Revolute(), limits=Limits((1.0,), (np.inf,)))])
+    one_sided = Tree.of("t", [Body("a"), Body("b")],
+                        [Joint("j", "a", "b", Revolute(), limits=Limits((1.0,), (np.inf,)))])
     assert resting(one_sided).tolist() == [1.0]
     assert np.array_equal(configurations(arm, None), q[None])
 

@@ -35,14 +35,17 @@ def shift(*step):
 def arm(*joints, tool=(0.0, 0.0, 0.0)):
     """Joints (motion, step before it, limits) one after the other."""
     names = ["root", *[f"b{k}" for k in range(len(joints))]]
-    made = [Joint(f"j{k}", names[k], names[k + 1], motion, shift(*step), Limits(*(((x,) for x in limits) if limits else ())))
-            for k, (motion, step, limits) in enumerate(joints)]
+    made = [
+        Joint(f"j{k}", names[k], names[k + 1], motion, shift(*step), Limits(*(((x,)
+                                                                               for x in limits) if limits else ())))
+        for k, (motion, step, limits) in enumerate(joints)]
     return Tree.of("arm", map(Body, names), made, frames=[Frame("tool", names[-1], shift(*tool))])
 
 
 def spherical_arm(first, second):
     """A yaw, a pitch and an elbow: its tool reaches a spherical shell."""
-    return arm((Revolute(), (0, 0, 0), None), (Revolute(Y), (0, 0, 0), None), (Revolute(Y), (first, 0, 0), None), tool=(second, 0, 0))
+    return arm((Revolute(), (0, 0, 0), None), (Revolute(Y), (0, 0, 0), None), (Revolute(Y), (first, 0, 0), None),
+               tool=(second, 0, 0))
 
 
 @pytest.mark.parametrize(("first", "second"), [(1.0, 0.4), (0.5, 0.5)])
@@ -73,7 +76,8 @@ def test_limits_are_kept_to():
     angle = np.arctan2(found.points[:, 1], found.points[:, 0])
     assert -0.5 <= angle.min() < -0.49 and 0.69 < angle.max() <= 0.7
     assert found.volume == pytest.approx(0.5 * 1.2 * (1.0**2 - 0.4**2) * 0.4, rel=0.03)
-    assert (found.nearest, found.farthest) == (pytest.approx(0.4, abs=1e-9), pytest.approx(np.hypot(1.0, 0.3), abs=1e-9))
+    assert (found.nearest, found.farthest) == (pytest.approx(0.4,
+                                                             abs=1e-9), pytest.approx(np.hypot(1.0, 0.3), abs=1e-9))
     narrow = workspace(tree, "tool", samples=1000, limits={"j0": (0.0, 0.0), "j2": (0.0, 0.0)})
     assert np.abs(narrow.points[:, 1:]).max() < 1e-15
 
@@ -81,7 +85,8 @@ def test_limits_are_kept_to():
 def test_the_farthest_reach_of_real_arms_is_found():
     """Stretched: along the links in a line. Panda, within its limits: no sample of many more reaches farther."""
     ur5 = cy.load("ur5")
-    assert workspace(ur5, "tool", samples=20_000).farthest == pytest.approx(workspace(ur5, "tool", seed=3).farthest, abs=1e-6)
+    assert workspace(ur5, "tool",
+                     samples=20_000).farthest == pytest.approx(workspace(ur5, "tool", seed=3).farthest, abs=1e-6)
     panda = cy.load("panda")
     found = workspace(panda, "tool", samples=50_000)
     many = random_configurations(panda, list(range(7)), 400_000, 9)
@@ -93,7 +98,8 @@ def test_points_are_where_the_configurations_lead():
     scara = cy.load("scara")
     found = workspace(scara, "tool", samples=500)
     assert np.allclose(found.points, scara.pose(found.configurations, "tool")[:, :3, 3], atol=1e-13)
-    assert ((found.configurations >= np.maximum(scara.lower, -np.pi)) & (found.configurations <= np.minimum(scara.upper, np.pi))).all()
+    assert ((found.configurations >= np.maximum(scara.lower, -np.pi)) &
+            (found.configurations <= np.minimum(scara.upper, np.pi))).all()
     assert np.array_equal(found.points, workspace(scara, "tool", samples=500).points)
     places, chosen, names = found.section
     assert np.allclose(places[:, 0], np.hypot(*found.points[:, :2].T)) and len(chosen) == 500 and names[1] == "z [m]"
@@ -102,7 +108,8 @@ def test_points_are_where_the_configurations_lead():
 
 def test_curves_and_surfaces_have_no_volume():
     assert workspace(arm((Revolute(), (0, 0, 0), None), tool=(1, 0, 0)), "tool", samples=1000).dimension == 1
-    torus = workspace(arm((Revolute(), (0, 0, 0), None), (Revolute(Y), (1, 0, 0), None), tool=(0.2, 0, 0)), "tool", samples=1000)
+    torus = workspace(arm((Revolute(), (0, 0, 0), None), (Revolute(Y), (1, 0, 0), None), tool=(0.2, 0, 0)), "tool",
+                      samples=1000)
     assert torus.dimension == 2 and torus.volume == 0.0 and torus.area is None
     torus.draw()
 
@@ -114,7 +121,8 @@ def test_a_leg_is_seen_from_its_body():
         Joint("knee", "hip", "shank", Revolute(Y), shift(0, 0, -0.4), Limits((0.0,), (2.0,)))],
         frames=[Frame("foot", "shank", shift(0, 0, -0.4))])
     found = workspace(free, "foot", relative_to="trunk", samples=5000, center=(0.3, 0, 0))
-    assert found.farthest == pytest.approx(0.8, abs=1e-9) and found.nearest == pytest.approx(0.8 * np.cos(1.0), abs=1e-9)
+    assert found.farthest == pytest.approx(0.8, abs=1e-9) and found.nearest == pytest.approx(
+        0.8 * np.cos(1.0), abs=1e-9)
     assert joints_between(free, "foot", "trunk") == [1, 2]
     found.draw()
     with pytest.raises(ModelError, match="joint 'free' of leg is floating and has no end"):
@@ -132,9 +140,11 @@ def test_a_joint_that_follows_another_does_so():
 
 def test_wrong_input_is_named():
     slider = arm((Prismatic(), (0, 0, 0), None), (Revolute(Y), (1, 0, 0), None))
-    with pytest.raises(ModelError, match=r"joint 'j0' of arm is prismatic and has no end.*limits=\{'j0': \(lower, upper\)\}"):
+    with pytest.raises(ModelError,
+                       match=r"joint 'j0' of arm is prismatic and has no end.*limits=\{'j0': \(lower, upper\)\}"):
         workspace(slider, "tool")
-    assert workspace(slider, "tool", limits={"j0": (0.0, 1.0)}, samples=200).farthest == pytest.approx(np.sqrt(2), abs=1e-9)
+    assert workspace(slider, "tool", limits={"j0": (0.0, 1.0)},
+                     samples=200).farthest == pytest.approx(np.sqrt(2), abs=1e-9)
     with pytest.raises(ModelError, match="has no joint 'j9'"):
         workspace(slider, "tool", limits={"j9": (0, 1)})
     with pytest.raises(ModelError, match="limits of joint 'j0' are crossed"):
@@ -143,13 +153,15 @@ def test_wrong_input_is_named():
         workspace(slider, "root")
     with pytest.raises(SignatureError, match="100 samples"):
         workspace(slider, "tool", samples=3)
-    ball = Tree.of("ball", [Body("a"), Body("b")], [Joint("j", "a", "b", Spherical(), limits=Limits((0.0,) * 4, (1.0,) * 4))])
+    ball = Tree.of("ball", [Body("a"), Body("b")],
+                   [Joint("j", "a", "b", Spherical(), limits=Limits((0.0,) * 4, (1.0,) * 4))])
     with pytest.raises(UnsupportedError, match="joint 'j' of ball is spherical and has limits"):
         workspace(ball, "b")
 
 
 def test_ball_joints_turn_all_ways_alike():
-    ball = Tree.of("ball", [Body("a"), Body("b")], [Joint("j", "a", "b", Spherical())], frames=[Frame("tip", "b", shift(1, 0, 0))])
+    ball = Tree.of("ball", [Body("a"), Body("b")], [Joint("j", "a", "b", Spherical())],
+                   frames=[Frame("tip", "b", shift(1, 0, 0))])
     found = workspace(ball, "tip", samples=50_000)
     assert np.allclose(np.linalg.norm(found.points, axis=1), 1.0) and np.abs(found.points.mean(axis=0)).max() < 0.02
     assert np.allclose(found.points.T @ found.points / 50_000, np.eye(3) / 3, atol=0.01)
@@ -186,9 +198,10 @@ def test_room_of_known_shapes():
 
 
 @pytest.mark.parametrize("make", [
-    lambda: arm((Revolute(), (0, 0, 0), None)), lambda: arm((Revolute(), (0, 0, 1), None), (Revolute(Y), (0, 0, 0), None)),
-    lambda: arm((Spherical(), (1, 0, 0), None)), lambda: arm((Prismatic(Y), (0, 0, 1), (0.5, 0.5))),
-])
+    lambda: arm((Revolute(), (0, 0, 0), None)),
+    lambda: arm((Revolute(), (0, 0, 1), None), (Revolute(Y), (0, 0, 0), None)),
+    lambda: arm((Spherical(), (1, 0, 0), None)),
+    lambda: arm((Prismatic(Y), (0, 0, 1), (0.5, 0.5))), ])
 def test_a_frame_that_stays_where_it_is_has_a_workspace_of_one_point(make):
     tree = make()
     found = workspace(tree, "tool", samples=200)

@@ -11,21 +11,27 @@ from cayley.model.tree import Tree
 from model.random_trees import random_pose, unit
 
 EVERY_SHORT_PATTERN = tuple("".join(kinds) for n in (1, 2, 3, 4) for kinds in product("RP", repeat=n))
-LONG_PATTERNS = ("RRRRR", "PRPRP", "RRRRRR", "RRPRRR", "PRRPRR", "RPRPPR", "PPPRRR", "PPPPPP", "RRRRRRR", "RPRPRPRP", "R" * 9)
+LONG_PATTERNS = ("RRRRR", "PRPRP", "RRRRRR", "RRPRRR", "PRRPRR", "RPRPPR", "PPPRRR", "PPPPPP", "RRRRRRR", "RPRPRPRP",
+                 "R" * 9)
 SPECIAL_TWISTS = (0.0, np.pi / 2, -np.pi / 2, np.pi)
 
 
-def random_chain(pattern: str, seed: int, *, twists: str = "general", frames: str = "modified", friction: bool = False) -> Tree:
-    """A chain with one joint for each letter of the pattern: full inertias, gravity in any direction, and a frame "tool" on the last link.
+def random_chain(pattern: str, seed: int, *, twists: str = "general", frames: str = "modified",
+                 friction: bool = False) -> Tree:
+    """A chain with one joint for each letter of the pattern: full inertias, gravity in any direction, and a frame
+    "tool" on the last link.
 
-    `twists`: "general", in (-pi, pi), or "special", multiples of 90 degrees. `frames`: "modified" puts the bodies' frames where the
-    modified Denavit-Hartenberg convention puts them; "any" puts them, and the axes of the joints, anywhere.
+    `twists`: "general", in (-pi, pi), or "special", multiples of 90 degrees. `frames`: "modified" puts the bodies'
+    frames where the modified Denavit-Hartenberg convention puts them; "any" puts them, and the axes of the joints,
+    anywhere.
     """
     random = np.random.default_rng([seed, *map(ord, pattern)])
     n = len(pattern)
     twist = random.choice(SPECIAL_TWISTS, n) if twists == "special" else random.uniform(-np.pi, np.pi, n)
-    rows = [DHRow(kind="revolute" if letter == "R" else "prismatic", theta=random.uniform(-np.pi, np.pi), d=random.uniform(-0.5, 0.5),
-                  a=random.uniform(-0.5, 0.5), alpha=alpha) for letter, alpha in zip(pattern, twist, strict=True)]
+    rows = [
+        DHRow(kind="revolute" if letter == "R" else "prismatic", theta=random.uniform(-np.pi, np.pi),
+              d=random.uniform(-0.5, 0.5), a=random.uniform(-0.5, 0.5), alpha=alpha)
+        for letter, alpha in zip(pattern, twist, strict=True)]
     placements = dh_row_poses(DHTable(tuple(rows), "modified"), np.zeros(n))
     axes = [(0.0, 0.0, 1.0)] * n
     if frames == "any":
@@ -33,7 +39,9 @@ def random_chain(pattern: str, seed: int, *, twists: str = "general", frames: st
         axes = [tuple(unit(random)) for _ in pattern]
     motions = [(Revolute if letter == "R" else Prismatic)(axis) for letter, axis in zip(pattern, axes, strict=True)]
     rubs = [Friction(*random.uniform(0.1, 2.0, 2)) if friction else Friction() for _ in pattern]
-    joints = [Joint(f"joint{i + 1}", f"link{i}", f"link{i + 1}", motions[i], placements[i], friction=rubs[i]) for i in range(n)]
+    joints = [
+        Joint(f"joint{i + 1}", f"link{i}", f"link{i + 1}", motions[i], placements[i], friction=rubs[i])
+        for i in range(n)]
     bodies = [Body("link0"), *[random_body(f"link{i + 1}", random) for i in range(n)]]
     return Tree.of(f"random {pattern}", bodies, joints, frames=[Frame("tool", f"link{n}", random_pose(random))],
                    gravity=9.81 * unit(random))

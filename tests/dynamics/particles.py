@@ -1,7 +1,7 @@
 """Inverse dynamics of trees from forward kinematics alone, in 60-digit arithmetic.
 
-Every body is a handful of particles with its mass, centre and inertia. With their accelerations along q + qd t + qdd t^2 / 2 and their
-derivatives by the joint coordinates, both by central differences, d'Alembert's principle gives
+Every body is a handful of particles with its mass, centre and inertia. With their accelerations along q + qd t + qdd
+t^2 / 2 and their derivatives by the joint coordinates, both by central differences, d'Alembert's principle gives
 
     tau_i = sum over particles of m (p'' - g) . dp/dq_i
 The particles may have negative masses: the law is linear in them, so bodies that nature does not make are covered too.
@@ -21,11 +21,12 @@ DIGITS = 60
 STEP = mpmath.mpf(10) ** -15  # differences of the second order are then right to 30 digits
 
 
-def particle_forces(tree: Tree, q: Any, qd: Any, qdd: Any, *, root: Callable[[Any], Any] | None = None, payload: Any = None) -> np.ndarray:
+def particle_forces(tree: Tree, q: Any, qd: Any, qdd: Any, *, root: Callable[[Any], Any] | None = None,
+                    payload: Any = None) -> np.ndarray:
     """Generalised forces (nv) of a tree of turning, sliding, screwing and fixed joints.
 
-    `root(t)` is the pose (4, 4) of the root in an inertial frame at the time t, if it moves; gravity is then given in that frame.
-    `payload` is (mass, frame, point in it).
+    `root(t)` is the pose (4, 4) of the root in an inertial frame at the time t, if it moves; gravity is then given in
+    that frame. `payload` is (mass, frame, point in it).
     """
     with mpmath.workdps(DIGITS):
         q, qd, qdd = exact(q), exact(qd), exact(qdd)
@@ -75,7 +76,9 @@ def particles(tree: Tree, payload: Any) -> tuple[Any, list[Any]]:
 
 
 def particles_of(body: Body) -> tuple[Any, Any]:
-    """Seven particles of a body: pairs on the principal axes, a metre to both sides of the centre, and what is left in the centre."""
+    """Seven particles of a body: pairs on the principal axes, a metre to both sides of the centre, and what is left in
+    the centre.
+    """
     inertia, center = exact(body.inertia), exact(body.center)
     second = (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) / 2 * exact(np.eye(3)) - inertia
     values, vectors = mpmath.eigsy(mpmath.matrix((second + second.T) / 2))

@@ -16,14 +16,17 @@ __all__ = ["ACCEPTED", "forces_there", "pinocchio_model", "places", "robot", "st
 
 @cache
 def robot(name, floating=False):
-    """The mechanism of a file; a mass that the file leaves out is none and mimic joints are free, as Pinocchio takes them."""
+    """The mechanism of a file; a mass that the file leaves out is none and mimic joints are free, as Pinocchio takes
+    them.
+    """
     tree = load_urdf(ROBOTS[name], floating_base=floating).spanning_tree()
     return replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies))
 
 
 @cache
 def pinocchio_model(name, floating=False):
-    return pin.buildModelFromUrdf(ROBOTS[name], pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(ROBOTS[name])
+    return pin.buildModelFromUrdf(ROBOTS[name], pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(
+        ROBOTS[name])
 
 
 def state_here(tree, seed, states=1):

@@ -1,4 +1,5 @@
-"""Operation counts: the counting scalar against its rules, counted runs against plain runs, and the published tables."""
+"""Operation counts: the counting scalar against its rules, counted runs against plain runs, and the published tables.
+"""
 
 import linecache
 from fractions import Fraction
@@ -145,7 +146,8 @@ def test_the_counted_run_gives_the_forces(method, pattern):
     scale = max(1.0, np.abs(expected).max())
     assert np.abs(run.tau - plain).max() <= 1e-13 * scale
     assert np.abs(run.tau - expected).max() <= 1e-12 * scale
-    assert all(a <= b for equation, cost in run.needed.items() for a, b in zip(cost, run.written[equation], strict=True))
+    assert all(a <= b for equation, cost in run.needed.items()
+               for a, b in zip(cost, run.written[equation], strict=True))
 
 
 @pytest.mark.spec("S1-43")
@@ -162,7 +164,8 @@ def test_the_counted_run_gives_the_forces_of_sliding_joints(method, pattern):
 @pytest.mark.parametrize("n", [1, 2, 6])
 def test_counts_do_not_depend_on_the_state(n):
     chain = serial_chain(generic_arm([GENERAL] * n))
-    first, second = (count_operations(text("augmented-links"), chain, np.random.default_rng(seed).normal(size=(3, n))) for seed in (1, 2))
+    first, second = (count_operations(text("augmented-links"), chain,
+                                      np.random.default_rng(seed).normal(size=(3, n))) for seed in (1, 2))
     assert first.needed == second.needed == count_operations(text("augmented-links"), chain).needed
 
 
@@ -219,7 +222,8 @@ def test_the_other_recursions_by_the_same_rules():
     assert summed(table_rules(ALGORITHM_56, GENERAL)) == "96n-75, 84n-71"
     assert summed(table_rules(ALGORITHM_53, GENERAL)) == "117n-94, 90n-78"
     euler = table_rules(ALGORITHM_53, GENERAL)["5.2.23f"]
-    assert str(euler) == "24n-17, 18n-16"  # the source has 24(n-1)+8, 18(n-1)+6: the products of zeros in I w are off-line here
+    # the source has 24(n-1)+8, 18(n-1)+6: the products of zeros in I w are off-line here
+    assert str(euler) == "24n-17, 18n-16"
     assert str(table_rules(ALGORITHM_56, GENERAL)["5.3.7g"]) == "15n-9, 15n-12"
 
 
@@ -229,8 +233,10 @@ def test_published_rows_add_up():
                          (published.TABLE_52_CORRECTED, published.TABLE_52_CORRECTED_TOTAL)):
         for kind in ("general", "special"):
             assert summed({e: getattr(entry, kind) for e, entry in table.items()}) == str(getattr(whole, kind))
-    assert published.TABLE_52_TOTAL.special(6) == (354, 351) and published.TABLE_52_CORRECTED_TOTAL.special(6) == (354, 340)
-    assert published.TABLE_53["Hollerbach 4x4 [14]"](6) == (4388, 3586) and published.TABLE_53["Khalil et al. [50]"](6) == (538, 478)
+    assert published.TABLE_52_TOTAL.special(6) == (354, 351) and published.TABLE_52_CORRECTED_TOTAL.special(6) == (354,
+                                                                                                                   340)
+    assert published.TABLE_53["Hollerbach 4x4 [14]"](6) == (
+        4388, 3586) and published.TABLE_53["Khalil et al. [50]"](6) == (538, 478)
     assert published.IN_THE_TEXT["Vukobratovic et al., as printed"](6) == (972, 830)  # not 992 and 776: spec E-12
     assert published.IN_THE_TEXT["Featherstone, Algorithm 5.4"](6) == (712, 550)
 
@@ -247,7 +253,9 @@ def test_nothing_idle():
         run = total(count_operations(augmented_links.inverse_dynamics, serial_chain(generic_arm([GENERAL] * n))).needed)
         assert whole(n) == (run.multiplications, run.additions)
         assert run.multiplications <= 93 * n - 108 and run.additions <= 81 * n - 100
-    rows = {"5.3.45b": "10n-14, 7n-11", "5.3.45e": "17n-22, 13n-18", "5.3.46a": "17n-19, 13n-17", "5.3.46b": "20n-26, 19n-25"}
+    rows = {
+        "5.3.45b": "10n-14, 7n-11", "5.3.45e": "17n-22, 13n-18", "5.3.46a": "17n-19, 13n-17",
+        "5.3.46b": "20n-26, 19n-25"}
     assert {e: str(figures[e]) for e in rows} == rows  # spec 4.6
     assert summed(nothing_idle("tensor-newton-euler")) == "96n-108, 84n-102"
     assert summed(nothing_idle("luh-walker-paul")) == "117n-136, 90n-115"
@@ -258,7 +266,9 @@ def test_nothing_idle_with_special_twists():
     whole = sum(nothing_idle("augmented-links", twist=RIGHT).values(), NO_FIGURES)
     for n in range(2, 10):
         assert whole.multiplications(n) <= 73 * n - 85 and whole.additions(n) <= 71 * n - 92
-    run = total(count_operations(augmented_links.inverse_dynamics, serial_chain(generic_arm([0, RIGHT, 0, RIGHT, RIGHT, RIGHT]))).needed)
+    run = total(
+        count_operations(augmented_links.inverse_dynamics, serial_chain(generic_arm([0, RIGHT, 0, RIGHT, RIGHT,
+                                                                                     RIGHT]))).needed)
     assert run.multiplications <= 351 and run.additions <= 332
 
 
@@ -270,7 +280,8 @@ def test_one_joint_is_outside_table_52():
 
 
 @pytest.mark.spec("S1-43")
-@pytest.mark.parametrize(("method", "last", "cost"), [("augmented-links", "5.3.46c", (1, 1)), ("tensor-newton-euler", "5.3.8c", (0, 0))])
+@pytest.mark.parametrize(("method", "last", "cost"), [("augmented-links", "5.3.46c", (1, 1)),
+                                                      ("tensor-newton-euler", "5.3.8c", (0, 0))])
 def test_the_last_equation_of_a_sliding_joint(method, last, cost):
     found = operations_by_equation(method, generic_arm([GENERAL] * 3, "RPR"))
     assert found.get(last, Cost())[:2] == cost
@@ -283,7 +294,8 @@ def test_the_last_equation_of_a_sliding_joint(method, last, cost):
 @pytest.mark.parametrize("method", RECURSIVE)
 def test_the_compiler_finds_at_least_as_much(method):
     chain = serial_chain(generic_arm([GENERAL] * 6))
-    made = kernel("(6),(6),(6)->(6)", name=method.replace("-", "_"))(lambda q, qd, qdd: text(method)(chain, q, qd, qdd)).operations()
+    made = kernel("(6),(6),(6)->(6)",
+                  name=method.replace("-", "_"))(lambda q, qd, qdd: text(method)(chain, q, qd, qdd)).operations()
     run = total(count_operations(text(method), chain).needed)
     assert made.multiplications <= run.multiplications and made.additions <= run.additions
     lean = total(count_operations(newton_euler.inverse_dynamics, minimal_links(generic_arm([GENERAL] * 6))).needed)
@@ -297,11 +309,12 @@ def arm(twists, seed=5):
     """In Denavit-Hartenberg frames, all other numbers random."""
     random = np.random.default_rng(seed)
     n = len(twists)
-    rows = [DHRow(d=d, a=a, alpha=alpha) for alpha, (d, a) in zip(twists, random.uniform(0.2, 0.8, (n, 2)), strict=True)]
+    rows = [
+        DHRow(d=d, a=a, alpha=alpha) for alpha, (d, a) in zip(twists, random.uniform(0.2, 0.8, (n, 2)), strict=True)]
     spread = random.uniform(0.1, 0.6, (n, 3, 3))
     inertias = [x @ x.T + np.trace(x @ x.T) * np.eye(3) for x in spread]
-    return tree_from_dh(rows, convention="modified", masses=list(random.uniform(1, 3, n)), centers=random.uniform(0.1, 0.5, (n, 3)),
-                        inertias=np.array(inertias))
+    return tree_from_dh(rows, convention="modified", masses=list(random.uniform(1, 3, n)),
+                        centers=random.uniform(0.1, 0.5, (n, 3)), inertias=np.array(inertias))
 
 
 @pytest.mark.spec("S1-44")
@@ -310,15 +323,18 @@ def arm(twists, seed=5):
 def test_special_twists_cost_less_and_give_the_same(method, twist):
     n = 4
     special, general, nearly = arm([twist] * n), arm([GENERAL] * n), arm([twist + 1e-13] * n)
-    made, other, near = (kernel(f"({n}),({n}),({n})->({n})", name=method.replace("-", "_"))(_bound(text(method), serial_chain(tree)))
+    made, other, near = (kernel(f"({n}),({n}),({n})->({n})",
+                                name=method.replace("-", "_"))(_bound(text(method), serial_chain(tree)))
                          for tree in (special, general, nearly))
     cost, dense, unspecialised = made.operations(), other.operations(), near.operations()
-    assert cost.multiplications <= dense.multiplications - 20 * (n - 1) and cost.additions <= dense.additions - 10 * (n - 1)
+    assert cost.multiplications <= dense.multiplications - 20 * (n - 1) and cost.additions <= dense.additions - 10 * (
+        n - 1)
     assert cost.multiplications < unspecialised.multiplications and cost.additions < unspecialised.additions
     state = np.random.default_rng(6).normal(size=(3, n))
     expected = particle_forces(special, *state)
     assert np.abs(made(*state) - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
-    assert np.abs(near.reference(*state) - expected).max() < 1e-11 * max(1.0, np.abs(expected).max())  # the twists differ by 1e-13
+    # the twists differ by 1e-13
+    assert np.abs(near.reference(*state) - expected).max() < 1e-11 * max(1.0, np.abs(expected).max())
 
 
 def _bound(function, chain):
@@ -326,7 +342,8 @@ def _bound(function, chain):
 
 
 @pytest.mark.spec("S1-44")
-@pytest.mark.parametrize("twists", [(0, RIGHT, 0, RIGHT, RIGHT, RIGHT), (0, -RIGHT, 0, -RIGHT, RIGHT, -RIGHT), (np.pi, RIGHT, np.pi, 0.3)])
+@pytest.mark.parametrize("twists", [(0, RIGHT, 0, RIGHT, RIGHT, RIGHT), (0, -RIGHT, 0, -RIGHT, RIGHT, -RIGHT),
+                                    (np.pi, RIGHT, np.pi, 0.3)])
 def test_mixed_twists(twists):
     tree = arm(twists)
     n = len(twists)
@@ -339,7 +356,8 @@ def test_mixed_twists(twists):
 @pytest.mark.spec("S1-44")
 @pytest.mark.parametrize("module", [luh_walker_paul, tensor_newton_euler, augmented_links])
 def test_first_and_last_links_cost_less_than_those_between(module):
-    totals = [total(count_operations(module.inverse_dynamics, serial_chain(arm([GENERAL] * n))).needed) for n in (1, 2, 3, 4)]
+    totals = [
+        total(count_operations(module.inverse_dynamics, serial_chain(arm([GENERAL] * n))).needed) for n in (1, 2, 3, 4)]
     first, second, third, fourth = (np.array(later) - np.array(before) for before, later in
                                     zip([Cost(), *totals[:-1]], totals, strict=True))
     assert (first[:2] < second[:2]).all() and (second[:2] < third[:2]).all() and (third == fourth).all()
@@ -368,16 +386,18 @@ def tables():
 def test_tables_print_and_can_be_read(tables):
     assert len(tables.tables) == 5
     shown = str(tables)
-    for word in ("93n-69 (489)", "81n-66 (420)", "93n-108 (450)", "11n-14", "71n-75 (351)", "71n-86 (340)", "Khosla and Neuman [48]",
-                 "138n-53 (775)"):
+    for word in ("93n-69 (489)", "81n-66 (420)", "93n-108 (450)", "11n-14", "71n-75 (351)", "71n-86 (340)",
+                 "Khosla and Neuman [48]", "138n-53 (775)"):
         assert word in shown
     console = Console(width=300, record=True, file=StringIO())
     console.print(tables)
     assert "93n-69 (489)" in console.export_text()
     first, second, third, *_ = tables
     row = third.rows["Algorithm 5.6"]
-    assert {column: str(figures) for column, figures in row.items()} | {"compiled": ""} == {
-        "published": "96n-77, 84n-70", "by the rules": "96n-75, 84n-71", "zeros folded": "96n-108, 84n-102", "compiled": ""}
+    assert {column: str(figures)
+            for column, figures in row.items()} | {"compiled": ""} == {
+                "published": "96n-77, 84n-70", "by the rules": "96n-75, 84n-71", "zeros folded": "96n-108, 84n-102",
+                "compiled": ""}
     assert first.figures("total", "general, counted")(6) == (489, 420)
     assert second.figures("5.3.46a", "corrected")(6) == (65, 52)
     assert third.figures("Craig [34]", "by the rules") is None
@@ -394,7 +414,9 @@ def test_table_3_of_the_vector_parameters(tables):
     assert found[0] < 775 and found[1] < 792  # better than claimed, and yet
     assert found[0] > luh[0] and found[1] > luh[1]  # not better than rotations in two planes
     run = count_operations(text("vector-parameter-newton-euler"), serial_chain(generic_arm([GENERAL] * 6)))
-    assert np.abs(run.tau - newton_euler.inverse_dynamics(serial_chain(generic_arm([GENERAL] * 6)), *generic_state(6))).max() < 1e-11
+    assert np.abs(run.tau
+                  - newton_euler.inverse_dynamics(serial_chain(generic_arm([GENERAL]
+                                                                           * 6)), *generic_state(6))).max() < 1e-11
 
 
 @pytest.mark.spec("S0-68")
@@ -407,7 +429,8 @@ def test_table_2_of_the_vector_parameters(n):
             assert (*figures(n), figures.functions(n)) == (cost.multiplications, cost.additions, cost.functions)
     ours = table.figures("this package, world axes", "by matrices")
     tree = generic_arm([GENERAL] * n)
-    made = kernel(f"({n})->(6,{n})", name="jacobian")(lambda q: jacobian(tree, q, f"link{n}", axes="world")).operations()
+    made = kernel(f"({n})->(6,{n})",
+                  name="jacobian")(lambda q: jacobian(tree, q, f"link{n}", axes="world")).operations()
     assert ours(n) == (made.multiplications + made.divisions, made.additions)
     assert table.figures("this package, world axes", "by vector-parameters").functions(n) <= ours.functions(n)
 

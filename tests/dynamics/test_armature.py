@@ -1,5 +1,5 @@
-"""Armature on joints whose velocities are not rates of coordinates, against MuJoCo: it adds to the diagonal of its mass matrix, in which
-the velocity of a free joint is linear in the world and angular in the body."""
+"""Armature on joints whose velocities are not rates of coordinates, against MuJoCo: it adds to the diagonal of its mass
+matrix, in which the velocity of a free joint is linear in the world and angular in the body."""
 
 import mujoco
 import numpy as np
@@ -59,8 +59,10 @@ def test_inverse_and_forward_dynamics_and_the_matrix_are_those_of_mujoco(tumblin
     mujoco.mj_fullM(model, data, M) if mujoco.mj_versionString() >= "3.5" else mujoco.mj_fullM(model, M, data.qM)
     np.testing.assert_allclose(tumbling.inertia_matrix(q), turned.T @ M @ turned, rtol=0, atol=1e-13)
     for method in METHODS:
-        if method not in ("operator-factors", "filter-and-smoother", "generalized-links"):  # for chains of revolute and prismatic joints
-            np.testing.assert_allclose(tumbling.forward_dynamics.using(method).reference(q, v, tau), a, rtol=0, atol=1e-11, err_msg=method)
+        # for chains of revolute and prismatic joints
+        if method not in ("operator-factors", "filter-and-smoother", "generalized-links"):
+            np.testing.assert_allclose(
+                tumbling.forward_dynamics.using(method).reference(q, v, tau), a, rtol=0, atol=1e-11, err_msg=method)
     pushed = tumbling.forward_dynamics.taking(wrenches=["c"])
     np.testing.assert_allclose(pushed.reference(q, v, tau, np.zeros(6)), a, rtol=0, atol=1e-11)
 
@@ -83,7 +85,9 @@ def test_parts_and_derivatives_agree(tumbling):
 
 
 def test_the_model_in_cartesian_space_has_the_rotors_and_the_friction(tumbling):
-    """Forces for an acceleration of the last body give it, by the forward dynamics that MuJoCo has checked; with friction too."""
+    """Forces for an acceleration of the last body give it, by the forward dynamics that MuJoCo has checked; with
+    friction too.
+    """
     q, v, _ = state(tumbling)
     wanted = np.random.default_rng(1).normal(size=6)
     rubbing = tumbling.with_friction("hinge", viscous=0.4, coulomb=0.3).including("rotors", "friction")

@@ -6,7 +6,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from cayley.dynamics.inverse import augmented_bodies, augmented_links, base_frame_newton_euler, luh_walker_paul, tensor_newton_euler
+from cayley.dynamics.inverse import (
+    augmented_bodies,
+    augmented_links,
+    base_frame_newton_euler,
+    luh_walker_paul,
+    tensor_newton_euler,
+)
 from cayley.dynamics.inverse.augmented_bodies import Payload
 from cayley.dynamics.inverse.passes import FREE, STILL
 from cayley.dynamics.rigid_links.links import serial_chain
@@ -35,9 +41,10 @@ def test_constants_of_the_catalogue():
     found = augmented_bodies.augmented_constants(serial_chain(load_robot("s1_f4")))
     assert all(link.is_rigid for link in found)
     close([link.mass for link in found], [33.45, 23.45, 6.05, 1.25, 0.43, 0.09])
-    close([link.first[0] for link in found], [(0, 3.5175, 1), (3.7847, 0.1044, -0.2784), (0.025, 0.2015, 0.0672), (0, 0, -0.01558),
-                                              (0, 0, 0.0034), (0, 0, 0.00288)])
-    expected = [(0.175, 0.702625, 0.325, -0.01, -0.02, 0.01), (1.6656026, 0.0731264, 0.0619544, -0.0029008, 0.0010688, -0.0066704),
+    close([link.first[0] for link in found], [(0, 3.5175, 1), (3.7847, 0.1044, -0.2784), (0.025, 0.2015, 0.0672),
+                                              (0, 0, -0.01558), (0, 0, 0.0034), (0, 0, 0.00288)])
+    expected = [(0.175, 0.702625, 0.325, -0.01, -0.02, 0.01),
+                (1.6656026, 0.0731264, 0.0619544, -0.0029008, 0.0010688, -0.0066704),
                 (0.00875, 0.316395, 0.0051908, 0.00875, 0, -0.005704)]
     places = ([0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])
     close([link.second[0][places] for link in found[:3]], expected)
@@ -46,7 +53,9 @@ def test_constants_of_the_catalogue():
 @pytest.mark.spec("S1-38")
 @pytest.mark.parametrize("pattern", [*EVERY_SHORT_PATTERN, "RRPRRR"])
 def test_augmented_links_are_links_with_a_particle(pattern):
-    """By the definitions (5.3.9)-(5.3.11), (5.3.28), with and without a payload; constant exactly where the next joint turns."""
+    """By the definitions (5.3.9)-(5.3.11), (5.3.28), with and without a payload; constant exactly where the next joint
+    turns.
+    """
     _, chain, (q, _, _) = chain_and_state(pattern)
     for payload in (None, Payload(1.3, np.array([0.2, -0.4, 0.1]))):
         found = augmented_bodies.augmented_links(chain, q, payload)
@@ -94,7 +103,8 @@ def test_recursion_of_the_inertia_of_generalized_links(pattern):
     for i, link in enumerate(chain.links[1:]):
         A, s, after = link.rotation(q), link.offset(q), found[i + 1]
         U, E = A @ after.first, A @ after.inertia @ A.T
-        moved = E + 2 * (U @ s) * np.eye(3) - np.outer(s, U) - np.outer(U, s) + after.mass * (s @ s * np.eye(3) - np.outer(s, s))
+        moved = E + 2 * (U @ s) * np.eye(3) - np.outer(s, U) - np.outer(
+            U, s) + after.mass * (s @ s * np.eye(3) - np.outer(s, s))
         close(found[i].inertia, moved + chain.links[i].moments.inertia)
 
 
@@ -104,7 +114,8 @@ def test_accelerations_of_first_moments(pattern):
     """Lemma 5.2 against the second derivatives of the sums themselves."""
     tree, chain, values = chain_and_state(pattern, 5)
     _, states, sums = augmented_links.passes(chain, *values, STILL, FREE, None)
-    found = augmented_bodies.first_moment_accelerations(chain, values[0], [state.Om for state in states], [state.zeta for state in states])
+    found = augmented_bodies.first_moment_accelerations(chain, values[0], [state.Om for state in states],
+                                                        [state.zeta for state in states])
 
     def moments(t):
         poses = body_poses(tree, along(*values, t), exact(np.eye(4)))[1:]
@@ -136,7 +147,9 @@ def test_torque_of_an_augmented_link(pattern):
             after, zeta = made.links[i + 1], states[i + 1].zeta
             s, beyond = after.offset(q), after.moments.mass
             moving = state.Om @ s + after.inwards(zeta, q)  # (5.3.31)
-            close(augmented_bodies.torque_beside_sliding(own, after, state.Om, zeta, q), torque + beyond * np.cross(s, moving))  # (5.3.36)
+            # (5.3.36)
+            close(augmented_bodies.torque_beside_sliding(own, after, state.Om, zeta, q),
+                  torque + beyond * np.cross(s, moving))
             torque = torque + beyond * np.cross(s, state.Om @ s)  # (5.3.18)
         close(augmented_bodies.augmented_torque(own, state.Om), torque)
         close(augmented_bodies.augmented_torque_by_vectors(own, state.w, state.wd), torque)
@@ -183,7 +196,9 @@ def test_moments_are_traces_of_rotations(pattern):
     _, _, Wdd = derivatives(lambda t: rotations(tree, along(*values, t)))
     for i, link in enumerate(chain.links):
         if link.is_revolute:
-            _, slope, _ = derivatives(lambda t, i=i: rotations(tree, exact(values[0]) + t * exact(np.eye(len(chain.links))[i])))
+            _, slope, _ = derivatives(
+                lambda t, i=i: rotations(tree,
+                                         exact(values[0]) + t * exact(np.eye(len(chain.links))[i])))
             for j in range(i, len(chain.links)):
                 other, moments = states[j], chain.links[j].moments
                 close(slope[j], skew(states[i].z) @ other.R)  # (B.3)
@@ -210,7 +225,9 @@ def test_explicit_gravity(pattern):
 
 @pytest.mark.spec("S1-45")
 def test_elimination_of_the_potential():
-    """(5.4.5): m g . dW_i/dq_i r_ij = tr(m ds_0j/dq_i g^T) + tr(m dW_j/dq_i r_jj g^T), whence a base that accelerates by -g."""
+    """(5.4.5): m g . dW_i/dq_i r_ij = tr(m ds_0j/dq_i g^T) + tr(m dW_j/dq_i r_jj g^T), whence a base that accelerates
+    by -g.
+    """
     tree, chain, (q, _, _) = chain_and_state("RRRR", 10)
     states = base_frame_newton_euler.movements(chain, q, 0 * q, 0 * q)
     for i, state in enumerate(states):

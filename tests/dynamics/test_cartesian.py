@@ -28,7 +28,9 @@ def arm_and_state(pattern, seed=3):
         tree = random_chain(pattern, seed)
         q, qd, qdd = random_state(tree, seed + 100 * attempt)
         arm = cy.Mechanism.of(tree.name, tree.bodies, tree.joints, frames=tree.frames, gravity=tree.gravity)
-        margin = min(np.linalg.cond(CartesianCoordinates(arm, "tool", attitude).jacobian(q)) ** -1 for attitude in (None, ATTITUDE))
+        margin = min(
+            np.linalg.cond(CartesianCoordinates(arm, "tool", attitude).jacobian(q))**-1
+            for attitude in (None, ATTITUDE))
         if margin > 0.02:
             return arm, 0.4 * qd, 0.4 * qdd, q
     raise AssertionError("no regular state found")
@@ -45,11 +47,14 @@ def test_the_model_is_inverse_dynamics_seen_from_the_tool(pattern, attitude):
     force = np.linalg.solve(J.T, tau)
     np.testing.assert_allclose(model.force(acceleration), force, rtol=0, atol=1e-12 * np.abs(force).max())
     np.testing.assert_allclose(seen.joint_forces(q, qd, acceleration), tau, rtol=0, atol=1e-12 * np.abs(tau).max())
-    np.testing.assert_allclose(model.acceleration(force), acceleration, rtol=1e-7, atol=1e-7 * np.abs(acceleration).max())
+    np.testing.assert_allclose(model.acceleration(force), acceleration, rtol=1e-7,
+                               atol=1e-7 * np.abs(acceleration).max())
     D = inertia_matrix_kernel(arm)(q)
     np.testing.assert_allclose(J.T @ model.inertia @ J, D, rtol=0, atol=1e-11 * np.abs(D).max())
     gravity = inverse_dynamics_kernel(arm)(q, 0 * qd, 0 * qd)
-    np.testing.assert_allclose(J.T @ model.gravity_forces, gravity, rtol=0, atol=1e-11 * max(1.0, np.abs(gravity).max()))
+    np.testing.assert_allclose(J.T @ model.gravity_forces, gravity, rtol=0,
+                               atol=1e-11 * max(1.0,
+                                                np.abs(gravity).max()))
     compiled = operational_space_kernel(arm, "tool", attitude=attitude)(q, qd, 0.0)
     for ours, other in zip(compiled[:3], (model.inertia, model.velocity_forces, model.gravity_forces), strict=True):
         np.testing.assert_allclose(ours, other, rtol=0, atol=1e-8 * np.abs(other).max())
@@ -64,7 +69,8 @@ def test_redundant_arms_and_rows_of_a_task():
     qdd = np.linalg.solve(inertia_matrix_kernel(arm)(q), tau - inverse_dynamics_kernel(arm)(q, qd, np.zeros(7)))
     J, dJ, _ = seen.coordinates.jacobians(q, qd, qdd)
     np.testing.assert_allclose(J @ qdd + dJ @ qd, acceleration, atol=1e-8)
-    assert CartesianMechanism(arm, "tool", task="position").at(np.zeros((2, 4, 7)) + q, qd).inertia.shape == (2, 4, 3, 3)
+    assert CartesianMechanism(arm, "tool", task="position").at(np.zeros((2, 4, 7)) + q,
+                                                               qd).inertia.shape == (2, 4, 3, 3)
 
 
 def test_singular_configurations_are_refused_or_damped():
@@ -98,13 +104,16 @@ def test_one_state_of_a_batch_does_not_spoil_the_others():
         law(states, rest, [0.1, 0.0])
     states[1] = np.nan
     seen, coordinates = CartesianMechanism(arm, "tool", task=PLANE), CartesianCoordinates(arm, "tool", task=PLANE)
-    for found in (law(states, rest, 0.0).inertia, seen.at(states, rest).inertia, CartesianLinearised(coordinates).at(states, rest, rest).P):
+    for found in (law(states, rest,
+                      0.0).inertia, seen.at(states,
+                                            rest).inertia, CartesianLinearised(coordinates).at(states, rest, rest).P):
         assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
     assert CartesianLinearised(coordinates).at(states[:0], states[:0], states[:0]).P.shape == (0, 2, 2)
 
 
 def test_a_mechanism_without_joints():
-    post, none = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)], [Joint("weld", "ground", "post", Motion())]), np.zeros(0)
+    post, none = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)],
+                                 [Joint("weld", "ground", "post", Motion())]), np.zeros(0)
     with pytest.raises(SingularityError, match="singular"):
         CartesianMechanism(post, "post").at(none, none)
     np.testing.assert_allclose(CartesianMechanism(post, "post", damping=0.1).at(none, none).inertia, 100 * np.eye(6))
@@ -129,7 +138,8 @@ def test_wrong_coordinates_are_refused():
 def motion(arm, attitude, q, qd, qdd):
     """x (coordinates, or the pose), x' and x'' of the tool."""
     if attitude is None:
-        return arm.pose(q, "tool"), arm.twist(q, qd, "tool", axes="world"), arm.acceleration(q, qd, qdd, "tool", axes="world")
+        return arm.pose(q, "tool"), arm.twist(q, qd, "tool",
+                                              axes="world"), arm.acceleration(q, qd, qdd, "tool", axes="world")
     J, dJ, _ = CartesianCoordinates(arm, "tool", attitude).jacobians.unchecked(q, qd, qdd)
     return arm.coordinates(q, "tool", attitude=attitude), J @ qd, J @ qdd + dJ @ qd
 
@@ -144,9 +154,11 @@ def measured(arm, attitude, state, direction, h=1e-5):
     """dx, dx', dx'' by differences of fourth order."""
     found = []
     for step in (h, 2 * h):
-        ends = [motion(arm, attitude, *[x + s * d for x, d in zip(state, direction, strict=True)]) for s in (-step, step)]
-        found.append([between(attitude, ends[0][0], ends[1][0]) / (2 * step), *[(b - a) / (2 * step) for a, b in
-                                                                              zip(ends[0][1:], ends[1][1:], strict=True)]])
+        ends = [
+            motion(arm, attitude, *[x + s * d for x, d in zip(state, direction, strict=True)]) for s in (-step, step)]
+        found.append([
+            between(attitude, ends[0][0], ends[1][0]) / (2 * step),
+            *[(b - a) / (2 * step) for a, b in zip(ends[0][1:], ends[1][1:], strict=True)]])
     return [(4 * a - b) / 3 for a, b in zip(*found, strict=True)]
 
 
@@ -195,24 +207,32 @@ def test_the_form_of_the_source_is_right_for_twists_at_rest_alone():
 def check_linearised_model(pattern, attitude, seed=3):
     """dtau of inverse dynamics beside the model applied to true perturbations of the tool's motion."""
     arm, qd, qdd, q = arm_and_state(pattern, seed)
-    model, inverse = CartesianLinearised(CartesianCoordinates(arm, "tool", attitude)).at(q, qd, qdd), inverse_dynamics_kernel(arm)
+    model, inverse = CartesianLinearised(CartesianCoordinates(arm, "tool",
+                                                              attitude)).at(q, qd, qdd), inverse_dynamics_kernel(arm)
     for direction in np.random.default_rng(2).normal(size=(3, 3, 6)):
-        ends = {s: inverse(*[x + s * d for x, d in zip((q, qd, qdd), direction, strict=True)]) for s in (-2e-3, -1e-3, 1e-3, 2e-3)}
+        ends = {
+            s: inverse(*[x + s * d for x, d in zip((q, qd, qdd), direction, strict=True)])
+            for s in (-2e-3, -1e-3, 1e-3, 2e-3)}
         true = (8 * (ends[1e-3] - ends[-1e-3]) - (ends[2e-3] - ends[-2e-3])) / 12e-3
         ours = model.force_change(*measured(arm, attitude, (q, qd, qdd), direction, h=1e-3))
         np.testing.assert_allclose(ours, true, rtol=0, atol=1e-8 * max(1.0, np.abs(true).max()))
         dx, dxd, dxdd = model.map.to_cartesian(*direction)
-        np.testing.assert_allclose(model.force_change(dx, dxd, dxdd), true, rtol=0, atol=1e-8 * max(1.0, np.abs(true).max()))
+        np.testing.assert_allclose(model.force_change(dx, dxd, dxdd), true, rtol=0,
+                                   atol=1e-8 * max(1.0,
+                                                   np.abs(true).max()))
         space = model.state_space
         slope = space.A @ np.concatenate([dx, dxd]) + space.B @ model.force_change(dx, dxd, dxdd)
         np.testing.assert_allclose(slope[6:], dxdd, atol=1e-8 * np.abs(dxdd).max())
         J, dJ, _ = CartesianCoordinates(arm, "tool", attitude).jacobians(q, qd, qdd)
-        np.testing.assert_allclose(slope[:6], dJ @ direction[0] + J @ direction[1], atol=1e-8 * np.abs(slope).max())  # (J dq)'
+        # (J dq)'
+        np.testing.assert_allclose(slope[:6], dJ @ direction[0] + J @ direction[1], atol=1e-8 * np.abs(slope).max())
 
 
-@pytest.mark.parametrize("name, norms, trace, geometric, uncorrected", [
-    ("s1_g3", (3.98895231, 0.87192070, 1.66371107), 1351.85485875, (40.117093, 118.468600, 611.309743), (118.703297, 610.827000)),
-    ("s1_g4", (3.66169220, 0.80087573, 1.52186178), 24.42914308, (10.932856, 7.603200, 57.934781), (7.506923, 58.360563))])
+@pytest.mark.parametrize("name, norms, trace, geometric, uncorrected",
+                         [("s1_g3", (3.98895231, 0.87192070, 1.66371107), 1351.85485875,
+                           (40.117093, 118.468600, 611.309743), (118.703297, 610.827000)),
+                          ("s1_g4", (3.66169220, 0.80087573, 1.52186178), 24.42914308, (10.932856, 7.603200, 57.934781),
+                           (7.506923, 58.360563))])
 def test_worked_values(name, norms, trace, geometric, uncorrected):
     arm, i = cy.load(name), np.arange(1, 7)
     q, qd, qdd = 0.2 * i - 0.5, 0.3 - 0.1 * i, 0.05 * i**2 - 0.3

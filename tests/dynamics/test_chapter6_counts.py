@@ -1,4 +1,6 @@
-"""Tables 6.1 to 6.3: what is printed adds up, what is counted follows the printed rules, and the corrections of the catalogue."""
+"""Tables 6.1 to 6.3: what is printed adds up, what is counted follows the printed rules, and the corrections of the
+catalogue.
+"""
 
 import numpy as np
 import pytest
@@ -32,14 +34,17 @@ def test_printed_formulas_give_printed_figures_for_six_joints():
         expected = (741, 598) if name.startswith("Walker") else printed
         assert tables.TABLE_62[name](6) == expected
     assert tables.WALKER_ORIN_ADDITIONS(6) == 601 and tables.WALKER_ORIN_IN_THE_TEXT(6) == 615
-    assert tables.BOOK_PIPELINE(6) == (956, 790) == tables.TABLE_63["Algorithms 6.2 and 5.7"] and tables.SOLVE(6) == (86, 65)
+    assert tables.BOOK_PIPELINE(6) == (956, 790) == tables.TABLE_63["Algorithms 6.2 and 5.7"] and tables.SOLVE(6) == (
+        86, 65)
 
 
 def test_pipeline_of_the_book_is_the_sum_of_its_parts():
     for n in ANY_N:
         parts = [tables.TABLE_61_TOTAL.general(n), TABLE_52_TOTAL.general(n), tables.SOLVE(n)]
         assert np.abs(np.sum(parts, axis=0) - tables.BOOK_PIPELINE(n)).max() <= 1  # halves are rounded
-    assert np.sum([tables.TABLE_61_TOTAL.general(6), TABLE_52_TOTAL.general(6), tables.SOLVE(6)], axis=0).tolist() == [956, 790]
+    assert np.sum(
+        [tables.TABLE_61_TOTAL.general(6), TABLE_52_TOTAL.general(6),
+         tables.SOLVE(6)], axis=0).tolist() == [956, 790]
 
 
 def test_the_rules_counted_again():
@@ -79,7 +84,9 @@ def test_counted_runs_give_the_matrix():
 
 
 def test_solution_of_the_linear_equations():
-    """Its additions are those of the formula; multiplications and divisions are those, or n(n-1)/2 more if L D is formed again."""
+    """Its additions are those of the formula; multiplications and divisions are those, or n(n-1)/2 more if L D is
+    formed again.
+    """
     for n in range(1, 9):
         tape = Tape()
         cost = total(tape.costs(ldl_solve(tape.inputs(np.eye(n) + 0.1), tape.inputs(np.ones(n)))))
@@ -89,22 +96,27 @@ def test_solution_of_the_linear_equations():
 
 @pytest.mark.spec("S1-73")
 def test_tables():
-    """Published, counted and compiled side by side, for any n; the text of the book and of the default come below what was published."""
+    """Published, counted and compiled side by side, for any n; the text of the book and of the default come below what
+    was published.
+    """
     t61, t62, t63 = tables.table_61(), tables.table_62(), tables.table_63()
     for column in t61.columns:
         rows = [t61.figures(row, column)(6) for row in t61.rows if row != "total"]
         assert tuple(np.sum(rows, axis=0)) == t61.figures("total", column)(6) or "published" in column
-    assert t61.figures("total", "general, published")(6) == (420, 339) and t61.figures("total", "general, by the rules")(6) == (437, 392)
+    assert t61.figures("total", "general, published")(6) == (420, 339) and t61.figures(
+        "total", "general, by the rules")(6) == (437, 392)
     for name in tables.TABLE_62:
         assert t62.figures(name, "published") is tables.TABLE_62[name]
         assert t62.figures(name, "compiled") is not None and t62.figures(name, "zeros folded") is not None
     assert sum(t62.figures("Algorithm 6.2", "compiled")(6)) < 420 + 339
     assert sum(t62.figures("Cayley's default", "compiled")(6)) < sum(t62.figures("Algorithm 6.2", "compiled")(6))
-    assert sum(t62.figures("Walker & Orin, method 2", "zeros folded")(6)) < sum(t62.figures("Walker & Orin, method 1", "zeros folded")(6))
+    assert sum(t62.figures("Walker & Orin, method 2",
+                           "zeros folded")(6)) < sum(t62.figures("Walker & Orin, method 1", "zeros folded")(6))
     for name, printed in tables.TABLE_63.items():
         assert t63.figures(name, "published, n = 6")(6) == printed
     assert sum(t63.figures("Algorithms 6.2 and 5.7", "compiled")(6)) < 956 + 790
-    assert sum(t63.figures("Cayley's default", "compiled")(6)) < sum(t63.figures("Algorithms 6.2 and 5.7", "compiled")(6))
+    assert sum(t63.figures("Cayley's default",
+                           "compiled")(6)) < sum(t63.figures("Algorithms 6.2 and 5.7", "compiled")(6))
     for table in (t61, t62, t63):
         assert table.title in str(table) and "(n = 6)" in str(table)
     assert "(n = 3)" in str(tables.table_61(3))

@@ -46,15 +46,17 @@ def test_direct_and_inverse_dynamics_undo_each_other(seed):
 
 @pytest.mark.spec("S2-57")
 @pytest.mark.parametrize(("fixture", "state", "M", "V", "G", "tau"), [
-    ("s2_we19", [[0.3, 0.7], [0.5, -1.2], [1, 2]], [[3.4044772914, 0.7789053124], [0.7789053124, 0.32]], [-0.092767347, 0.0966326531],
-     [26.6098467681, 3.1802193723], [31.4793673373, 4.6957573378]),
-    ("s2_we20", [[0.4, 0.9, 0.5], [0.7, -0.6, 0.3], [0.2, 0.5, -0.4]],
-     [[0.1809627682, -0.0397082481, -0.1597986896], [-0.0397082481, 0.155, 0], [-0.1597986896, 0, 1.2]],
-     [0.1000157299, -0.1631906609, -0.2378392248], [0, -3.3494234088, 7.3175925465], [0.1802736353, -3.4430557194, 6.5677935838])])
+    ("s2_we19", [[0.3, 0.7], [0.5, -1.2], [1, 2]], [[3.4044772914, 0.7789053124], [0.7789053124, 0.32]], [
+        -0.092767347, 0.0966326531], [26.6098467681, 3.1802193723], [31.4793673373, 4.6957573378]),
+    ("s2_we20", [[0.4, 0.9, 0.5], [0.7, -0.6, 0.3], [0.2, 0.5, -0.4]], [[
+        0.1809627682, -0.0397082481, -0.1597986896], [-0.0397082481, 0.155, 0], [-0.1597986896, 0, 1.2]], [
+            0.1000157299, -0.1631906609, -0.2378392248], [0, -3.3494234088, 7.3175925465], [
+                0.1802736353, -3.4430557194, 6.5677935838])])
 def test_worked_examples(fixture, state, M, V, G, tau):
     links, (q, v, vd) = links_of(cy.load(fixture)), np.array(state)
     for found, wanted in [(closed_form.inertia_matrix(links, q), M), (closed_form.velocity_forces(links, q, v), V),
-                          (closed_form.gravity_forces(links, q), G), (closed_form.inverse_dynamics(links, q, v, vd), tau),
+                          (closed_form.gravity_forces(links, q), G), (closed_form.inverse_dynamics(links, q, v,
+                                                                                                   vd), tau),
                           (closed_form.forward_dynamics(links, q, v, np.array(tau)), vd)]:
         assert np.abs(found - wanted).max() < 1e-8
 
@@ -74,7 +76,9 @@ def test_coriolis_matrix(seed):
 
 @EVERY_KIND
 def test_coriolis_matrix_is_that_of_the_levi_civita_connection(seed):
-    """C(v) w - C(w) v = M [v, w], and the bracket of two velocities is zero but for turning in one's own axes and floating."""
+    """C(v) w - C(w) v = M [v, w], and the bracket of two velocities is zero but for turning in one's own axes and
+    floating.
+    """
     tree, links, (q, v, _), _ = random_mechanism(seed)
     w = np.random.default_rng(seed).normal(size=tree.nv)
     torsion = closed_form.coriolis_matrix(links, q, v) @ w - closed_form.coriolis_matrix(links, q, w) @ v
@@ -139,4 +143,5 @@ def test_compiled():
     arm = links_of(cy.load("planar2r"))
     forward = kernel("(n),(n),(n)->(n)")(lambda q, v, tau: closed_form.forward_dynamics(arm, q, v, tau))
     states = np.random.default_rng(0).normal(size=(3, 6, 2))
-    near(forward(*states), np.stack([closed_form.forward_dynamics(arm, *state) for state in states.swapaxes(0, 1)]), 1e-12)
+    near(forward(*states), np.stack([closed_form.forward_dynamics(arm, *state) for state in states.swapaxes(0, 1)]),
+         1e-12)

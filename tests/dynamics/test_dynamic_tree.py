@@ -22,7 +22,8 @@ def mechanism(tree):
 
 
 @pytest.mark.spec("S1-01")
-@pytest.mark.parametrize("make", [lambda: cy.load("puma560"), lambda: cy.load("s1_f1"), lambda: mechanism(random_tree(2))])
+@pytest.mark.parametrize("make",
+                         [lambda: cy.load("puma560"), lambda: cy.load("s1_f1"), lambda: mechanism(random_tree(2))])
 def test_the_parts_make_the_whole(make):
     """tau = M qdd + C qd + G, in batches and for one state; nothing moves: gravity alone."""
     arm = make()
@@ -84,7 +85,8 @@ def test_comparison_of_a_light_arm_is_relative_to_its_own_forces():
 
 
 def scaled(body, factor):
-    return replace(body, mass=None if body.mass is None else body.mass * factor, inertia=np.asarray(body.inertia) * factor)
+    return replace(body, mass=None if body.mass is None else body.mass * factor,
+                   inertia=np.asarray(body.inertia) * factor)
 
 
 def test_comparison_says_which_method_does_not_exist():
@@ -101,7 +103,8 @@ def test_every_method_of_forward_dynamics_behind_one_name():
     q, v, a = np.random.default_rng(1).normal(size=(3, 4))
     tau = arm.inverse_dynamics(q, v, a)
     for method in FORWARD:  # their plain texts; each is compiled in its own tests
-        np.testing.assert_allclose(arm.forward_dynamics.using(method).reference(q, v, tau), a, rtol=0, atol=1e-10, err_msg=method)
+        np.testing.assert_allclose(
+            arm.forward_dynamics.using(method).reference(q, v, tau), a, rtol=0, atol=1e-10, err_msg=method)
     M = arm.inertia_matrix(q)
     for method in INERTIA:
         np.testing.assert_allclose(arm.inertia_matrix.using(method).reference(q), M, rtol=0, atol=1e-11, err_msg=method)
@@ -137,7 +140,8 @@ def test_reactions_of_wrenches_and_a_moving_base_are_the_forces_along_the_joints
 
 
 def test_a_pushed_body_at_rest_gives_the_push_to_its_joint():
-    arm = cy.Mechanism.of("one", [Body("base"), Body("a", 2.0)], [Joint("one", "base", "a", Revolute())], gravity=(0.0, 0.0, 0.0))
+    arm = cy.Mechanism.of("one", [Body("base"), Body("a", 2.0)], [Joint("one", "base", "a", Revolute())],
+                          gravity=(0.0, 0.0, 0.0))
     pushed = arm.joint_reactions.taking(wrenches=["a"])
     np.testing.assert_array_equal(pushed([0.3], [0.0], [0.0], np.arange(6.0))[0], -np.arange(6.0))
     with pytest.raises(ModelError, match="no frame or body 'b'"):

@@ -29,7 +29,8 @@ def test_energies_and_momentum_agree_with_pinocchio(seed):
     center = pin.centerOfMass(model, data, place)
     near(energies.center_of_mass(links, q), center)
     near(energies.total_mass(links), pin.computeTotalMass(model))
-    near(energies.centroidal_momentum(links, q, v), pin.computeCentroidalMomentum(model, data, place, speed).vector, 1e-11)
+    near(energies.centroidal_momentum(links, q, v),
+         pin.computeCentroidalMomentum(model, data, place, speed).vector, 1e-11)
     p, l = np.split(energies.momentum(links, q, v), 2)
     near(p, data.hg.linear, 1e-11)
     near(l, data.hg.angular + np.cross(center, data.hg.linear), 1e-11)
@@ -79,10 +80,14 @@ def test_power_balance(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_momentum_of_a_free_mechanism_stays(seed):
-    """A mechanism that hangs on the root by a floating joint without force keeps its momentum, whatever its inner forces."""
+    """A mechanism that hangs on the root by a floating joint without force keeps its momentum, whatever its inner
+    forces.
+    """
     rng = np.random.default_rng(seed)
     bodies, joints, frames = random_parts(rng, ["floating", *rng.permutation(KINDS)[:4]])
-    joints = [j if j.parent != "root" or j.name == "joint0" else type(j)(j.name, "body0", j.child, j.motion, j.placement) for j in joints]
+    joints = [
+        j if j.parent != "root" or j.name == "joint0" else type(j)(j.name, "body0", j.child, j.motion, j.placement)
+        for j in joints]
     tree = Mechanism.of("free", bodies, joints, frames=frames, gravity=(0, 0, 0))
     links = links_of(tree)
     q, v = random_configuration(rng, tree), rng.normal(size=tree.nv)
@@ -90,7 +95,8 @@ def test_momentum_of_a_free_mechanism_stays(seed):
     inner = np.concatenate([np.zeros(6), rng.normal(size=tree.nv - 6)])
     vd = np.linalg.solve(M, inner - rest)
     h = 1e-4
-    later, before = (energies.momentum(links, tree.integrate.reference(q, v * t + vd * t * t / 2), v + vd * t) for t in (h, -h))
+    later, before = (energies.momentum(links, tree.integrate.reference(q, v * t + vd * t * t / 2), v + vd * t)
+                     for t in (h, -h))
     assert np.abs(later - before).max() / (2 * h) < 1e-5 * (1 + np.abs(later).max())
 
 

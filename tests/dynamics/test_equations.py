@@ -1,4 +1,6 @@
-"""Equations of motion as formulas: the textbook's for a planar arm, and the numbers of the recursions and of Pinocchio for every other."""
+"""Equations of motion as formulas: the textbook's for a planar arm, and the numbers of the recursions and of Pinocchio
+for every other.
+"""
 
 import numpy as np
 import pinocchio as pin
@@ -25,7 +27,8 @@ from model.random_trees import random_parts, unit
 
 WRITTEN_OUT = ("planar2r", "planar3r", "puma560", "s1_f3", "s1_f4", "s2_we19")
 RECURSIVE = ("panda", "s1_f6")
-KINDS_OF_TREES = (["revolute", "prismatic", "revolute", "fixed", "revolute"], ["universal", "helical", "prismatic"], ["planar", "revolute"])
+KINDS_OF_TREES = (["revolute", "prismatic", "revolute", "fixed", "revolute"], ["universal", "helical",
+                                                                               "prismatic"], ["planar", "revolute"])
 
 
 def values(found, q, qd, qdd):
@@ -41,7 +44,8 @@ def values(found, q, qd, qdd):
     exec(f"import math\ndef run({', '.join(map(str, symbols))}):\n    {text or 'pass'}\n    return {results}", space)
     assert len(set(names)) == len(names) and not set(names) & set(symbols)
     shapes = [part.shape if part.shape[1] > 1 or k < 2 else (part.shape[0],) for k, part in enumerate(parts)]
-    return [np.array(r, dtype=float).reshape(shape) for r, shape in zip(space["run"](*known.values()), shapes, strict=True)]
+    return [
+        np.array(r, dtype=float).reshape(shape) for r, shape in zip(space["run"](*known.values()), shapes, strict=True)]
 
 
 def state(tree, seed):
@@ -88,7 +92,8 @@ def test_planar_2r_is_the_textbook_formula():
     M = sympy.Matrix([[m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * cross) + I1 + I2, m2 * (c2**2 + cross) + I2],
                       [m2 * (c2**2 + cross) + I2, m2 * c2**2 + I2]])
     C = sympy.Matrix([[-h * v2, -h * (v1 + v2)], [h * v1, 0]])
-    G = sympy.Matrix([(m1 * c1 + m2 * l1) * g * sympy.cos(q1) + m2 * c2 * g * sympy.cos(q1 + q2), m2 * c2 * g * sympy.cos(q1 + q2)])
+    G = sympy.Matrix([(m1 * c1 + m2 * l1) * g * sympy.cos(q1) + m2 * c2 * g * sympy.cos(q1 + q2),
+                      m2 * c2 * g * sympy.cos(q1 + q2)])
     found = equations_of_motion(load_robot("planar2r"), parameters="symbols").substituted()
     for ours, textbook in ((found.M, M), (found.C, C), (found.V, C * sympy.Matrix([v1, v2])), (found.G, G)):
         assert sympy.simplify(ours - textbook) == sympy.zeros(*textbook.shape)
@@ -110,11 +115,13 @@ def test_planar_2r_in_numbers():
 def test_planar_3r_adds_up_its_angles():
     lines = str(equations_of_motion(load_robot("planar3r"), parameters="symbols")).splitlines()
     assert lines[-3:] == [
-        "G_1 = (m_1*c_1 + (m_2 + m_3)*l_1)*g*cos(q_1) + (m_2*c_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*c_3*g*cos(q_1 + q_2 + q_3)",
+        "G_1 = (m_1*c_1 + (m_2 + m_3)*l_1)*g*cos(q_1) + (m_2*c_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*c_3*g*cos(q_1 + q_2 "
+        "+ q_3)",
         "G_2 = (m_2*c_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*c_3*g*cos(q_1 + q_2 + q_3)",
         "G_3 = m_3*c_3*g*cos(q_1 + q_2 + q_3)"]
-    assert lines[4] == ("M_11 = I_1 + I_2 + I_3 + m_1*c_1**2 + m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2)) "
-                        "+ m_3*(l_1**2 + l_2**2 + c_3**2 + 2*l_1*l_2*cos(q_2) + 2*l_2*c_3*cos(q_3) + 2*l_1*c_3*cos(q_2 + q_3))")
+    assert lines[4] == (
+        "M_11 = I_1 + I_2 + I_3 + m_1*c_1**2 + m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2)) "
+        "+ m_3*(l_1**2 + l_2**2 + c_3**2 + 2*l_1*l_2*cos(q_2) + 2*l_2*c_3*cos(q_3) + 2*l_1*c_3*cos(q_2 + q_3))")
 
 
 def test_spherical_pendulum_has_squares_of_cosines():
@@ -162,7 +169,8 @@ def test_chains_with_oblique_and_with_right_angles(pattern, twists):
     for parameters in ("numbers", "symbols"):
         found = equations_of_motion(tree, parameters=parameters)
         check_numbers(tree, found)
-        assert (parameters == "symbols" and twists == "general") == any(s.name.startswith("alpha") for s in found.parameters)
+        assert (parameters == "symbols"
+                and twists == "general") == any(s.name.startswith("alpha") for s in found.parameters)
 
 
 @pytest.mark.parametrize("name", ["planar3r", "s1_f3"])
@@ -182,11 +190,14 @@ def test_simplify_is_applied_to_every_entry():
     check_numbers(tree, found)
 
 
-@pytest.mark.parametrize(("name", "parameters"), [("puma560", "numbers"), ("planar3r", "symbols"), ("s1_f6", "symbols")])
+@pytest.mark.parametrize(("name", "parameters"), [("puma560", "numbers"), ("planar3r", "symbols"),
+                                                  ("s1_f6", "symbols")])
 def test_rotors_and_friction_are_included_on_request(name, parameters):
     tree = load_robot(name)
-    joints = tuple(Joint(j.name, j.parent, j.child, j.motion, j.placement, friction=Friction(0.1 * k, 0.2), rotor=Rotor(1e-4, 50.0))
-                   for k, j in enumerate(tree.joints))
+    joints = tuple(
+        Joint(j.name, j.parent, j.child, j.motion, j.placement, friction=Friction(0.1
+                                                                                  * k, 0.2), rotor=Rotor(1e-4, 50.0))
+        for k, j in enumerate(tree.joints))
     driven = Tree.of(tree.name, tree.bodies, joints, gravity=tree.gravity).including("rotors", "friction")
     found = equations_of_motion(driven, parameters=parameters)
     check_numbers(driven, found)
@@ -213,13 +224,15 @@ def test_constants_read_as_in_books():
 
 
 def test_puma_constants_of_the_published_model():
-    """Armstrong, Khatib and Burdick 1986, table A3: what multiplies each sine and cosine, to the digits that are printed there."""
+    """Armstrong, Khatib and Burdick 1986, table A3: what multiplies each sine and cosine, to the digits that are
+    printed there.
+    """
     found = equations_of_motion(load_robot("puma560"))
     c2, s2, s3, c3, c22, s22, c23, s23, c2233, s2233 = sympy.symbols("c2 s2 s3 c3 c22 s22 c23 s23 c2233 s2233")
-    published = [(found.M[0, 1], s2, 0.690), (found.M[0, 1], c23, -0.134), (found.M[0, 1], c2, 0.0238), (found.M[1, 1], s3, 2 * 0.372),
-                 (found.M[1, 1], c3, -2 * 0.0110), (found.M[0, 0], s22, -0.0142 / 2), (found.M[0, 0], s2233, -0.0213 / 2),
-                 (found.M[0, 0], c2233, -0.298 / 2), (found.M[2, 2], 1, 0.333), (found.G[1], c2, -37.2), (found.G[1], s2, 1.02),
-                 (found.G[1], s23, -8.44), (found.G[1], c23, 0.249)]
+    published = [(found.M[0, 1], s2, 0.690), (found.M[0, 1], c23, -0.134), (found.M[0, 1], c2, 0.0238),
+                 (found.M[1, 1], s3, 2 * 0.372), (found.M[1, 1], c3, -2 * 0.0110), (found.M[0, 0], s22, -0.0142 / 2),
+                 (found.M[0, 0], s2233, -0.0213 / 2), (found.M[0, 0], c2233, -0.298 / 2), (found.M[2, 2], 1, 0.333),
+                 (found.G[1], c2, -37.2), (found.G[1], s2, 1.02), (found.G[1], s23, -8.44), (found.G[1], c23, 0.249)]
     for entry, wave, wanted in published:
         assert float(entry.as_coefficients_dict()[wave]) == pytest.approx(wanted, rel=5e-3), wave
     assert c22 in found.M[0, 0].free_symbols
@@ -237,7 +250,8 @@ def test_latex_is_a_formula(name, parameters):
     assert max(map(len, rows)) < 500
     parser = MathTextParser("path")
     for row in [*rows[:8], *rows[-8:]]:
-        parser.parse(f"${row.removesuffix(' ' + chr(92) * 2).replace('&', '')}$")  # Matplotlib refuses what is not LaTeX
+        # Matplotlib refuses what is not LaTeX
+        parser.parse(f"${row.removesuffix(' ' + chr(92) * 2).replace('&', '')}$")
 
 
 def test_latex_of_planar_2r():
@@ -248,20 +262,24 @@ def test_latex_of_planar_2r():
                        r"\cos\left(q_{1} + q_{2}\right)")
 
 
-@pytest.mark.parametrize(("name", "written"), [
-    ("qdd_12", r"\ddot{q}_{12}"), ("c_1x", "c_{1x}"), ("c23", r"\mathrm{c}_{23}"), ("s2m3", r"\mathrm{s}_{2-3}"), ("h", "h"),
-    ("c2_m10", r"\mathrm{c}_{2-10}"), ("calpha2", r"\mathrm{c}_{\alpha 2}"), ("s1_beta2", r"\mathrm{s}_{1,\beta 2}"),
-    ("alpha_3", r"\alpha_{3}"), ("l_1_3x", "l_{1,3x}"), ("M_1_10", "M_{1,10}"), ("C_11", "C_{11}")])
+@pytest.mark.parametrize(("name", "written"), [("qdd_12", r"\ddot{q}_{12}"), ("c_1x", "c_{1x}"),
+                                               ("c23", r"\mathrm{c}_{23}"), ("s2m3", r"\mathrm{s}_{2-3}"), ("h", "h"),
+                                               ("c2_m10", r"\mathrm{c}_{2-10}"), ("calpha2", r"\mathrm{c}_{\alpha 2}"),
+                                               ("s1_beta2", r"\mathrm{s}_{1,\beta 2}"), ("alpha_3", r"\alpha_{3}"),
+                                               ("l_1_3x", "l_{1,3x}"), ("M_1_10", "M_{1,10}"), ("C_11", "C_{11}")])
 def test_latex_of_names(name, written):
     assert latex_name(name) == written
 
 
 def test_many_joints_have_names_of_their_own():
-    """With twelve joints c1_2 belongs to q_1 + q_2, and c12 to q_12; with axes that point against each other angles are subtracted."""
+    """With twelve joints c1_2 belongs to q_1 + q_2, and c12 to q_12; with axes that point against each other angles are
+    subtracted.
+    """
     against = np.diag([1.0, -1.0, -1.0, 1.0])
     against[0, 3] = 1.0
     bodies = [Body("link0"), *[Body(f"link{k}", 1.0 if k > 10 else 0.0, (0.5, 0, 0)) for k in range(1, 13)]]
-    joints = [Joint(f"joint{k}", f"link{k - 1}", f"link{k}", Revolute(), against if k == 3 else None) for k in range(1, 13)]
+    joints = [
+        Joint(f"joint{k}", f"link{k - 1}", f"link{k}", Revolute(), against if k == 3 else None) for k in range(1, 13)]
     tree = Tree.of("long", bodies, joints, gravity=(0, -9.81, 0))
     found = equations_of_motion(tree, shared=True)
     assert {"c1_2", "c1_2_m3_m4_m5_m6_m7_m8_m9_m10_m11"} <= {symbol.name for symbol, _ in found.intermediates}
@@ -272,22 +290,26 @@ def test_many_joints_have_names_of_their_own():
     ((0.0, -0.5, 0.0), "0.5*cos(q_2)", "-0.5*qd_2**2*sin(q_2)", "4.905*sin(q_2)"),
     ((0.5, 0.0, 0.0), "-0.5*sin(q_2)", "-0.5*qd_2**2*cos(q_2)", "4.905*cos(q_2)")])
 def test_a_crane_reads_as_in_the_textbook(hangs, coupling, centrifugal, gravity):
-    """A cart of 2 kg with a load of 1 kg that hangs 0.5 m below, the angle being measured from there, or from a quarter turn before."""
+    """A cart of 2 kg with a load of 1 kg that hangs 0.5 m below, the angle being measured from there, or from a quarter
+    turn before.
+    """
     bodies = [Body("rail"), Body("cart", 2.0), Body("load", 1.0, hangs)]
     joints = [Joint("slide", "rail", "cart", Prismatic((1.0, 0.0, 0.0))), Joint("swing", "cart", "load", Revolute())]
     assert str(equations_of_motion(Tree.of("crane", bodies, joints, gravity=(0.0, -9.81, 0.0)))).splitlines()[1:] == [
-        "M_11 = 3", f"M_12 = M_21 = {coupling}", "M_22 = 0.25", f"V_1 = {centrifugal}", "V_2 = 0", "G_1 = 0", f"G_2 = {gravity}"]
+        "M_11 = 3", f"M_12 = M_21 = {coupling}", "M_22 = 0.25", f"V_1 = {centrifugal}", "V_2 = 0", "G_1 = 0",
+        f"G_2 = {gravity}"]
 
 
 @pytest.mark.parametrize("quarter", [0, 1])
 @pytest.mark.parametrize("tilt", [0.0, 0.7])
 def test_angles_are_added_up_only_about_parallel_axes(tilt, quarter):
-    """A turn, a slide along its axis, turned itself by no or one right angle, and a turn whose axis is parallel to the first, or tilted in
-    that direction."""
+    """A turn, a slide along its axis, turned itself by no or one right angle, and a turn whose axis is parallel to the
+    first, or tilted in that direction."""
     turned, tilted = np.eye(4), np.eye(4)
     turned[:3, :3] = Rotation.from_euler("z", quarter * np.pi / 2).as_matrix()
     tilted[:3, :3], tilted[:3, 3] = Rotation.from_euler("x", tilt).as_matrix(), (0.3, 0.1, 0.2)
-    bodies = [Body("base"), *[Body(f"link{k}", 1.0 + k, (0.1, 0.2, 0.3), np.diag([0.3, 0.4, 0.5])) for k in range(1, 4)]]
+    bodies = [
+        Body("base"), *[Body(f"link{k}", 1.0 + k, (0.1, 0.2, 0.3), np.diag([0.3, 0.4, 0.5])) for k in range(1, 4)]]
     joints = [Joint("turn", "base", "link1", Revolute()), Joint("slide", "link1", "link2", Prismatic(), turned),
               Joint("tilt", "link2", "link3", Revolute(), tilted)]
     tree = Tree.of("tilted", bodies, joints, gravity=(1.0, -2.0, -9.0))
@@ -313,7 +335,8 @@ def test_digits_are_those_asked_for():
 
 
 def test_quaternions_are_refused_with_a_way_out():
-    tree = Tree.of("ball", [Body("base"), Body("arm", 1.0, (0.1, 0, 0))], [Joint("shoulder", "base", "arm", Spherical())])
+    tree = Tree.of("ball", [Body("base"), Body("arm", 1.0, (0.1, 0, 0))],
+                   [Joint("shoulder", "base", "arm", Spherical())])
     with pytest.raises(UnsupportedError, match=r"'shoulder' of ball is spherical.*replace it by revolute"):
         equations_of_motion(tree)
 
@@ -342,13 +365,18 @@ def test_a_mechanism_that_cannot_move():
 def test_one_slide_and_one_screw():
     oblique = tuple(unit(np.random.default_rng(0)))
     along = [Joint("slide", "base", "cart", Prismatic()), Joint("screw", "cart", "nut", Helical(oblique, 0.1))]
-    tree = Tree.of("press", [Body("base"), Body("cart", 1.0), Body("nut", 0.5, (0.1, 0.2, 0.0), np.diag([0.1, 0.2, 0.25]))], along)
+    tree = Tree.of(
+        "press",
+        [Body("base"), Body("cart", 1.0),
+         Body("nut", 0.5, (0.1, 0.2, 0.0), np.diag([0.1, 0.2, 0.25]))], along)
     for parameters in ("numbers", "symbols"):
         check_numbers(tree, equations_of_motion(tree, parameters=parameters))
 
 
 def test_a_universal_and_a_planar_joint_are_several_links():
     bodies = [Body("base"), Body("table", 2.0, (0.1, 0, 0), np.diag([0.1, 0.1, 0.2])), Body("mast", 1.0, (0, 0, 0.3))]
-    joints = [Joint("floor", "base", "table", Planar()), Joint("cardan", "table", "mast", Universal((1.0, 0, 0), (0, 1.0, 0)))]
+    joints = [
+        Joint("floor", "base", "table", Planar()),
+        Joint("cardan", "table", "mast", Universal((1.0, 0, 0), (0, 1.0, 0)))]
     tree = Tree.of("table", bodies, joints)
     check_numbers(tree, equations_of_motion(tree, parameters="symbols"))

@@ -34,8 +34,9 @@ def test_no_curvature_decides_nothing():
     """E-33: U'' = 0 is stable, unstable or indifferent."""
     critical, = pendulum_with_spring(1.0).equilibria([(-3, 3)]).found
     assert critical.nature == "stable" and critical.flat.all() and abs(critical.q[0]) < 1e-4
-    for U, nature in [(lambda q: q[0] ** 4, "stable"), (lambda q: -(q[0] ** 4), "unstable"), (lambda q: q[0] ** 3, "unstable"),
-                      (lambda q: q[0] ** 6, "stable"), (lambda q: 0.0 * q[0] + 3.0, "indifferent")]:
+    for U, nature in [(lambda q: q[0]**4, "stable"), (lambda q: -(q[0]**4), "unstable"),
+                      (lambda q: q[0]**3, "unstable"), (lambda q: q[0]**6, "stable"),
+                      (lambda q: 0.0 * q[0] + 3.0, "indifferent")]:
         assert Potential(U).at([0.0]).nature == nature
     for U, nature in [(lambda q: q[0] ** 4 + q[1] ** 2, "stable"), (lambda q: q[1] ** 2 + 0 * q[0], "indifferent"),
                       (lambda q: q[0] ** 3 + q[1] ** 2, "unstable"), (lambda q: (q @ q) ** 2, "stable"),
@@ -49,27 +50,33 @@ def test_no_curvature_decides_nothing():
 
 @pytest.mark.spec("S2-54")
 def test_what_hides_its_nature():
-    """A valley too narrow to be hit, a hill too flat to be seen, a minimum too small to be seen from afar; and what cannot be decided."""
-    for U, nature in [(lambda q: 1e3 * (q[0] - 0.37 * q[1]) ** 2 * (q[0] ** 2 + q[1] ** 2) - q[0] ** 4, "unstable"),
-                      (lambda q: -1e-7 * q[0] ** 2 + q[0] ** 4 + 0 * q[1], "unstable"),
-                      (lambda q: q[0] ** 4 + 1e-9 * q[1] ** 4, "undecided"), (lambda q: q[0] ** 4 + q[1] ** 6, "undecided"),
-                      (lambda q: q[0] ** 4 + q[1] ** 4 - 3 * (q[0] * q[1]) ** 2, "unstable"),
-                      (lambda q: (q[0] - q[1] ** 2) * (q[0] - 2 * q[1] ** 2), "unstable"),  # Peano's: it rises on every straight line
-                      (lambda q: (q[0] - q[1] ** 2) * (q[0] - q[1] ** 2) + 1e-3 * q[1] ** 8, "stable")]:
+    """A valley too narrow to be hit, a hill too flat to be seen, a minimum too small to be seen from afar; and what
+    cannot be decided.
+    """
+    for U, nature in [(lambda q: 1e3 * (q[0] - 0.37 * q[1])**2 * (q[0]**2 + q[1]**2) - q[0]**4, "unstable"),
+                      (lambda q: -1e-7 * q[0]**2 + q[0]**4 + 0 * q[1], "unstable"),
+                      (lambda q: q[0]**4 + 1e-9 * q[1]**4, "undecided"), (lambda q: q[0]**4 + q[1]**6, "undecided"),
+                      (lambda q: q[0]**4 + q[1]**4 - 3 * (q[0] * q[1])**2, "unstable"),
+                      # Peano's: it rises on every straight line
+                      (lambda q: (q[0] - q[1]**2) * (q[0] - 2 * q[1]**2), "unstable"),
+                      (lambda q: (q[0] - q[1]**2) * (q[0] - q[1]**2) + 1e-3 * q[1]**8, "stable")]:
         assert Potential(U).at([0.0, 0.0]).nature == nature
-    for U, nature in [(lambda q: -1e-7 * q[0] ** 2 + q[0] ** 4, "unstable"), (lambda q: q[0] ** 4 - 1e4 * q[0] ** 6, "stable"),
-                      (lambda q: 1e-7 * q[0] ** 2 - q[0] ** 4, "stable"), (lambda q: -(q[0] ** 4) + 1e4 * q[0] ** 6, "unstable"),
-                      (lambda q: q[0] ** 5 + q[0] ** 6, "unstable")]:
+    for U, nature in [(lambda q: -1e-7 * q[0]**2 + q[0]**4, "unstable"), (lambda q: q[0]**4 - 1e4 * q[0]**6, "stable"),
+                      (lambda q: 1e-7 * q[0]**2 - q[0]**4, "stable"),
+                      (lambda q: -(q[0]**4) + 1e4 * q[0]**6, "unstable"), (lambda q: q[0]**5 + q[0]**6, "unstable")]:
         assert Potential(U).at([0.0]).nature == nature
 
 
 @pytest.mark.spec("S2-54")
 @pytest.mark.parametrize("seed", range(8))
 def test_random_degenerate_potentials_with_known_answers(seed):
-    """Valleys bent along a polynomial, the bottom rising or falling with a known power; sums of fourth powers, with a known sign."""
+    """Valleys bent along a polynomial, the bottom rising or falling with a known power; sums of fourth powers, with a
+    known sign.
+    """
     random = np.random.default_rng(seed)
     turn = np.linalg.qr(random.normal(size=(2, 2)))[0]
-    bend, power, size = random.normal(size=2), int(random.integers(3, 7)), 10 ** random.uniform(-1, 1) * random.choice([-1, 1])
+    bend, power, size = random.normal(size=2), int(random.integers(
+        3, 7)), 10**random.uniform(-1, 1) * random.choice([-1, 1])
 
     def valley(q):
         x, y = turn @ q
@@ -118,7 +125,8 @@ def test_a_joint_that_gravity_does_not_see_is_indifferent():
     found = U.equilibria([(-3, 3), (-3.1, 3.1), (-3.1, 3.1)], starts=32)
     assert found.found and {e.nature for e in found.found} == {"indifferent", "unstable"}
     lowest = found.found[0]
-    assert lowest.nature == "indifferent" and lowest.flat.sum() == 1 and abs(abs(lowest.directions[:, lowest.flat][0, 0]) - 1) < 1e-9
+    assert lowest.nature == "indifferent" and lowest.flat.sum() == 1 and abs(
+        abs(lowest.directions[:, lowest.flat][0, 0]) - 1) < 1e-9
     assert len(found.of_nature("indifferent")) == 1
 
 
@@ -152,7 +160,8 @@ def test_generalized_forces_in_either_frame(pattern):
 
 @pytest.mark.spec("S2-56")
 def test_potential_and_end_wrench_hold_each_other():
-    """The joint forces that hold an arm at rest are G - J^T F: WE-20 with its tool wrench, exerted on the environment."""
+    """The joint forces that hold an arm at rest are G - J^T F: WE-20 with its tool wrench, exerted on the environment.
+    """
     tree = cy.load("s2_we20")
     q = np.array([0.4, 0.9, 0.5])
     frame = tree.joints[-1].child

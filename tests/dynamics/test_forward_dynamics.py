@@ -1,4 +1,6 @@
-"""The default forward dynamics and inertia matrix beside Pinocchio, for robots from files and random trees of every joint kind."""
+"""The default forward dynamics and inertia matrix beside Pinocchio, for robots from files and random trees of every
+joint kind.
+"""
 
 import numpy as np
 import pinocchio as pin
@@ -85,7 +87,8 @@ def test_wrenches_and_base_motion():
     wrench, turning, acceleration = rng.normal(size=(5, 6)), rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
     taken = {"wrenches": ["tool"], "axes": "world", "base_motion": True}
     tau = inverse_dynamics_kernel(arm).taking(**taken)(q, v, a, wrench, turning, acceleration)
-    np.testing.assert_allclose(forward_dynamics_kernel(arm).taking(**taken)(q, v, tau, wrench, turning, acceleration), a, atol=1e-9)
+    np.testing.assert_allclose(
+        forward_dynamics_kernel(arm).taking(**taken)(q, v, tau, wrench, turning, acceleration), a, atol=1e-9)
 
 
 def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
@@ -98,8 +101,8 @@ def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
 
 
 def test_dry_friction_at_rest_holds_a_joint_as_long_as_it_can():
-    """What inverse dynamics without friction lacks is the friction's: all of it against a joint that begins to move, at most that on one
-    that stays. There is one such acceleration; with a wrench on the tool too."""
+    """What inverse dynamics without friction lacks is the friction's: all of it against a joint that begins to move, at
+    most that on one that stays. There is one such acceleration; with a wrench on the tool too."""
     tree = random_chain("RPR", 6, friction=True).including("friction")
     coulomb = np.array([joint.friction.coulomb for joint in tree.joints])
     links, rng, rest = links_of(tree), np.random.default_rng(6), np.zeros(3)
@@ -123,12 +126,15 @@ def test_the_default_is_the_cheaper():
     for joints in (7, 20):
         tree = random_chain("R" * joints, 0)
         kernel = forward_dynamics_kernel(tree)
-        other = {"composite-bodies": "articulated-bodies", "articulated-bodies": "composite-bodies"}[default_method(tree)]
+        other = {"composite-bodies": "articulated-bodies",
+                 "articulated-bodies": "composite-bodies"}[default_method(tree)]
         assert kernel.operations().multiplications < kernel.using(other).operations().multiplications
 
 
 def test_articulated_bodies_grow_with_the_number_of_joints():
-    counts = [forward_dynamics_kernel(random_chain("R" * n, 0)).using("articulated-bodies").operations() for n in (20, 40, 60)]
+    counts = [
+        forward_dynamics_kernel(random_chain("R" * n, 0)).using("articulated-bodies").operations()
+        for n in (20, 40, 60)]
     steps = np.diff([c.multiplications + c.additions for c in counts])
     assert steps[0] == pytest.approx(steps[1], rel=0.02)
 

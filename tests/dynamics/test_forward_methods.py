@@ -1,4 +1,6 @@
-"""Forward dynamics by every published method: against the maximal-coordinate solve, Pinocchio, the worked values, and each other."""
+"""Forward dynamics by every published method: against the maximal-coordinate solve, Pinocchio, the worked values, and
+each other.
+"""
 
 from dataclasses import replace
 
@@ -101,13 +103,17 @@ def test_free_bodies_with_every_kind_of_joint(seed):
 
 @pytest.mark.parametrize("pattern", ["R", "P", "RPRRPR", "RRRRRR"])
 def test_multipliers_are_the_wrenches_in_the_joints(pattern):
-    """The joints' wrenches are those of inverse dynamics for the accelerations that were found; the bodies accelerate with them."""
+    """The joints' wrenches are those of inverse dynamics for the accelerations that were found; the bodies accelerate
+    with them.
+    """
     tree = random_chain(pattern, 4)
     q, qd, tau = random_state(tree, 5)
     found = maximal_coordinates.solution(tree, q, qd, tau)
     expected = augmented_links.reactions(serial_chain(tree), q, qd, found.vd)
     poses = body_poses(tree, q)[1:]
-    turned = np.stack([np.concatenate([pose.R @ f, pose.R @ n]) for pose, (f, n) in zip(poses, expected.reshape(-1, 2, 3), strict=True)])
+    turned = np.stack([
+        np.concatenate([pose.R @ f, pose.R @ n])
+        for pose, (f, n) in zip(poses, expected.reshape(-1, 2, 3), strict=True)])
     assert error(found.joint_wrenches, turned) < 1e-12
     there = in_pinocchio(tree)
     for body, pose, (a, e) in zip(tree.bodies[1:], poses, found.accelerations.reshape(-1, 2, 3), strict=True):
@@ -140,12 +146,13 @@ def test_wrenches_and_rotors():
 @pytest.mark.parametrize("axes", ["body", "world"])
 @pytest.mark.parametrize("method", [solve, articulated_bodies], ids=name_of)
 def test_a_wrench_on_a_link_is_joint_forces_along_its_jacobian(method, axes):
-    """Pinocchio's accelerations for the forces tau + J^T w, of trees with every kind of joint; then with a root that moves, undone by
-    inverse dynamics."""
+    """Pinocchio's accelerations for the forces tau + J^T w, of trees with every kind of joint; then with a root that
+    moves, undone by inverse dynamics."""
     for seed in range(3):
         tree, links, (q, v, tau), there = random_mechanism(seed)
         rng = np.random.default_rng(seed)
-        wrenches = dict(zip((tree.bodies[-1].name, tree.bodies[len(tree.bodies) // 2].name), rng.normal(size=(2, 6)), strict=True))
+        wrenches = dict(
+            zip((tree.bodies[-1].name, tree.bodies[len(tree.bodies) // 2].name), rng.normal(size=(2, 6)), strict=True))
         felt = tau + sum(there.jacobian(q, name, axes).T @ wrench for name, wrench in wrenches.items())
         for found_on in (links, minimal_links(tree, pushed=tuple(wrenches))):
             pushes = [push(found_on, tree, q, name, wrench, axes) for name, wrench in wrenches.items()]
@@ -154,7 +161,8 @@ def test_a_wrench_on_a_link_is_joint_forces_along_its_jacobian(method, axes):
             assert error(ours, aba(there, q, v, felt)) < max(1e-11, 1e-14 * condition)
             base = base_movement(found_on, tree, rng.normal(size=3), rng.normal(size=6))
             moved = method.forward_dynamics(found_on, q, v, tau, pushes=pushes, base=base)
-            assert error(inverse_dynamics(found_on, q, v, moved, pushes=pushes, base=base), tau) < max(1e-11, 1e-14 * condition)
+            assert error(inverse_dynamics(found_on, q, v, moved, pushes=pushes, base=base),
+                         tau) < max(1e-11, 1e-14 * condition)
 
 
 def test_a_joint_that_moves_nothing_is_named():
@@ -167,7 +175,8 @@ def test_a_joint_that_moves_nothing_is_named():
         for module in CHAIN_METHODS:
             assert not np.isfinite(module.forward_dynamics(serial_chain(empty), q, qd, tau)).all(), name_of(module)
     between = replace(tree, bodies=(*tree.bodies[:2], Body("link2", 0.0), tree.bodies[3]))
-    assert error(maximal_coordinates.forward_dynamics(between, q, qd, tau), aba(in_pinocchio(between), q, qd, tau)) < 1e-11
+    assert error(maximal_coordinates.forward_dynamics(between, q, qd, tau), aba(in_pinocchio(between), q, qd,
+                                                                                tau)) < 1e-11
 
 
 # Every method
@@ -197,7 +206,9 @@ def test_trees_with_every_kind_of_joint(module, seed):
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_robots_of_example_robot_data(name):
-    """Free bodies, and for open chains every method, against Pinocchio; robots whose grippers have no mass have no accelerations."""
+    """Free bodies, and for open chains every method, against Pinocchio; robots whose grippers have no mass have no
+    accelerations.
+    """
     tree, model = robot(name), pinocchio_model(name)
     q, v, tau = (x[0] for x in state_here(tree, 6))
     own = places(tree, model)
@@ -260,8 +271,10 @@ def test_texts_are_agnostic_of_the_scalar(module):
     """Compiled, as SymPy, CasADi, JAX and mpmath: the same text."""
     tree = random_chain("RP", 2)
     links = tree if module is maximal_coordinates else serial_chain(tree)
-    text = kernel("(2),(2),(2)->(2)", name="forward_dynamics")(lambda q, qd, tau: module.forward_dynamics(links, q, qd, tau))
-    check_parity(text, *np.random.default_rng(3).normal(size=(3, 2, 2)), jacobians=False, without=("C",), tolerance=1e-12)
+    text = kernel("(2),(2),(2)->(2)",
+                  name="forward_dynamics")(lambda q, qd, tau: module.forward_dynamics(links, q, qd, tau))
+    check_parity(text,
+                 *np.random.default_rng(3).normal(size=(3, 2, 2)), jacobians=False, without=("C", ), tolerance=1e-12)
 
 
 @pytest.mark.parametrize("decades", [6, -6])
@@ -269,7 +282,9 @@ def test_arm_with_masses_over_six_decades(decades):
     """Heavy to light it is badly conditioned, light to heavy it is stiff: every method closes with inverse dynamics."""
     plain = random_chain("RRRRRR", 1)
     sizes = 10.0 ** np.linspace(0.0, -decades, 6)
-    bodies = [replace(body, mass=k * body.mass, inertia=k * body.inertia) for body, k in zip(plain.bodies[1:], sizes, strict=True)]
+    bodies = [
+        replace(body, mass=k * body.mass, inertia=k * body.inertia)
+        for body, k in zip(plain.bodies[1:], sizes, strict=True)]
     tree = replace(plain, bodies=(plain.bodies[0], *bodies))
     (q, qd, _), chain = random_state(tree, 5), serial_chain(tree)
     M = inertia_matrix(chain, q)
@@ -295,9 +310,11 @@ def test_bias_forces_and_their_parts():
         push = Load(*random.normal(size=(2, 3)))
         parts = bias_parts(links, q, v, pushes=[(number, push)])
         whole = bias_forces(links, q, v, pushes=[(number, push)])
-        assert error(parts.total, whole) < 1e-13 and error(whole, inverse_dynamics(links, q, v, 0 * v, pushes=[(number, push)])) == 0.0
+        assert error(parts.total, whole) < 1e-13 and error(
+            whole, inverse_dynamics(links, q, v, 0 * v, pushes=[(number, push)])) == 0.0
         twice = bias_parts(links, q, 2 * v)
-        assert error(twice.velocity, 4 * parts.velocity) < 1e-13 and (twice.gravity == parts.gravity).all() and not twice.outside.any()
+        assert error(twice.velocity,
+                     4 * parts.velocity) < 1e-13 and (twice.gravity == parts.gravity).all() and not twice.outside.any()
         assert error(bias_forces(links, q, 0 * v), parts.gravity) < 1e-13
         assert error(bias_forces(replace(links, gravity=np.zeros(3)), q, v), parts.velocity) < 1e-13
         T = there.velocity_map(q)
@@ -320,7 +337,9 @@ def test_sign_of_outside_forces():
 
 @pytest.mark.spec("S1-56")
 def test_conjugate_gradients():
-    """The residual is below the tolerance after about n steps, fewer from a good guess; D is never formed; too few steps are reported."""
+    """The residual is below the tolerance after about n steps, fewer from a good guess; D is never formed; too few
+    steps are reported.
+    """
     for pattern in PATTERNS:
         tree = random_chain(pattern, 27)
         (q, qd, tau), chain, n = random_state(tree, 28), serial_chain(tree), len(pattern)
@@ -339,14 +358,17 @@ def test_conjugate_gradients():
 
 @pytest.mark.spec("S1-56")
 def test_conjugate_gradients_of_a_mechanism():
-    """From a guess, with count and residual, for one state; with rotors and viscous friction; what has no answer is refused."""
+    """From a guess, with count and residual, for one state; with rotors and viscous friction; what has no answer is
+    refused.
+    """
     tree = random_chain("RPRR", 27)
     joints = [replace(j, rotor=Rotor(0.1, 2.0), friction=Friction(0.3)) for j in tree.joints]
     arm = Mechanism.of("driven", tree.bodies, joints, gravity=tree.gravity).including("rotors", "friction")
     q, qd, tau = random_state(arm, 28)
     expected = arm.forward_dynamics(q, qd, tau)
     found = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau)
-    assert found.converged and 1 <= found.iterations <= 8 and found.residual < 1e-11 and error(found.qdd, expected) < 1e-11
+    assert found.converged and 1 <= found.iterations <= 8 and found.residual < 1e-11 and error(found.qdd,
+                                                                                               expected) < 1e-11
     again = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau, guess=expected)
     assert again.converged and again.iterations <= 1 and error(again.qdd, expected) < 1e-11
     cut = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau, most_iterations=1)
@@ -368,7 +390,8 @@ def test_conjugate_gradients_need_n_steps_in_exact_arithmetic():
     left = []
     for steps in (3, 4):
         def residual(q, qd, tau, steps=steps):
-            return tau - inverse_dynamics(chain, q, qd, conjugate_gradients.forward_dynamics(chain, q, qd, tau, steps=steps))
+            return tau - inverse_dynamics(chain, q, qd,
+                                          conjugate_gradients.forward_dynamics(chain, q, qd, tau, steps=steps))
 
         program = kernel("(4),(4),(4)->(4)", name="residual")(residual).program()
         with mpmath.workdps(60):
@@ -426,7 +449,8 @@ def test_chain_without_joints():
 
 @pytest.mark.spec("S0-41")
 def test_inertia_decoupled_equations():
-    """The turned equations give the accelerations; O turns with s; the coordinates O^T q satisfy (212) along any path."""
+    """The turned equations give the accelerations; O turns with s; the coordinates O^T q satisfy (212) along any path.
+    """
     for pattern in ("RRR", "RPR", "PRP"):
         tree = random_chain(pattern, 43)
         (q, qd, tau), chain = random_state(tree, 44), serial_chain(tree)
@@ -454,7 +478,8 @@ def check_along_a_path(chain, q, qd, qdd, O):
         return C + C.T
 
     axes = [decoupled_inertia.principal_axes_of(inertia_matrix(chain, at(t)[0]), rate(t), near=O).axes for t in times]
-    first, second = np.array([-1, 9, -45, 0, 45, -9, 1]) / (60 * h), np.array([2, -27, 270, -490, 270, -27, 2]) / (180 * h * h)
+    first, second = np.array([-1, 9, -45, 0, 45, -9, 1]) / (60 * h), np.array([2, -27, 270, -490, 270, -27, 2
+                                                                               ]) / (180 * h * h)
     dO, ddO = np.tensordot(first, axes, 1), np.tensordot(second, axes, 1)
     ddH = np.tensordot(first, [rate(t) for t in times], 1)
     principal = decoupled_inertia.principal_axes_of(inertia_matrix(chain, q), rate(0.0), ddH, near=O)
@@ -469,11 +494,13 @@ def check_along_a_path(chain, q, qd, qdd, O):
 def test_axes_follow_their_predecessors_and_crossings_are_named():
     tree = random_chain("RRR", 45)
     (q, qd, tau), chain = random_state(tree, 46), serial_chain(tree)
-    other = decoupled_inertia.decoupled_dynamics(chain, q, qd, tau, near=np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
+    other = decoupled_inertia.decoupled_dynamics(chain, q, qd, tau, near=np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0],
+                                                                                   [1.0, 0.0, 0.0]]))
     plain = decoupled_inertia.decoupled_dynamics(chain, q, qd, tau)
     assert error(other.qdd, plain.qdd) < 1e-13 and error(other.principal.axes, plain.principal.axes) > 0.1
     with pytest.raises(SingularityError, match="coincide"):
-        decoupled_inertia.decoupled_model(np.diag([1.0, 2.0, 2.0]), np.zeros((3, 3)), np.zeros(3), np.ones(3), np.zeros(3))
+        decoupled_inertia.decoupled_model(np.diag([1.0, 2.0, 2.0]), np.zeros((3, 3)), np.zeros(3), np.ones(3),
+                                          np.zeros(3))
     with pytest.raises(UnsupportedError, match="2 velocities"):
         decoupled_inertia.decoupled_dynamics(serial_chain(random_chain("RR", 1)), *np.zeros((3, 2)))
     with pytest.raises(UnsupportedError, match="second derivative"):

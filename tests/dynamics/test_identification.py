@@ -1,4 +1,6 @@
-"""Regressor, base parameters, estimates and exciting trajectories, beside Pinocchio, SciPy and what is known from the literature."""
+"""Regressor, base parameters, estimates and exciting trajectories, beside Pinocchio, SciPy and what is known from the
+literature.
+"""
 
 import re
 from dataclasses import replace
@@ -68,11 +70,15 @@ def pinocchio_forces(tree, q, v, vd):
 
 
 def random_tree(seed, kinds, *, square=False, gravity=(0.0, 0.0, -9.81)):
-    """With `square` all axes and offsets are along the axes of frames, so that many are parallel to each other and to gravity."""
+    """With `square` all axes and offsets are along the axes of frames, so that many are parallel to each other and to
+    gravity.
+    """
     random = np.random.default_rng(seed)
     bodies, joints, _ = random_parts(random, kinds)
     if square:
-        joints = [replace(joint, placement=square_pose(random), motion=along_an_axis(random, joint.motion)) for joint in joints]
+        joints = [
+            replace(joint, placement=square_pose(random), motion=along_an_axis(random, joint.motion))
+            for joint in joints]
     return Tree.of("random", bodies, joints, gravity=gravity)
 
 
@@ -84,7 +90,8 @@ def square_pose(random):
 
 
 def along_an_axis(random, motion):
-    return replace(motion, axis=tuple(np.eye(3)[random.integers(3)])) if isinstance(motion, (Revolute, Prismatic)) else motion
+    return replace(motion, axis=tuple(np.eye(3)[random.integers(3)])) if isinstance(motion,
+                                                                                    (Revolute, Prismatic)) else motion
 
 
 def random_states(model, count, seed=1):
@@ -113,7 +120,8 @@ def test_regressor_agrees_with_pinocchio(seed):
             number, pose = model.links.bodies[joint.child]
             if joint.motion.nv:
                 place = 10 * model.movers.index(number)
-                blocks.append(model.text(q, v, vd)[:, place:place + 10] @ moved(pose[:3, :3], pose[:3, 3]) @ MOMENTS_FROM_INERTIA)
+                blocks.append(
+                    model.text(q, v, vd)[:, place:place + 10] @ moved(pose[:3, :3], pose[:3, 3]) @ MOMENTS_FROM_INERTIA)
         there = pin.computeJointTorqueRegressor(theirs.model, theirs.model.createData(), theirs.q(q), v, vd)
         assert np.abs(np.hstack(blocks) - there).max() < 1e-12 * np.abs(there).max()
 
@@ -166,10 +174,12 @@ def revolute_chain(joints, *, upright):
     return Tree.of("chain", bodies, parts)
 
 
-@pytest.mark.parametrize(("name", "count"), [("puma560", 36), ("panda", 43), ("ur5", 36), ("iiwa14", 43), ("stanford", 33), ("scara", 8),
-                                             ("planar2r", 6), ("planar3r", 9)])
+@pytest.mark.parametrize(("name", "count"), [("puma560", 36), ("panda", 43), ("ur5", 36), ("iiwa14", 43),
+                                             ("stanford", 33), ("scara", 8), ("planar2r", 6), ("planar3r", 9)])
 def test_numbers_of_base_parameters_of_known_arms(name, count):
-    """36 for six revolute joints with the first upright (Khalil & Dombre), 43 for the Panda (Gaz and others), 3 for a planar link."""
+    """36 for six revolute joints with the first upright (Khalil & Dombre), 43 for the Panda (Gaz and others), 3 for a
+    planar link.
+    """
     base = base_of(name)
     assert base.size == count == structural_base_parameters(base.model).size
 
@@ -177,7 +187,9 @@ def test_numbers_of_base_parameters_of_known_arms(name, count):
 @pytest.mark.parametrize("joints", [1, 2, 4, 7])
 @pytest.mark.parametrize("upright", [True, False])
 def test_general_chains_of_revolute_joints(joints, upright):
-    """Seven for each link; the first one shows a moment of inertia, and two first moments unless gravity is along its axis."""
+    """Seven for each link; the first one shows a moment of inertia, and two first moments unless gravity is along its
+    axis.
+    """
     tree = revolute_chain(joints, upright=upright)
     assert structural_base_parameters(linear_model(tree)).size == 7 * (joints - 1) + (1 if upright else 3)
 
@@ -187,8 +199,10 @@ def test_numbers_agree_with_the_rank_of_pinocchios_regressor():
         arm = cy.load(name)
         theirs, random = pinocchio_of(arm), np.random.default_rng(0)
         data = theirs.model.createData()
-        rows = np.concatenate([pin.computeJointTorqueRegressor(theirs.model, data, *random.normal(size=(3, arm.nv))) for _ in range(40)])
-        assert np.linalg.matrix_rank(rows, tol=1e-9 * np.abs(rows).max()) == structural_base_parameters(linear_model(arm)).size
+        rows = np.concatenate([
+            pin.computeJointTorqueRegressor(theirs.model, data, *random.normal(size=(3, arm.nv))) for _ in range(40)])
+        assert np.linalg.matrix_rank(rows, tol=1e-9 * np.abs(rows).max()) == structural_base_parameters(
+            linear_model(arm)).size
 
 
 def test_floating_quadruped():
@@ -200,12 +214,15 @@ def test_floating_quadruped():
 @pytest.mark.parametrize("terms", [(), ("rotor",), JOINT_TERMS])
 @pytest.mark.parametrize("seed", range(7))
 def test_structure_and_numbers_agree(seed, terms):
-    """The same parameters kept, in the same combinations: trees of all joints, general and square, gravity in several directions."""
+    """The same parameters kept, in the same combinations: trees of all joints, general and square, gravity in several
+    directions.
+    """
     random = np.random.default_rng((seed, 5))
-    kinds = [KINDS[k] for k in random.integers(len(KINDS), size=3)] if seed % 2 else ["revolute" if x < 0.6 else "prismatic"
-                                                                                    for x in random.random(3)]
+    kinds = [KINDS[k] for k in random.integers(len(KINDS), size=3)] if seed % 2 else [
+        "revolute" if x < 0.6 else "prismatic" for x in random.random(3)]
     gravity = [(0.0, 0.0, -9.81), (0.0, 0.0, 0.0), (1.0, 2.0, 3.0)][seed % 3]
-    model = linear_model(random_tree(seed, ["revolute", *kinds], square=seed % 4 < 2, gravity=gravity), joint_terms=terms)
+    model = linear_model(random_tree(seed, ["revolute", *kinds], square=seed % 4 < 2, gravity=gravity),
+                         joint_terms=terms)
     numbers, structure = base_parameters(model), structural_base_parameters(model)
     assert numbers.size == structure.size and (numbers.kept == structure.kept).all()
     assert np.abs(numbers.combinations - structure.combinations).max() < 1e-7
@@ -252,7 +269,8 @@ def test_textbook_combinations_of_puma():
 
 
 def measured(base, count, *, noise, seed=0, truth=None):
-    return simulate_measurements(base.model, *random_states(base.model, count, seed + 10), noise=noise, seed=seed, parameters=truth)
+    return simulate_measurements(base.model, *random_states(base.model, count, seed + 10), noise=noise, seed=seed,
+                                 parameters=truth)
 
 
 @pytest.mark.parametrize("name", ["puma560", "panda"])
@@ -273,8 +291,9 @@ def test_deviations_are_those_of_many_repetitions():
     states = random_states(base.model, 40, 10)
     truth = base.model.regressor(*states) @ base.model.values
     random = np.random.default_rng(3)
-    runs = [least_squares(base, Measurements(base.model, *states, truth + random.normal(size=truth.shape) * noise), noise="residuals")
-            for _ in range(300)]
+    runs = [
+        least_squares(base, Measurements(base.model, *states, truth + random.normal(size=truth.shape) * noise),
+                      noise="residuals") for _ in range(300)]
     spread = np.std([run.base_values for run in runs], axis=0)
     claimed = np.mean([run.standard_deviations for run in runs], axis=0)
     assert np.abs(spread / claimed - 1).max() < 0.15
@@ -309,9 +328,12 @@ def friction_truth(model):
     return np.array([terms.get(word, value) for (_, word), value in zip(model.columns, model.values, strict=True)])
 
 
-@pytest.mark.parametrize(("name", "terms"), [("panda", ()), ("ur5", FRICTION), ("puma560", ("viscous", "coulomb")), ("planar3r", ())])
+@pytest.mark.parametrize(("name", "terms"), [("panda", ()), ("ur5", FRICTION), ("puma560", ("viscous", "coulomb")),
+                                             ("planar3r", ())])
 def test_physical_estimates_are_bodies_and_fit_as_well(name, terms):
-    """Puma's published third link is not physical, nor are several of Panda's; noise puts more of the ordinary estimate out of reach."""
+    """Puma's published third link is not physical, nor are several of Panda's; noise puts more of the ordinary estimate
+    out of reach.
+    """
     base = base_of(name, *terms)
     truth = friction_truth(base.model)
     data, other = measured(base, 300, noise=0.3, truth=truth), measured(base, 300, noise=0.0, seed=5, truth=truth)
@@ -346,19 +368,24 @@ def test_physical_estimate_minimises_what_it_says():
     here, random = cost(found.parameters), np.random.default_rng(0)
     for size in (1e-2, 1e-3, 1e-4):
         for _ in range(100):
-            assert cost(found.parameters * (1 + size * random.normal(size=30)) + size**2 * random.normal(size=30)) >= here - 1e-7
+            assert cost(found.parameters * (1 + size * random.normal(size=30))
+                        + size**2 * random.normal(size=30)) >= here - 1e-7
 
 
 def test_bodies_of_which_nothing_is_known_are_taken_as_balls():
-    """A prior of zeros: the fit is as good, and what a planar arm cannot show stays as even as in a ball, 1 kg of some 10 cm."""
+    """A prior of zeros: the fit is as good, and what a planar arm cannot show stays as even as in a ball, 1 kg of some
+    10 cm.
+    """
     base = base_of("planar3r")
     data = measured(base, 100, noise=0.1)
-    best, found = least_squares(base, data, noise="residuals"), physical_estimate(base, data, prior=np.zeros(base.model.size))
+    best, found = least_squares(base, data, noise="residuals"), physical_estimate(base, data,
+                                                                                  prior=np.zeros(base.model.size))
     assert (found.fit.error < 1.01 * best.fit.error).all()
     for ten in found.parameters.reshape(3, 10):
         assert np.linalg.eigvalsh(pseudo_inertia_of(ten)).min() > 0
         values = dict(zip(MOMENT_NAMES, ten, strict=True))
-        assert max(abs(values[word]) for word in ("uz", "Jxz", "Jyz")) < 1e-6 and values["Jzz"] == pytest.approx(0.01, rel=1e-3)
+        assert max(abs(values[word])
+                   for word in ("uz", "Jxz", "Jyz")) < 1e-6 and values["Jzz"] == pytest.approx(0.01, rel=1e-3)
 
 
 def test_few_noisy_samples_give_an_inertia_matrix_that_only_the_physical_estimate_keeps_positive():
@@ -376,7 +403,9 @@ def test_few_noisy_samples_give_an_inertia_matrix_that_only_the_physical_estimat
 
 
 def test_the_estimated_mechanism_is_the_estimate():
-    """Pinocchio, given the estimated bodies, finds the forces that the estimate predicts; also where bodies are fixed to others."""
+    """Pinocchio, given the estimated bodies, finds the forces that the estimate predicts; also where bodies are fixed
+    to others.
+    """
     arm = cy.load("panda_hand").spanning_tree()
     model = linear_model(arm, joint_terms=["viscous"])
     base = structural_base_parameters(model)
@@ -429,16 +458,21 @@ def test_report_names_what_was_found():
 
 
 def test_errors_are_relative_to_the_size_of_what_they_are_errors_of():
-    """Forces twice as large, with errors twice as large, and masses that are too; a force that is exact has none; as the report says it."""
+    """Forces twice as large, with errors twice as large, and masses that are too; a force that is exact has none; as
+    the report says it.
+    """
     base = base_of("planar2r")
     data = measured(base, 50, noise=np.array([0.3, 0.01]))
     found, half = least_squares(base, data), replace(data, tau=data.tau / 2)
     other = least_squares(base, half)
     left = data.tau - base.regressor(data.q, data.v, data.vd) @ found.base_values
-    np.testing.assert_allclose(found.fit.relative, np.linalg.norm(left, axis=0) / np.linalg.norm(data.tau, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.fit.relative,
+                               np.linalg.norm(left, axis=0) / np.linalg.norm(data.tau, axis=0), rtol=1e-12)
     np.testing.assert_allclose(other.fit.error, found.fit.error / 2, rtol=1e-9)
     np.testing.assert_allclose(other.fit.relative, found.fit.relative, rtol=1e-9)
-    np.testing.assert_allclose(found.validate(half).relative, np.linalg.norm(left - half.tau, axis=0) / np.linalg.norm(half.tau, axis=0))
+    np.testing.assert_allclose(
+        found.validate(half).relative,
+        np.linalg.norm(left - half.tau, axis=0) / np.linalg.norm(half.tau, axis=0))
     report = found.report()
     for row, value, deviation in zip(report.parameters.rows, found.base_values, found.standard_deviations, strict=True):
         assert float(row[3].removesuffix(" %")) == pytest.approx(100 * deviation / abs(value), rel=0.05)
@@ -447,7 +481,9 @@ def test_errors_are_relative_to_the_size_of_what_they_are_errors_of():
 
 
 def test_bodies_end_where_the_distance_says():
-    """Just before it every pseudo-inertia and friction is positive, just after it one is not; a body that only grows never ends."""
+    """Just before it every pseudo-inertia and friction is positive, just after it one is not; a body that only grows
+    never ends.
+    """
     model = linear_model(cy.load("puma560"), joint_terms=["viscous", "coulomb"])
     divergence, random = Divergence.of(model, friction_truth(model)), np.random.default_rng(0)
     x = divergence.prior
@@ -457,8 +493,9 @@ def test_bodies_end_where_the_distance_says():
         smallest = []
         for t in (0.999 * end, 1.001 * end):
             there = x + t * step
-            smallest.append(min([np.linalg.eigvalsh(pseudo_inertia_of(there[block])).min() for block in divergence.blocks]
-                                + [there[divergence.positive].min()]))
+            smallest.append(
+                min([np.linalg.eigvalsh(pseudo_inertia_of(there[block])).min()
+                     for block in divergence.blocks] + [there[divergence.positive].min()]))
         assert smallest[0] > 0 > smallest[1]
     assert divergence.distance(x, x) == np.inf
 
@@ -470,8 +507,8 @@ def test_positions_alone_are_enough_at_a_high_rate():
     q, v, vd = drive.trajectory.at(times)
     tau = base.model.regressor(q, v, vd) @ base.model.values
     random = np.random.default_rng(0)
-    data = measurements_from_positions(base.model, times, q + 1e-5 * random.normal(size=q.shape), tau + 0.05 * random.normal(size=q.shape),
-                                       cutoff=10.0)
+    data = measurements_from_positions(base.model, times, q + 1e-5 * random.normal(size=q.shape),
+                                       tau + 0.05 * random.normal(size=q.shape), cutoff=10.0)
     found = least_squares(base, data)
     assert np.abs(found.base_values - base.values(base.model.values)).max() < 0.01
     assert np.abs(data.v - v[100:-100]).max() < 0.02 and np.abs(data.vd - vd[100:-100]).max() < 0.3
@@ -492,7 +529,8 @@ def test_slow_movements_go_through_a_low_cutoff():
 # Exciting trajectories
 
 
-@pytest.mark.parametrize(("name", "limits"), [("planar2r", {"position": (-3.0, 2.0), "velocity": 2.0}), ("puma560", {"velocity": 2.0})])
+@pytest.mark.parametrize(("name", "limits"), [("planar2r", {"position": (-3.0, 2.0), "velocity": 2.0}),
+                                              ("puma560", {"velocity": 2.0})])
 def test_exciting_trajectories_keep_limits_start_and_end_at_rest_and_excite(name, limits):
     base = base_of(name)
     found = exciting_trajectory(base, acceleration=5.0, steps=30, **limits)
@@ -502,8 +540,10 @@ def test_exciting_trajectories_keep_limits_start_and_end_at_rest_and_excite(name
     assert max(np.abs(v[[0, -1]]).max(), np.abs(vd[[0, -1]]).max()) < 1e-12 and np.abs(q[0] - q[-1]).max() < 1e-12
     others = [condition_of(base, random_trajectory(found.limits, seed=k)) for k in range(20)]
     assert found.condition < 0.75 * min(others) and found.condition < found.start_condition
-    again, other = (exciting_trajectory(base, acceleration=5.0, steps=2, tries=3, seed=seed, **limits) for seed in (0, 1))
-    assert np.array_equal(again.trajectory.a, exciting_trajectory(base, acceleration=5.0, steps=2, tries=3, **limits).trajectory.a)
+    again, other = (exciting_trajectory(base, acceleration=5.0, steps=2, tries=3, seed=seed, **limits)
+                    for seed in (0, 1))
+    assert np.array_equal(again.trajectory.a,
+                          exciting_trajectory(base, acceleration=5.0, steps=2, tries=3, **limits).trajectory.a)
     assert not np.array_equal(again.trajectory.a, other.trajectory.a)
 
 
@@ -514,8 +554,10 @@ def test_trajectories_fill_their_limits(limit, binding):
     wide = {"lower": -2e3, "upper": 3e3, "velocity": 1e4, "acceleration": 2e4}
     limits = MotionLimits(*[np.full(2, value) for value in {**wide, **limit}.values()])
     q, v, vd = random_trajectory(limits, seed=3).at(np.linspace(0.0, 10.0, 4001))
-    used = {"position": np.ptp(q, axis=0) / (limits.upper - limits.lower), "velocity": np.abs(v).max(axis=0) / limits.velocity,
-            "acceleration": np.abs(vd).max(axis=0) / limits.acceleration}
+    used = {
+        "position": np.ptp(q, axis=0) / (limits.upper - limits.lower),
+        "velocity": np.abs(v).max(axis=0) / limits.velocity,
+        "acceleration": np.abs(vd).max(axis=0) / limits.acceleration}
     assert (used[binding] > 0.99).all() and max(share.max() for share in used.values()) < 1.0
     assert (q > limits.lower).all() and (q < limits.upper).all()
 
@@ -544,7 +586,8 @@ def test_slope_of_the_measures(measure):
 
 def test_determinant_is_made_smaller_too():
     base = base_of("planar3r")
-    found = exciting_trajectory(base, position=(-2.0, 2.0), velocity=2.0, acceleration=5.0, measure="determinant", steps=30)
+    found = exciting_trajectory(base, position=(-2.0, 2.0), velocity=2.0, acceleration=5.0, measure="determinant",
+                                steps=30)
     log = [np.linalg.slogdet(W.T @ W)[1] for W in (base.regressor(*drive.sampled(100)).reshape(-1, base.size)
                                                    for drive in (found.start, found.trajectory))]
     assert log[1] > log[0] + 1
@@ -556,7 +599,8 @@ def test_determinant_is_made_smaller_too():
 def test_unexciting_data_name_what_cannot_be_seen():
     base = base_of("planar2r")
     q = random_states(base.model, 100)[0]
-    with pytest.raises(SingularityError, match=r"excite 2 of the 6 .*cannot be seen in any force: Jxx\(link1\); Jxx\(link2\)\. Move"):
+    with pytest.raises(SingularityError,
+                       match=r"excite 2 of the 6 .*cannot be seen in any force: Jxx\(link1\); Jxx\(link2\)\. Move"):
         least_squares(base, simulate_measurements(base.model, q, 0 * q, 0 * q))
     still = np.zeros((100, 2))
     with pytest.raises(SingularityError, match=r"Jxx\(link1\)"):
@@ -582,7 +626,8 @@ def test_unseen_directions_are_right():
 
 def test_too_few_samples_and_wrong_shapes():
     base = base_of("puma560")
-    with pytest.raises(SingularityError, match="5 samples of 6 forces are too few for the 36 base parameters of puma560: at least 6"):
+    with pytest.raises(SingularityError,
+                       match="5 samples of 6 forces are too few for the 36 base parameters of puma560: at least 6"):
         least_squares(base, measured(base, 5, noise=0.0))
     zeros = np.zeros((10, 6))
     with pytest.raises(SignatureError, match="measured tau of puma560 must have the shape"):
@@ -641,10 +686,13 @@ def test_base_parameters_do_not_depend_on_the_size_of_the_robot(length):
 
 
 def resized(factor):
-    bodies, joints, _ = random_parts(np.random.default_rng(7), ["revolute", "revolute", "prismatic", "helical", "revolute"])
+    bodies, joints, _ = random_parts(np.random.default_rng(7),
+                                     ["revolute", "revolute", "prismatic", "helical", "revolute"])
     smaller = [replace(joint, placement=_with_offset(joint.placement, factor), motion=_with_pitch(joint.motion, factor))
                for joint in joints]
-    moved = [replace(body, center=np.asarray(body.center) * factor, inertia=np.asarray(body.inertia) * factor**2) for body in bodies]
+    moved = [
+        replace(body, center=np.asarray(body.center) * factor, inertia=np.asarray(body.inertia) * factor**2)
+        for body in bodies]
     return Tree.of("resized", moved, smaller)
 
 

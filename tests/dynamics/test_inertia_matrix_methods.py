@@ -1,4 +1,6 @@
-"""The inertia matrix by every published method: against Pinocchio, a 60-digit particle model, the worked values, and each other."""
+"""The inertia matrix by every published method: against Pinocchio, a 60-digit particle model, the worked values, and
+each other.
+"""
 
 from dataclasses import replace
 from importlib import import_module
@@ -41,8 +43,8 @@ from model.random_trees import KINDS, random_configuration, random_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
 
-CHAIN_METHODS = (walker_orin, walker_orin_symmetric, walker_orin_3, spatial_composites, orthogonal_complement, operator_factors,
-                 generalized_links, lagrange_elements, kinetic_energy_tensor)
+CHAIN_METHODS = (walker_orin, walker_orin_symmetric, walker_orin_3, spatial_composites, orthogonal_complement,
+                 operator_factors, generalized_links, lagrange_elements, kinetic_energy_tensor)
 TREE_METHODS = (spatial_composites, orthogonal_complement)
 PATTERNS = (*EVERY_SHORT_PATTERN, *LONG_PATTERNS)
 
@@ -52,7 +54,8 @@ def name_of(module):
 
 
 def near(found, expected, tolerance=1e-12):
-    return np.abs(np.asarray(found, dtype=float) - expected).max(initial=0.0) <= tolerance * np.abs(expected).max(initial=0.0)
+    return np.abs(np.asarray(found, dtype=float)
+                  - expected).max(initial=0.0) <= tolerance * np.abs(expected).max(initial=0.0)
 
 
 def skew(v):
@@ -134,7 +137,8 @@ def test_worked_values(module):
         assert np.abs(module.inertia_matrix(serial_chain(load_robot(name)), q) - expected).max() < 1e-10
     for name, (norm, total, trace, corner) in SUMS.items():
         D = module.inertia_matrix(serial_chain(load_robot(name)), 0.2 * np.arange(1, 7) - 0.5)
-        assert np.abs(np.array([np.linalg.norm(D), D.sum(), np.trace(D), D[0, 5]]) - [norm, total, trace, corner]).max() < 1e-9
+        assert np.abs(np.array([np.linalg.norm(D), D.sum(), np.trace(D), D[0, 5]])
+                      - [norm, total, trace, corner]).max() < 1e-9
 
 
 def test_methods_by_name_are_these_modules():
@@ -151,7 +155,9 @@ def test_texts_are_agnostic_of_the_scalar(module):
     """Compiled, in C, as SymPy, CasADi, JAX and mpmath: the same text."""
     chain = serial_chain(random_chain("RP", 2))
     text = kernel("(2)->(2,2)", name="inertia_matrix")(lambda q: module.inertia_matrix(chain, q))
-    check_parity(text, np.random.default_rng(3).normal(size=(2, 2)), jacobians=False, without=() if module is generalized_links else ("C",))
+    check_parity(text,
+                 np.random.default_rng(3).normal(size=(2, 2)), jacobians=False,
+                 without=() if module is generalized_links else ("C", ))
 
 
 # Edges
@@ -164,7 +170,8 @@ def test_massless_links(module):
     q = random_state(tree, 9)[0]
     inert = [replace(body, mass=0.0, inertia=np.zeros((3, 3)), center=np.zeros(3)) for body in tree.bodies]
     rotor = replace(inert[4], inertia=np.diag([0.2, 0.3, 0.4]))
-    for bodies in ([*tree.bodies[:2], inert[2], *tree.bodies[3:]], [*tree.bodies[:4], rotor], [*tree.bodies[:3], inert[3], rotor]):
+    for bodies in ([*tree.bodies[:2], inert[2], *tree.bodies[3:]], [*tree.bodies[:4],
+                                                                    rotor], [*tree.bodies[:3], inert[3], rotor]):
         changed = replace(tree, bodies=tuple(bodies))
         D = module.inertia_matrix(serial_chain(changed), q)
         assert np.isfinite(D).all() and near(D, crba(changed, q))
@@ -220,28 +227,36 @@ def test_composite_bodies_by_definition():
         found, generalized = walker_orin_3.composites(chain, q), generalized_links.generalized_moments(chain, q)
         for i, (mb, R, Ec) in enumerate(found):
             mass, center, inertia, pose = summed(tree, q, i)
-            assert abs(mb - mass) < 1e-13 * mass and near(pose.p + pose.R @ R, center) and near(pose.R @ Ec @ pose.R.T, inertia)
+            assert abs(mb - mass) < 1e-13 * mass and near(pose.p + pose.R @ R, center) and near(
+                pose.R @ Ec @ pose.R.T, inertia)
             U, E = generalized[i]
             assert near(U, mb * R, 1e-13) and near(E, Ec + mb * (R @ R * np.eye(3) - np.outer(R, R)), 1e-13)
         last = tree.bodies[-1]
-        assert found[-1].mb == last.mass and near(found[-1].R, last.center, 1e-14) and near(found[-1].Ec, last.inertia, 1e-13)
+        assert found[-1].mb == last.mass and near(found[-1].R, last.center, 1e-14) and near(
+            found[-1].Ec, last.inertia, 1e-13)
         assert near(walker_orin_3.inertia_matrix(chain, q), crba(tree, q))
 
 
 def summed(tree, q, i):
-    """Mass, centre and central inertia of bodies i + 1 and beyond in the root's axes, from the bodies alone; and the pose of link i."""
+    """Mass, centre and central inertia of bodies i + 1 and beyond in the root's axes, from the bodies alone; and the
+    pose of link i.
+    """
     poses = body_poses(tree, q)
     parts = [(body.mass, pose.p + pose.R @ body.center, pose.R @ body.inertia @ pose.R.T)
              for body, pose in list(zip(tree.bodies, poses, strict=True))[i + 1:]]
     mass = sum(m for m, _, _ in parts)
     center = sum(m * c for m, c, _ in parts) / mass
-    inertia = sum(I + m * ((c - center) @ (c - center) * np.eye(3) - np.outer(c - center, c - center)) for m, c, I in parts)
+    inertia = sum(I + m * ((c - center) @ (c - center) * np.eye(3) - np.outer(c - center, c - center))
+                  for m, c, I in parts)
     return mass, center, inertia, poses[i + 1]
 
 
 @pytest.mark.spec("S1-64", "S1-65")
 def test_moments_of_augmented_and_generalized_links_by_definition():
-    """(6.3.1)-(6.3.4) and Lemma 6.1. A joint that slides makes the moments of the augmented link before it depend on q."""
+    """(6.3.1)-(6.3.4) and Lemma 6.1.
+
+    A joint that slides makes the moments of the augmented link before it depend on q.
+    """
     for pattern in ("RR", "RP", "PPR", "RPRPRP", "RRRRRR"):
         tree = random_chain(pattern, 41)
         q, chain = random_state(tree, 42)[0], serial_chain(tree)
@@ -250,7 +265,8 @@ def test_moments_of_augmented_and_generalized_links_by_definition():
             mass, center, inertia, pose = summed(tree, q, i)
             arm = pose.R.T @ (center - pose.p)
             assert near(generalized[i].U, mass * arm)
-            assert near(generalized[i].E, pose.R.T @ inertia @ pose.R + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm)))
+            assert near(generalized[i].E, pose.R.T @ inertia @ pose.R + mass *
+                        (arm @ arm * np.eye(3) - np.outer(arm, arm)))
             own, beyond = tree.bodies[i + 1], mass - tree.bodies[i + 1].mass
             s = chain.links[i + 1].offset(q) if i + 1 < len(augmented) else np.zeros(3)
             r = own.center
@@ -268,7 +284,8 @@ def test_spatial_composites_are_blocks_of_the_composite_bodies():
     q, chain = random_state(tree, 52)[0], serial_chain(tree)
     for spatial, (mb, R, Ec) in zip(spatial_composites.composites(chain, spatial_composites.transitions(chain, q)),
                                     walker_orin_3.composites(chain, q), strict=True):
-        expected = np.block([[Ec + mb * (R @ R * np.eye(3) - np.outer(R, R)), mb * skew(R)], [-mb * skew(R), mb * np.eye(3)]])
+        expected = np.block([[Ec + mb * (R @ R * np.eye(3) - np.outer(R, R)), mb * skew(R)],
+                             [-mb * skew(R), mb * np.eye(3)]])
         assert near(spatial, spatial.T, 1e-14) and near(spatial, expected)
     assert near(spatial_composites.inertia_matrix(chain, q), crba(tree, q))
 
@@ -296,7 +313,8 @@ def test_natural_orthogonal_complement():
 def test_roots_of_rods_and_particles_and_of_what_has_none():
     tree = random_chain("RRR", 63)
     q = random_state(tree, 64)[0]
-    rod, particle = replace(tree.bodies[2], inertia=np.diag([0.3, 0.3, 0.0])), replace(tree.bodies[3], inertia=np.zeros((3, 3)))
+    rod, particle = replace(tree.bodies[2], inertia=np.diag([0.3, 0.3,
+                                                             0.0])), replace(tree.bodies[3], inertia=np.zeros((3, 3)))
     thin = replace(tree, bodies=(*tree.bodies[:2], rod, particle))
     P = orthogonal_complement.square_root(serial_chain(thin), q)
     assert near(P.T @ P, crba(thin, q))
@@ -310,8 +328,12 @@ def test_roots_of_rods_and_particles_and_of_what_has_none():
 
 @pytest.mark.spec("S1-61")
 def test_operator_factors():
-    """F is unit upper triangular, F Dh F^T = D, 1 - H Phi L its inverse, D^-1 D = 1; and the forward dynamics made from it."""
-    forward = [import_module(f"cayley.dynamics.forward.{name}").forward_dynamics for name in ("operator_factors", "filter_and_smoother")]
+    """F is unit upper triangular, F Dh F^T = D, 1 - H Phi L its inverse, D^-1 D = 1; and the forward dynamics made from
+    it.
+    """
+    forward = [
+        import_module(f"cayley.dynamics.forward.{name}").forward_dynamics
+        for name in ("operator_factors", "filter_and_smoother")]
     for pattern in PATTERNS:
         tree = random_chain(pattern, 71)
         (q, qd, tau), chain = random_state(tree, 72), serial_chain(tree)
@@ -341,7 +363,8 @@ def test_algorithm_62_has_the_moment_of_a_sliding_joint():
     for pattern in PATTERNS:
         tree = random_chain(pattern, 81, twists="special")
         q = random_state(tree, 82)[0]
-        assert near(generalized_links.inertia_matrix(serial_chain(tree), q), walker_orin.inertia_matrix(serial_chain(tree), q))
+        assert near(generalized_links.inertia_matrix(serial_chain(tree), q),
+                    walker_orin.inertia_matrix(serial_chain(tree), q))
 
 
 @pytest.mark.spec("S1-67")
@@ -392,10 +415,12 @@ def test_fast_kernels_and_what_they_cost():
         for link in serial_chain(tree).links:
             A = link.rotation(q)
             assert near(link.inwards(a, q), A @ a, 1e-14) and near(link.outwards(a, q), A.T @ a, 1e-14)
-            assert near(counted_products.similarity(link, X, q), A @ X @ A.T, 1e-14) and near(link.inwards_both(X, q), A @ X @ A.T, 1e-14)
+            assert near(counted_products.similarity(link, X, q), A @ X @ A.T, 1e-14) and near(
+                link.inwards_both(X, q), A @ X @ A.T, 1e-14)
             assert near(counted_products.origin_in_own_axes(link, q), A.T @ link.offset(q), 1e-14)
             assert cost_of(link.inwards, a, q) == vector == cost_of(link.outwards, a, q)
-            assert cost_of(lambda x, q, link=link: counted_products.similarity(link, symmetric(x), q), np.arange(6.0), q) == tensor
+            assert cost_of(lambda x, q, link=link: counted_products.similarity(link, symmetric(x), q), np.arange(6.0),
+                           q) == tensor
             assert cost_of(lambda q, link=link: counted_products.origin_in_own_axes(link, q), q) == (2, 0)
     assert near(np.cross(a, b), skew(a) @ b, 1e-15) and cost_of(np.cross, a, b) == (6, 3)
     assert near(counted_products.skew_products(a, b), skew(a) @ skew(b) + (skew(a) @ skew(b)).T, 1e-14)
@@ -428,7 +453,8 @@ def test_batches_are_loops_and_columns_are_independent():
     D, qdd = matrix(q), forward(q, qd, tau)
     assert D.shape == (5, 7, 4, 4) and qdd.shape == (5, 7, 4)
     for place in np.ndindex(5, 7):
-        assert near(D[place], matrix(q[place]), 1e-14) and near(qdd[place], forward(q[place], qd[place], tau[place]), 1e-13)
+        assert near(D[place], matrix(q[place]), 1e-14) and near(qdd[place], forward(q[place], qd[place], tau[place]),
+                                                                1e-13)
         assert near(D[place], generalized_links.inertia_matrix(chain, q[place]), 1e-13)
         assert near(qdd[place], solve(chain, q[place], qd[place], tau[place]), 1e-11)
     assert near(forward(q, qd[0, 0], tau[0]), np.stack([forward(row, qd[0, 0], tau[0]) for row in q]), 1e-13)

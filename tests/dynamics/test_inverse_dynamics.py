@@ -1,4 +1,5 @@
-"""The default inverse dynamics beside Pinocchio and MuJoCo, for robots from files and random trees of every joint kind."""
+"""The default inverse dynamics beside Pinocchio and MuJoCo, for robots from files and random trees of every joint kind.
+"""
 
 import pickle
 from dataclasses import replace
@@ -43,7 +44,8 @@ def test_robots_agree_with_pinocchio(name, floating):
         assert relative(inverse_dynamics(links, q, v, a), theirs) < 1e-12
 
 
-@pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf"])
+@pytest.mark.parametrize("name",
+                         ["panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf"])
 def test_compiled_robots_agree_with_pinocchio(name):
     tree, model = robot(name, True), pinocchio_model(name, True)
     q, v, a = state_here(tree, 2, states=20)
@@ -130,7 +132,8 @@ def test_counts_do_not_depend_on_where_along_their_axes_the_frames_lie(pattern):
     joints = (*plain.joints[:-3], before, replace(moved, placement=moved.placement @ shift),
               replace(after, placement=np.linalg.inv(shift) @ after.placement))
     body = plain.bodies[-2]
-    other = replace(plain, joints=joints, bodies=(*plain.bodies[:-2], replace(body, center=body.center - shift[:3, 3]), plain.bodies[-1]))
+    other = replace(plain, joints=joints,
+                    bodies=(*plain.bodies[:-2], replace(body, center=body.center - shift[:3, 3]), plain.bodies[-1]))
     state = random_state(plain, 3)
     ours, again = (inverse_dynamics_kernel(tree) for tree in (plain, other))
     np.testing.assert_allclose(again.reference(*state), ours.reference(*state), rtol=0, atol=1e-12)
@@ -168,7 +171,8 @@ def test_moving_base_is_a_floating_one():
     for k in range(4):
         R = free.joints[0].motion.pose(q[k, :7])[0]
         turned = fixed.with_gravity(R.T @ np.asarray(free.gravity))
-        ours = inverse_dynamics_kernel(turned).taking(base_motion=True)(q[k, 7:], v[k, 6:], a[k, 6:], base_turning[k], acceleration[k])
+        ours = inverse_dynamics_kernel(turned).taking(base_motion=True)(q[k, 7:], v[k, 6:], a[k, 6:], base_turning[k],
+                                                                        acceleration[k])
         np.testing.assert_allclose(ours, full[k], rtol=0, atol=1e-11)
 
 
@@ -187,7 +191,8 @@ def test_drives_are_included_on_request():
     arm = cy.load("puma560")
     q, v, a = np.random.default_rng(8).normal(size=(3, 6))
     extra = inverse_dynamics_kernel(arm.including("rotors"))(q, v, a) - inverse_dynamics_kernel(arm)(q, v, a)
-    np.testing.assert_allclose(extra, [joint.rotor.reflected * x for joint, x in zip(arm.joints, a, strict=False)][:6], atol=1e-12)
+    np.testing.assert_allclose(extra, [joint.rotor.reflected * x for joint, x in zip(arm.joints, a, strict=False)][:6],
+                               atol=1e-12)
     with pytest.raises(ModelError, match=r"'rotors' .* and 'friction', not 'stiction'"):
         arm.including("stiction")
 
@@ -230,7 +235,9 @@ def test_nearly_parallel_axes_keep_their_digits():
 
 
 def chain_of(motions, placements):
-    bodies = [Body("root"), *[Body(f"body{k}", 1.0, (0.1, 0.2, 0.03), np.diag([0.01, 0.02, 0.025])) for k in range(len(motions))]]
+    bodies = [
+        Body("root"),
+        *[Body(f"body{k}", 1.0, (0.1, 0.2, 0.03), np.diag([0.01, 0.02, 0.025])) for k in range(len(motions))]]
     joints = [Joint(f"joint{k}", bodies[k].name, f"body{k}", motion, placement)
               for k, (motion, placement) in enumerate(zip(motions, placements, strict=True))]
     return Tree.of("chain", bodies, joints)
@@ -253,7 +260,10 @@ def test_a_far_away_base_does_not_round_the_links():
     placements = np.tile(np.eye(4), (5, 1, 1))
     placements[:, :3, 3] = 0.3, 1e-9, 0.1
     placements[0, :3, 3] = 5e6, 2e6, 1.0
-    tree = chain_of([Prismatic((1.0, 0.0, 0.0)), Prismatic((0.0, 1.0, 0.0)), Revolute(), *[Revolute((0.0, 1.0, 0.0))] * 2], placements)
+    tree = chain_of(
+        [Prismatic((1.0, 0.0, 0.0)),
+         Prismatic((0.0, 1.0, 0.0)),
+         Revolute(), *[Revolute((0.0, 1.0, 0.0))] * 2], placements)
     q, v, a = (x[0] for x in state_here(tree, 4))
     plain = inverse_dynamics(links_of(tree), q, v, a)
     assert relative(inverse_dynamics(minimal_links(tree), q, v, a), plain) < 1e-14

@@ -41,7 +41,8 @@ class CartPole:
 
     def lagrangian(self, q, qd, f):
         (_, a), (dx, da) = q, qd
-        return (3.0 * dx**2 + 0.8 * (dx**2 + 2 * 0.6 * f.cos(a) * dx * da + 0.36 * da**2)) / 2 + 0.8 * g * 0.6 * f.cos(a)
+        return (3.0 * dx**2 + 0.8 *
+                (dx**2 + 2 * 0.6 * f.cos(a) * dx * da + 0.36 * da**2)) / 2 + 0.8 * g * 0.6 * f.cos(a)
 
 
 class SphericalPendulum:
@@ -129,7 +130,8 @@ def test_link_of_variable_length():
 
     free = lagrange_system(kinetic, lambda q: m * g * (L + q[0]) * np.sin(q[1]))
     assert not free.rheonomic
-    assert free.generalized_forces([0.3, 0.4], [0.2, 1.5], [0.1, -0.7]) == pytest.approx([4.2403878761, 14.5209733619], abs=1e-9)
+    assert free.generalized_forces([0.3, 0.4], [0.2, 1.5], [0.1, -0.7]) == pytest.approx([4.2403878761, 14.5209733619],
+                                                                                         abs=1e-9)
 
     W = 1.5
     driven = ParticleSystem([m], lambda q, t: [[(L + q[0]) * np.cos(W * t), (L + q[0]) * np.sin(W * t), 0.0]],
@@ -138,7 +140,8 @@ def test_link_of_variable_length():
     for rho, rd, rdd, t in np.random.default_rng(1).normal(size=(5, 4)):
         force = m * (rdd - (L + rho) * W**2 + g * np.sin(W * t))
         assert driven.equations.generalized_forces([rho], [rd], [rdd], t)[0] == pytest.approx(force, abs=1e-12)
-        # the driving torque, which the single equation does not contain, is that of the free link; its power changes K + U
+        # the driving torque, which the single equation does not contain, is that of the free link; its power changes K
+        # + U
         rest = [rho, W * t], [rd, W], [rdd, 0.0]
         F, torque = free.generalized_forces(*rest)
         assert pytest.approx(force, abs=1e-12) == F
@@ -153,7 +156,9 @@ def test_link_of_variable_length():
 
 @pytest.mark.spec("S2-53")
 def test_virtual_and_effective_displacements():
-    """They are the same where time does not enter, and differ by dr/dt dt where it does; forces do work on virtual ones only."""
+    """They are the same where time does not enter, and differ by dr/dt dt where it does; forces do work on virtual ones
+    only.
+    """
     def moving(q, t):
         return [[np.cos(q[0] + t), np.sin(q[0] + t) * q[1], t * t * q[1]], [q[1] * np.exp(t), 0.0, q[0]]]
 
@@ -232,7 +237,9 @@ def test_particles_with_constraints_are_the_pendulum():
 
 @pytest.mark.spec("S3-29")
 def test_moving_constraint():
-    """A bead on a straight wire that turns by W t, by a constraint that depends on time: r'' = W^2 r, pushed sideways by 2 m W r'."""
+    """A bead on a straight wire that turns by W t, by a constraint that depends on time: r'' = W^2 r, pushed sideways
+    by 2 m W r'.
+    """
     W, m = 2.0, 0.3
     wire = constrained_particles([m], lambda x, t: [x[0, 1] * np.cos(W * t) - x[0, 0] * np.sin(W * t), x[0, 2]])
     r, rd, t = 0.7, -0.4, 0.9
@@ -247,8 +254,8 @@ def test_moving_constraint():
 
 def test_dissipation_and_forces():
     """Rayleigh's function takes power 2 R; applied forces are on the right side."""
-    system = lagrange_system(lambda q, qd: qd @ qd / 2, lambda q: q @ q, dissipation=lambda q, qd: (qd[0] ** 2 + 3 * qd[1] ** 2) / 2,
-                             forces=lambda q, qd: [np.sin(q[0]), q[0] * qd[1]])
+    system = lagrange_system(lambda q, qd: qd @ qd / 2, lambda q: q @ q, dissipation=lambda q, qd:
+                             (qd[0]**2 + 3 * qd[1]**2) / 2, forces=lambda q, qd: [np.sin(q[0]), q[0] * qd[1]])
     q, qd, qdd = np.random.default_rng(2).normal(size=(3, 2))
     wanted = qdd + 2 * q + [qd[0], 3 * qd[1]] - np.array([np.sin(q[0]), q[0] * qd[1]])
     assert system.generalized_forces(q, qd, qdd) == pytest.approx(wanted, rel=1e-13)
@@ -259,8 +266,8 @@ def test_dissipation_and_forces():
 
 def test_energy_of_a_free_motion_stays():
     system = engine(DoublePendulum())
-    motion = solve_ivp(lambda _, y: np.concatenate([y[2:], system.accelerations(y[:2], y[2:], np.zeros(2))]), (0, 3), [2.0, 1.0, 0.0, 0.5],
-                       rtol=1e-11, atol=1e-11)
+    motion = solve_ivp(lambda _, y: np.concatenate([y[2:], system.accelerations(y[:2], y[2:], np.zeros(2))]), (0, 3),
+                       [2.0, 1.0, 0.0, 0.5], rtol=1e-11, atol=1e-11)
     energy = system.energy_function(motion.y[:2].T, motion.y[2:].T)
     assert np.ptp(energy) < 1e-8
 
@@ -273,7 +280,8 @@ def test_jacobi_integral_of_the_driven_bead():
         return (qd[0] ** 2 + (w * np.sin(q[0])) ** 2) / 2
 
     system = lagrange_system(kinetic, lambda q: -g * np.cos(q[0]))
-    motion = solve_ivp(lambda _, y: [y[1], system.accelerations(y[:1], y[1:], [0.0])[0]], (0, 3), [1.5, 0.3], rtol=1e-11, atol=1e-11)
+    motion = solve_ivp(lambda _, y: [y[1], system.accelerations(y[:1], y[1:], [0.0])[0]], (0, 3), [1.5, 0.3],
+                       rtol=1e-11, atol=1e-11)
     q, qd = motion.y[:1].T, motion.y[1:].T
     assert np.ptp(system.energy_function(q, qd)) < 1e-8
     assert np.ptp([kinetic(*s) - g * np.cos(s[0][0]) for s in zip(q, qd, strict=True)]) > 1

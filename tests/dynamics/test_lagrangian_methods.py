@@ -34,23 +34,27 @@ FOR_BOTH = [uicker_kahn, waters, hollerbach_4x4, hollerbach_3x3, trace_lagrange,
 METHODS = {m.__name__.split(".")[-1]: m for m in [*FOR_BOTH, generalized_links]}
 CLOSED_FORMS = [trace_lagrange, center_jacobians]
 EVERY_METHOD = pytest.mark.parametrize("name", METHODS)
-SPECS = {"uicker_kahn": "S1-28", "waters": "S1-29", "hollerbach_4x4": "S1-30", "hollerbach_3x3": "S1-31", "generalized_links": "S1-32",
-         "trace_lagrange": "S3-32", "center_jacobians": "S3-33"}
-CLAIMED = pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.spec(row)) for name, row in SPECS.items()])
+SPECS = {
+    "uicker_kahn": "S1-28", "waters": "S1-29", "hollerbach_4x4": "S1-30", "hollerbach_3x3": "S1-31",
+    "generalized_links": "S1-32", "trace_lagrange": "S3-32", "center_jacobians": "S3-33"}
+CLAIMED = pytest.mark.parametrize("name",
+                                  [pytest.param(name, marks=pytest.mark.spec(row)) for name, row in SPECS.items()])
 
 # q, qd, qdd, tau and the gravity part of the fixtures of the catalogue
 FIXTURES = {
     "s1_f2": ([0.3, -0.7], [1.1, -0.4], [0.5, 2], [15.2000996773, 2.87612015916], None),
     "s1_f3": ([0.3, 0.8], [1.1, -0.4], [0.5, 2], [2.36805322735, -12.5097764375], None),
     "s1_f4": ([0.1, -0.6, 0.9, 0.4, -0.8, 1.2], [0.5, -0.3, 0.7, -1.1, 0.9, 0.2], [1, 0.4, -0.5, 0.6, -0.2, 0.8],
-              [1.73738309068, -30.790852254, 0.258326770294, -0.00678462650312, -0.0135210901962, -2.2339118969e-05],
-              [0, -30.9409999747, 0.280270473559, -0.00674631346191, -0.0140043016384, 0]),
+              [1.73738309068, -30.790852254, 0.258326770294, -0.00678462650312, -0.0135210901962,
+               -2.2339118969e-05], [0, -30.9409999747, 0.280270473559, -0.00674631346191, -0.0140043016384, 0]),
     "s1_f5": ([0.2, -0.5, 0.6, 0.3, 0.7, -0.4], [0.4, 0.3, -0.25, 0.9, -0.6, 0.5], [-0.7, 0.8, 0.35, 0.2, 0.1, -1],
-              [-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505, -0.000330741356347],
-              [0, 6.32411438929, 55.700779511, 0.56852805717, -0.903790098577, 0]),
-    "s1_f6": ([0.6, 0.35, -1.1, 0.8], [0.9, -0.5, 1.3, -0.7], [-0.4, 1.1, 0.6, 2],
-              [6.06276326781, 44.784590242, 0.825464119896, 0.1876313288], [5.28380466764, 39.3742842264, 0.531346097479, 0.136969476483]),
-}
+              [-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505,
+               -0.000330741356347], [0, 6.32411438929, 55.700779511, 0.56852805717, -0.903790098577, 0]),
+    "s1_f6": ([0.6, 0.35, -1.1,
+               0.8], [0.9, -0.5, 1.3,
+                      -0.7], [-0.4, 1.1, 0.6,
+                              2], [6.06276326781, 44.784590242, 0.825464119896,
+                                   0.1876313288], [5.28380466764, 39.3742842264, 0.531346097479, 0.136969476483]), }
 
 
 def methods_for(pattern):
@@ -110,13 +114,15 @@ def test_pendulum_in_closed_form(name):
     m, c, I = tree.bodies[1].mass, tree.bodies[1].center[0], tree.bodies[1].inertia[2, 2]
     for q, qd, qdd in np.random.default_rng(0).normal(size=(5, 3)):
         wanted = (I + m * c**2) * qdd - m * tree.gravity[1] * c * np.cos(q)
-        assert METHODS[name].inverse_dynamics(serial_chain(tree), *np.array([[q], [qd], [qdd]]))[0] == pytest.approx(wanted, rel=1e-13)
+        assert METHODS[name].inverse_dynamics(serial_chain(tree),
+                                              *np.array([[q], [qd], [qdd]]))[0] == pytest.approx(wanted, rel=1e-13)
 
 
 @EVERY_METHOD
 def test_compiled_on_a_batch_is_the_text(name):
     chain = serial_chain(random_chain("RRR", 8))
-    compiled = kernel("(n),(n),(n)->(n)", name=name)(lambda q, qd, qdd: METHODS[name].inverse_dynamics(chain, q, qd, qdd))
+    compiled = kernel("(n),(n),(n)->(n)",
+                      name=name)(lambda q, qd, qdd: METHODS[name].inverse_dynamics(chain, q, qd, qdd))
     states = np.random.default_rng(1).normal(size=(3, 2, 4, 3))
     found = compiled(*states)
     for i, j in np.ndindex(2, 4):
@@ -164,13 +170,17 @@ def test_puma_inertia_row():
     D = uicker_kahn.closed_form(serial_chain(cy.load("s1_f4")), np.array(FIXTURES["s1_f4"][0])).D
     assert np.abs(D[0] - [2.04800878707, -0.306943489363, 0.0236718327848, -0.00282721512242, 0.000461120957963,
                           -3.44339211123e-05]).max() < 1e-10
-    assert np.abs(D.diagonal() - [2.04800878707, 1.94352441659, 0.316304531034, 0.0017745555558, 0.000648914631806, 4e-05]).max() < 1e-10
+    assert np.abs(
+        D.diagonal()
+        - [2.04800878707, 1.94352441659, 0.316304531034, 0.0017745555558, 0.000648914631806, 4e-05]).max() < 1e-10
 
 
 @pytest.mark.spec("S1-31")
 @pytest.mark.parametrize("pattern", ["RRRR", "RPRR", "PRPR"])
 def test_derivation_of_hollerbachs_recursion(pattern):
-    """Appendix A: the forces as sums over links (A.11), the partial derivatives (A.8), (A.9), and the sums of (A.13)-(A.15)."""
+    """Appendix A: the forces as sums over links (A.11), the partial derivatives (A.8), (A.9), and the sums of
+    (A.13)-(A.15).
+    """
     tree = random_chain(pattern, 12)
     chain, (q, qd, qdd) = serial_chain(tree), random_state(tree, 12)
     moved, first = moving_transforms(chain, q, qd, qdd), transform_derivatives(chain, q).first
@@ -204,20 +214,25 @@ def test_mixed_arm_of_the_catalogue(module):
     chain = serial_chain(cy.load("s3_w08"))
     q, qd, qdd = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], [1.0, 0.4, -0.6, 0.9]])
     M = [[1.5958403434, -1.2412973875, 0.2886445169, -0.0313365062], [-1.2412973875, 4.3, -0.2039484794, -0.0323062605],
-         [0.2886445169, -0.2039484794, 0.1146855094, -0.0090574469], [-0.0313365062, -0.0323062605, -0.0090574469, 0.0130000000]]
+         [0.2886445169, -0.2039484794, 0.1146855094, -0.0090574469],
+         [-0.0313365062, -0.0323062605, -0.0090574469, 0.0130000000]]
     assert np.abs(module.inertia_matrix(chain, q) - M).max() < 1e-9
-    assert np.abs(module.velocity_forces(chain, q, qd) - [-0.3656757323, -1.1758780528, -0.0385793372, 0.0619483763]).max() < 1e-9
+    assert np.abs(module.velocity_forces(chain, q, qd)
+                  - [-0.3656757323, -1.1758780528, -0.0385793372, 0.0619483763]).max() < 1e-9
     assert np.abs(module.gravity_forces(chain, q) - [0, 0, 2.0993180904, 0.2354657861]).max() < 1e-9
-    assert np.abs(module.inverse_dynamics(chain, q, qd, qdd) - [0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202]).max() < 1e-9
-    H = [[0.0336, -0.0023, 0.0072, 0.18], [-0.0023, 0.00415, -0.0002, -0.015], [0.0072, -0.0002, 0.0084, 0.06], [0.18, -0.015, 0.06, 1.5]]
+    assert np.abs(
+        module.inverse_dynamics(chain, q, qd, qdd)
+        - [0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202]).max() < 1e-9
+    H = [[0.0336, -0.0023, 0.0072, 0.18], [-0.0023, 0.00415, -0.0002, -0.015], [0.0072, -0.0002, 0.0084, 0.06],
+         [0.18, -0.015, 0.06, 1.5]]
     assert np.abs(pseudo_inertia(chain.links[2].moments) - H).max() < 1e-15
 
 
 @pytest.mark.spec("S2-55")
 @pytest.mark.parametrize(("fixture", "q", "M", "G"), [
     ("s2_we19", [0.3, 0.7], [[3.4044772914, 0.7789053124], [0.7789053124, 0.32]], [26.6098467681, 3.1802193723]),
-    ("s2_we20", [0.4, 0.9, 0.5], [[0.1809627682, -0.0397082481, -0.1597986896], [-0.0397082481, 0.155, 0], [-0.1597986896, 0, 1.2]],
-     [0, -3.3494234088, 7.3175925465])])
+    ("s2_we20", [0.4, 0.9, 0.5], [[0.1809627682, -0.0397082481, -0.1597986896], [-0.0397082481, 0.155, 0],
+                                  [-0.1597986896, 0, 1.2]], [0, -3.3494234088, 7.3175925465])])
 def test_inertia_matrix_from_link_jacobians(fixture, q, M, G):
     """WE-19 and WE-20; symmetric and positive definite; 2 K = qd.M qd."""
     chain = serial_chain(cy.load(fixture))
@@ -243,7 +258,8 @@ def test_inertia_matrices_agree_with_pinocchio(pattern):
         found = module.inertia_matrix(serial_chain(tree), q)
         near(found, M), near(found, found.T, 1e-14)
         near(module.velocity_forces(serial_chain(tree), q, qd) + module.gravity_forces(serial_chain(tree), q), bias)
-    assert np.abs(center_jacobians.coriolis_matrix(serial_chain(tree), q, qd) @ qd - C @ qd).max() < 1e-12 * (1 + np.abs(bias).max())
+    assert np.abs(center_jacobians.coriolis_matrix(serial_chain(tree), q, qd) @ qd
+                  - C @ qd).max() < 1e-12 * (1 + np.abs(bias).max())
 
 
 @pytest.mark.spec("S3-33")
@@ -298,7 +314,8 @@ def test_torques_along_a_trajectory():
     chain = serial_chain(tree)
     t = np.linspace(0, 2, 50)[:, None]
     amplitude, rate = np.array([0.5, 0.1, 0.7, 0.9]), np.array([1.0, 2.0, 1.5, 0.7])
-    q, qd, qdd = amplitude * np.sin(rate * t), amplitude * rate * np.cos(rate * t), -amplitude * rate**2 * np.sin(rate * t)
+    q, qd, qdd = amplitude * np.sin(rate * t), amplitude * rate * np.cos(rate * t), -amplitude * rate**2 * np.sin(
+        rate * t)
     q[17], qd[17], qdd[17] = [0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], [1.0, 0.4, -0.6, 0.9]
     tau = inverse_dynamics_kernel(tree)(q, qd, qdd)
     assert tau.shape == (50, 4)

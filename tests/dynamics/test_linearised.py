@@ -1,4 +1,6 @@
-"""Sensitivity matrices by every route beside the complex step of inverse dynamics, and the library of partial derivatives behind them."""
+"""Sensitivity matrices by every route beside the complex step of inverse dynamics, and the library of partial
+derivatives behind them.
+"""
 
 import pkgutil
 import re
@@ -74,19 +76,23 @@ def test_planar_arm_in_closed_form(method):
 
 def test_turning_sliding_turning_arm():
     D, V, P = linearize_kernel(cy.load("s1_g2"))(*family_state(3))
-    np.testing.assert_allclose(D, [[1.5578660344, -1.6383747851, -0.1456862192], [-1.6383747851, 4.1666666667, 0.2557186530],
-                                   [-0.1456862192, 0.2557186530, 0.1208333333]], atol=1e-9)
+    np.testing.assert_allclose(
+        D, [[1.5578660344, -1.6383747851, -0.1456862192], [-1.6383747851, 4.1666666667, 0.2557186530],
+            [-0.1456862192, 0.2557186530, 0.1208333333]], atol=1e-9)
     np.testing.assert_allclose(V, [[-0.0643343757, -0.1286687514, 0.0173613178], [0.1286687514, 0, -0.0301566024],
                                    [-0.0022830166, 0.0301566024, 0]], atol=1e-9)
-    np.testing.assert_allclose(P, [[4.8140089153, -6.2579647214, 0.2502849520], [-6.5481216230, -0.1180122364, 0.0343277284],
-                                   [0.2700750992, -0.0237293107, -0.5695395511]], atol=1e-9)
+    np.testing.assert_allclose(
+        P, [[4.8140089153, -6.2579647214, 0.2502849520], [-6.5481216230, -0.1180122364, 0.0343277284],
+            [0.2700750992, -0.0237293107, -0.5695395511]], atol=1e-9)
 
 
-@pytest.mark.parametrize("name, norms, sums, traces, corners", [
-    ("s1_g3", (18.1228516970, 1.6522335294, 45.8895792299), (17.0565756700, 0.1345127251, 70.9119548276),
-     (25.3820873817, 1.1075077290, 74.3388795602), (-0.1370575908, 0.1316505538, -0.0396980429, -0.3441751525, -0.0088983283)),
-    ("s1_g4", (17.7331544738, 1.8026028502, 51.2866959617), (9.3152522378, -0.1036912501, 27.1143903971),
-     (23.4702469179, 0.0186303744, 61.8074609898), (-0.1824870403, -0.0531251077, 0.0922039013, -0.8993539549, -0.7893466168))])
+@pytest.mark.parametrize("name, norms, sums, traces, corners",
+                         [("s1_g3", (18.1228516970, 1.6522335294, 45.8895792299),
+                           (17.0565756700, 0.1345127251, 70.9119548276), (25.3820873817, 1.1075077290, 74.3388795602),
+                           (-0.1370575908, 0.1316505538, -0.0396980429, -0.3441751525, -0.0088983283)),
+                          ("s1_g4", (17.7331544738, 1.8026028502, 51.2866959617),
+                           (9.3152522378, -0.1036912501, 27.1143903971), (23.4702469179, 0.0186303744, 61.8074609898),
+                           (-0.1824870403, -0.0531251077, 0.0922039013, -0.8993539549, -0.7893466168))])
 def test_six_joints(name, norms, sums, traces, corners):
     D, V, P = linearize_kernel(cy.load(name))(*family_state(6))
     np.testing.assert_allclose([np.linalg.norm(x) for x in (D, V, P)], norms, atol=1e-8)
@@ -142,12 +148,16 @@ def test_structural_facts():
         np.testing.assert_allclose([first.dz, first.ddz], 0, atol=1e-14)
         jerk = np.random.default_rng(0).normal(size=len(v))  # along a motion, dtau/dt = D jerk + V qdd + P qd
         h = 1e-5
-        values = [inverse_dynamics(links, q + s * v + s * s / 2 * a, v + s * a + s * s / 2 * jerk, a + s * jerk) for s in (-h, h)]
+        values = [
+            inverse_dynamics(links, q + s * v + s * s / 2 * a, v + s * a + s * s / 2 * jerk, a + s * jerk)
+            for s in (-h, h)]
         np.testing.assert_allclose(D @ jerk + V @ a + P @ v, (values[1] - values[0]) / (2 * h), rtol=1e-6, atol=1e-6)
         facts = structural_facts(tree, q, v, a)
-        assert all(facts[:6]) and facts.first_column_of_P_is_zero == facts.first_column_of_V_is_zero == (pattern[0] == "P")
+        assert all(
+            facts[:6]) and facts.first_column_of_P_is_zero == facts.first_column_of_V_is_zero == (pattern[0] == "P")
         assert not facts.P_is_symmetric and structural_facts(tree, q, still, still).P_is_symmetric
-        assert not any(structural_facts(tree, q, v, a, [1.01 * D + np.triu(D), V + np.eye(len(v)), P])[k] for k in (0, 2, 3, 4, 5))
+        assert not any(
+            structural_facts(tree, q, v, a, [1.01 * D + np.triu(D), V + np.eye(len(v)), P])[k] for k in (0, 2, 3, 4, 5))
     assert np.abs(P[:, 0]).max() < 1e-13  # joint 1 slides: nothing depends on where it is
     assert np.abs(V[:, 0]).max() < 1e-13
 
@@ -173,8 +183,10 @@ def test_what_first_order_leaves_is_of_second_order():
     D, V, P = METHODS["algorithm-7.1"].text(tree, "sensitivities")(*state)
     tau = inverse_dynamics(links, *state)
     steps = np.array([1e-2, 1e-3])
-    left = [np.linalg.norm(inverse_dynamics(links, *(state + h * direction)) - tau - h * (P @ direction[0] + V @ direction[1]
-                                                                                        + D @ direction[2])) for h in steps]
+    left = [
+        np.linalg.norm(
+            inverse_dynamics(links, *(state + h * direction)) - tau
+            - h * (P @ direction[0] + V @ direction[1] + D @ direction[2])) for h in steps]
     assert np.log10(left[0] / left[1]) == pytest.approx(2.0, abs=0.05)
 
 
@@ -194,7 +206,8 @@ def test_recursive_model_takes_operations_in_proportion_to_the_joints():
     for n in (4, 6, 8):
         chain = serial_chain(random_chain("R" * n, 1))
         signature = ",".join([f"({n})"] * 6) + f"->({n})"
-        text = cy.kernel(signature)(lambda q, a, b, c, d, e, chain=chain: recursive.perturbed_forces(chain, q, a, b, c, d, e))
+        text = cy.kernel(signature)(
+            lambda q, a, b, c, d, e, chain=chain: recursive.perturbed_forces(chain, q, a, b, c, d, e))
         counts.append(text.operations().multiplications)
     assert counts[2] - counts[1] == pytest.approx(counts[1] - counts[0], rel=0.05)
 
@@ -249,18 +262,23 @@ def test_library_of_partial_derivatives(pattern):
 
 @pytest.mark.spec("S1-101")
 def test_symbols_are_what_they_are_said_to_be():
-    """Inertia tensor I, Euler tensor J, Jacobian J, and the tensors of augmented and generalized links: by their definitions."""
+    """Inertia tensor I, Euler tensor J, Jacobian J, and the tensors of augmented and generalized links: by their
+    definitions.
+    """
     tree = random_chain("RRPR", 6)
     chain, q = serial_chain(tree), random_state(tree, 6)[0]
     moments = chain.links[2].moments
     I_c, J_o, c = (counterpart(s) for s in ("I_ci", "J_ci", "c_i"))
     own = moments.second - moments.mass * np.outer(moments.center, moments.center)
-    assert counterpart("m_i").__get__(moments) == moments.mass == tree.bodies[3].mass and J_o.__get__(moments) is moments.second
+    assert counterpart("m_i").__get__(moments) == moments.mass == tree.bodies[3].mass and J_o.__get__(
+        moments) is moments.second
     close(I_c.__get__(moments), np.trace(own) * np.eye(3) - own)  # I = tr(J) 1 - J
     close(np.linalg.eigvalsh(I_c.__get__(moments)), np.linalg.eigvalsh(tree.bodies[3].inertia))
     close(moments.mass * c.__get__(moments), moments.first)
     augmented = [link.moments for link in augmented_links(chain, q).links]
-    parts = zip(counterpart("E_oi")(chain, q), counterpart("U_oi")(chain, q), augmented, composite_bodies(chain, q), strict=True)
+    parts = zip(
+        counterpart("E_oi")(chain, q),
+        counterpart("U_oi")(chain, q), augmented, composite_bodies(chain, q), strict=True)
     for generalized, U, link, whole in parts:
         close(generalized.inertia, whole.inertia)
         close(U, whole.first)
@@ -276,7 +294,9 @@ def test_symbols_are_what_they_are_said_to_be():
 @pytest.mark.spec("S1-101")
 @pytest.mark.parametrize("symbol", SYMBOLS)
 def test_symbols_are_used_and_documented_under_their_names(symbol):
-    """The name stands in the text of other modules or of their tests, and the documentation of what it names says what the symbol means."""
+    """The name stands in the text of other modules or of their tests, and the documentation of what it names says what
+    the symbol means.
+    """
     module, _, path = SYMBOLS[symbol].place.partition(":")
     root, last = Path(cayley.__file__).parent, path.split(".")[-1]
     own = (root.joinpath(*module.split(".")[1:]).with_suffix(".py"), Path(symbol_names.__file__))
@@ -285,7 +305,9 @@ def test_symbols_are_used_and_documented_under_their_names(symbol):
     assert users, f"{last} is used nowhere"
     owner = getattr(import_module(module), path.split(".")[0])
     said = " ".join(str(part.__doc__) for part in (counterpart(symbol), owner, import_module(module))).lower()
-    words = [word for word in re.findall(r"[a-z]{4,}", SYMBOLS[symbol].meaning.lower()) if word not in ("from", "that", "here", "needs")]
+    words = [
+        word for word in re.findall(r"[a-z]{4,}", SYMBOLS[symbol].meaning.lower())
+        if word not in ("from", "that", "here", "needs")]
     assert any(word.rstrip("s") in said for word in words), (symbol, words)
 
 
@@ -297,7 +319,8 @@ def test_the_letter_j_is_never_both_tensor_and_jacobian_in_one_module():
     for found in pkgutil.walk_packages(cayley.dynamics.__path__, "cayley.dynamics."):
         module = import_module(found.name)
         lines = [line for line in (module.__doc__ or "").splitlines() if re.search(r"(^|[\s,(])J([\s,.;)]|$)", line)]
-        if any(re.search(r"moments|Euler tensor|pseudo-inertia", line) for line in lines) and module is not symbol_names:
+        if any(re.search(r"moments|Euler tensor|pseudo-inertia", line)
+               for line in lines) and module is not symbol_names:
             tensors += 1
             assert not [name for name in vars(module) if "jacobian" in name.lower()], found.name
     assert tensors >= 5
@@ -321,9 +344,13 @@ def test_baselines(pattern):
     import sympy
     n, links = tree.nv, minimal_links(tree)
     symbols = [sympy.symbols([f"{letter}{k}" for k in range(n)]) for letter in ("q", "v", "a")]
-    tau = cy.kernel(f"({n}),({n}),({n})->({n})")(lambda q, v, a: inverse_dynamics(links, q, v, a)).evaluate(SYMPY, *symbols)
+    tau = cy.kernel(f"({n}),({n}),({n})->({n})")(lambda q, v, a: inverse_dynamics(links, q, v, a)).evaluate(
+        SYMPY, *symbols)
     matrices = linearize_kernel(tree).evaluate(SYMPY, *symbols)
-    values = {symbol: value for group, numbers in zip(symbols, state, strict=True) for symbol, value in zip(group, numbers, strict=True)}
+    values = {
+        symbol: value
+        for group, numbers in zip(symbols, state, strict=True)
+        for symbol, value in zip(group, numbers, strict=True)}
     for variables, own, true in zip(reversed(symbols), matrices, exact, strict=True):
         for generated in (tau.jacobian(variables), own):
             close(np.array(generated.evalf(subs=values).tolist(), dtype=float), true)

@@ -12,9 +12,17 @@ from cayley.compiler.kernel import kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel, longest_way, sensitivities_text
+from cayley.dynamics.linearised.kernels import (
+    forward_derivatives_kernel,
+    linearize_kernel,
+    longest_way,
+    sensitivities_text,
+)
 from cayley.dynamics.linearised.methods import METHODS
-from cayley.dynamics.linearised.second_derivatives import forward_second_derivatives_kernel, inverse_second_derivatives_kernel
+from cayley.dynamics.linearised.second_derivatives import (
+    forward_second_derivatives_kernel,
+    inverse_second_derivatives_kernel,
+)
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -34,15 +42,19 @@ def close(ours, true, tolerance=1e-12):
 
 def stepped(tree, q, direction):
     """The configuration moved along a velocity, by the joints' own rule."""
-    parts = [j.motion.rate(q[a], direction[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq]
+    parts = [
+        j.motion.rate(q[a], direction[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+        if j.motion.nq]
     return np.concatenate(parts)
 
 
-@pytest.mark.parametrize("kinds, seed", [(KINDS, 0), (("floating", "spherical", "revolute"), 1), (("revolute", "floating", "helical"), 2)])
+@pytest.mark.parametrize("kinds, seed", [(KINDS, 0), (("floating", "spherical", "revolute"), 1),
+                                         (("revolute", "floating", "helical"), 2)])
 def test_every_joint_kind_against_forty_digits(kinds, seed):
     tree = random_tree(seed, kinds)
     links, (q, v, a) = links_of(tree), (x[0] for x in state_here(tree, seed))
-    text = kernel(f"({tree.nq}),({tree.nv}),({tree.nv})->({tree.nv})", name="forces")(lambda q, v, a: inverse_dynamics(links, q, v, a))
+    text = kernel(f"({tree.nq}),({tree.nv}),({tree.nv})->({tree.nv})",
+                  name="forces")(lambda q, v, a: inverse_dynamics(links, q, v, a))
     ours = sensitivities_text(tree)(q, v, a)
     rates = [stepped(tree, q, unit) for unit in np.eye(tree.nv)]
     with mpmath.workdps(40):
@@ -79,7 +91,9 @@ def test_a_floating_joint_may_be_anywhere():
 
 
 def with_drives(tree):
-    joints = [replace(j, friction=Friction(0.3 + k, 0.7), rotor=Rotor(0.01 * (k + 1), 10.0)) for k, j in enumerate(tree.joints)]
+    joints = [
+        replace(j, friction=Friction(0.3 + k, 0.7), rotor=Rotor(0.01 * (k + 1), 10.0))
+        for k, j in enumerate(tree.joints)]
     return replace(tree, joints=tuple(joints)).including("rotors", "friction")
 
 
@@ -100,7 +114,8 @@ def test_rotors_and_friction():
 def differences(function, state, place, h=1e-6):
     columns = []
     for unit in np.eye(len(state[place])):
-        ends = [function(*[x + (sign * h * unit if k == place else 0.0) for k, x in enumerate(state)]) for sign in (1, -1)]
+        ends = [
+            function(*[x + (sign * h * unit if k == place else 0.0) for k, x in enumerate(state)]) for sign in (1, -1)]
         columns.append((np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h))
     return np.stack(columns, axis=-1)
 
@@ -113,18 +128,24 @@ def test_second_derivatives():
     first = [lambda *s, k=k: linearize(*s)[k] for k in range(3)]
     for ours, matrix, place in zip(found, (0, 1, 2, 2), (0, 1, 1, 0), strict=True):
         np.testing.assert_allclose(ours, differences(first[matrix], [q, v, a], place), rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(found.V_by_qd, np.swapaxes(found.V_by_qd, -1, -2), atol=1e-11)  # forces are quadratic in velocities
+    # forces are quadratic in velocities
+    np.testing.assert_allclose(found.V_by_qd, np.swapaxes(found.V_by_qd, -1, -2), atol=1e-11)
     np.testing.assert_allclose(found.P_by_q, np.swapaxes(found.P_by_q, -1, -2), atol=1e-11)
     found = forward_second_derivatives_kernel(tree)(q, v, a)
     first = [lambda *s, k=k: forward(*s)[k] for k in range(4)]
     for ours, matrix, place in zip(found, (1, 1, 2, 3), (0, 1, 1, 0), strict=True):
         true = differences(first[matrix], [q, v, a], place)
         np.testing.assert_allclose(ours, true, rtol=1e-5, atol=1e-6 * np.abs(true).max())
-    np.testing.assert_allclose(found.by_q_q, np.swapaxes(found.by_q_q, -1, -2), rtol=1e-9, atol=1e-9 * np.abs(found.by_q_q).max())
+    np.testing.assert_allclose(found.by_q_q, np.swapaxes(found.by_q_q, -1, -2), rtol=1e-9,
+                               atol=1e-9 * np.abs(found.by_q_q).max())
 
 
 def test_the_cheaper_of_closed_form_and_differentiation_is_the_default():
-    trees = [cy.load("s1_g1"), random_chain("RR", 1, twists="special"), random_tree(0, ("planar",)), random_chain("RRRR", 1)]
+    trees = [
+        cy.load("s1_g1"),
+        random_chain("RR", 1, twists="special"),
+        random_tree(0, ("planar", )),
+        random_chain("RRRR", 1)]
     for tree in trees:
         for made in (linearize_kernel(tree), forward_derivatives_kernel(tree)):
             prices = [cost.multiplications + cost.additions for cost in (made.using(name).operations() for name in

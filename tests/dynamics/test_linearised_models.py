@@ -1,4 +1,6 @@
-"""State-space models, tracking, sensitivities of motions, identification and global linearisation, each beside what it stands for."""
+"""State-space models, tracking, sensitivities of motions, identification and global linearisation, each beside what it
+stands for.
+"""
 
 from dataclasses import replace
 
@@ -15,7 +17,14 @@ from cayley.control.global_linearisation import (
     error_matrix,
 )
 from cayley.control.parameter_sensitivity import Displacement, MassParameter, PayloadMass, trajectory_sensitivity
-from cayley.control.tracking import Weights, difference_kernel, horizon_gains, rate_kernel, simulate_law, tracking_control
+from cayley.control.tracking import (
+    Weights,
+    difference_kernel,
+    horizon_gains,
+    rate_kernel,
+    simulate_law,
+    tracking_control,
+)
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.identified_discrete_model import RecursiveFit, continuous, fit_state_space
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
@@ -64,8 +73,9 @@ def test_perturbations_of_bodies_turn_with_them():
     forward, rate, difference = forward_dynamics_kernel(tree), rate_kernel(tree), difference_kernel(tree)
 
     def moved(start, velocity, s):
-        return np.concatenate([j.motion.step(start[a], s * velocity[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices,
-                                                                                           strict=True) if j.motion.nq])
+        return np.concatenate([
+            j.motion.step(start[a], s * velocity[b])
+            for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq])
 
     def slope(x):
         return np.concatenate([rate(x[:tree.nq], x[tree.nq:]), forward(x[:tree.nq], x[tree.nq:], tau)])
@@ -80,7 +90,8 @@ def test_perturbations_of_bodies_turn_with_them():
             k3 = slope(x + t / 2 * k2)
             ends.append(x + t / 6 * (k1 + 2 * k2 + 2 * k3 + slope(x + t * k3)))
         here = ends[0]
-        sides = [np.concatenate([difference(here[:tree.nq], x[:tree.nq]), x[tree.nq:] - here[tree.nq:]]) for x in ends[1:]]
+        sides = [
+            np.concatenate([difference(here[:tree.nq], x[:tree.nq]), x[tree.nq:] - here[tree.nq:]]) for x in ends[1:]]
         return (sides[0] - sides[1]) / (2 * h)
 
     t = 1e-3
@@ -110,7 +121,9 @@ def test_controllability():
     assert not LinearisedMechanism(floating).at([0.3, 0.4]).driven_by([1]).controllable  # nothing turns the whole arm
     assert np.linalg.matrix_rank(upright.driven_by([0]).controllability_matrix) == 4
     batch = mechanism.at(np.zeros((3, 5, 2)))
-    assert batch.A.shape == (3, 5, 4, 4) and batch.controllable.shape == (3, 5) and batch.discretised(0.01).A.shape == (3, 5, 4, 4)
+    assert batch.A.shape == (3, 5, 4,
+                             4) and batch.controllable.shape == (3, 5) and batch.discretised(0.01).A.shape == (3, 5, 4,
+                                                                                                               4)
 
 
 def test_empty_batches_and_states_that_are_not_numbers():
@@ -157,8 +170,9 @@ def reference(t):
 @pytest.mark.spec("S1-91")
 def test_feedback_brings_an_arm_with_a_wrong_mass_back():
     tree = cy.load("s1_g1")
-    heavy = replace(tree, bodies=tuple(replace(b, mass=1.3 * b.mass, inertia=1.3 * b.inertia) if b is tree.bodies[-1] else b
-                                       for b in tree.bodies))
+    heavy = replace(
+        tree, bodies=tuple(
+            replace(b, mass=1.3 * b.mass, inertia=1.3 * b.inertia) if b is tree.bodies[-1] else b for b in tree.bodies))
     times = np.linspace(0.0, 2.0, 21)
     law = tracking_control(tree, reference, times, weights=Weights([1000.0, 1000.0, 10.0, 10.0], 1e-3))
     start = reference(0.0)[:2]
@@ -176,7 +190,8 @@ def test_tracking_by_poles_and_by_a_regulator():
     poles = [-2.0, -3.0, -4.0, -5.0, -6.0, -7.0]
     placed = tracking_control(tree, lambda t: (q, qd, qdd), [0.0, 1.0], poles=poles)
     model = placed.model.at(q, qd, qdd)
-    np.testing.assert_allclose(np.sort(np.linalg.eigvals(model.A - model.B @ placed.gain(0.5)).real), sorted(poles), atol=1e-5)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(model.A - model.B @ placed.gain(0.5)).real), sorted(poles),
+                               atol=1e-5)
     regulated = tracking_control(tree, lambda t: (q, qd, qdd), [0.0], weights=Weights(1.0, np.eye(3)))
     assert (np.linalg.eigvals(model.A - model.B @ regulated.gain(3.0)).real < 0).all()
     np.testing.assert_allclose(regulated(0.0, q, qd), model.tau, atol=1e-9)
@@ -184,7 +199,8 @@ def test_tracking_by_poles_and_by_a_regulator():
     horizon = horizon_gains([model] * 1000, dt * np.arange(1000), Weights(1.0, 1.0, 1.0))
     step = model.discretised(dt)
     S = solve_discrete_are(step.A, step.B, dt * np.eye(6), dt * np.eye(3))
-    np.testing.assert_allclose(horizon[0], np.linalg.solve(dt * np.eye(3) + step.B.T @ S @ step.B, step.B.T @ S @ step.A), atol=1e-7)
+    np.testing.assert_allclose(horizon[0], np.linalg.solve(dt * np.eye(3) + step.B.T @ S @ step.B,
+                                                           step.B.T @ S @ step.A), atol=1e-7)
     for options in ({}, {"poles": poles, "weights": Weights(1.0, 1.0)}):
         with pytest.raises(SignatureError, match="weights"):
             tracking_control(tree, lambda t: (q, qd, qdd), [0.0], **options)
@@ -227,7 +243,9 @@ def test_sensitivity_of_a_motion_to_masses_payload_and_geometry():
 
 
 def with_moment(tree, number, mass, uy):
-    """One moment about the body's origin changed, and no other: the bodies of these chains have their frames on their joints."""
+    """One moment about the body's origin changed, and no other: the bodies of these chains have their frames on their
+    joints.
+    """
     body = tree.bodies[number]
     second = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia + body.mass * np.outer(body.center, body.center)
     first = body.mass * body.center + np.array([0.0, uy, 0.0])
@@ -242,7 +260,8 @@ def with_payload(tree, mass):
     at = tree.frame("tool").pose @ np.array([0.1, 0.2, 0.0, 1.0])
     body = tree.bodies[-1]
     r = at[:3]
-    second = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia + body.mass * np.outer(body.center, body.center) + mass * np.outer(r, r)
+    second = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia + body.mass * np.outer(
+        body.center, body.center) + mass * np.outer(r, r)
     m, first = body.mass + mass, body.mass * body.center + mass * r
     central = second - np.outer(first, first) / m
     new = Body(body.name, m, first / m, np.trace(central) * np.eye(3) - central)
@@ -253,7 +272,8 @@ def displaced(tree, number, shift, angle):
     c, s = np.cos(angle), np.sin(angle)
     change = np.array([[c, -s, 0, shift[0]], [s, c, 0, shift[1]], [0, 0, 1, shift[2]], [0, 0, 0, 1]], dtype=float)
     joint = tree.joints[number]
-    return replace(tree, joints=tuple(replace(j, placement=j.placement @ change) if j is joint else j for j in tree.joints))
+    return replace(tree,
+                   joints=tuple(replace(j, placement=j.placement @ change) if j is joint else j for j in tree.joints))
 
 
 def test_sensitivity_to_the_start_and_to_the_forces():
@@ -264,10 +284,12 @@ def test_sensitivity_to_the_start_and_to_the_forces():
                                    force_changes=lambda t: push, dq=np.array([[1.0], [0.0]]))
     assert found.dq[0, 0, 0] == 1.0
     h = 1e-3
-    runs = [simulate_law(payload_at_origin(tree, e), lambda t, q, qd, e=e: e * push[:, 0], [0.1 + e, 0.2], [0.0, 0.0], times,
-                         tolerance=1e-12) for e in h * STEPS]
+    runs = [
+        simulate_law(payload_at_origin(tree, e), lambda t, q, qd, e=e: e * push[:, 0], [0.1 + e, 0.2], [0.0, 0.0],
+                     times, tolerance=1e-12) for e in h * STEPS]
     np.testing.assert_allclose(found.dq[-1, :, 0], WEIGHTS @ [run.q[-1] for run in runs] / h, rtol=1e-7)
-    assert trajectory_sensitivity(tree, [PayloadMass("link2")], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2), [0.0]).dq.shape == (1, 2, 1)
+    assert trajectory_sensitivity(tree, [PayloadMass("link2")], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2),
+                                  [0.0]).dq.shape == (1, 2, 1)
     with pytest.raises(ModelError, match="at least one parameter"):
         trajectory_sensitivity(tree, [], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2), times)
 
@@ -277,7 +299,9 @@ def payload_at_origin(tree, mass):
     second = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia + body.mass * np.outer(body.center, body.center)
     m, first = body.mass + mass, body.mass * body.center
     central = second - np.outer(first, first) / m
-    return replace(tree, bodies=(*tree.bodies[:-1], Body(body.name, m, first / m, np.trace(central) * np.eye(3) - central)))
+    return replace(tree,
+                   bodies=(*tree.bodies[:-1], Body(body.name, m, first / m,
+                                                   np.trace(central) * np.eye(3) - central)))
 
 
 # Identification
@@ -298,7 +322,8 @@ def test_identification_from_perturbed_motions():
     x, u, y = [], [], []
     drawn = size * rng.normal(size=(12, 6))
     for dx, du in [(s * one[:4], s * one[4:]) for one in drawn for s in (1, -1)]:
-        run = simulate_law(tree, lambda t, q, qd, du=du: nominal.tau + du, nominal.q + dx[:2], dx[2:], [0.0, dt], tolerance=1e-13)
+        run = simulate_law(tree, lambda t, q, qd, du=du: nominal.tau + du, nominal.q + dx[:2], dx[2:], [0.0, dt],
+                           tolerance=1e-13)
         x.append(dx), u.append(du), y.append(np.concatenate([run.q[-1] - nominal.q, run.qd[-1]]))
     found = fit_state_space(x, u, y, dt)
     np.testing.assert_allclose(found.model.A, exact.A, rtol=0, atol=2e-9)
@@ -356,7 +381,8 @@ def test_computed_torque_makes_errors_linear():
     for t, here, velocity in zip(*run, strict=True):
         error = np.concatenate([target(t)[0] - here, target(t)[1] - velocity])
         np.testing.assert_allclose(error, expm(t * error_matrix(Kp, Kv)) @ start, rtol=0, atol=1e-12)
-    wrong = simulate_law(with_moment(tree, 3, 0.5, 0.0), lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd, [0.0, 1.0])
+    wrong = simulate_law(with_moment(tree, 3, 0.5, 0.0), lambda t, q, qd: law(q, qd, *target(t), Kp, Kv), q, qd,
+                         [0.0, 1.0])
     left = np.linalg.norm(target(1.0)[0] - wrong.q[-1]) - np.linalg.norm((expm(error_matrix(Kp, Kv)) @ start)[:3])
     assert abs(left) > 1e-3  # what the model does not know is not cancelled
 
@@ -365,8 +391,8 @@ def test_computed_torque_makes_errors_linear():
     q = np.array([0.2, -0.9, 0.4, 0.3, 0.8, -0.2])
     pose = arm.pose(q + 0.15, "tool")
     start = pose[:3, 3] - arm.pose(q, "tool")[:3, 3]
-    run = simulate_law(arm, lambda t, q, qd: resolved.forces(q, qd, pose, np.zeros(6), np.zeros(6)), q, np.zeros(6), [0.0, 0.5, 3.0],
-                       tolerance=1e-10)
+    run = simulate_law(arm, lambda t, q, qd: resolved.forces(q, qd, pose, np.zeros(6), np.zeros(6)), q, np.zeros(6),
+                       [0.0, 0.5, 3.0], tolerance=1e-10)
     expected = expm(0.5 * error_matrix([16.0], [8.0]))[0, 0] * start
     np.testing.assert_allclose(pose[:3, 3] - arm.pose(run.q[1], "tool")[:3, 3], expected, atol=1e-8)
     np.testing.assert_allclose(arm.pose(run.q[2], "tool"), pose, atol=1e-3)

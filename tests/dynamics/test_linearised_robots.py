@@ -10,8 +10,9 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
-COMPILED = [(name, floating) for name in ACCEPTED for word, floating in (("/panda.urdf", False), ("/ur5_robot.urdf", False),
-                                                                         ("/a1.urdf", True)) if name.endswith(word)]
+COMPILED = [(name, floating) for name in ACCEPTED
+            for word, floating in (("/panda.urdf", False), ("/ur5_robot.urdf", False), ("/a1.urdf", True))
+            if name.endswith(word)]
 
 
 def relative(ours, theirs):

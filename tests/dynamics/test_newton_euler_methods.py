@@ -1,4 +1,6 @@
-"""The recursive methods for open chains against particles in 60 digits, against Pinocchio, each other and the catalogue's values."""
+"""The recursive methods for open chains against particles in 60 digits, against Pinocchio, each other and the
+catalogue's values.
+"""
 
 from dataclasses import replace
 
@@ -35,9 +37,10 @@ from dynamics.particles import along, body_poses, derivatives, exact, particle_f
 from kinematics.pinocchio_trees import PinocchioTree
 from model.random_trees import unit
 
-METHODS = {module.__name__.rpartition(".")[2]: module
-           for module in (luh_walker_paul, featherstone, rodriguez, kane, tensor_newton_euler, augmented_links, base_frame_newton_euler,
-                          distal_newton_euler)}
+METHODS = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (luh_walker_paul, featherstone, rodriguez, kane, tensor_newton_euler, augmented_links,
+                   base_frame_newton_euler, distal_newton_euler)}
 IN_LINK_AXES = (luh_walker_paul, featherstone, rodriguez, tensor_newton_euler, augmented_links)
 EVERY_METHOD = pytest.mark.spec("S1-33", "S1-34", "S1-35", "S1-36", "S1-37", "S1-39", "S3-34", "S3-35")
 
@@ -104,8 +107,11 @@ def test_compiled_text_gives_the_same(name):
 
 def test_augmented_links_on_every_back_end():
     chain = serial_chain(random_chain("RPR", 3))
-    text = kernel("(n),(n),(n)->(n)", name="augmented")(lambda q, qd, qdd: augmented_links.inverse_dynamics(chain, q, qd, qdd))
-    check_parity(text, *np.array([random_state(random_chain("RPR", 3), seed) for seed in range(3)]).transpose(1, 0, 2), jacobians=False)
+    text = kernel("(n),(n),(n)->(n)",
+                  name="augmented")(lambda q, qd, qdd: augmented_links.inverse_dynamics(chain, q, qd, qdd))
+    check_parity(text,
+                 *np.array([random_state(random_chain("RPR", 3), seed) for seed in range(3)]).transpose(1, 0, 2),
+                 jacobians=False)
 
 
 def test_chain_without_joints_and_trees():
@@ -131,20 +137,22 @@ WE20 = (0.4, 0.9, 0.5), (0.7, -0.6, 0.3), (0.2, 0.5, -0.4)
 GOLDEN = [
     ("s1_f2", PLANAR, "whole", (15.2000996773, 2.87612015916), 1e-10),
     ("s1_f3", POLAR, "whole", (2.36805322735, -12.5097764375), 1e-10),
-    ("s1_f4", F4, "whole", (1.73738309068, -30.790852254, 0.258326770294, -0.00678462650312, -0.0135210901962, -2.2339118969e-05), 1e-10),
+    ("s1_f4", F4, "whole", (1.73738309068, -30.790852254, 0.258326770294, -0.00678462650312, -0.0135210901962,
+                            -2.2339118969e-05), 1e-10),
     ("s1_f4", F4, "rest", (0, -30.9409999747, 0.280270473559, -0.00674631346191, -0.0140043016384, 0), 1e-10),
-    ("s1_f4", F4, "steady",
-     (-0.174196283859, -31.130637582, 0.289477530304, -0.00545560150709, -0.013686890445, -3.77435653601e-05), 1e-10),
-    ("s1_f5", F5, "whole", (-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505, -0.000330741356347), 1e-10),
+    ("s1_f4", F4, "steady", (-0.174196283859, -31.130637582, 0.289477530304, -0.00545560150709, -0.013686890445,
+                             -3.77435653601e-05), 1e-10),
+    ("s1_f5", F5, "whole", (-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505,
+                            -0.000330741356347), 1e-10),
     ("s1_f5", F5, "rest", (0, 6.32411438929, 55.700779511, 0.56852805717, -0.903790098577, 0), 1e-10),
-    ("s1_f5", F5, "steady", (-0.374256382164, 6.12007379643, 55.4876310345, 0.507305355351, -0.998629360124, 0.000231196657672), 1e-10),
+    ("s1_f5", F5, "steady", (-0.374256382164, 6.12007379643, 55.4876310345, 0.507305355351, -0.998629360124,
+                             0.000231196657672), 1e-10),
     ("s1_f6", F6, "whole", (6.06276326781, 44.784590242, 0.825464119896, 0.1876313288), 1e-10),
     ("s1_f6", F6, "rest", (5.28380466764, 39.3742842264, 0.531346097479, 0.136969476483), 1e-10),
     ("s3_w08", W8, "whole", (0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202), 1e-9),
     ("s3_w08", W8, "rest", (0, 0, 2.0993180904, 0.2354657861), 1e-9),
     ("s2_we19", WE19, "whole", (31.4793673373, 4.6957573378), 1e-9),
-    ("s2_we20", WE20, "whole", (0.1802736353, -3.4430557194, 6.5677935838), 1e-9),
-]
+    ("s2_we20", WE20, "whole", (0.1802736353, -3.4430557194, 6.5677935838), 1e-9), ]
 
 
 def state_of(values, motion):
@@ -152,7 +160,8 @@ def state_of(values, motion):
     return {"whole": (q, qd, qdd), "rest": (q, 0 * qd, 0 * qdd), "steady": (q, qd, 0 * qdd)}[motion]
 
 
-@pytest.mark.parametrize(("name", "values", "motion", "expected", "tolerance"), GOLDEN, ids=[f"{g[0]} {g[2]}" for g in GOLDEN])
+@pytest.mark.parametrize(("name", "values", "motion", "expected", "tolerance"), GOLDEN,
+                         ids=[f"{g[0]} {g[2]}" for g in GOLDEN])
 def test_worked_examples(name, values, motion, expected, tolerance):
     chain = serial_chain(load_robot(name))
     for module in METHODS.values():
@@ -175,7 +184,8 @@ def test_polar_arm_in_closed_form():
     g = np.array([0, -9.81])
     first = 0.1 * np.array([-np.sin(angle), np.cos(angle)])
     moment = 2 * (first[0] * g[1] - first[1] * g[0]) + 1.5 * d * (across @ g)
-    tau = [(0.05 + 0.02 + 0.02 + 1.5 * d * d) * turn + 3 * d * slide * rate - moment, 1.5 * (push - d * rate**2) - 1.5 * g @ direction]
+    tau = [(0.05 + 0.02 + 0.02 + 1.5 * d * d) * turn + 3 * d * slide * rate - moment, 1.5 *
+           (push - d * rate**2) - 1.5 * g @ direction]
     check_all(serial_chain(load_robot("s1_f3")), state_of(POLAR, "whole"), np.array(tau))
 
 
@@ -195,8 +205,10 @@ def test_reactions_are_those_of_pinocchio(pattern):
     for module in IN_LINK_AXES:
         close(module.reactions(chain, *state), expected, 1e-12)
     turned = [np.kron(np.eye(2), pose.rotation) for pose in list(data.oMi)[1:]]
-    close(base_frame_newton_euler.reactions(chain, *state), np.array([R @ f for R, f in zip(turned, expected, strict=True)]), 1e-12)
-    in_frames_before = np.array([_from_link(link, load, state[0]) for link, load in zip(chain.links, expected, strict=True)])
+    close(base_frame_newton_euler.reactions(chain, *state),
+          np.array([R @ f for R, f in zip(turned, expected, strict=True)]), 1e-12)
+    in_frames_before = np.array([
+        _from_link(link, load, state[0]) for link, load in zip(chain.links, expected, strict=True)])
     close(distal_newton_euler.reactions(chain, *state), in_frames_before, 1e-12)
 
 
@@ -216,7 +228,8 @@ def test_velocities_in_base_axes():
     tree = random_chain("RPRPR", 9)
     values = random_state(tree, 10)
     found = base_frame_newton_euler.movements(replace(serial_chain(tree), gravity=np.zeros(3)), *values)
-    p, v, vd = derivatives(lambda t: np.array([pose[:3, 3] for pose in body_poses(tree, along(*values, t), exact(np.eye(4)))[1:]]))
+    p, v, vd = derivatives(
+        lambda t: np.array([pose[:3, 3] for pose in body_poses(tree, along(*values, t), exact(np.eye(4)))[1:]]))
     close([state.p for state in found], p)
     close([state.v for state in found], v)
     close([state.vd for state in found], vd)
@@ -227,11 +240,13 @@ def test_velocities_in_base_axes():
 
 def standard_arm(pattern, seed):
     random = np.random.default_rng(seed)
-    rows = [DHRow(kind="revolute" if letter == "R" else "prismatic", theta=random.uniform(-3, 3), d=random.uniform(-1, 1),
-                  a=random.uniform(-1, 1), alpha=random.uniform(-3, 3)) for letter in pattern]
+    rows = [
+        DHRow(kind="revolute" if letter == "R" else "prismatic", theta=random.uniform(-3, 3), d=random.uniform(-1, 1),
+              a=random.uniform(-1, 1), alpha=random.uniform(-3, 3)) for letter in pattern]
     bodies = [random_body("body", random) for _ in pattern]
-    return tree_from_dh(rows, convention="standard", masses=[b.mass for b in bodies], centers=[b.center for b in bodies],
-                        inertias=[b.inertia for b in bodies], gravity=9.81 * unit(random)), bodies
+    return tree_from_dh(rows, convention="standard", masses=[b.mass for b in bodies],
+                        centers=[b.center for b in bodies], inertias=[b.inertia for b in bodies],
+                        gravity=9.81 * unit(random)), bodies
 
 
 @pytest.mark.spec("S2-51")
@@ -253,7 +268,8 @@ def test_outward_pass_in_distal_frames_is_that_of_the_poses(pattern):
         spin = R.T @ Td[k, :3, :3]
         tensor = R.T @ Tdd[k, :3, :3]
         close(state.w, [spin[2, 1], spin[0, 2], spin[1, 0]])
-        close(state.wd, np.array([tensor[2, 1] - tensor[1, 2], tensor[0, 2] - tensor[2, 0], tensor[1, 0] - tensor[0, 1]]) / 2)
+        close(state.wd,
+              np.array([tensor[2, 1] - tensor[1, 2], tensor[0, 2] - tensor[2, 0], tensor[1, 0] - tensor[0, 1]]) / 2)
         close(state.v, R.T @ Td[k, :3, 3])
         close(state.vd, R.T @ Tdd[k, :3, 3])
         close(state.vd_c, R.T @ (Tdd[k, :3, 3] + Tdd[k, :3, :3] @ bodies[k].center))
@@ -305,7 +321,8 @@ def test_what_the_tip_exerts_adds_the_transposed_jacobian(pattern):
     f, m = np.random.default_rng(17).normal(size=(2, 3))
     pose = chain.place(tree, "tool")[1]
     tip = Wrench(pose[:3, :3] @ f, pose[:3, :3] @ m, pose[:3, 3])
-    added = PinocchioTree.of(tree).joint_forces(state[0], -np.concatenate([f, m]), "tool")  # what acts on the robot is the opposite
+    # what acts on the robot is the opposite
+    added = PinocchioTree.of(tree).joint_forces(state[0], -np.concatenate([f, m]), "tool")
     check_all(chain, state, luh_walker_paul.inverse_dynamics(chain, *state) + added, 1e-12, tip=tip)
     for module in IN_LINK_AXES:
         close(module.reactions(chain, *state, tip=tip), luh_walker_paul.reactions(chain, *state, tip=tip), 1e-12)
@@ -345,7 +362,8 @@ def turning_root(t):
     """A base that turns and moves."""
     a, b = 0.3 + 0.7 * t - 0.4 * t * t, -0.5 + 1.1 * t + 0.6 * t * t
     ca, sa, cb, sb = mpmath.cos(a), mpmath.sin(a), mpmath.cos(b), mpmath.sin(b)
-    moved = np.array([[1, 0, 0, 0.5 * t], [0, ca, -sa, 0.3 - 0.8 * t * t], [0, sa, ca, t - 2 * t * t], [0, 0, 0, 1]], dtype=object)
+    moved = np.array([[1, 0, 0, 0.5 * t], [0, ca, -sa, 0.3 - 0.8 * t * t], [0, sa, ca, t - 2 * t * t], [0, 0, 0, 1]],
+                     dtype=object)
     return moved @ np.array([[cb, 0, sb, 0], [0, 1, 0, 0], [-sb, 0, cb, 0], [0, 0, 0, 1]], dtype=object)
 
 
@@ -358,7 +376,8 @@ def test_base_that_moves(pattern):
     R = T[:3, :3]
     spin, tensor = R.T @ Td[:3, :3], R.T @ Tdd[:3, :3]
     base = Base(np.array([spin[2, 1], spin[0, 2], spin[1, 0]]),
-                np.array([tensor[2, 1] - tensor[1, 2], tensor[0, 2] - tensor[2, 0], tensor[1, 0] - tensor[0, 1]]) / 2, R.T @ Tdd[:3, 3])
+                np.array([tensor[2, 1] - tensor[1, 2], tensor[0, 2] - tensor[2, 0], tensor[1, 0] - tensor[0, 1]]) / 2,
+                R.T @ Tdd[:3, 3])
     chain = replace(serial_chain(tree), gravity=R.T @ tree.gravity)
     check_all(chain, state, particle_forces(tree, *state, root=turning_root), base=base)
 
@@ -420,13 +439,17 @@ def test_spatial_transforms_and_products():
 
 
 @pytest.mark.parametrize(("name", "expected"), [
-    ("luh_walker_paul", {"5.2.23a": (8, 5), "5.2.23b": (10, 7), "5.2.23c": (26, 19), "5.2.23d": (18, 15), "5.2.23e": (3, 0),
-                         "5.2.23f": (24, 18), "5.2.24a": (8, 7), "5.2.24b": (20, 19)}),
-    ("tensor_newton_euler", {"5.3.7a": (8, 5), "5.3.7b": (10, 7), "5.3.7c": (6, 9), "5.3.7d": (17, 13), "5.3.7e": (9, 9), "5.3.7f": (3, 0),
-                             "5.3.7g": (15, 15), "5.3.8a": (8, 7), "5.3.8b": (20, 19)}),
-    ("augmented_links", {"5.3.45a": (8, 5), "5.3.45b": (10, 7), "5.3.45c": (6, 9), "5.3.45e": (17, 13), "5.3.45f": (15, 15),
-                         "5.3.46a": (17, 13), "5.3.46b": (20, 19)})])
+    ("luh_walker_paul", {
+        "5.2.23a": (8, 5), "5.2.23b": (10, 7), "5.2.23c": (26, 19), "5.2.23d": (18, 15), "5.2.23e": (3, 0),
+        "5.2.23f": (24, 18), "5.2.24a": (8, 7), "5.2.24b": (20, 19)}),
+    ("tensor_newton_euler", {
+        "5.3.7a": (8, 5), "5.3.7b": (10, 7), "5.3.7c": (6, 9), "5.3.7d": (17, 13), "5.3.7e": (9, 9), "5.3.7f": (3, 0),
+        "5.3.7g": (15, 15), "5.3.8a": (8, 7), "5.3.8b": (20, 19)}),
+    ("augmented_links", {
+        "5.3.45a": (8, 5), "5.3.45b": (10, 7), "5.3.45c": (6, 9), "5.3.45e": (17, 13), "5.3.45f": (15, 15),
+        "5.3.46a": (17, 13), "5.3.46b": (20, 19)})])
 def test_a_generic_cycle_costs_what_the_catalogue_says(name, expected):
     """Multiplications and additions that one more turning link adds: spec 4.5."""
-    shorter, longer = (count_operations(METHODS[name].inverse_dynamics, serial_chain(generic_arm([GENERAL] * n))).needed for n in (5, 6))
+    shorter, longer = (count_operations(METHODS[name].inverse_dynamics, serial_chain(generic_arm([GENERAL] * n))).needed
+                       for n in (5, 6))
     assert {equation: longer[equation].minus(shorter[equation])[:2] for equation in longer} == expected

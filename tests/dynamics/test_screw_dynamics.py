@@ -29,7 +29,9 @@ def turned(axis, angle):
 
 
 def moving_body(seed):
-    """The moments of a body about a point that is not its centre, V and dV of a motion, and force and moment of its particles."""
+    """The moments of a body about a point that is not its centre, V and dV of a motion, and force and moment of its
+    particles.
+    """
     random = np.random.default_rng(seed)
     body = random_body("body", random)
     axes, rates = [exact(x / np.linalg.norm(x)) for x in random.normal(size=(2, 3))], exact(random.normal(size=(2, 2)))
@@ -37,7 +39,8 @@ def moving_body(seed):
     masses, places = particles_of(body)
 
     def pose(t):
-        R = turned(axes[0], rates[0, 0] * t + rates[0, 1] * t * t) @ turned(axes[1], 1 + rates[1, 0] * t + rates[1, 1] * t * t)
+        R = turned(axes[0], rates[0, 0] * t + rates[0, 1] * t * t) @ turned(axes[1],
+                                                                            1 + rates[1, 0] * t + rates[1, 1] * t * t)
         return R, path[0] + path[1] * t + path[2] * t * t
 
     def velocity(t):
@@ -106,7 +109,8 @@ def test_chains_agree_with_particles(pattern):
 
 
 def test_the_catalogues_arm():
-    q, qd, qdd = np.array([[0.2, -0.5, 0.6, 0.3, 0.7, -0.4], [0.4, 0.3, -0.25, 0.9, -0.6, 0.5], [-0.7, 0.8, 0.35, 0.2, 0.1, -1]])
+    q, qd, qdd = np.array([[0.2, -0.5, 0.6, 0.3, 0.7, -0.4], [0.4, 0.3, -0.25, 0.9, -0.6, 0.5],
+                           [-0.7, 0.8, 0.35, 0.2, 0.1, -1]])
     expected = [-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505, -0.000330741356347]
     assert np.abs(screws.inverse_dynamics(serial_chain(load_robot("s1_f5")), q, qd, qdd) - expected).max() < 1e-10
 

@@ -19,7 +19,8 @@ from dynamics.chains import random_chain, random_state
 from dynamics.robots import ACCEPTED, pinocchio_model, places, robot, state_here, state_there
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
-PATTERNS = ["".join(p) for n in range(1, 5) for p in product("RP", repeat=n)] + ["RRRRRR", "RRPRRR", "PRRPRR", "RPRPPR", "PPPRRR"]
+PATTERNS = ["".join(p) for n in range(1, 5)
+            for p in product("RP", repeat=n)] + ["RRRRRR", "RRPRRR", "PRRPRR", "RPRPPR", "PPPRRR"]
 
 
 def complex_step(links, *state):
@@ -61,7 +62,9 @@ def test_against_forty_digits():
                     moved[place][k] += sign * h
                     values.append(_forty_digits(links, moved))
                 column = (values[0] - values[1]) / (2 * h)
-                np.testing.assert_allclose(matrix[:, k], column.astype(float), rtol=0, atol=1e-12 * max(1.0, np.abs(matrix).max()))
+                np.testing.assert_allclose(matrix[:, k], column.astype(float), rtol=0,
+                                           atol=1e-12 * max(1.0,
+                                                            np.abs(matrix).max()))
 
 
 def _forty_digits(links, state):
@@ -106,6 +109,7 @@ def complex_matrix_rate(links, q, k):
 def test_compiled_counts_are_below_the_published():
     for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762), (cy.load("puma560"), 1516, 1472)):
         links = minimal_links(tree)
-        compiled = kernel("(6),(6),(6)->(6,6),(6,6),(6,6)")(lambda q, v, a, links=links: sensitivities(links, q, v, a)).operations()
+        compiled = kernel("(6),(6),(6)->(6,6),(6,6),(6,6)")(
+            lambda q, v, a, links=links: sensitivities(links, q, v, a)).operations()
         assert compiled.multiplications < multiplications
         assert compiled.additions < additions

@@ -1,4 +1,6 @@
-"""States that have no accelerations: NaN by every method, a reason for one state, and answers kept wherever there are some."""
+"""States that have no accelerations: NaN by every method, a reason for one state, and answers kept wherever there are
+some.
+"""
 
 import pickle
 from dataclasses import replace
@@ -39,7 +41,8 @@ def at(*p):
 def chain(name, *links):
     """Links (motion, place, mass, centre, inertia), one on the other."""
     bodies = [Body("link0"), *[Body(f"link{k}", *mass) for k, (_, _, *mass) in enumerate(links, 1)]]
-    joints = [Joint(f"joint{k}", f"link{k - 1}", f"link{k}", motion, place) for k, (motion, place, *_) in enumerate(links, 1)]
+    joints = [
+        Joint(f"joint{k}", f"link{k - 1}", f"link{k}", motion, place) for k, (motion, place, *_) in enumerate(links, 1)]
     return Mechanism.of(name, bodies, joints)
 
 
@@ -53,27 +56,32 @@ def branching():
 SINGULAR = {
     "floating particle": (chain("particle", (Floating(), None, 1.0, (0.1, 0.2, 0.3))), r"joint1"),
     "particle on a ball": (chain("ball", (Spherical(), None, 1.73, (0.1, 0.2, 0.3))), r"joint1"),
-    "coincident axes": (chain("coincident", (Revolute(X), None, 1.0, (0.1, 0.2, 0.3), ROUND), (Revolute(), at(0.1, 0.2, 0.3), 0.0),
+    "coincident axes": (chain("coincident", (Revolute(X), None, 1.0, (0.1, 0.2, 0.3), ROUND),
+                              (Revolute(), at(0.1, 0.2, 0.3), 0.0),
                               (Revolute(), at(0, 0, 0.2), 1.0, (0.3, 0.1, 0.0), ROUND)), r"joints 'joint2', 'joint3'"),
-    "parallel slides": (chain("slides", (Prismatic(Y), None, 0.0), (Prismatic(Y), None, 0.0), (Prismatic(X), None, 1.0)),
-                        r"'joint1', 'joint2'"),
-    "massless tip": (chain("tip", (Revolute(), None, 1.0, (0.2, 0.0, 0.0), ROUND), (Revolute(), at(0.5, 0, 0), 0.0)), r"joint 'joint2'"),
-    "massless sliding tip": (chain("tip", (Revolute(), None, 1.0, X, ROUND), (Prismatic(), None, 0.0)), r"joint 'joint2'"),
+    "parallel slides": (chain("slides", (Prismatic(Y), None, 0.0), (Prismatic(Y), None, 0.0),
+                              (Prismatic(X), None, 1.0)), r"'joint1', 'joint2'"),
+    "massless tip": (chain("tip", (Revolute(), None, 1.0, (0.2, 0.0, 0.0), ROUND),
+                           (Revolute(), at(0.5, 0, 0), 0.0)), r"joint 'joint2'"),
+    "massless sliding tip": (chain("tip", (Revolute(), None, 1.0, X, ROUND),
+                                   (Prismatic(), None, 0.0)), r"joint 'joint2'"),
     "massless branch": (branching(), r"joint 'c'"),
-    "negative inertia": (chain("negative", (Revolute(), None, 1.0, (0, 0, 0), np.diag([1.0, 1.0, -1.0]))), r"body 'link1'.*-1"),
+    "negative inertia": (chain("negative",
+                               (Revolute(), None, 1.0, (0, 0, 0), np.diag([1.0, 1.0, -1.0]))), r"body 'link1'.*-1"),
     "negative far out": (chain("negative", (Revolute(), None, 1.0, X, ROUND),
-                               (Revolute(X), None, 1.0, (0, 0, 0), np.diag([-2.0, 1.0, 1.0]))),
-                         r"body 'link2'.*-2"),
+                               (Revolute(X), None, 1.0, (0, 0, 0), np.diag([-2.0, 1.0, 1.0]))), r"body 'link2'.*-2"),
     "particle in a plane": (chain("plane", (Planar(), None, 1.0)), r"joint1"),
-    "nothing on a cross": (chain("cross", (Revolute(), None, 1.0, X, ROUND), (Universal(), None, 0.0)), r"joint 'joint2'"),
-}
+    "nothing on a cross": (chain("cross", (Revolute(), None, 1.0, X, ROUND),
+                                 (Universal(), None, 0.0)), r"joint 'joint2'"), }
 
 
 @pytest.mark.spec("S1-70", "S1-50")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", SINGULAR)
 def test_a_state_without_an_answer_is_reported_by_every_method(name):
-    """NaN for all joints in a batch, an error that names what is to blame for one state; the same in float32, and no stray warnings."""
+    """NaN for all joints in a batch, an error that names what is to blame for one state; the same in float32, and no
+    stray warnings.
+    """
     arm, blamed = SINGULAR[name]
     q, rest = np.tile(arm.neutral, (3, 1)), np.linspace(0.3, 0.7, arm.nv)
     if not any(joint.motion.nq > joint.motion.nv for joint in arm.joints):
@@ -100,11 +108,14 @@ def parts(found):
 
 
 def accepts(arm, method):
-    """Whether a method takes this mechanism; those for chains, and one that takes roots of inertias, refuse others by name."""
+    """Whether a method takes this mechanism; those for chains, and one that takes roots of inertias, refuse others by
+    name.
+    """
     try:
         arm.forward_dynamics.using(method).program()
     except CayleyError as refusal:
-        assert any(word in str(refusal) for word in ("open chains", "revolute and prismatic", "negative mass or moment"))
+        assert any(word in str(refusal)
+                   for word in ("open chains", "revolute and prismatic", "negative mass or moment"))
         return False
     return True
 
@@ -143,7 +154,8 @@ def test_more_functions_of_a_batch_and_of_one_state():
 
 
 def test_the_linear_model_of_a_square_task_refuses_it():
-    arm = chain("plane", (Revolute(), None, 1.0, X, ROUND), (Revolute(), at(1, 0, 0), 0.0)).with_frame("tool", "link2", at(1, 0, 0))
+    arm = chain("plane", (Revolute(), None, 1.0, X, ROUND),
+                (Revolute(), at(1, 0, 0), 0.0)).with_frame("tool", "link2", at(1, 0, 0))
     plane = CartesianCoordinates(arm, "tool", task=(True, True, False, False, False, False))
     with pytest.raises(SingularityError, match="joint 'joint2' moves no mass"):
         CartesianLinearised(plane).at([0.3, 1.2], [0.4, -0.2], [1.0, 0.5])
@@ -156,7 +168,10 @@ def gimbal():
 
 
 def test_only_the_singular_states_of_a_batch_are_nan():
-    """A gimbal locks at its second angle zero. Near by, Pinocchio agrees; and so close that nothing but rounding is left, there is none."""
+    """A gimbal locks at its second angle zero.
+
+    Near by, Pinocchio agrees; and so close that nothing but rounding is left, there is none.
+    """
     arm = gimbal()
     q = np.array([[0.3, angle, -0.4] for angle in (0.0, 1e-12, 1e-5, 1e-3, 0.7, np.pi)])
     state = (np.zeros((6, 3)), np.full((6, 3), 0.1))
@@ -168,16 +183,21 @@ def test_only_the_singular_states_of_a_batch_are_nan():
     assert "the joints 'joint1', 'joint3'" in seen.reasons[0]
     for method in METHODS:
         found = arm.forward_dynamics.using(method)(q, *state)
-        assert (np.isnan(found).all(axis=1) == ~seen.regular).all() and (np.isnan(found).any(axis=1) == ~seen.regular).all(), method
+        assert (np.isnan(found).all(axis=1) == ~seen.regular).all() and (np.isnan(found).any(axis=1)
+                                                                         == ~seen.regular).all(), method
         for k in np.flatnonzero(seen.regular):
             expected = pin.aba(there.model, there.model.createData(), there.q(q[k]), *[x[k] for x in state])
-            assert np.abs(found[k] - expected).max() < 1e-12 * arm.inertia_condition(q[k]) * np.abs(expected).max(), method
+            assert np.abs(found[k]
+                          - expected).max() < 1e-12 * arm.inertia_condition(q[k]) * np.abs(expected).max(), method
 
 
 def test_one_call_takes_the_quick_way_until_there_is_no_answer():
-    """The error does not depend on how often the kernel was called, nor on the form of the call; NaN of the caller's stays NaN."""
+    """The error does not depend on how often the kernel was called, nor on the form of the call; NaN of the caller's
+    stays NaN.
+    """
     arm = gimbal()
-    forward, good, locked, rest = arm.forward_dynamics, np.array([0.3, 0.7, 0.1]), np.array([0.3, 0.0, 0.1]), np.zeros(3)
+    forward, good, locked, rest = arm.forward_dynamics, np.array([0.3, 0.7, 0.1]), np.array([0.3, 0.0,
+                                                                                             0.1]), np.zeros(3)
     for _ in range(3):
         first = forward(good, rest, rest)
         with pytest.raises(SingularityError, match="moves no mass"):
@@ -194,7 +214,8 @@ def test_one_call_takes_the_quick_way_until_there_is_no_answer():
     again = pickle.loads(pickle.dumps(arm)).forward_dynamics
     with pytest.raises(SingularityError):
         again(locked, rest, rest)
-    assert np.isnan(forward.jacobian("tau")(locked, rest, rest)).all() and np.isnan(forward.jacobian("q")(locked, rest, rest)[:, 1]).all()
+    assert np.isnan(forward.jacobian("tau")(locked, rest, rest)).all() and np.isnan(
+        forward.jacobian("q")(locked, rest, rest)[:, 1]).all()
     assert np.isfinite(forward.jacobian("q")(good, rest, rest)).all()
 
 
@@ -205,7 +226,8 @@ def test_rotors_make_regular_what_links_do_not():
     state = np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([1.0, 2.0])
     tau = driven.inverse_dynamics(*state)
     for method in METHODS:
-        np.testing.assert_allclose(driven.forward_dynamics.using(method).reference(*state[:2], tau), state[2], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            driven.forward_dynamics.using(method).reference(*state[:2], tau), state[2], rtol=0, atol=1e-12)
 
 
 def test_mechanisms_that_are_regular_everywhere_pay_nothing():
@@ -213,7 +235,8 @@ def test_mechanisms_that_are_regular_everywhere_pay_nothing():
     for name in ("panda", "puma560", "ur5", "iiwa14"):
         arm = cy.load(name)
         assert always_regular(arm)
-        for function in (arm.forward_dynamics, arm.inverse_inertia_matrix, arm.forward_dynamics.using("articulated-bodies")):
+        for function in (arm.forward_dynamics, arm.inverse_inertia_matrix,
+                         arm.forward_dynamics.using("articulated-bodies")):
             assert not {node.op for node in function.program().nodes} & {"less", "less_equal", "where", "and"}
             assert function._explain is None
 
@@ -222,7 +245,9 @@ def test_mechanisms_that_are_regular_everywhere_pay_nothing():
 @pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_three_tests_agree_and_no_answer_is_lost(seed, far):
-    """Trees with massless links, particles, masses from 1e-4 to 1e2 and links 3 km away, against the eigenvalues of Pinocchio's matrix."""
+    """Trees with massless links, particles, masses from 1e-4 to 1e2 and links 3 km away, against the eigenvalues of
+    Pinocchio's matrix.
+    """
     random = np.random.default_rng([seed, far])
     for _ in range(6):
         bodies, joints, _ = random_parts(random, list(random.permutation(KINDS))[:random.integers(2, 6)])
@@ -272,7 +297,8 @@ def test_systems_by_their_energies():
     from cayley.dynamics.mechanics.lagrange import lagrange_system
 
     idle = lagrange_system(lambda q, qd: (qd[0] + qd[1]) ** 2 / 2, name="idle")
-    twice = lagrange_system(lambda q, qd: qd @ qd / 2, constraints=lambda q: [q[0] + q[1], 2 * q[0] + 2 * q[1]], name="twice")
+    twice = lagrange_system(lambda q, qd: qd @ qd / 2, constraints=lambda q: [q[0] + q[1], 2 * q[0] + 2 * q[1]],
+                            name="twice")
     for system in (idle, twice):
         assert np.isnan(system.accelerations(np.ones((2, 2)), np.ones(2), np.ones(2))).all()
         with pytest.raises(SingularityError, match=system.name):
@@ -305,7 +331,8 @@ def test_no_joint_one_joint_and_slides_alone(pattern):
     for method in METHODS:
         found = arm.forward_dynamics.using(method).reference(q, qd, tau)
         np.testing.assert_allclose(found, qdd, rtol=0, atol=1e-9, err_msg=method)
-    np.testing.assert_allclose(arm.forward_dynamics(*[np.tile(x, (4, 1)) for x in (q, qd, tau)]), np.tile(qdd, (4, 1)), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(arm.forward_dynamics(*[np.tile(x, (4, 1)) for x in (q, qd, tau)]), np.tile(qdd, (4, 1)),
+                               rtol=0, atol=1e-9)
     if pattern:
         pushed = arm.forward_dynamics.taking(wrenches=["tool"])
         np.testing.assert_allclose(pushed.reference(q, qd, tau, np.zeros(6)), qdd, rtol=0, atol=1e-9)
@@ -352,7 +379,8 @@ def test_particles_have_roots_and_rank_loss_is_singular():
         np.testing.assert_allclose(found, arm.forward_dynamics.reference(*state), rtol=1e-12)
     two = chain("two", (Revolute(), None, 1.0, (0.3, 0.1, 0.2)), (Revolute(X), at(0.4, 0, 0), 2.0, (0.1, 0.3, -0.2)))
     state = random.normal(size=(3, 2))
-    np.testing.assert_allclose(two.forward_dynamics.using("orthogonal-complement")(*state), two.forward_dynamics(*state), rtol=1e-11)
+    np.testing.assert_allclose(
+        two.forward_dynamics.using("orthogonal-complement")(*state), two.forward_dynamics(*state), rtol=1e-11)
     on_axis = chain("on axis", (Revolute(), None, 1.0, (0.0, 0.0, 0.4)))
     with pytest.raises(SingularityError, match="joint1"):
         on_axis.forward_dynamics.using("orthogonal-complement")([0.1], [0.2], [0.3])

@@ -1,4 +1,6 @@
-"""Dynamics in vector-parameters against particles in 60 digits, Pinocchio, closed forms, conserved energy and the catalogue's values."""
+"""Dynamics in vector-parameters against particles in 60 digits, Pinocchio, closed forms, conserved energy and the
+catalogue's values.
+"""
 
 import numpy as np
 import pinocchio as pin
@@ -16,7 +18,14 @@ from cayley.dynamics.inverse.vector_parameter_lagrange import (
     vector_parameter_inertia,
     vector_parameter_inverse,
 )
-from cayley.dynamics.inverse.vector_parameters import check_finite, joint_coordinates, joint_values, rate_map, rotation, tilde
+from cayley.dynamics.inverse.vector_parameters import (
+    check_finite,
+    joint_coordinates,
+    joint_values,
+    rate_map,
+    rotation,
+    tilde,
+)
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations import quaternion_from_matrix
@@ -51,8 +60,9 @@ def spherical_chain(seed, kinds="SSS"):
     """Random ball joints (S) and joints that slide (P), in Pinocchio too."""
     random = np.random.default_rng(seed)
     bodies = [Body("root"), *[random_body(f"link{k}", random) for k in range(len(kinds))]]
-    joints = [Joint(f"joint{k}", bodies[k].name, bodies[k + 1].name, Spherical() if kind == "S" else Prismatic(), random_pose(random))
-              for k, kind in enumerate(kinds)]
+    joints = [
+        Joint(f"joint{k}", bodies[k].name, bodies[k + 1].name,
+              Spherical() if kind == "S" else Prismatic(), random_pose(random)) for k, kind in enumerate(kinds)]
     return Tree.of("balls", bodies, joints, gravity=(1.0, -2.0, -9.0))
 
 
@@ -143,7 +153,9 @@ def test_the_derivatives_of_the_coordinates(whole, frames):
     q = np.abs(q) % 1.2
     now, after, before = (joint_coordinates(chain, q + x, whole=whole) for x in (0.0, step, -step))
     assert np.abs((after.c - before.c) / (2 * step) - now.first).max() < 1e-6 * np.abs(now.first).max()
-    assert np.abs((after.first - before.first) / (2 * step) - now.second).max() < 1e-6 * max(1.0, np.abs(now.second).max())
+    assert np.abs((after.first - before.first) / (2 * step)
+                  - now.second).max() < 1e-6 * max(1.0,
+                                                   np.abs(now.second).max())
     for link, c, fixed in zip(chain.links, now.c, now.fixed, strict=True):
         if link.is_revolute:
             assert np.abs(fixed @ rotation(c) - link.rotation(q)).max() < 1e-13
@@ -177,7 +189,9 @@ def test_parameters_off_the_axis_have_no_joint_coordinates():
 
 
 def of_pinocchio(tree, c, dc, ddc):
-    """P_V from Pinocchio's own recursion: a ball joint there has the body's angular velocity B dc and the quaternion of c."""
+    """P_V from Pinocchio's own recursion: a ball joint there has the body's angular velocity B dc and the quaternion of
+    c.
+    """
     here, there, v, vd, maps = PinocchioTree.of(tree), [], [], [], []
     for joint, x, dx, ddx in zip(tree.joints, c, dc, ddc, strict=True):
         if isinstance(joint.motion, Spherical):
@@ -225,7 +239,8 @@ def test_forward_undoes_inverse(kinds):
 
 @pytest.mark.spec("S0-28")
 def test_energies_and_forces_belong_together():
-    """H_V is the Hessian of T, gravity is minus the slope of V, and h_V has dT/dc and the rate of H_V, by differences."""
+    """H_V is the Hessian of T, gravity is minus the slope of V, and h_V has dT/dc and the rate of H_V, by differences.
+    """
     chain, random, step = links_of(spherical_chain(16, "SPS")), np.random.default_rng(17), 1e-6
     c, dc = random.normal(size=(2, 3, 3))
     H = vector_parameter_inertia(chain, c)
@@ -233,9 +248,11 @@ def test_energies_and_forces_belong_together():
     flat = dc.reshape(-1)
     close(np.array(vector_parameter_energies(chain, c, dc)[0]), flat @ H @ flat / 2, 1e-13)
     units = step * np.eye(9).reshape(9, 3, 3)
-    slopes = np.array([np.subtract(vector_parameter_energies(chain, c + e, dc), vector_parameter_energies(chain, c - e, dc)) / (2 * step)
-                       for e in units])
-    rate = (vector_parameter_inertia(chain, c + step * dc) - vector_parameter_inertia(chain, c - step * dc)) / (2 * step)
+    slopes = np.array([
+        np.subtract(vector_parameter_energies(chain, c + e, dc), vector_parameter_energies(chain, c - e, dc)) /
+        (2 * step) for e in units])
+    rate = (vector_parameter_inertia(chain, c + step * dc) - vector_parameter_inertia(chain, c - step * dc)) / (2
+                                                                                                                * step)
     close(vector_parameter_bias(chain, c, dc), slopes[:, 0] - slopes[:, 1] - rate @ flat, 1e-7)
     close(vector_parameter_bias(chain, c, 0 * dc), -slopes[:, 1], 1e-7)
 
@@ -243,7 +260,8 @@ def test_energies_and_forces_belong_together():
 @pytest.mark.spec("S0-28")
 def test_a_falling_chain_of_ball_joints_keeps_its_energy():
     chain, random = links_of(spherical_chain(18)), np.random.default_rng(19)
-    forward = kernel("(3,3),(3,3)->(3,3)", name="falling")(lambda c, dc: vector_parameter_forward(chain, c, dc, np.zeros((3, 3))))
+    forward = kernel("(3,3),(3,3)->(3,3)",
+                     name="falling")(lambda c, dc: vector_parameter_forward(chain, c, dc, np.zeros((3, 3))))
     start = np.concatenate([random.uniform(-0.3, 0.3, 9), random.uniform(-0.5, 0.5, 9)])
 
     def rates(_, state):

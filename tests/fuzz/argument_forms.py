@@ -1,5 +1,5 @@
-"""Calls of kernels in random forms: containers, types, strides, batches, `out`, names. Each gives what NumPy would, or a typed error,
-and leaves its arguments as they were. `check(seed)` makes one call."""
+"""Calls of kernels in random forms: containers, types, strides, batches, `out`, names. Each gives what NumPy would, or
+a typed error, and leaves its arguments as they were. `check(seed)` makes one call."""
 
 from functools import cache
 
@@ -32,7 +32,8 @@ def check(seed):
         found = _called(random, given)
     except (CayleyError, TypeError, ValueError) as error:
         assert faults, f"{faults or 'a good call'} is refused: {error!r}"
-        assert not isinstance(error, (TypeError, ValueError)) or isinstance(error, CayleyError) or "cast" in str(error), repr(error)
+        assert not isinstance(error, (TypeError, ValueError)) or isinstance(
+            error, CayleyError) or "cast" in str(error), repr(error)
     else:
         assert not faults, f"{faults} is accepted"
         _compared(found, plain, [np.asarray(value).dtype for value in given.values()])
@@ -99,7 +100,8 @@ def _called(random, given):
     if way == 2:
         a, b, c = given.values()
         return kernel(a, c=c, b=b)
-    shape = np.broadcast_shapes(*[np.shape(given[name])[:np.ndim(given[name]) - len(core)] for name, core in SHAPES.items()])
+    shape = np.broadcast_shapes(
+        *[np.shape(given[name])[:np.ndim(given[name]) - len(core)] for name, core in SHAPES.items()])
     out = (np.full((*shape, 3), np.nan), np.full(shape, np.nan))
     found = kernel(*given.values(), out=out)
     assert found[0] is out[0] and found[1] is out[1]

@@ -1,8 +1,8 @@
 """Random functions of three numbers, to be compiled and compared with NumPy, with C and with 50 digits.
 
-A function is a list of steps, each an operation on earlier values; it runs on floats, on arrays, on symbols and on mpmath
-numbers. `check(seed)` makes the functions of one seed and compares everything; `python -m fuzz.random_functions 1000 2000`,
-in the folder of the tests, tries many seeds.
+A function is a list of steps, each an operation on earlier values; it runs on floats, on arrays, on symbols and on
+mpmath numbers. `check(seed)` makes the functions of one seed and compares everything; `python -m fuzz.random_functions
+1000 2000`, in the folder of the tests, tries many seeds.
 """
 
 import sys
@@ -19,8 +19,8 @@ from compiler.parity import COMPILER, STRICT, call_c, compiled_c
 MP = mpmath.MPContext()
 MP.dps = 50
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 0.1, 49.0, -7.0, 1e-3, 2.0 * np.pi, -0.25)
-SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 49.0, 0.1, 5e-324, -1e-310, 2.3e-308, 1.7e308, -1.7e308, 1e-30,
-           3e38)
+SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 49.0, 0.1, 5e-324, -1e-310, 2.3e-308, 1.7e308, -1.7e308,
+           1e-30, 3e38)
 
 EXACT = {"add": 2, "subtract": 2, "multiply": 2, "divide": 2, "negative": 1, "absolute": 1, "square": 1, "sqrt": 1,
          "reciprocal": 1, "minimum": 2, "maximum": 2, "floor": 1, "ceil": 1, "trunc": 1, "sign": 1, "remainder": 2,
@@ -125,7 +125,9 @@ def check_strict(function: RandomFunction, seed: int, *, in_c: bool) -> None:
 
 
 def check_real_algebra(function: RandomFunction, seed: int, *, in_c: bool) -> None:
-    """By default results are NumPy's but for rounding, wherever rounding decides nothing; batches are computed like states."""
+    """By default results are NumPy's but for rounding, wherever rounding decides nothing; batches are computed like
+    states.
+    """
     kernel = function.kernel()
     for dtype in (np.float64, np.float32):
         x = points(seed, dtype)
@@ -141,7 +143,8 @@ def check_real_algebra(function: RandomFunction, seed: int, *, in_c: bool) -> No
 
 
 def check_last_bit(random: Random, seed: int) -> None:
-    """Without strict too: where nothing cancels, floors, quotients rounded down and remainders are NumPy's to the last bit.
+    """Without strict too: where nothing cancels, floors, quotients rounded down and remainders are NumPy's to the last
+    bit.
 
     Of ordinary numbers: below the smallest of them a power of two that changes its place is rounded elsewhere.
     """
@@ -173,7 +176,9 @@ def check_derivative(function: RandomFunction, random: Random) -> None:
 
 
 class _Tree:
-    """Expressions in which every value is used once, so that nothing can cancel, below floors, quotients and remainders."""
+    """Expressions in which every value is used once, so that nothing can cancel, below floors, quotients and
+    remainders.
+    """
 
     def __init__(self, random: Random):
         constants = random.sample([1.0, 2.0, 0.5, 3.0, 0.1, 49.0, -7.0, 1e-3, 2.0 * np.pi, -0.25], 10)
@@ -197,8 +202,11 @@ class _Tree:
 
     def __call__(self, x):
         a, b = (self._value(text[-1], x) for text in self.text)
-        return np.stack([np.floor(a), np.floor(a / self.step), b // self.step, b % self.step, np.ceil(b), np.trunc(a), a % b],
-                        axis=-1)
+        return np.stack(
+            [np.floor(a),
+             np.floor(a / self.step), b // self.step, b % self.step,
+             np.ceil(b),
+             np.trunc(a), a % b], axis=-1)
 
     def kernel(self):
         return cy.kernel("(3)->(7)", name="random_tree", inputs=["x"])(self)
@@ -208,7 +216,8 @@ class _Tree:
 
 
 def bounded(function: RandomFunction, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """NumPy's values and a bound on what rounding may have done to each: infinite where it may have decided something."""
+    """NumPy's values and a bound on what rounding may have done to each: infinite where it may have decided something.
+    """
     unit = float(np.finfo(x.dtype).eps)
     known = [(x[:, k].astype(x.dtype), np.zeros(len(x))) for k in range(3)]
     with np.errstate(all="ignore"):

@@ -1,5 +1,6 @@
-"""Random mechanisms beside Pinocchio: any mixture of joints, branches, right and odd angles, massless links and point masses, far and
-near, heavy and light; poses, Jacobians, forces, mass matrix and accelerations by the default and some other methods, compiled.
+"""Random mechanisms beside Pinocchio: any mixture of joints, branches, right and odd angles, massless links and point
+masses, far and near, heavy and light; poses, Jacobians, forces, mass matrix and accelerations by the default and some
+other methods, compiled.
 
 `check(seed)` makes one mechanism and compares; a method that refuses it must say so with an error of its own.
 """
@@ -41,7 +42,8 @@ def random_body(random, name, *, light):
         return Body(name, 0.0)
     mass = float(random.choice([1e-3, 1.0, 1.0, 100.0])) * random.uniform(0.5, 2)
     spread = random.normal(size=(3, 3))
-    inertia = np.zeros((3, 3)) if kind == 1 else mass * 0.1 * (np.trace(spread @ spread.T) * np.eye(3) - spread @ spread.T)
+    inertia = np.zeros(
+        (3, 3)) if kind == 1 else mass * 0.1 * (np.trace(spread @ spread.T) * np.eye(3) - spread @ spread.T)
     return Body(name, mass, random.normal(size=3) * random.choice([0.0, 1.0]), inertia)
 
 
@@ -67,7 +69,8 @@ def check(seed):
     check_kinematics(arm, there, q, qd)
     if not arm.nv:
         return
-    tau, M = (np.stack([function(there, *state) for state in zip(q, qd, qdd, strict=True)]) for function in (forces_there, matrix_there))
+    tau, M = (np.stack([function(there, *state) for state in zip(q, qd, qdd, strict=True)])
+              for function in (forces_there, matrix_there))
     force = np.abs(M).max() * (1 + np.abs(qdd).max()) + np.abs(tau).max()  # what rounding is measured against
     for name, compute in methods(random, arm.inverse_dynamics, INVERSE):
         near(compute(q, qd, qdd), tau, force, f"inverse dynamics by {name}")
@@ -81,8 +84,11 @@ def check_kinematics(arm, there, q, qd):
     for k, one in enumerate(q):
         near(arm.pose(q, "end")[k], there.pose(one, "end"), size, "pose")
         for axes in ("world", "body"):
-            near(arm.jacobian(q, "end", axes=axes)[k], there.jacobian(one, "end", axes), size, f"Jacobian in axes of {axes}")
-            near(arm.twist(one, qd[k], "end", axes=axes), there.twist(one, qd[k], "end", axes), size * np.abs(qd).max(initial=1), "twist")
+            near(
+                arm.jacobian(q, "end", axes=axes)[k], there.jacobian(one, "end", axes), size,
+                f"Jacobian in axes of {axes}")
+            near(arm.twist(one, qd[k], "end", axes=axes), there.twist(one, qd[k], "end", axes),
+                 size * np.abs(qd).max(initial=1), "twist")
 
 
 def check_accelerations(random, arm, q, qd, qdd, tau, M):
@@ -96,16 +102,19 @@ def check_accelerations(random, arm, q, qd, qdd, tau, M):
         if regular and name == "conjugate-gradients":
             check_iterated(found, qdd, M)
         elif regular:
-            near(found, qdd, np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), f"forward dynamics by {name}", tolerance=1e-11)
+            near(found, qdd,
+                 np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), f"forward dynamics by {name}", tolerance=1e-11)
         else:
-            assert np.isnan(found).all(), f"forward dynamics by {name} has an answer although the mass matrix is singular: {found}"
+            assert np.isnan(
+                found).all(), f"forward dynamics by {name} has an answer although the mass matrix is singular: {found}"
 
 
 def check_iterated(found, qdd, M):
     """Conjugate gradients stop at a residual: where they do not get there, no joint has an answer."""
     there = np.isfinite(found).all(axis=-1)
     assert not np.isfinite(found[~there]).any()
-    near(found[there], qdd[there], np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), "conjugate gradients", tolerance=1e-9)
+    near(found[there], qdd[there],
+         np.linalg.cond(M).max() * (1 + np.abs(qdd).max()), "conjugate gradients", tolerance=1e-9)
 
 
 def methods(random, function, table):

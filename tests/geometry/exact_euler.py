@@ -6,8 +6,8 @@ import numpy as np
 
 from geometry.exact_rotations import MP, matrix_of, product
 
-CONVENTIONS = [("".join(letters), axes) for letters in itertools.product("xyz", repeat=3) for axes in ("moving", "fixed")
-               if letters[0] != letters[1] != letters[2]]
+CONVENTIONS = [("".join(letters), axes) for letters in itertools.product("xyz", repeat=3)
+               for axes in ("moving", "fixed") if letters[0] != letters[1] != letters[2]]
 OFFSETS = [0.0, *[sign * 10.0**-k for k in (16, 15, 14, 12, 10, 8, 7, 6, 4, 3) for sign in (1, -1)]]
 
 
@@ -34,7 +34,9 @@ def exact_matrix(angles, sequence: str, axes: str) -> np.ndarray:
 
 def worst_angle_error(triples, exact, sequence: str, axes: str) -> float:
     """The largest attitude error [rad] of triples of floats, beside exact quaternions."""
-    return max(distance(exact_quaternion([float(a) for a in triple], sequence, axes), q) for triple, q in zip(triples, exact, strict=True))
+    return max(
+        distance(exact_quaternion([float(a) for a in triple], sequence, axes), q)
+        for triple, q in zip(triples, exact, strict=True))
 
 
 def distance(p, q) -> float:

@@ -1,7 +1,8 @@
 """Rotations in motion, in 60 digits: a curve through a given attitude with known angular velocity and acceleration.
 
-q(t) = q0 exp(t u + t^2 a / 2) has at t = 0 exactly the body angular velocity u and the body angular acceleration a. The values and rates
-of any parameterisation along it come from differences of step 1e-15, right to 30 digits. Nothing of the product is used here.
+q(t) = q0 exp(t u + t^2 a / 2) has at t = 0 exactly the body angular velocity u and the body angular acceleration a. The
+values and rates of any parameterisation along it come from differences of step 1e-15, right to 30 digits. Nothing of
+the product is used here.
 """
 
 from collections.abc import Callable
@@ -43,7 +44,9 @@ def curve(start: Attitude) -> Curve:
 
 
 def rates(function: Callable) -> list[np.ndarray]:
-    """Value, first and second derivative at t = 0 of a function of time that gives lists of exact numbers, rounded to doubles."""
+    """Value, first and second derivative at t = 0 of a function of time that gives lists of exact numbers, rounded to
+    doubles.
+    """
     before, now, after = (np.array(function(k * STEP), dtype=object) for k in (-1, 0, 1))
     return [floats(now), floats((after - before) / (2 * STEP)), floats((after - 2 * now + before) / STEP**2)]
 

@@ -1,8 +1,8 @@
 """Rotations in 60 digits: the oracle of every conversion. Nothing of the product is used here.
 
-An `Attitude` is the exact unit quaternion of a rotation. `encoded` rounds it to doubles in a parameterisation; `attitude_error` says by
-how much a value of a parameterisation, taken as exact, misses the attitude: the size of the matrix of the difference, which is the
-angle between the two [rad] and, for matrices, the defect of the value as well.
+An `Attitude` is the exact unit quaternion of a rotation. `encoded` rounds it to doubles in a parameterisation;
+`attitude_error` says by how much a value of a parameterisation, taken as exact, misses the attitude: the size of the
+matrix of the difference, which is the angle between the two [rad] and, for matrices, the defect of the value as well.
 """
 
 from typing import NamedTuple
@@ -14,8 +14,8 @@ MP = mpmath.MPContext()
 MP.dps = 60
 
 TINY = [2e-311, 1e-300, 1e-100, 1e-30, 1e-16, 1e-15, 1e-14, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3]
-AXES = [(1, 0, 0), (0, -1, 0), (0, 0, 1), (1, 1, 0), (0, 1, -1), (1, 1, 1), (-1, 1, -1), (1, 2, 2), (1, 1e-9, 0), (1e-20, 1, 1e-20),
-        (3e-5, -1e-8, -1), (0.3, -0.5, 0.7), (-0.9, 0.2, 0.4)]
+AXES = [(1, 0, 0), (0, -1, 0), (0, 0, 1), (1, 1, 0), (0, 1, -1), (1, 1, 1), (-1, 1, -1), (1, 2, 2), (1, 1e-9, 0),
+        (1e-20, 1, 1e-20), (3e-5, -1e-8, -1), (0.3, -0.5, 0.7), (-0.9, 0.2, 0.4)]
 
 
 class Attitude(NamedTuple):
@@ -44,7 +44,9 @@ def attitude(axis, angle=0.0, *, short_of_half_turn=None) -> Attitude:
 
 
 def whole_group() -> list[Attitude]:
-    """Attitudes all over the group, with the hard ones: tiny angles, angles short of a half-turn by as little, and half-turns."""
+    """Attitudes all over the group, with the hard ones: tiny angles, angles short of a half-turn by as little, and
+    half-turns.
+    """
     angles = [0.0, *TINY, 0.01, 0.1, 0.5, 1.0, 1.5, float(MP.pi / 2), 2.0, 2.5, 3.0]
     return [*[attitude(axis, angle) for axis in AXES for angle in angles],
             *[attitude(axis, short_of_half_turn=short) for axis in AXES for short in [*TINY, 0.01, 0.1]], *half_turns()]
@@ -58,7 +60,9 @@ def product(p, q):
     """The Hamilton product of two lists of four."""
     a, b, c, d = p
     w, x, y, z = q
-    return [a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y, a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w]
+    return [
+        a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y, a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w]
 
 
 def matrix_of(q):
@@ -118,4 +122,5 @@ def attitude_error(name: str, value: tuple, exact) -> float:
 
 def largest_error(name: str, values: tuple, attitudes) -> float:
     """The worst attitude error of a batch; NaN if one is NaN."""
-    return float(np.max([attitude_error(name, tuple(v[k] for v in values), exact) for k, exact in enumerate(attitudes)]))
+    return float(np.max([attitude_error(name, tuple(v[k] for v in values), exact)
+                         for k, exact in enumerate(attitudes)]))

@@ -1,4 +1,6 @@
-"""Two ordinary states for every kernel of rates and motions, chosen by the names and shapes of its inputs: for the parity harness."""
+"""Two ordinary states for every kernel of rates and motions, chosen by the names and shapes of its inputs: for the
+parity harness.
+"""
 
 from zlib import crc32
 
@@ -29,19 +31,22 @@ BY_NAME = {
 def sample_arguments(kernel: Kernel) -> list[np.ndarray]:
     """Two states for each input; inputs of one kind are different. The same for a kernel whichever tests ran before."""
     random = np.random.default_rng(crc32(kernel.__name__.encode()))
-    if kernel.__name__ in ("matrix_from_tangent_pair", "homogeneous_from_tangent_pair", "vector_parameter_from_tangent_pair",
-                           "compose_tangent_pairs"):
+    if kernel.__name__ in ("matrix_from_tangent_pair", "homogeneous_from_tangent_pair",
+                           "vector_parameter_from_tangent_pair", "compose_tangent_pairs"):
         return [MATRICES[k:k + 2, :, column] for k in (0, 2) for column in (0, 1)][:len(kernel.inputs)]
     if kernel.__name__ == "between_lines":
         return [LINES[:2], LINES[5:7]]
-    if kernel.__name__.endswith("_defect") and "velocity" not in kernel.__name__:  # not good ones, whose defects are mere rounding
+    # not good ones, whose defects are mere rounding
+    if kernel.__name__.endswith("_defect") and "velocity" not in kernel.__name__:
         return [random.normal(size=(2, *core)) for core in kernel.signature.inputs]
     inputs = zip(kernel.inputs, kernel.signature.inputs, strict=True)
     return [_sample(random, name, core, 2 * shift) for shift, (name, core) in enumerate(inputs)]
 
 
 def has_small_jacobians(kernel: Kernel) -> bool:
-    """Whether its Jacobians have at most 100 elements each and are at most 20: more take long to compile and show nothing new."""
+    """Whether its Jacobians have at most 100 elements each and are at most 20: more take long to compile and show
+    nothing new.
+    """
     sizes = [[int(np.prod([3 if d == "n" else d for d in core])) for core in cores]
              for cores in (kernel.signature.inputs, kernel.signature.outputs)]
     return max(sizes[0]) * max(sizes[1]) <= 100 and len(sizes[0]) * len(sizes[1]) <= 20

@@ -1,4 +1,6 @@
-"""Many small kernels through the parity harness at the price of one: they are inlined into one program with all their outputs."""
+"""Many small kernels through the parity harness at the price of one: they are inlined into one program with all their
+outputs.
+"""
 
 import numpy as np
 
@@ -10,7 +12,8 @@ def check_parity_of_many(cases, *, tolerance=1e-13, single=1e-5):
     """`cases` are pairs of a kernel and its arguments, each with one leading axis of the same few states."""
     cases = [(made, [np.asarray(a, dtype=float) for a in arguments]) for made, arguments in cases]
     shapes = [[a.shape[1:] for a in arguments] for _, arguments in cases]
-    programs = [made.program(**made.signature.bind(core, made.inputs)) for (made, _), core in zip(cases, shapes, strict=True)]
+    programs = [
+        made.program(**made.signature.bind(core, made.inputs)) for (made, _), core in zip(cases, shapes, strict=True)]
     sizes = [int(np.prod(core)) for cores in shapes for core in cores]
     signature = ",".join(f"({','.join(map(str, v.shape))})" for program in programs for v in program.outputs)
 

@@ -1,4 +1,6 @@
-"""A few ordinary states for every kernel of rotations, chosen by the shapes and names of its inputs: for the parity harness."""
+"""A few ordinary states for every kernel of rotations, chosen by the shapes and names of its inputs: for the parity
+harness.
+"""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""Hypothesis strategies that aim at where rotations are hard: zero, tiny angles, half-turns and their neighbourhood, parallel and
-coordinate axes, repeated eigenvalues. Plain NumPy: nothing of the product is used."""
+"""Hypothesis strategies that aim at where rotations are hard: zero, tiny angles, half-turns and their neighbourhood,
+parallel and coordinate axes, repeated eigenvalues. Plain NumPy: nothing of the product is used."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -30,7 +30,8 @@ def signed_angles():
 def axes():
     """Unit vectors: coordinate axes, vectors almost along them, ties between components, and any others."""
     coordinate = st.sampled_from([s * e for e in np.eye(3) for s in (1.0, -1.0)])
-    almost = st.tuples(coordinate, st.sampled_from([1e-160, 1e-16, 1e-8, 1e-4]), vectors(1.0)).map(lambda t: t[0] + t[1] * t[2])
+    almost = st.tuples(coordinate, st.sampled_from([1e-160, 1e-16, 1e-8, 1e-4]),
+                       vectors(1.0)).map(lambda t: t[0] + t[1] * t[2])
     ties = st.tuples(*[st.sampled_from([-1.0, 0.0, 1.0])] * 3).filter(any).map(np.array)
     anything = vectors(1.0).filter(lambda v: np.linalg.norm(v) > 0.1)
     return st.one_of(coordinate, almost, ties, anything).map(lambda v: v / np.linalg.norm(v))
@@ -42,7 +43,9 @@ def parallel_axes():
         axis, sign, apart, aside = drawn
         other = sign * axis + apart * aside
         return axis, other / np.linalg.norm(other)
-    return st.tuples(axes(), st.sampled_from([-1.0, 1.0]), st.sampled_from([0.0, 1e-16, 1e-9, 1e-4]), vectors(1.0)).map(pair)
+
+    return st.tuples(axes(), st.sampled_from([-1.0, 1.0]), st.sampled_from([0.0, 1e-16, 1e-9, 1e-4]),
+                     vectors(1.0)).map(pair)
 
 
 def rotation_vectors():
@@ -62,7 +65,8 @@ def unit_quaternions():
 
 def homogeneous_forms():
     """[w : v] of every size from 1e-140 to 1e140, so that products of two stay numbers."""
-    return st.tuples(unit_quaternions(), st.sampled_from([1.0, -1.0, 3e-7, -2e140, 1e-140])).map(lambda pair: pair[0] * pair[1])
+    return st.tuples(unit_quaternions(), st.sampled_from([1.0, -1.0, 3e-7, -2e140,
+                                                          1e-140])).map(lambda pair: pair[0] * pair[1])
 
 
 def vector_parameters(longest: float = 1e16):

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from cayley.errors import ConventionError, GeometryError
-from cayley.geometry.rotations.configuration import Configuration, configuration_from_coordinates, configuration_from_pose
+from cayley.geometry.rotations.configuration import (
+    Configuration,
+    configuration_from_coordinates,
+    configuration_from_pose,
+)
 from cayley.geometry.rotations.euler import SEQUENCES, matrix_from_euler
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 
@@ -18,7 +22,8 @@ angle = st.floats(-3, 3)
 
 
 @pytest.mark.spec("S1-04")
-@pytest.mark.parametrize(("sequence", "axes", "scipy_name"), [("zyx", "moving", "ZYX"), ("xyz", "fixed", "xyz"), ("zyz", "moving", "ZYZ")])
+@pytest.mark.parametrize(("sequence", "axes", "scipy_name"), [("zyx", "moving", "ZYX"), ("xyz", "fixed", "xyz"),
+                                                              ("zyz", "moving", "ZYZ")])
 def test_a_configuration_is_the_pose_of_its_coordinates(sequence, axes, scipy_name):
     pose = configuration_from_coordinates(CHI, sequence=sequence, axes=axes).pose()
     np.testing.assert_allclose(pose[:3, :3], Rotation.from_euler(scipy_name, CHI[3:]).as_matrix(), rtol=0, atol=1e-15)
@@ -27,7 +32,8 @@ def test_a_configuration_is_the_pose_of_its_coordinates(sequence, axes, scipy_na
 
 
 @pytest.mark.spec("S1-04")
-@given(st.sampled_from(SEQUENCES), st.sampled_from(["moving", "fixed"]), st.tuples(angle, angle, angle), st.tuples(angle, angle, angle))
+@given(st.sampled_from(SEQUENCES), st.sampled_from(["moving", "fixed"]), st.tuples(angle, angle, angle),
+       st.tuples(angle, angle, angle))
 def test_there_and_back_away_from_the_singularity(sequence, axes, position, angles):
     pose = Configuration(position, angles, sequence, axes).pose()
     found = configuration_from_pose(pose, sequence=sequence, axes=axes)
@@ -74,7 +80,8 @@ def test_batches_broadcast():
     many = Configuration(np.zeros((5, 1, 3)), np.linspace(0, 1, 12).reshape(4, 3), "zyx", "moving")
     assert many.coordinates.shape == (5, 4, 6)
     assert many.pose().shape == (5, 4, 4, 4)
-    np.testing.assert_array_equal(many.pose()[2, 1, :3, :3], matrix_from_euler(many.angles[1], sequence="zyx", axes="moving"))
+    np.testing.assert_array_equal(many.pose()[2, 1, :3, :3],
+                                  matrix_from_euler(many.angles[1], sequence="zyx", axes="moving"))
     found = configuration_from_pose(many.pose(), sequence="zyx", axes="moving")
     np.testing.assert_allclose(found.configuration.coordinates, many.coordinates, rtol=0, atol=1e-14)
 

@@ -1,7 +1,8 @@
-"""Derivatives where a text changes its branch: half-turns, quarter turns, gimbal lock, zero, and scalar parts of either zero.
+"""Derivatives where a text changes its branch: half-turns, quarter turns, gimbal lock, zero, and scalar parts of either
+zero.
 
-A derivative that passes through |w| at w = 0 is finite and wrong. The truth: differences in sixty digits for the logarithms, and for every
-kernel the derivatives a little to either side.
+A derivative that passes through |w| at w = 0 is finite and wrong. The truth: differences in sixty digits for the
+logarithms, and for every kernel the derivatives a little to either side.
 """
 
 import mpmath
@@ -52,7 +53,9 @@ def test_logarithm_of_a_quaternion_at_half_turns(q):
 @pytest.mark.spec("S0-02")
 @pytest.mark.parametrize("axis", AXES)
 def test_logarithm_of_a_matrix_at_half_turns(axis):
-    """Along the three turns of the body the slopes of log R are the columns of the inverse velocity map: rank three, not two."""
+    """Along the three turns of the body the slopes of log R are the columns of the inverse velocity map: rank three,
+    not two.
+    """
     R = rotations.matrix_from_quaternion([0.0, *axis])
     slope = rotations.rotation_vector_from_matrix.jacobian("R")(R)
     turns = [rates.matrix_rate_from_world_velocity(R, e) for e in np.eye(3)]
@@ -65,7 +68,9 @@ def test_logarithm_of_a_matrix_at_half_turns(axis):
 @pytest.mark.spec("S0-30")
 @pytest.mark.parametrize("axis", AXES)
 def test_logarithm_of_a_pose_at_half_turns(axis):
-    """The slopes along a small body twist, against differences of an exact logarithm next to the half-turn, on the side of its branch."""
+    """The slopes along a small body twist, against differences of an exact logarithm next to the half-turn, on the side
+    of its branch.
+    """
     T = motions.pose_from_quaternion([0.0, *axis], [1.0, 2.0, 3.0])
     slope = motions.twist_from_pose.jacobian("T")(T)
     assert np.isfinite(slope).all()
@@ -73,7 +78,8 @@ def test_logarithm_of_a_pose_at_half_turns(axis):
         rate = motions.pose_rate_from_body_twist(T, twist)
         along = np.tensordot(slope, rate)
         away = -1.0 if (rotations.rotation_vector_from_matrix(T[:3, :3]) @ T[:3, :3] @ twist[3:]) > 0 else 1.0
-        near = [motions.twist_from_pose(T @ motions.pose_from_twist(away * step * twist)) for step in (1e-3, 2e-3, 4e-3)]
+        near = [
+            motions.twist_from_pose(T @ motions.pose_from_twist(away * step * twist)) for step in (1e-3, 2e-3, 4e-3)]
         here = motions.twist_from_pose(T)
         differences = [away * (value - here) / step for value, step in zip(near, (1e-3, 2e-3, 4e-3), strict=True)]
         twice = [2 * differences[0] - differences[1], 2 * differences[1] - differences[2]]
@@ -92,12 +98,17 @@ def test_joints_that_turn_freely_differ_smoothly_through_half_turns():
     one = np.array([1.0, 0.0, 0.0, 0.0])
     for q in HALF_TURNS:
         beside = np.array([1e-13, *q[1:]])
-        np.testing.assert_allclose(turned.jacobian("end")(one, q), turned.jacobian("end")(one, beside), rtol=0, atol=1e-11)
+        np.testing.assert_allclose(
+            turned.jacobian("end")(one, q),
+            turned.jacobian("end")(one, beside), rtol=0, atol=1e-11)
         place = np.array([1.0, 2.0, 3.0])
         here, there = np.concatenate([np.zeros(3), one]), np.concatenate([place, q])
-        sides = [np.concatenate([place, [w], q[1:]]) for w in (1e-13, -1e-13)]  # one of them is on the branch that the matrix gives
+        # one of them is on the branch that the matrix gives
+        sides = [np.concatenate([place, [w], q[1:]]) for w in (1e-13, -1e-13)]
         side = min(sides, key=lambda other: np.abs(moved(here, other) - moved(here, there)).max())
-        np.testing.assert_allclose(moved.jacobian("end")(here, there), moved.jacobian("end")(here, side), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            moved.jacobian("end")(here, there),
+            moved.jacobian("end")(here, side), rtol=0, atol=1e-10)
 
 
 def test_the_shortest_way_changes_smoothly_where_the_ends_are_half_a_turn_apart():
@@ -120,7 +131,8 @@ TURNS = np.array([[1, 0, 0, 0], [-1, 0, 0, 0], [0, 1, 0, 0], [-0.0, 0, 1, 0], [H
 MATRICES = rotations.matrix_from_quaternion(TURNS[[0, 2, 4]])
 POSES = motions.pose_from_matrix(MATRICES, [1.0, 2.0, 3.0])
 VECTORS = np.array([[0, 0, 0], [1, 0, 0], [0, 0, np.pi], [0.6, 0, -0.8], [0, np.pi / 2, 0]])
-STATES = {(): np.array([0.0, np.pi / 2, np.pi, -np.pi / 2]), (3,): VECTORS, (4,): TURNS, (3, 3): MATRICES, (4, 4): POSES,
+STATES = {(): np.array([0.0,
+                        np.pi / 2, np.pi, -np.pi / 2]), (3,): VECTORS, (4,): TURNS, (3, 3): MATRICES, (4, 4): POSES,
           (2, 4): motions.dual_quaternion_from_pose(POSES), (2, 2): rotations.spinor_from_quaternion(TURNS),
           (6,): np.concatenate([VECTORS[[1, 3, 1, 2]], VECTORS[[0, 0, 2, 4]]], axis=1)}
 ORDINARY = np.random.default_rng(5).uniform(0.2, 0.6, size=64)
@@ -132,8 +144,10 @@ def kernels_that_choose():
     # a defect is a maximum, with corners everywhere; turning back is by an angle that a gimbal lock leaves free
     every = {k.__name__: k for package in (rotations, motions, rates) for k in vars(package).values()
              if isinstance(k, cy.Kernel) and not k.__name__.endswith("_defect") and k.__name__ != "zyz_by_turning_back"}
-    return [k.unchecked for k in (*every.values(), *euler)
-            if not k.signature.names and k.signature.inputs[0] in STATES and any(n.op in CHOICES for n in k.program().nodes)]
+    return [
+        k.unchecked for k in (*every.values(), *euler)
+        if not k.signature.names and k.signature.inputs[0] in STATES and any(n.op in CHOICES
+                                                                             for n in k.program().nodes)]
 
 
 def slopes(kernel, place, states, others):
@@ -142,14 +156,18 @@ def slopes(kernel, place, states, others):
 
 
 def continues(kernel, place, states, others):
-    """Whether the value at the first state is near that of one of the others: not so in a gimbal lock, where it is a choice."""
+    """Whether the value at the first state is near that of one of the others: not so in a gimbal lock, where it is a
+    choice.
+    """
     values = [kernel.evaluate(cy.NUMPY, x, *others) for x in states]
     here, *near = [np.asarray(v[place] if isinstance(v, tuple) else v, dtype=float) for v in values]
     return any(np.allclose(value, here, rtol=1e-6, atol=1e-6) for value in near)
 
 
 def test_slopes_are_those_all_around():
-    """Where the slopes a little aside agree in all directions, that is the slope; at corners and jumps it is a number at least."""
+    """Where the slopes a little aside agree in all directions, that is the slope; at corners and jumps it is a number
+    at least.
+    """
     tested = 0
     for kernel in kernels_that_choose():
         others = [ORDINARY[:int(np.prod(core))].reshape(core) for core in kernel.signature.inputs[1:]]
@@ -165,6 +183,7 @@ def test_slopes_are_those_all_around():
                 room = 1e-6 * (1 + np.maximum(np.abs(low), np.abs(high)))
                 tame = np.isfinite(near).all(axis=0) & (room < 1.0)
                 wrong = tame & ((high - low < room) & ~(np.abs(here - low) < 2 * room) | ~np.isfinite(here))
-                assert not wrong.any(), f"{kernel.__name__}, output {place}, at {x.tolist()}: {here[wrong]}, around it {low[wrong]}"
+                assert not wrong.any(
+                ), f"{kernel.__name__}, output {place}, at {x.tolist()}: {here[wrong]}, around it {low[wrong]}"
                 tested += 1
     assert tested > 250

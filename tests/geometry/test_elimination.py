@@ -1,4 +1,6 @@
-"""Rodrigues parameters by dialytic elimination: SymPy proves the determinant, SciPy and the closed form give the values."""
+"""Rodrigues parameters by dialytic elimination: SymPy proves the determinant, SciPy and the closed form give the
+values.
+"""
 
 import numpy as np
 import pytest
@@ -27,8 +29,9 @@ def test_the_determinant_is_linear_in_the_square_of_the_hidden_parameter():
     H = sympy.Matrix([[A, B, C * x3 + D] for A, B, C, D in rows])
     assert sympy.expand(H.det() + 4 * ((1 + q1 + q2 + q3) * x3 + q1 + q2 - q3 - 1)) == 0
     values = [0.2, -0.3, 0.7]
-    np.testing.assert_allclose(diagonal_equations(values), np.array(sympy.Matrix(rows).subs(zip(q, values, strict=True)), dtype=float),
-                               rtol=0, atol=1e-15)
+    np.testing.assert_allclose(diagonal_equations(values),
+                               np.array(sympy.Matrix(rows).subs(zip(q, values, strict=True)), dtype=float), rtol=0,
+                               atol=1e-15)
 
 
 @pytest.mark.spec("S2-08")
@@ -42,7 +45,8 @@ def test_the_orientation_of_ruggiu():
 
 
 @pytest.mark.spec("S2-08")
-@pytest.mark.parametrize("axis", [E, (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (-1, 2, -3), (0, 3, -4), (1e-9, 1, 1e-5)])
+@pytest.mark.parametrize("axis",
+                         [E, (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (-1, 2, -3), (0, 3, -4), (1e-9, 1, 1e-5)])
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 0.5, -1.0, 2.0, 3.0, -3.14])
 def test_elimination_finds_the_parameters(axis, angle):
     Q = matrix(axis, angle)
@@ -73,7 +77,8 @@ def test_all_sign_combinations_but_one_are_extraneous(b):
 
 
 @pytest.mark.spec("S2-08")
-@settings(suppress_health_check=[HealthCheck.filter_too_much])  # the strategy aims at half-turns, where there are no squares
+@settings(suppress_health_check=[HealthCheck.filter_too_much
+                                 ])  # the strategy aims at half-turns, where there are no squares
 @given(rotation_matrices())
 def test_the_closed_form_of_the_squares(Q):
     assume(1 + np.trace(Q) > 1e-3)

@@ -1,4 +1,6 @@
-"""Euler angles: 60 digits and SciPy as oracles for all 24 conventions, at and next to every singularity; properties; known values."""
+"""Euler angles: 60 digits and SciPy as oracles for all 24 conventions, at and next to every singularity; properties;
+known values.
+"""
 
 import numpy as np
 import pytest
@@ -85,7 +87,8 @@ def test_matrix_and_quaternion_are_the_product_of_the_elementary_turns(sequence,
     matrices = matrix_from_euler(angles, sequence=sequence, axes=axes)
     quaternions = quaternion_from_euler(angles, sequence=sequence, axes=axes)
     np.testing.assert_allclose(matrices, [exact_matrix(a, sequence, axes) for a in angles.tolist()], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(quaternions, np.array([exact_quaternion(a, sequence, axes) for a in angles.tolist()], dtype=float),
+    np.testing.assert_allclose(quaternions,
+                               np.array([exact_quaternion(a, sequence, axes) for a in angles.tolist()], dtype=float),
                                rtol=0, atol=1e-15)
     first, middle, third = (elementary(axis, angle) for axis, angle in zip(sequence, angles[2], strict=True))
     product = first @ middle @ third if axes == "moving" else third @ middle @ first
@@ -158,7 +161,8 @@ def test_the_sign_of_the_combination_is_the_only_one_that_leaves_the_rotation_al
         assert np.abs(moved[1] - matrix).max() > 0.1
 
 
-@pytest.mark.parametrize(("sequence", "axes"), [("zyz", "moving"), ("xzx", "fixed"), ("zyx", "moving"), ("xyz", "fixed")])
+@pytest.mark.parametrize(("sequence", "axes"), [("zyz", "moving"), ("xzx", "fixed"), ("zyx", "moving"),
+                                                ("xyz", "fixed")])
 def test_near_a_singularity_the_margin_says_how_well_the_outer_angles_are_known(sequence, axes):
     for middle in singular_middles(sequence):
         for offset in (1e-3, 1e-6, 1e-9, 1e-12):
@@ -167,7 +171,8 @@ def test_near_a_singularity_the_margin_says_how_well_the_outer_angles_are_known(
             assert not found.singular
             assert abs(found.margin / offset - 1) < 1e-3
             triple = found.angles if abs(wrap(found.angles[0] - 0.3)) < 1 else found.other
-            np.testing.assert_allclose(wrap(triple - [0.3, float(middle - MP.mpf(offset)), -1.1]), 0, atol=4e-16 / offset + 1e-15)
+            np.testing.assert_allclose(wrap(triple - [0.3, float(middle - MP.mpf(offset)), -1.1]), 0,
+                                       atol=4e-16 / offset + 1e-15)
             np.testing.assert_allclose(wrap(found.combined - (0.3 + found.sign * -1.1)), 0, atol=1e-15)
 
 
@@ -190,8 +195,9 @@ def test_a_batch_with_singular_and_ordinary_rotations():
 
 # Properties
 
-special = st.sampled_from([0.0, np.pi, -np.pi, np.pi / 2, -np.pi / 2, *[s * 10.0**-k for k in (16, 12, 8, 4) for s in (1, -1)],
-                           *[b + s * 10.0**-k for b in (np.pi / 2, np.pi) for k in (15, 12, 8, 4) for s in (1, -1)]])
+special = st.sampled_from([
+    0.0, np.pi, -np.pi, np.pi / 2, -np.pi / 2, *[s * 10.0**-k for k in (16, 12, 8, 4) for s in (1, -1)],
+    *[b + s * 10.0**-k for b in (np.pi / 2, np.pi) for k in (15, 12, 8, 4) for s in (1, -1)]])
 an_angle = st.one_of(special, st.floats(-np.pi, np.pi))
 triple_of_angles = st.tuples(an_angle, an_angle, an_angle)
 
@@ -202,12 +208,14 @@ def test_both_triples_rebuild_the_matrix_and_lie_in_their_ranges(convention, ang
     matrix = matrix_from_euler(angles, sequence=sequence, axes=axes)
     found = euler_from_matrix(matrix, sequence=sequence, axes=axes)
     for triple in (found.angles, found.other):
-        np.testing.assert_allclose(matrix_from_euler(triple, sequence=sequence, axes=axes), matrix, rtol=0, atol=ALLOWED)
+        np.testing.assert_allclose(matrix_from_euler(triple, sequence=sequence, axes=axes), matrix, rtol=0,
+                                   atol=ALLOWED)
         assert np.all(np.abs(triple) <= np.pi)
     low, high = (0, np.pi) if is_proper(sequence) else (-np.pi / 2, np.pi / 2)
     assert low <= found.angles[1] <= high
     np.testing.assert_allclose(np.abs(wrap(found.other - found.angles)[[0, 2]]), np.pi, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(wrap(found.other[1] + found.angles[1] - (0 if is_proper(sequence) else np.pi)), 0, rtol=0, atol=5e-16)
+    np.testing.assert_allclose(wrap(found.other[1] + found.angles[1] - (0 if is_proper(sequence) else np.pi)), 0,
+                               rtol=0, atol=5e-16)
 
 
 @given(st.sampled_from(CONVENTIONS), triple_of_angles)
@@ -223,7 +231,8 @@ def test_the_given_angles_are_one_of_the_triples_or_of_the_family(convention, an
 def test_fixed_axes_are_moving_axes_read_backwards(sequence, angles):
     fixed = matrix_from_euler(angles, sequence=sequence, axes="fixed")
     np.testing.assert_array_equal(fixed, matrix_from_euler(angles[::-1], sequence=sequence[::-1], axes="moving"))
-    found, other = (euler_from_matrix(fixed, sequence=s, axes=a) for s, a in ((sequence, "fixed"), (sequence[::-1], "moving")))
+    found, other = (euler_from_matrix(fixed, sequence=s, axes=a)
+                    for s, a in ((sequence, "fixed"), (sequence[::-1], "moving")))
     np.testing.assert_array_equal(found.angles, other.angles[::-1])
     assert found.singular == other.singular
 
@@ -232,7 +241,8 @@ def test_fixed_axes_are_moving_axes_read_backwards(sequence, angles):
 def test_the_ways_through_matrix_and_quaternion_meet(convention, angles):
     sequence, axes = convention
     by_matrix = euler_from_matrix(matrix_from_euler(angles, sequence=sequence, axes=axes), sequence=sequence, axes=axes)
-    by_quaternion = euler_from_quaternion(quaternion_from_euler(angles, sequence=sequence, axes=axes), sequence=sequence, axes=axes)
+    by_quaternion = euler_from_quaternion(quaternion_from_euler(angles, sequence=sequence, axes=axes),
+                                          sequence=sequence, axes=axes)
     rebuilt = [matrix_from_euler(f.angles, sequence=sequence, axes=axes) for f in (by_matrix, by_quaternion)]
     np.testing.assert_allclose(*rebuilt, rtol=0, atol=ALLOWED)
     if by_matrix.margin < 0.5:
@@ -251,7 +261,8 @@ def test_turning_back_step_by_step_finds_the_angles_of_the_formulas():
     np.testing.assert_allclose(wrap(steps.angles[:, 0] - found.angles), 0, atol=1e-13)
     np.testing.assert_allclose(wrap(steps.angles[:, 1] - found.other), 0, atol=1e-13)
     np.testing.assert_allclose(steps.after_psi[..., 2, 1], 0, atol=1e-15)     # y lies in the x-y plane of the base
-    np.testing.assert_allclose(steps.after_theta[..., 2], np.broadcast_to([0.0, 0.0, 1.0], (100, 2, 3)), atol=1e-15)  # z is z
+    # z is z
+    np.testing.assert_allclose(steps.after_theta[..., 2], np.broadcast_to([0.0, 0.0, 1.0], (100, 2, 3)), atol=1e-15)
     np.testing.assert_allclose(steps.after_phi, np.broadcast_to(np.eye(3), (100, 2, 3, 3)), atol=2e-15)
 
 
@@ -281,8 +292,10 @@ def test_roll_pitch_yaw_of_ruggiu():
                                 [-.3420201433, .1631759112, .9254165784]], rtol=0, atol=1e-10)  # WE-03
     for found in (roll_pitch_yaw_from_matrix(Q_WE01),
                   roll_pitch_yaw_from_quaternion(Rotation.from_matrix(Q_WE01).as_quat(scalar_first=True))):
-        np.testing.assert_allclose(found.angles / DEG, [35.275448513, 27.7904477487, 51.098122351], rtol=0, atol=1e-9)  # WE-01
-        np.testing.assert_allclose(found.other / DEG, [-144.724551487, 152.2095522513, -128.901877649], rtol=0, atol=1e-9)
+        # WE-01
+        np.testing.assert_allclose(found.angles / DEG, [35.275448513, 27.7904477487, 51.098122351], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found.other / DEG, [-144.724551487, 152.2095522513, -128.901877649], rtol=0,
+                                   atol=1e-9)
 
 
 @pytest.mark.spec("S2-12", "S3-05")
@@ -300,8 +313,9 @@ def test_roll_pitch_yaw_at_the_singularity_gives_roll_zero_and_the_yaw_of_the_re
 @pytest.mark.spec("S3-05")
 def test_roll_pitch_yaw_of_yamamoto():
     matrix = matrix_from_roll_pitch_yaw([-1.1, 0.7, 0.3])
-    np.testing.assert_allclose(matrix, [[0.7306816499, -0.6825356334, 0.0157935291], [0.2260263212, 0.2636694535, 0.9377582425],
-                                        [-0.6442176872, -0.6816329866, 0.3469294497]], rtol=0, atol=1e-9)  # W3-02
+    np.testing.assert_allclose(matrix,
+                               [[0.7306816499, -0.6825356334, 0.0157935291], [0.2260263212, 0.2636694535, 0.9377582425],
+                                [-0.6442176872, -0.6816329866, 0.3469294497]], rtol=0, atol=1e-9)  # W3-02
     found = euler_from_matrix(matrix, sequence="zyx", axes="moving")
     np.testing.assert_allclose(found.angles, [0.3, 0.7, -1.1], rtol=0, atol=1e-14)
     np.testing.assert_allclose(found.other, [-2.8415926536, 2.4415926536, 2.0415926536], rtol=0, atol=1e-9)
@@ -312,8 +326,9 @@ def test_roll_pitch_yaw_of_yamamoto():
 @pytest.mark.spec("S3-03", "S3-04", "S2-13")
 def test_zyz_of_yamamoto_and_ruggiu():
     matrix = matrix_from_euler([0.3, 0.7, -1.1], sequence="zyz", axes="moving")
-    np.testing.assert_allclose(matrix, [[0.5948041456, 0.5171420447, 0.6154446636], [-0.7488782478, 0.6347732472, 0.1903793441],
-                                        [-0.2922146443, -0.5741315443, 0.7648421873]], rtol=0, atol=1e-9)  # W3-01
+    np.testing.assert_allclose(matrix,
+                               [[0.5948041456, 0.5171420447, 0.6154446636], [-0.7488782478, 0.6347732472, 0.1903793441],
+                                [-0.2922146443, -0.5741315443, 0.7648421873]], rtol=0, atol=1e-9)  # W3-01
     found = euler_from_matrix(matrix, sequence="zyz", axes="moving")
     np.testing.assert_allclose(found.angles, [0.3, 0.7, -1.1], rtol=0, atol=1e-14)
     np.testing.assert_allclose(found.other, [-2.8415926536, -0.7, 2.0415926536], rtol=0, atol=1e-9)
@@ -321,7 +336,8 @@ def test_zyz_of_yamamoto_and_ruggiu():
                                [[.7146101771, -.6337183609, .2961981327], [.6130920224, .7712805764, .1710100717],
                                 [-.3368240888, .0593911746, .9396926208]], rtol=0, atol=1e-10)  # WE-03
     found = euler_from_matrix(Q_WE01, sequence="zyz", axes="moving")
-    np.testing.assert_allclose(found.angles / DEG, [-5.5133267417, 43.7617426927, 47.6167756125], rtol=0, atol=1e-9)  # WE-01
+    # WE-01
+    np.testing.assert_allclose(found.angles / DEG, [-5.5133267417, 43.7617426927, 47.6167756125], rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.other / DEG, [174.4866732583, -43.7617426927, -132.3832243875], rtol=0, atol=1e-9)
 
 
@@ -330,9 +346,11 @@ def test_zyz_of_yamamoto_and_ruggiu():
 def test_the_singular_block_of_yamamoto(theta):
     matrix = matrix_from_euler([0.3, theta, -1.1], sequence="zyz", axes="moving")
     found = euler_from_matrix(matrix, sequence="zyz", axes="moving")
-    phi = np.arctan2(matrix[1, 0], matrix[1, 1]) - 0.25 if theta == 0 else -np.arctan2(matrix[1, 0], matrix[1, 1]) + 0.25
+    phi = np.arctan2(matrix[1, 0], matrix[1,
+                                          1]) - 0.25 if theta == 0 else -np.arctan2(matrix[1, 0], matrix[1, 1]) + 0.25
     np.testing.assert_allclose(found.family(third=0.25), [phi, theta, 0.25], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(matrix_from_euler(found.family(third=0.25), sequence="zyz", axes="moving"), matrix, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(matrix_from_euler(found.family(third=0.25), sequence="zyz", axes="moving"), matrix,
+                               rtol=0, atol=1e-15)
 
 
 @pytest.mark.spec("S3-03")
@@ -341,7 +359,8 @@ def test_the_named_orders_zxz_and_yxy_by_hand():
     (sa, sb, sc), (ca, cb, cc) = np.sin([a, b, c]), np.cos([a, b, c])
     np.testing.assert_allclose(matrix_from_euler([a, b, c], sequence="zxz", axes="moving"),
                                [[ca * cc - sa * cb * sc, -ca * sc - sa * cb * cc, sa * sb],
-                                [sa * cc + ca * cb * sc, -sa * sc + ca * cb * cc, -ca * sb], [sb * sc, sb * cc, cb]], rtol=0, atol=1e-15)
+                                [sa * cc + ca * cb * sc, -sa * sc + ca * cb * cc, -ca * sb], [sb * sc, sb * cc, cb]],
+                               rtol=0, atol=1e-15)
     np.testing.assert_allclose(matrix_from_euler([a, b, c], sequence="yxy", axes="moving"),
                                elementary("y", a) @ elementary("x", b) @ elementary("y", c), rtol=0, atol=1e-15)
 
@@ -376,7 +395,8 @@ def test_derivatives_at_a_singularity_are_finite(sequence):
 def test_the_functions_serve_inside_other_kernels():
     @cy.kernel("(3)->(3)")
     def reordered(zyx):
-        return euler_from_matrix(matrix_from_euler(zyx, sequence="zyx", axes="moving"), sequence="xyz", axes="fixed").angles
+        return euler_from_matrix(matrix_from_euler(zyx, sequence="zyx", axes="moving"), sequence="xyz",
+                                 axes="fixed").angles
 
     np.testing.assert_allclose(reordered([[0.1, 0.2, 0.3]]), [[0.3, 0.2, 0.1]], rtol=0, atol=1e-15)
 
@@ -399,7 +419,8 @@ def test_there_are_twelve_sequences():
 
 @pytest.mark.parametrize("sequence", ["zz", "zzy", "ZYX", "abc", "zyxz", ""])
 def test_other_sequences_are_refused(sequence):
-    with pytest.raises(ConventionError, match="no Euler sequence" if sequence != "ZYX" else "'ZYX' is written 'zyx'.*SciPy"):
+    with pytest.raises(ConventionError,
+                       match="no Euler sequence" if sequence != "ZYX" else "'ZYX' is written 'zyx'.*SciPy"):
         matrix_from_euler([0.0, 0.0, 0.0], sequence=sequence, axes="moving")
 
 

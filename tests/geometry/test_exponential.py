@@ -8,7 +8,12 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.exponential import exponential_of_skew, exponential_series, matrix_by_cayley_hamilton, skew_power
+from cayley.geometry.rotations.exponential import (
+    exponential_of_skew,
+    exponential_series,
+    matrix_by_cayley_hamilton,
+    skew_power,
+)
 from cayley.geometry.tensors.cross import hat
 from compiler.parity import check_parity
 from geometry.exact_rotations import TINY, attitude, encoded, largest_error, whole_group
@@ -47,7 +52,9 @@ def test_the_series_converges_to_rounding():
     for angle in (0.0, 1e-9, 1.0, np.pi / 3, np.pi):
         limit = [attitude(E, angle)]
         assert largest_error("matrix", ([exponential_series(angle * hat(E), order=32)],), limit) <= ALLOWED
-    assert np.abs(exponential_series(np.pi / 3 * hat(E), order=20) - matrix_by_cayley_hamilton(E, np.pi / 3)).max() <= 4e-16  # WE-01
+    # WE-01
+    assert np.abs(exponential_series(np.pi / 3 * hat(E), order=20)
+                  - matrix_by_cayley_hamilton(E, np.pi / 3)).max() <= 4e-16
 
 
 @pytest.mark.spec("S2-06")
@@ -64,7 +71,8 @@ def test_the_series_is_the_sum_of_the_powers(order):
 @pytest.mark.parametrize("power", range(8))
 def test_every_power_is_a_multiple_of_the_first_two(power):
     for a in (E, np.array([0.3, -0.4, 1.2]), np.zeros(3)):
-        np.testing.assert_allclose(skew_power(hat(a), power=power), np.linalg.matrix_power(hat(a), power), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(skew_power(hat(a), power=power), np.linalg.matrix_power(hat(a), power), rtol=0,
+                                   atol=1e-14)
     if power >= 1:
         k, odd = divmod(power, 2)
         rule = (-1) ** k * (hat(E) if odd else np.eye(3) - np.outer(E, E))  # with (-1)^k, k >= 1, for even powers
@@ -82,7 +90,8 @@ def test_the_derivatives_at_zero_are_the_powers():
 @pytest.mark.spec("S2-06")
 @given(st.sampled_from([0.0, *TINY, *[np.pi - t for t in TINY], np.pi, 2 * np.pi]))
 def test_the_two_closed_forms_agree_at_hard_angles(angle):
-    np.testing.assert_allclose(exponential_of_skew(angle * hat(E)), matrix_by_cayley_hamilton(E, angle), rtol=0, atol=ALLOWED)
+    np.testing.assert_allclose(exponential_of_skew(angle * hat(E)), matrix_by_cayley_hamilton(E, angle), rtol=0,
+                               atol=ALLOWED)
 
 
 def test_what_is_not_skew_not_a_unit_or_not_a_count_is_refused():

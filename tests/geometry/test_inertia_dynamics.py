@@ -35,7 +35,8 @@ class Particles:
         self.mass, self.center = self.m.sum(), self.m @ self.q / self.m.sum()
         self.velocity = self.sd + np.cross(self.w, self.q)
         self.acceleration = self.sdd + np.cross(self.wd, self.q) + np.cross(self.w, np.cross(self.w, self.q))
-        self.I = sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(self.m, self.q, strict=True))  # about the reference point
+        # about the reference point
+        self.I = sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(self.m, self.q, strict=True))
         d = self.q - self.center
         self.I_c = sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(self.m, d, strict=True))
         self.J_c = sum(m * np.outer(r, r) for m, r in zip(self.m, d, strict=True))
@@ -56,7 +57,8 @@ def test_angular_momentum_against_particles(seed):
     close(ci.angular_momentum_from_euler_tensor(body.J_c, body.w), about_center)
     velocity = body.m @ body.velocity / body.mass
     close(ci.angular_momentum_about_point(body.mass, body.s + body.center, velocity, about_center), about_origin)
-    for tensor in (ci.angular_momentum_tensor(body.J_c, body.w), ci.angular_momentum_tensor_from_inertia(body.I_c, body.w)):
+    for tensor in (ci.angular_momentum_tensor(body.J_c,
+                                              body.w), ci.angular_momentum_tensor_from_inertia(body.I_c, body.w)):
         close(dual_vector(tensor), about_center)
         close(tensor, hat(about_center))
     close(ci.angular_momentum_tensor(body.J_c, body.w), body.J_c @ hat(body.w) + hat(body.w) @ body.J_c)
@@ -111,7 +113,8 @@ def test_a_point_at_rest_that_is_not_the_centre():
 def test_fixed_and_body_axes_give_the_same_torque(seed):
     body, R = Particles(seed), Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
     here = ci.euler_torque(body.I_c, body.w, body.wd)
-    there = ci.euler_torque(tensor_in_frame(R, body.I_c), R @ body.w, R @ body.wd)  # wd is the same vector: w x w = 0, spec E3-42
+    # wd is the same vector: w x w = 0, spec E3-42
+    there = ci.euler_torque(tensor_in_frame(R, body.I_c), R @ body.w, R @ body.wd)
     close(there, R @ here)
     velocity, rate = RNG.normal(size=(2, 3))
     step = 1e-6
@@ -135,7 +138,8 @@ def test_torque_is_the_rate_of_angular_momentum():
     I, w, wd, step = Particles(5).I_c, *RNG.normal(size=(2, 3)), 1e-5
     R = Rotation.random(rng=RNG).as_matrix()
 
-    def momentum(t):  # in fixed axes, of a body that turns from R with w + wd t in body axes; exact to second order in t
+    # in fixed axes, of a body that turns from R with w + wd t in body axes; exact to second order in t
+    def momentum(t):
         turned = R @ Rotation.from_rotvec(w * t + wd * t * t / 2).as_matrix()
         return turned @ I @ (w + wd * t)
 
@@ -189,9 +193,11 @@ def test_published_costs_are_those_of_the_texts():
     body = Particles(7)
     Omega = angular_acceleration_from_vectors(body.w, body.wd)
     force, moment = body.m @ body.acceleration, body.total(body.d, body.acceleration)
-    arguments = {"vectors": (ci.newton_euler_by_vectors, (body.mass, body.I_c, body.center, body.w, body.wd, body.sdd)),
-                 "tensors": (ci.newton_euler_by_tensors, (body.mass, body.J_c, body.center, Omega, body.sdd)),
-                 "symmetric tensors": (ci.newton_euler_by_symmetric_tensors, (body.mass, body.J_c, body.center, Omega, body.sdd))}
+    arguments = {
+        "vectors": (ci.newton_euler_by_vectors, (body.mass, body.I_c, body.center, body.w, body.wd, body.sdd)),
+        "tensors": (ci.newton_euler_by_tensors, (body.mass, body.J_c, body.center, Omega, body.sdd)),
+        "symmetric tensors": (ci.newton_euler_by_symmetric_tensors, (body.mass, body.J_c, body.center, Omega,
+                                                                     body.sdd))}
     published = {"vectors": (45, 33), "tensors": (30, 24), "symmetric tensors": (27, 24)}
     costs = ci.body_costs()
     assert [c.formulation for c in costs] == list(published)

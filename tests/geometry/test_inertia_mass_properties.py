@@ -25,25 +25,32 @@ def close(found, expected, tolerance=1e-13):
 def test_mass_properties_are_values_of_numbers():
     body = ci.MassProperties(2, [0.1, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     assert body.first_moment.tolist() == [0.2, 0.0, 0.0] and (body + body).mass == 4.0 and isinstance(body.mass, float)
-    same, other = ci.MassProperties(2.0, np.array([0.1, 0, 0]), np.eye(3)), ci.MassProperties(2.0, [0.1, 0, 0], 2 * np.eye(3))
+    same, other = ci.MassProperties(2.0, np.array([0.1, 0, 0]),
+                                    np.eye(3)), ci.MassProperties(2.0, [0.1, 0, 0], 2 * np.eye(3))
     assert body == same and hash(body) == hash(same) and body != other and len({body, same, other}) == 2 and body != 2
     with pytest.raises(ValueError, match="read-only"):
         body.center[0] = 1.0
     for wrong, message in (((2, [0.1, 0], np.eye(3)), r"centre of mass has shape \(3\), not \(2,\)"),
                            ((2, [0, 0, 0], [1, 2, 3]), r"inertia tensor of a body has shape \(3, 3\)"),
-                           (([1, 2], [0, 0, 0], np.eye(3)), "mass of a body has shape"), (("2", [0, 0, 0], np.eye(3)), "real numbers"),
-                           ((1j, [0, 0, 0], np.eye(3)), "real numbers"), ((1, [0, 0, None], np.eye(3)), "real numbers")):
+                           (([1,
+                              2], [0, 0,
+                                   0], np.eye(3)), "mass of a body has shape"), (("2", [0, 0,
+                                                                                        0], np.eye(3)), "real numbers"),
+                           ((1j, [0, 0, 0], np.eye(3)), "real numbers"), ((1, [0, 0,
+                                                                               None], np.eye(3)), "real numbers")):
         with pytest.raises(GeometryError, match=message):
             ci.MassProperties(*wrong)
 
 
 def test_shapes_that_are_no_bodies():
-    for wrong in (lambda: ci.mass_properties_of_cells(np.ones((2, 2)), (1, 1, 1)),
-                  lambda: ci.mass_properties_of_points([1, 2], np.ones((2, 2))),
-                  lambda: ci.pseudo_inertia_consistency(np.eye(3)), lambda: ci.mass_properties_from_pseudo_inertia(np.eye(3)),
+    for wrong in (lambda: ci.mass_properties_of_cells(np.ones(
+        (2, 2)), (1, 1, 1)), lambda: ci.mass_properties_of_points([1, 2], np.ones(
+            (2, 2))), lambda: ci.pseudo_inertia_consistency(np.eye(3)),
+                  lambda: ci.mass_properties_from_pseudo_inertia(np.eye(3)),
                   lambda: ci.nearest_physical_inertia(np.eye(2)),
-                  lambda: ci.mass_properties_of_density(lambda x, y, z: 1.0, (0, 0), (1, 1)),
-                  lambda: ci.principal_inertia(np.eye(2)), lambda: ci.MassProperties(1, [0, 0, 0], np.eye(3)).inertia_about([1, 2])):
+                  lambda: ci.mass_properties_of_density(lambda x, y, z: 1.0, (0, 0),
+                                                        (1, 1)), lambda: ci.principal_inertia(np.eye(2)),
+                  lambda: ci.MassProperties(1, [0, 0, 0], np.eye(3)).inertia_about([1, 2])):
         with pytest.raises(GeometryError, match="shape"):
             wrong()
     with pytest.raises(GeometryError, match="there is no nearest"):
@@ -62,7 +69,8 @@ def test_a_repair_is_offered_only_where_there_is_one():
 def revolution(outer, inner, low, high):
     """Mass properties of a solid of revolution about z with density 1, by quadrature over its profile."""
     def moment(power, radial):
-        return quad(lambda z: z**power * (outer(z) ** radial - inner(z) ** radial), low, high, epsabs=1e-13, epsrel=1e-11, limit=200)[0]
+        return quad(lambda z: z**power * (outer(z)**radial - inner(z)**radial), low, high, epsabs=1e-13, epsrel=1e-11,
+                    limit=200)[0]
 
     volume = np.pi * moment(0, 2)
     z = np.pi * moment(1, 2) / volume
@@ -75,16 +83,19 @@ def nothing(z):
 
 
 REVOLVED = {
-    "sphere": (lambda: ci.sphere(0.7, density=1.0), lambda: revolution(lambda z: np.sqrt(max(0.49 - z * z, 0)), nothing, -0.7, 0.7)),
+    "sphere": (lambda: ci.sphere(0.7, density=1.0),
+               lambda: revolution(lambda z: np.sqrt(max(0.49 - z * z, 0)), nothing, -0.7, 0.7)),
     "cylinder": (lambda: ci.cylinder(0.4, 1.3, density=1.0), lambda: revolution(lambda z: 0.4, nothing, -0.65, 0.65)),
-    "tube": (lambda: ci.tube(0.3, 0.4, 1.3, density=1.0), lambda: revolution(lambda z: 0.4, lambda z: 0.3, -0.65, 0.65)),
-    "cone": (lambda: ci.cone(0.5, 1.2, density=1.0), lambda: revolution(lambda z: 0.5 * (1 - z / 1.2), nothing, 0, 1.2)),
-    "hemisphere": (lambda: ci.hemisphere(0.6, density=1.0), lambda: revolution(lambda z: np.sqrt(max(0.36 - z * z, 0)), nothing, 0, 0.6)),
-    "torus": (lambda: ci.torus(0.9, 0.2, density=1.0),
-              lambda: revolution(lambda z: 0.9 + np.sqrt(max(0.04 - z * z, 0)), lambda z: 0.9 - np.sqrt(max(0.04 - z * z, 0)), -0.2, 0.2)),
+    "tube": (lambda: ci.tube(0.3, 0.4, 1.3, density=1.0),
+             lambda: revolution(lambda z: 0.4, lambda z: 0.3, -0.65, 0.65)),
+    "cone": (lambda: ci.cone(0.5, 1.2, density=1.0), lambda: revolution(lambda z: 0.5 *
+                                                                        (1 - z / 1.2), nothing, 0, 1.2)),
+    "hemisphere": (lambda: ci.hemisphere(0.6, density=1.0),
+                   lambda: revolution(lambda z: np.sqrt(max(0.36 - z * z, 0)), nothing, 0, 0.6)),
+    "torus": (lambda: ci.torus(0.9, 0.2, density=1.0), lambda: revolution(lambda z: 0.9 + np.sqrt(max(
+        0.04 - z * z, 0)), lambda z: 0.9 - np.sqrt(max(0.04 - z * z, 0)), -0.2, 0.2)),
     "capsule": (lambda: ci.capsule(0.3, 0.8, density=1.0),
-                lambda: revolution(lambda z: np.sqrt(max(0.09 - max(abs(z) - 0.4, 0) ** 2, 0)), nothing, -0.7, 0.7)),
-}
+                lambda: revolution(lambda z: np.sqrt(max(0.09 - max(abs(z) - 0.4, 0)**2, 0)), nothing, -0.7, 0.7)), }
 
 
 @pytest.mark.spec("S2-45")
@@ -143,8 +154,10 @@ def test_bodies_put_together_and_drilled():
 def test_solids_refuse_nonsense_and_allow_nothing():
     assert ci.box((1, 2, 0), density=5.0).mass == 0
     assert not ci.sphere(1.0, mass=0.0).inertia.any()
-    for call, message in [(lambda: ci.box((1, 2), mass=1.0), "3 numbers"), (lambda: ci.sphere(-1.0, mass=1.0), "radius is -1.0 m"),
-                          (lambda: ci.sphere(1.0), "either the mass"), (lambda: ci.sphere(1.0, mass=1.0, density=1.0), "either the mass"),
+    for call, message in [(lambda: ci.box((1, 2), mass=1.0), "3 numbers"),
+                          (lambda: ci.sphere(-1.0, mass=1.0), "radius is -1.0 m"),
+                          (lambda: ci.sphere(1.0), "either the mass"),
+                          (lambda: ci.sphere(1.0, mass=1.0, density=1.0), "either the mass"),
                           (lambda: ci.sphere(1.0, mass=-1.0), "mass of a solid is -1.0 kg"),
                           (lambda: ci.rod(np.nan, mass=1.0), "length is nan"),
                           (lambda: ci.tube(2.0, 1.0, 1.0, mass=1.0), "inner radius 2.0 m"),
@@ -157,8 +170,8 @@ def test_solids_refuse_nonsense_and_allow_nothing():
 # Meshes
 
 CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
-CUBE_FACES = np.array([(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4),
-                       (1, 5, 7), (1, 7, 3)])
+CUBE_FACES = np.array([(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
+                       (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)])
 
 
 def of_tetrahedra(points, tetrahedra, density):
@@ -204,7 +217,8 @@ def test_mesh_far_from_the_origin_and_with_a_cavity():
     close(box.center, expected.center)
     close(box.inertia, expected.inertia, 1e-9)
     hole = CUBE_FACES[:, [0, 2, 1]] + 8
-    hollow = ci.mass_properties_of_mesh(np.concatenate([4 * CUBE, CUBE + 1]), np.concatenate([CUBE_FACES, hole]), density=1.0)
+    hollow = ci.mass_properties_of_mesh(np.concatenate([4 * CUBE, CUBE + 1]), np.concatenate([CUBE_FACES, hole]),
+                                        density=1.0)
     big, small = (ci.box((a, a, a), density=1.0).in_frame(np.eye(3), (b, b, b)) for a, b in ((4, 2), (1, 1.5)))
     solid = big - small
     close(hollow.mass, solid.mass)
@@ -269,7 +283,8 @@ def test_the_verdict_is_that_of_the_pseudo_inertia(seed, shift):
     bent = ci.MassProperties(body.mass, body.center, body.inertia + shift * np.diag(rng.normal(size=3)))
     smallest = np.linalg.eigvalsh(bent.pseudo_inertia)[0]
     if abs(smallest) > 1e-6:
-        assert bool(ci.physical_consistency(bent)) == bool(ci.pseudo_inertia_consistency(bent.pseudo_inertia)) == (smallest > 0)
+        assert bool(ci.physical_consistency(bent)) == bool(ci.pseudo_inertia_consistency(
+            bent.pseudo_inertia)) == (smallest > 0)
     repaired = ci.MassProperties(bent.mass, bent.center, ci.nearest_physical_inertia(bent.inertia))
     assert ci.physical_consistency(repaired)
 
@@ -289,10 +304,12 @@ def test_the_message_says_which_inequality_fails_and_by_how_much():
     R = Rotation.random(rng=RNG).as_matrix()
     assert "by 0.3 kg m^2" in verdict(1.0, R @ np.diag([0.2, 1.0, 0.5]) @ R.T).violations[0]
     negative = verdict(1.0, np.diag([-0.1, 1, 1]))
-    assert "principal moment I1 is negative: -0.1 kg m^2" in negative.violations[0] and "by 0.1 kg m^2" in negative.violations[1]
+    assert "principal moment I1 is negative: -0.1 kg m^2" in negative.violations[
+        0] and "by 0.1 kg m^2" in negative.violations[1]
     assert "not symmetric: I - I^T reaches 0.5" in verdict(1.0, [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]).violations[0]
     assert "not finite" in verdict(np.nan, np.eye(3)).violations[0]
-    with pytest.raises(GeometryError, match=r"link 3 is not physical: the mass is negative.*; the triangle inequality fails.*repair"):
+    with pytest.raises(GeometryError,
+                       match=r"link 3 is not physical: the mass is negative.*; the triangle inequality fails.*repair"):
         ci.check_mass_properties(ci.MassProperties(-1.0, np.zeros(3), np.diag([1.0, 1, 3])), name="link 3")
     ci.check_mass_properties(ci.sphere(1.0, mass=1.0))
 

@@ -1,4 +1,6 @@
-"""Motion of one body: gyroscope, attitude through half-turns, thrusters, direct and inverse dynamics (S0-23, S0-24, S2-49, S2-50)."""
+"""Motion of one body: gyroscope, attitude through half-turns, thrusters, direct and inverse dynamics (S0-23, S0-24,
+S2-49, S2-50).
+"""
 
 import numpy as np
 import pytest
@@ -25,13 +27,16 @@ def close(found, expected, tolerance=1e-12):
 
 
 def moments_of_a_body(rng):
-    """Three different principal moments that a body has, ascending: sums of two of three mean squares of coordinates."""
+    """Three different principal moments that a body has, ascending: sums of two of three mean squares of coordinates.
+    """
     x, y, z = np.sort(rng.uniform(0.2, 1.0, size=3)) + np.array([0.0, 0.1, 0.2])
     return np.array([x + y, x + z, y + z])
 
 
 def jacobi(moments, w0, times):
-    """The angular velocity of a free body in principal axes, I1 < I2 < I3,, by elliptic functions (Landau & Lifshitz, section 37)."""
+    """The angular velocity of a free body in principal axes, I1 < I2 < I3,, by elliptic functions (Landau & Lifshitz,
+    section 37).
+    """
     I1, I2, I3 = moments
     E, L = np.sum(moments * w0**2), np.sum((moments * w0) ** 2)
     low, high = E * I3 - L, L - E * I1
@@ -149,7 +154,8 @@ def test_feedback_brings_a_tumbling_body_to_rest_through_half_turns():
     def hold(t, w, h):
         return -4 * w - 6 * h[1:] * np.sign(h[0])
 
-    found = ci.simulate_attitude(TUMBLING[0], [3.0, -4.0, 5.0], [0, 60.0], start=[0.0, 1.0, 0.0, 0.0], torque=hold, rtol=1e-9, atol=1e-10)
+    found = ci.simulate_attitude(TUMBLING[0], [3.0, -4.0, 5.0], [0, 60.0], start=[0.0, 1.0, 0.0, 0.0], torque=hold,
+                                 rtol=1e-9, atol=1e-10)
     assert found.energy[0] > 50 and found.energy[-1] < 1e-8
     close(np.abs(found.homogeneous[-1]), [1, 0, 0, 0], 1e-3)
 
@@ -157,13 +163,14 @@ def test_feedback_brings_a_tumbling_body_to_rest_through_half_turns():
 @pytest.mark.spec("S0-23")
 def test_simulation_refuses_what_has_no_answer():
     J, w = TUMBLING
-    for call, error, message in [(lambda: ci.simulate_attitude(ci.rod(1.0, mass=1.0).inertia, w, [0, 1]), SingularityError, "thin rod"),
-                                 (lambda: ci.simulate_attitude(J, [1.0, np.nan, 0], [0, 1]), GeometryError, "angular velocity is"),
-                                 (lambda: ci.simulate_attitude(J, w, [0, 1, 0.5]), GeometryError, "increase or decrease"),
-                                 (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.zeros(4)), GeometryError, "no direction"),
-                                 (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.zeros(5)), GeometryError, "rotation matrix"),
-                                 (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.diag([1.0, 1, -1])), GeometryError, "reflection"),
-                                 (lambda: ci.simulate_attitude(J, w, [0, 1], torque=lambda *_: [np.inf] * 3), GeometryError, "torque at")]:
+    for call, error, message in [
+        (lambda: ci.simulate_attitude(ci.rod(1.0, mass=1.0).inertia, w, [0, 1]), SingularityError, "thin rod"),
+        (lambda: ci.simulate_attitude(J, [1.0, np.nan, 0], [0, 1]), GeometryError, "angular velocity is"),
+        (lambda: ci.simulate_attitude(J, w, [0, 1, 0.5]), GeometryError, "increase or decrease"),
+        (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.zeros(4)), GeometryError, "no direction"),
+        (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.zeros(5)), GeometryError, "rotation matrix"),
+        (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.diag([1.0, 1, -1])), GeometryError, "reflection"),
+        (lambda: ci.simulate_attitude(J, w, [0, 1], torque=lambda *_: [np.inf] * 3), GeometryError, "torque at")]:
         with pytest.raises(error, match=message):
             call()
 
@@ -180,10 +187,12 @@ def test_bodies_that_cannot_exist_are_neither_simulated_nor_inverted(moments, re
     I, B, three = R @ np.diag(moments) @ R.T, np.eye(3)[:, :2], np.array([0.1, 0.2, 0.3])
     I = (I + I.T) / 2
     for refuse in (lambda: ci.simulate_attitude(I, three, [0.0, 1.0]), lambda: ci.inverse_inertia(I),
-                   lambda: ci.angular_acceleration_from_torque(I, three, three), lambda: ci.attitude_rates(I, B, three, three, [1.0, 2.0]),
-                   lambda: ci.momentum_drift(I, three), lambda: ci.momentum_state_rates(I, B, three, three, [1.0, 2.0]),
-                   lambda: ci.vector_parameter_acceleration(I, B, three, three, [1.0, 2.0]), lambda: ci.principal_inertia(I),
-                   lambda: ci.inertia_symmetry(I), lambda: ci.inverse_inertia(np.stack([np.eye(3), I]))):
+                   lambda: ci.angular_acceleration_from_torque(I, three, three),
+                   lambda: ci.attitude_rates(I, B, three, three, [1.0, 2.0]), lambda: ci.momentum_drift(I, three),
+                   lambda: ci.momentum_state_rates(I, B, three, three, [1.0, 2.0]),
+                   lambda: ci.vector_parameter_acceleration(I, B, three, three, [1.0, 2.0]),
+                   lambda: ci.principal_inertia(I), lambda: ci.inertia_symmetry(I),
+                   lambda: ci.inverse_inertia(np.stack([np.eye(3), I]))):
         with pytest.raises(GeometryError, match=reason):
             refuse()
     body = ci.MassProperties(1.0, np.zeros(3), I)
@@ -210,7 +219,8 @@ def test_a_body_at_the_edge_of_what_can_exist():
 
 @pytest.mark.spec("S0-20", "S0-23")
 def test_half_turns_that_are_touched_are_reported():
-    """Half a turn out and back, angle pi sin t about z: a touch at pi/2, 3 pi/2, ...; w never changes its sign there."""
+    """Half a turn out and back, angle pi sin t about z: a touch at pi/2, 3 pi/2, ...; w never changes its sign there.
+    """
     def swing(t, w, h):
         return [0.0, 0.0, -np.pi * np.sin(t)]
 
@@ -238,7 +248,8 @@ def test_three_forms_of_the_controlled_attitude_agree(seed, m):
     dc = velocity.vector_parameter_rate
     ddc = ci.vector_parameter_acceleration(J, B, c, dc, u)
     step = 1e-6  # dc along the motion: its derivative is ddc
-    ahead, behind = (vector_parameter_rate_from_body_velocity(c + h * dc, w + h * velocity.angular_acceleration) for h in (step, -step))
+    ahead, behind = (vector_parameter_rate_from_body_velocity(c + h * dc, w + h * velocity.angular_acceleration)
+                     for h in (step, -step))
     close((ahead - behind) / (2 * step), ddc, 1e-6)
 
 
@@ -266,12 +277,14 @@ def test_three_forms_give_the_same_motion():
         return solve_ivp(rate, span, y, method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
 
     free = ci.simulate_attitude(J, w0, span, start=c0, torque=lambda t, w, h: B @ u(t))
-    by_velocity = solved(lambda t, y: np.concatenate(ci.attitude_rates.unchecked(J, B, y[:3], y[3:], u(t))), np.concatenate([w0, c0]))
+    by_velocity = solved(lambda t, y: np.concatenate(ci.attitude_rates.unchecked(J, B, y[:3], y[3:], u(t))),
+                         np.concatenate([w0, c0]))
     by_momentum = solved(lambda t, y: np.concatenate(ci.momentum_state_rates.unchecked(J, B, y[:3], y[3:], u(t))),
                          np.concatenate([J @ w0, c0]))
     dc0 = vector_parameter_rate_from_body_velocity(c0, w0)
-    by_rates = solved(lambda t, y: np.concatenate([y[3:], ci.vector_parameter_acceleration.unchecked(J, B, y[:3], y[3:], u(t))]),
-                      np.concatenate([c0, dc0]))
+    by_rates = solved(
+        lambda t, y: np.concatenate([y[3:], ci.vector_parameter_acceleration.unchecked(J, B, y[:3], y[3:], u(t))]),
+        np.concatenate([c0, dc0]))
     close(by_velocity[3:], free.vector_parameter[-1], 1e-9)
     close(by_velocity[:3], free.angular_velocity[-1], 1e-9)
     close(by_momentum[3:], free.vector_parameter[-1], 1e-9)
@@ -281,7 +294,8 @@ def test_three_forms_give_the_same_motion():
 
 @pytest.mark.spec("S0-24")
 def test_thrusters_must_be_independent_and_may_be_few():
-    assert ci.is_underactuated(np.eye(3)[:, :1]) and ci.is_underactuated(np.eye(3)[:, 1:]) and not ci.is_underactuated(np.eye(3))
+    assert ci.is_underactuated(np.eye(3)[:, :1]) and ci.is_underactuated(
+        np.eye(3)[:, 1:]) and not ci.is_underactuated(np.eye(3))
     dependent = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]])
     for kernel in (ci.attitude_rates, ci.momentum_state_rates, ci.vector_parameter_acceleration):
         with pytest.raises(GeometryError, match=r"thruster axis 1 = \[2.0, 0.0, 2.0\] depends on those before it"):
@@ -303,14 +317,17 @@ def test_thrusters_must_be_independent_and_may_be_few():
 @pytest.mark.spec("S2-49")
 def test_thrown_and_spinning_body():
     body = ci.box((0.2, 0.3, 0.4), mass=2.0)
-    start = ci.BodyState(np.array([0, 0, 1.0]), np.array([3.0, 0, 4.0]), np.array([1.0, 0, 0, 0]), np.array([0.5, 6.0, -1.0]))
+    start = ci.BodyState(np.array([0, 0, 1.0]), np.array([3.0, 0, 4.0]), np.array([1.0, 0, 0, 0]),
+                         np.array([0.5, 6.0, -1.0]))
     times = np.linspace(0, 1, 11)
     found = ci.simulate_body(body, start, times, force=lambda t, s: [0, 0, -9.81 * body.mass])
-    close(found.states.position, start.position + np.outer(times, start.velocity) + np.outer(times**2, [0, 0, -9.81 / 2]), 1e-9)
+    close(found.states.position,
+          start.position + np.outer(times, start.velocity) + np.outer(times**2, [0, 0, -9.81 / 2]), 1e-9)
     alone = ci.simulate_attitude(body.inertia, start.angular_velocity, times)
     close(found.matrices, alone.matrices, 1e-9)
     close(found.angular_momentum, np.tile(body.inertia @ start.angular_velocity, (11, 1)), 1e-11)
-    close(np.linalg.norm(found.matrices.transpose(0, 2, 1) @ found.matrices - np.eye(3), axis=(1, 2)), np.zeros(11), 1e-14)
+    close(np.linalg.norm(found.matrices.transpose(0, 2, 1) @ found.matrices - np.eye(3), axis=(1, 2)), np.zeros(11),
+          1e-14)
     close(found.momentum[:, 0], np.full(11, 6.0))
     potential = 9.81 * body.mass * found.states.position[:, 2]
     close(found.energy + potential, np.full(11, found.energy[0] + potential[0]), 1e-10)
@@ -365,7 +382,8 @@ def rotation(psi, theta, phi):
 @pytest.mark.spec("S2-50")
 def test_worked_example_18():
     rates, accelerations = [1.1, 0.4, 5.0], [-0.7, 0.3, 0.2]
-    close(ci.gyroscope_moments(0.02, 0.01, 0.6, rates, accelerations), [0.0314164996, -0.0170105645, -0.0062617762], 1e-9)
+    close(ci.gyroscope_moments(0.02, 0.01, 0.6, rates, accelerations), [0.0314164996, -0.0170105645, -0.0062617762],
+          1e-9)
     close(ci.gyroscope_angular_velocity([0.9, 0.6, 0.0], rates), [2.4601422060, -1.4416061860, 5.2266780745], 1e-9)
     steady = ci.steady_precession(0.02, 0.01, np.pi / 6, 200.0, 0.24525)
     close(steady.slow, 0.1226901809, 1e-9)
@@ -407,7 +425,8 @@ def test_steady_precession_needs_just_the_moment(I0, share, theta, spin, tilting
             assert abs((I - I0) * np.cos(theta) * rate**2 + I * spin * rate - tilting) <= size
             moments = ci.gyroscope_moments(I0, I, theta, [rate, 0, spin], np.zeros(3))
             np.testing.assert_allclose(moments, [tilting * np.sin(theta), 0, 0], rtol=0, atol=size)
-            np.testing.assert_allclose(ci.steady_precession_moment(I0, I, theta, rate, spin), moments[0], rtol=0, atol=size)
+            np.testing.assert_allclose(ci.steady_precession_moment(I0, I, theta, rate, spin), moments[0], rtol=0,
+                                       atol=size)
     if found.discriminant < 0:
         assert found.slow is None and found.fast is None
     elif abs(I * spin) > 1e-9:
@@ -417,7 +436,8 @@ def test_steady_precession_needs_just_the_moment(I0, share, theta, spin, tilting
 @pytest.mark.spec("S2-50")
 def test_a_top_precesses_steadily():
     I0, I, theta, spin, tilting = 0.02, 0.01, np.pi / 6, 200.0, 0.24525
-    for rate in (ci.steady_precession(I0, I, theta, spin, tilting).slow, ci.steady_precession(I0, I, theta, spin, tilting).fast):
+    for rate in (ci.steady_precession(I0, I, theta, spin,
+                                      tilting).slow, ci.steady_precession(I0, I, theta, spin, tilting).fast):
         start = rotation(0.0, theta, 0.0)
         w = start.T @ ci.gyroscope_angular_velocity([0, theta, 0], [rate, 0, spin])
 
@@ -452,7 +472,8 @@ def test_upright_level_and_too_slow_tops():
     hanging = ci.steady_precession(0.02, 0.01, np.pi - 0.4, 1.0, 0.24525)
     assert hanging.slow is not None and hanging.fast is not None
     free = ci.steady_precession(0.02, 0.01, 0.4, 30.0, 0.0)
-    assert free.slow == 0 and free.fast == pytest.approx(0.01 * 30 / (0.01 * np.cos(0.4)))  # I phd / ((I0 - I) cos theta)
+    # I phd / ((I0 - I) cos theta)
+    assert free.slow == 0 and free.fast == pytest.approx(0.01 * 30 / (0.01 * np.cos(0.4)))
     assert ci.steady_precession(0.02, 0.01, np.pi / 2, 0.0, 0.1).slow is None
     with pytest.raises(GeometryError, match="I0 of a gyroscope across its axis is 0"):
         ci.steady_precession(0.0, 0.01, 0.4, 1.0, 0.1)
@@ -460,4 +481,5 @@ def test_upright_level_and_too_slow_tops():
         ci.gyroscope_accelerations(0.02, 0.05, 0.6, [1.0, 0, 5.0], np.zeros(3))
     with pytest.raises(SingularityError, match="spin undetermined"):
         ci.gyroscope_accelerations(0.02, 0.0, 0.6, [1.0, 0, 5.0], np.zeros(3))
-    assert ci.gyroscope_moments(0.02, 0.01, 0.6, [1.1, 0.4, 5], [-0.7, 0.3, 0.2])[0] != pytest.approx(0.0597088880)  # printed, spec E-02
+    # printed, spec E-02
+    assert ci.gyroscope_moments(0.02, 0.01, 0.6, [1.1, 0.4, 5], [-0.7, 0.3, 0.2])[0] != pytest.approx(0.0597088880)

@@ -17,24 +17,43 @@ MOMENTS = [
     (ci.euler_tensor_about_center, [S, V, M]), (ci.moments_about_point, [S, V, (6,)]),
 ]
 DYNAMICS = [
-    (ci.angular_momentum, [M, V]), (ci.angular_momentum_from_euler_tensor, [M, V]), (ci.angular_momentum_about_point, [S, V, V, V]),
-    (ci.angular_momentum_of_moving_body, [S, V, V, V, M, V]), (ci.angular_momentum_tensor, [M, V]),
-    (ci.angular_momentum_tensor_from_inertia, [M, V]), (ci.kinetic_energy, [S, V, M, V]), (ci.euler_torque, [M, V, V]),
-    (ci.euler_torque_principal, [V, V, V]), (ci.euler_torque_from_euler_tensor, [M, V, V]), (ci.torque_tensor, [M, M]),
-    (ci.torque_tensor_from_inertia, [M, M, V]), (ci.moment_about_point, [V, V, V]), (ci.force_in_body_axes, [S, V, V, V]),
-    (ci.newton_euler_by_vectors, [S, M, V, V, V, V]), (ci.newton_euler_by_tensors, [S, M, V, M, V]),
-    (ci.newton_euler_by_symmetric_tensors, [S, M, V, M, V]),
-]
+    (ci.angular_momentum, [M, V]),
+    (ci.angular_momentum_from_euler_tensor, [M, V]),
+    (ci.angular_momentum_about_point, [S, V, V, V]),
+    (ci.angular_momentum_of_moving_body, [S, V, V, V, M, V]),
+    (ci.angular_momentum_tensor, [M, V]),
+    (ci.angular_momentum_tensor_from_inertia, [M, V]),
+    (ci.kinetic_energy, [S, V, M, V]),
+    (ci.euler_torque, [M, V, V]),
+    (ci.euler_torque_principal, [V, V, V]),
+    (ci.euler_torque_from_euler_tensor, [M, V, V]),
+    (ci.torque_tensor, [M, M]),
+    (ci.torque_tensor_from_inertia, [M, M, V]),
+    (ci.moment_about_point, [V, V, V]),
+    (ci.force_in_body_axes, [S, V, V, V]),
+    (ci.newton_euler_by_vectors, [S, M, V, V, V, V]),
+    (ci.newton_euler_by_tensors, [S, M, V, M, V]),
+    (ci.newton_euler_by_symmetric_tensors, [S, M, V, M, V]), ]
 SOLIDS = [
-    (ci.box_inertia, [S, V]), (ci.ellipsoid_inertia, [S, V]), (ci.plate_inertia, [S, (2,)]), (ci.sphere_inertia, [S, S]),
-    (ci.disc_inertia, [S, S]), (ci.spherical_shell_inertia, [S, S]), (ci.hemisphere_inertia, [S, S]), (ci.rod_inertia, [S, S]),
-    (ci.ring_inertia, [S, S]), (ci.cylinder_inertia, [S, S, S]), (ci.cone_inertia, [S, S, S]), (ci.capsule_inertia, [S, S, S]),
-    (ci.torus_inertia, [S, S, S]), (ci.tube_inertia, [S, S, S, S]),
-]
+    (ci.box_inertia, [S, V]),
+    (ci.ellipsoid_inertia, [S, V]),
+    (ci.plate_inertia, [S, (2,)]),
+    (ci.sphere_inertia, [S, S]),
+    (ci.disc_inertia, [S, S]),
+    (ci.spherical_shell_inertia, [S, S]),
+    (ci.hemisphere_inertia, [S, S]),
+    (ci.rod_inertia, [S, S]),
+    (ci.ring_inertia, [S, S]),
+    (ci.cylinder_inertia, [S, S, S]),
+    (ci.cone_inertia, [S, S, S]),
+    (ci.capsule_inertia, [S, S, S]),
+    (ci.torus_inertia, [S, S, S]),
+    (ci.tube_inertia, [S, S, S, S]), ]
 GYROSCOPE = [
-    (ci.gyroscope_angular_velocity, [V, V]), (ci.gyroscope_moments, [S, S, S, V, V]), (ci.gyroscope_accelerations, [S, S, S, V, V]),
-    (ci.steady_precession_moment, [S, S, S, S, S]),
-]
+    (ci.gyroscope_angular_velocity, [V, V]),
+    (ci.gyroscope_moments, [S, S, S, V, V]),
+    (ci.gyroscope_accelerations, [S, S, S, V, V]),
+    (ci.steady_precession_moment, [S, S, S, S, S]), ]
 
 
 def inertias(states):
@@ -42,15 +61,18 @@ def inertias(states):
     return raw @ np.swapaxes(raw, 1, 2) + np.eye(3)
 
 
-@pytest.mark.parametrize("group", [MOMENTS, DYNAMICS, SOLIDS, GYROSCOPE], ids=["moments", "dynamics", "solids", "gyroscope"])
+@pytest.mark.parametrize("group", [MOMENTS, DYNAMICS, SOLIDS, GYROSCOPE],
+                         ids=["moments", "dynamics", "solids", "gyroscope"])
 def test_parity(group):
-    check_parity_of_many([(kernel, [RNG.uniform(0.5, 2, size=(2, *shape)) for shape in shapes]) for kernel, shapes in group])
+    check_parity_of_many([
+        (kernel, [RNG.uniform(0.5, 2, size=(2, *shape)) for shape in shapes]) for kernel, shapes in group])
 
 
 def test_parity_of_solved_equations():
     J, B, (w, c), u = inertias(2), RNG.normal(size=(2, 3, 2)), RNG.normal(size=(2, 2, 3)), RNG.normal(size=(2, 2))
-    check_parity_of_many([(ci.inverse_inertia, [J]), (ci.angular_acceleration_from_torque, [J, w, c]), (ci.momentum_drift, [J, w]),
-                          (ci.attitude_rates, [J, B, w, c, u]), (ci.momentum_state_rates, [J, B, w, c, u]),
+    check_parity_of_many([(ci.inverse_inertia, [J]), (ci.angular_acceleration_from_torque, [J, w, c]),
+                          (ci.momentum_drift, [J, w]), (ci.attitude_rates, [J, B, w, c, u]),
+                          (ci.momentum_state_rates, [J, B, w, c, u]),
                           (ci.vector_parameter_acceleration, [J, B, w, c, u])], tolerance=1e-12, single=1e-4)
 
 

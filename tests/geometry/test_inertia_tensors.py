@@ -1,4 +1,6 @@
-"""Inertia, Euler and pseudo-inertia tensors, parallel axes, principal axes (S1-22, S1-23, S2-45, S2-46, S3-25 to S3-27)."""
+"""Inertia, Euler and pseudo-inertia tensors, parallel axes, principal axes (S1-22, S1-23, S2-45, S2-46, S3-25 to
+S3-27).
+"""
 
 import numpy as np
 import pinocchio as pin
@@ -123,13 +125,15 @@ def test_density_field_and_sampled_density():
     mass = X[0] * Y[0] * Z[0]
     close(body.mass, mass)
     close(body.center, [X[1] / X[0], Y[1] / Y[0], Z[1] / Z[0]])
-    J = np.array([[X[2] * Y[0] * Z[0], X[1] * Y[1] * Z[0], X[1] * Y[0] * Z[1]], [0, X[0] * Y[2] * Z[0], X[0] * Y[1] * Z[1]],
-                  [0, 0, X[0] * Y[0] * Z[2]]])
+    J = np.array([[X[2] * Y[0] * Z[0], X[1] * Y[1] * Z[0], X[1] * Y[0] * Z[1]],
+                  [0, X[0] * Y[2] * Z[0], X[0] * Y[1] * Z[1]], [0, 0, X[0] * Y[0] * Z[2]]])
     J = J + np.triu(J, 1).T
     close(ci.euler_tensor_from_inertia(body.inertia_about((0, 0, 0))), J)
     cells = ci.mass_properties_of_cells(np.arange(24.0).reshape(2, 3, 4), (0.5, 0.2, 0.1), corner=(1, 0, -1))
-    boxes = [ci.box((0.5, 0.2, 0.1), density=4.0 * 3 * i + 4 * j + k).in_frame(np.eye(3), (1.25 + 0.5 * i, 0.1 + 0.2 * j, -0.95 + 0.1 * k))
-             for i in range(2) for j in range(3) for k in range(4)]
+    boxes = [
+        ci.box((0.5, 0.2, 0.1),
+               density=4.0 * 3 * i + 4 * j + k).in_frame(np.eye(3), (1.25 + 0.5 * i, 0.1 + 0.2 * j, -0.95 + 0.1 * k))
+        for i in range(2) for j in range(3) for k in range(4)]
     total = sum(boxes[1:], boxes[0])
     close(cells.mass, total.mass)
     close(cells.center, total.center)
@@ -159,7 +163,8 @@ def test_parallel_axes_of_worked_example_w3_16():
     expected = np.array([[0.68, 0.12, -0.3], [0.12, 0.88, 0.2], [-0.3, 0.2, 0.51]])
     I, m, s = np.diag([0.1, 0.2, 0.25]), 2.0, np.array([0.3, -0.2, 0.5])
     close(ci.inertia_about_point(m, s, I), expected)
-    close(ci.moments_about_point(m, s, [0.1, 0.2, 0.25, 0, 0, 0]), [0.68, 0.88, 0.51, 0.12, -0.3, 0.2])  # E3-41, seed 2 E-01
+    # E3-41, seed 2 E-01
+    close(ci.moments_about_point(m, s, [0.1, 0.2, 0.25, 0, 0, 0]), [0.68, 0.88, 0.51, 0.12, -0.3, 0.2])
     close(ci.inertia_about_center(m, s, expected), I)
 
 
@@ -178,7 +183,8 @@ def test_parallel_axes_of_point_masses(bodies, ends):
     close(ci.inertia_moved(body.mass, r, body.center - b, I_a), inertia_sum(masses, points - b), size)
     close(ci.euler_tensor_about_point(body.mass, r, body.euler_tensor), J_a, size)
     close(ci.euler_tensor_about_center(body.mass, r, J_a), body.euler_tensor, size)
-    close(ci.inertia_about_point(body.mass, r, body.inertia), body.inertia - body.mass * hat(r) @ hat(r), size)  # (4.3.9)
+    # (4.3.9)
+    close(ci.inertia_about_point(body.mass, r, body.inertia), body.inertia - body.mass * hat(r) @ hat(r), size)
     six = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
     close(ci.moments_about_point(body.mass, r, [body.inertia[k] for k in six]), [I_a[k] for k in six], size)
 
@@ -188,7 +194,8 @@ def test_parallel_axes_need_the_centre_of_mass():
     masses, points = WE_16
     body = ci.mass_properties_of_points(masses, points)
     a, b = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
-    naive = ci.inertia_about_point(body.mass, a - b, body.inertia_about(a))  # from one point to another, neither of them the centre
+    # from one point to another, neither of them the centre
+    naive = ci.inertia_about_point(body.mass, a - b, body.inertia_about(a))
     assert np.abs(naive - body.inertia_about(b)).max() > 1
     close(ci.inertia_moved(body.mass, body.center - a, body.center - b, body.inertia_about(a)), body.inertia_about(b))
 

@@ -1,4 +1,6 @@
-"""Linear and natural invariants: eigenvalues, 60 digits and SciPy as oracles, from the smallest angles to the half-turn."""
+"""Linear and natural invariants: eigenvalues, 60 digits and SciPy as oracles, from the smallest angles to the
+half-turn.
+"""
 
 import numpy as np
 import pytest
@@ -126,7 +128,8 @@ def test_matrices_that_are_not_rotations_are_refused():
 
 
 def test_every_back_end_agrees():
-    matrices = np.stack([rotation([0.48, 0.6, 0.64], 0.7), rotation([0.64, -0.48, 0.6], 2.7)])  # no two components equal in size
+    # no two components equal in size
+    matrices = np.stack([rotation([0.48, 0.6, 0.64], 0.7), rotation([0.64, -0.48, 0.6], 2.7)])
     check_parity(linear_invariants, np.random.default_rng(0).normal(size=(2, 3, 3)))
     check_parity(natural_invariants, matrices)
     assert np.isfinite(natural_invariants.jacobian("Q", of="axis")(np.diag([-1.0, -1.0, 1.0]))).all()

@@ -13,7 +13,8 @@ WE_06 = np.array([[0.3, 0.4, 0.5, 0.6], [-0.7, 0.2, 1.1, 0.3], [0.9, -0.1, -0.4,
 
 
 def close(found, expected, size=1.0, tolerance=1e-14):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0,
+                               atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
 
 
 def pose(R, p):
@@ -29,7 +30,8 @@ def poses():
 def joint(theta, d, alpha, a):
     """The classical Denavit-Hartenberg matrix, Ruggiu (2.39)."""
     ct, st_, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
-    return np.array([[ct, -ca * st_, sa * st_, a * ct], [st_, ca * ct, -sa * ct, a * st_], [0, sa, ca, d], [0, 0, 0, 1]])
+    return np.array([[ct, -ca * st_, sa * st_, a * ct], [st_, ca * ct, -sa * ct, a * st_], [0, sa, ca, d], [0, 0, 0,
+                                                                                                            1]])
 
 
 def frames(table):
@@ -57,7 +59,8 @@ def test_worked_example():
     for row, c in zip(WE_06, singles, strict=True):
         np.testing.assert_allclose(cm.dual_vector_parameter_of_chain([row])[0], c, atol=1e-9)
     found = cm.dual_vector_parameter_of_chain([[0.7, 0.3, -0.4, 0.9]])
-    np.testing.assert_allclose(found, [[-0.20271004, -0.07399494, 0.36502849], [0.46849111, 0.13655456, 0.16998687]], atol=1e-8)
+    np.testing.assert_allclose(found, [[-0.20271004, -0.07399494, 0.36502849], [0.46849111, 0.13655456, 0.16998687]],
+                               atol=1e-8)
 
 
 @pytest.mark.spec("S0-34")
@@ -104,19 +107,23 @@ def test_dual_vector_parameter_of_a_screw(e, x, angle, distance):
     t = np.tan(angle / 2)
     close(found, [t * e, t * line[3:] + distance / 2 * (1 + t * t) * e], 1e4)
     close(cm.pose_from_dual_vector_parameter(found), cm.pose_from_screw(e, x, angle, distance), 1e4)
-    close(cm.pose_from_dual_quaternion(cm.dual_quaternion_from_screw(line, angle, distance)), cm.pose_from_screw(e, x, angle, distance), 50)
+    close(cm.pose_from_dual_quaternion(cm.dual_quaternion_from_screw(line, angle, distance)),
+          cm.pose_from_screw(e, x, angle, distance), 50)
 
 
 @pytest.mark.spec("S0-34")
 def test_half_turns_are_refused_only_where_the_answer_is_infinite():
-    """Two finite parameters with the product of spec WE-02; a chain of half-turn joints; the homogeneous form has the pose."""
+    """Two finite parameters with the product of spec WE-02; a chain of half-turn joints; the homogeneous form has the
+    pose.
+    """
     a, b = np.array([[1.0, 2, 0], [0.1, 0, 0]]), np.array([[1.0, 0, 3], [0, 0.2, 0]])
     with pytest.raises(SingularityError, match="half-turn"):
         cm.compose_dual_vector_parameters(a, b)
     q = [cm.dual_quaternion_from_pose(cm.pose_from_dual_vector_parameter(c)) for c in (a, b)]
     both = cm.dual_quaternion_product(*q)
     close(both[0, 0], 0.0)
-    close(cm.pose_from_dual_quaternion(both), cm.pose_from_dual_vector_parameter(a) @ cm.pose_from_dual_vector_parameter(b), 10)
+    close(cm.pose_from_dual_quaternion(both),
+          cm.pose_from_dual_vector_parameter(a) @ cm.pose_from_dual_vector_parameter(b), 10)
     half = np.diag([-1.0, -1.0, 1.0, 1.0])
     with pytest.raises(SingularityError, match="half-turn"):
         cm.dual_vector_parameter_from_pose(half)
@@ -130,16 +137,20 @@ def test_half_turns_are_refused_only_where_the_answer_is_infinite():
 
 @pytest.mark.spec("S0-34")
 def test_closed_chains():
-    """A square, an open chain, and Bennett's linkage, a spatial loop of four joints that moves: twists and lengths in proportion."""
+    """A square, an open chain, and Bennett's linkage, a spatial loop of four joints that moves: twists and lengths in
+    proportion.
+    """
     close(cm.chain_closure([[np.pi / 2, 0.0, 0.0, 1.0]] * 4), 0.0, 10)
     assert np.linalg.norm(cm.chain_closure(WE_06)) > 1
     alpha, beta = 0.6, 1.1
     a, b = np.sin(alpha), np.sin(beta)
     for theta1 in (0.4, 1.0, 2.5, -1.3):
-        # tan(theta1/2) tan(theta2/2) = sin((beta + alpha)/2)/sin((beta - alpha)/2); theta3 = -theta1, theta4 = -theta2 modulo a turn
+        # tan(theta1/2) tan(theta2/2) = sin((beta + alpha)/2)/sin((beta - alpha)/2); theta3 = -theta1, theta4 = -theta2
+        # modulo a turn
         ratio = np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2)
         theta2 = 2 * np.arctan2(ratio, np.tan(theta1 / 2))
-        table = [[theta1, 0.0, alpha, a], [theta2, 0.0, beta, b], [2 * np.pi - theta1, 0.0, alpha, a], [2 * np.pi - theta2, 0.0, beta, b]]
+        table = [[theta1, 0.0, alpha, a], [theta2, 0.0, beta, b], [2 * np.pi - theta1, 0.0, alpha, a],
+                 [2 * np.pi - theta2, 0.0, beta, b]]
         close(cm.chain_closure(table), 0.0, 10)
 
 

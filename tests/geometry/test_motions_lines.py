@@ -13,7 +13,8 @@ from geometry.strategies import axes, parallel_axes, rotation_matrices, vectors
 
 
 def close(found, expected, size=1.0, tolerance=1e-14):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0,
+                               atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
 
 
 def pose(R, p):
@@ -29,7 +30,10 @@ def poses():
 @pytest.mark.spec("S0-32")
 @given(poses(), vectors(), vectors())
 def test_a_line_moves_with_its_points(T, a, b):
-    """Move two points and draw the line, or draw the line and move it: the same six numbers. Klein's condition stays."""
+    """Move two points and draw the line, or draw the line and move it: the same six numbers.
+
+    Klein's condition stays.
+    """
     assume(np.linalg.norm(a - b) > 0.1)
     line = cm.line_through_points(a, b)
     moved = cm.transform_line(T, line)
@@ -56,7 +60,9 @@ def test_group_law_of_line_transforms(A, B, x, e):
 @pytest.mark.spec("S0-32")
 @given(vectors(), axes(), axes(), st.floats(-5, 5), st.floats(-3, 3), st.floats(-3, 3))
 def test_angle_and_distance_of_skew_lines(x, e1, e2, gap, s, t):
-    """Two lines are built from their common normal; angle, distance and normal come back, and the mutual moment is -d sin."""
+    """Two lines are built from their common normal; angle, distance and normal come back, and the mutual moment is -d
+    sin.
+    """
     normal = np.cross(e1, e2)
     sine = np.linalg.norm(normal)
     assume(sine > 1e-3)
@@ -108,11 +114,15 @@ def test_what_is_not_a_line_is_refused():
 # Dual numbers
 
 FUNCTIONS = {
-    "sin": (cm.dual_sin, mpmath.sin, (-3, 3)), "cos": (cm.dual_cos, mpmath.cos, (-3, 3)), "tan": (cm.dual_tan, mpmath.tan, (-1.4, 1.4)),
-    "exp": (cm.dual_exp, mpmath.exp, (-3, 3)), "log": (cm.dual_log, mpmath.log, (0.1, 9)), "sqrt": (cm.dual_sqrt, mpmath.sqrt, (0.1, 9)),
-    "arcsin": (cm.dual_arcsin, mpmath.asin, (-0.99, 0.99)), "arccos": (cm.dual_arccos, mpmath.acos, (-0.99, 0.99)),
-    "arctan": (cm.dual_arctan, mpmath.atan, (-9, 9)),
-}
+    "sin": (cm.dual_sin, mpmath.sin, (-3, 3)),
+    "cos": (cm.dual_cos, mpmath.cos, (-3, 3)),
+    "tan": (cm.dual_tan, mpmath.tan, (-1.4, 1.4)),
+    "exp": (cm.dual_exp, mpmath.exp, (-3, 3)),
+    "log": (cm.dual_log, mpmath.log, (0.1, 9)),
+    "sqrt": (cm.dual_sqrt, mpmath.sqrt, (0.1, 9)),
+    "arcsin": (cm.dual_arcsin, mpmath.asin, (-0.99, 0.99)),
+    "arccos": (cm.dual_arccos, mpmath.acos, (-0.99, 0.99)),
+    "arctan": (cm.dual_arctan, mpmath.atan, (-9, 9)), }
 
 
 @pytest.mark.spec("S0-33")
@@ -139,11 +149,12 @@ def test_powers_of_dual_numbers(power):
 
 @pytest.mark.spec("S0-33")
 def test_operators_of_dual_numbers_stay_within_the_typed_errors():
-    for bad in (lambda: Dual(-2.0, 1.0) ** 0.5, lambda: Dual(np.array([1.0, -2.0]), np.ones(2)) ** -1.5, lambda: cm.dual_sqrt(Dual(-1.0))):
+    for bad in (lambda: Dual(-2.0, 1.0)**0.5, lambda: Dual(np.array([1.0, -2.0]), np.ones(2))**-1.5,
+                lambda: cm.dual_sqrt(Dual(-1.0))):
         with pytest.raises(GeometryError, match="negative real part"):
             bad()
-    for bad in (lambda: cm.MU**0.5, lambda: cm.MU**-1, lambda: cm.MU**-0.5, lambda: 1 / cm.MU, lambda: cm.dual_sqrt(cm.MU),
-                lambda: Dual(np.array([1.0, 0.0]), np.ones(2)) ** 0.25):
+    for bad in (lambda: cm.MU**0.5, lambda: cm.MU**-1, lambda: cm.MU**-0.5, lambda: 1 / cm.MU,
+                lambda: cm.dual_sqrt(cm.MU), lambda: Dual(np.array([1.0, 0.0]), np.ones(2))**0.25):
         with pytest.raises(SingularityError, match="real part is zero"):
             bad()
     with pytest.raises(UnsupportedError, match="dual_exp"):
@@ -191,7 +202,8 @@ def test_field_laws_of_dual_numbers(a, b, c, number):
     root = cm.dual_sqrt(c)
     equal(root * root, c)
     equal(cm.dual_sin(a) ** 2 + cm.dual_cos(a) ** 2, Dual(1.0, 0.0), 10)
-    equal(cm.dual_arctan2(3.0 * cm.dual_sin(c), 3.0 * cm.dual_cos(c)), Dual(np.arctan2(np.sin(c.real), np.cos(c.real)), c.dual), 10)
+    equal(cm.dual_arctan2(3.0 * cm.dual_sin(c), 3.0 * cm.dual_cos(c)),
+          Dual(np.arctan2(np.sin(c.real), np.cos(c.real)), c.dual), 10)
     squared = cm.MU * cm.MU
     assert squared.real == 0 and squared.dual == 0
     array = np.array([1.0, 2.0]) * a
@@ -201,15 +213,17 @@ def test_field_laws_of_dual_numbers(a, b, c, number):
 @pytest.mark.spec("S0-33")
 def test_where_dual_functions_do_not_exist():
     pure = Dual(0.0, 1.0)
-    for call, message in ((lambda: 1 / pure, "no inverse"), (lambda: Dual(np.array([1.0, 0.0]), np.ones(2)) ** -1, "no inverse"),
+    for call, message in ((lambda: 1 / pure, "no inverse"), (lambda: Dual(np.array([1.0, 0.0]), np.ones(2))**-1,
+                                                             "no inverse"),
                           (lambda: cm.dual_sqrt(pure), "no square root"), (lambda: cm.dual_log(pure), "no logarithm"),
-                          (lambda: cm.dual_arcsin(Dual(1.0, 1.0)), "arctan2"), (lambda: cm.dual_arccos(Dual(-1.0, 1.0)), "arctan2"),
-                          (lambda: cm.dual_arctan2(pure, pure), "not determined"),
+                          (lambda: cm.dual_arcsin(Dual(1.0, 1.0)),
+                           "arctan2"), (lambda: cm.dual_arccos(Dual(-1.0, 1.0)),
+                                        "arctan2"), (lambda: cm.dual_arctan2(pure, pure), "not determined"),
                           (lambda: cm.dual_norm(Dual(np.zeros(3), np.ones(3))), "no square root")):
         with pytest.raises(SingularityError, match=message):
             call()
-    for call in (lambda: cm.dual_sqrt(Dual(-1.0, 0.0)), lambda: cm.dual_log(Dual(-1.0, 0.0)), lambda: cm.dual_arcsin(Dual(1.5, 0.0)),
-                 lambda: cm.dual_arccos(Dual(-1.5, 0.0))):
+    for call in (lambda: cm.dual_sqrt(Dual(-1.0, 0.0)), lambda: cm.dual_log(Dual(-1.0, 0.0)),
+                 lambda: cm.dual_arcsin(Dual(1.5, 0.0)), lambda: cm.dual_arccos(Dual(-1.5, 0.0))):
         with pytest.raises(GeometryError):
             call()
 

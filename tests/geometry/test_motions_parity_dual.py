@@ -7,6 +7,7 @@ from compiler.parity import check_parity
 from geometry.motion_samples import has_small_jacobians, kernels_of, sample_arguments
 
 
-@pytest.mark.parametrize("kernel", kernels_of(dual, dual_jacobian, dual_quaternion, dual_vector_parameter), ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kernel", kernels_of(dual, dual_jacobian, dual_quaternion, dual_vector_parameter),
+                         ids=lambda k: k.__name__)
 def test_every_back_end_agrees(kernel):
     check_parity(kernel.unchecked, *sample_arguments(kernel), jacobians=has_small_jacobians(kernel))

@@ -1,4 +1,6 @@
-"""Poses: homogeneous coordinates, the group, what is refused, composition about fixed and moving axes, displacement fields."""
+"""Poses: homogeneous coordinates, the group, what is refused, composition about fixed and moving axes, displacement
+fields.
+"""
 
 import numpy as np
 import pinocchio
@@ -17,7 +19,8 @@ from geometry.strategies import axes, homogeneous_forms, matrix_of, rotation_mat
 
 
 def close(found, expected, size=1.0, tolerance=1e-14):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0,
+                               atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
 
 
 def pose(R, p):
@@ -105,11 +108,13 @@ def test_splitting(R, p):
 
 @pytest.mark.spec("S1-02", "S1-03", "S2-19", "S3-09")
 @pytest.mark.parametrize("broken, message", [
-    (np.diag([1.0, 1.0, -1.0, 1.0]), "reflection"), (np.diag([2.0, 2.0, 2.0, 2.0]), "divide the matrix by its last element"),
-    (np.diag([1.1, 1.1, 1.1, 1.0]), "scaled"), (np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1e-3, 1]]), "last row"),
-    (np.full((4, 4), np.nan), "last row"), (pose(np.eye(3), [np.inf, 0, 0]), "translation"),
-    (pose(np.full((3, 3), np.nan), [0, 0, 0]), "NaN"),
-])
+    (np.diag([1.0, 1.0, -1.0, 1.0]), "reflection"),
+    (np.diag([2.0, 2.0, 2.0, 2.0]), "divide the matrix by its last element"),
+    (np.diag([1.1, 1.1, 1.1, 1.0]), "scaled"),
+    (np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1e-3, 1]]), "last row"),
+    (np.full((4, 4), np.nan), "last row"),
+    (pose(np.eye(3), [np.inf, 0, 0]), "translation"),
+    (pose(np.full((3, 3), np.nan), [0, 0, 0]), "NaN"), ])
 def test_what_is_not_a_pose_is_refused(broken, message):
     good = np.eye(4)
     for call in (lambda: cm.transform_point(broken, np.ones(3)), lambda: cm.inverse_pose([good, broken]),
@@ -193,7 +198,8 @@ def test_velocity_and_acceleration_fields(start):
         close(value, exact, 10)
     if abs(h[0]) > 0.1:
         c = em.rates(lambda t: em.vector_parameter(curve.at(t)))
-        for value, exact in zip(cm.motion_of_point_from_vector_parameter(*c, p, dp, ddp, [1.0, -2.0, 0.5]), em.rates(point), strict=True):
+        for value, exact in zip(cm.motion_of_point_from_vector_parameter(*c, p, dp, ddp, [1.0, -2.0, 0.5]),
+                                em.rates(point), strict=True):
             close(value, exact, 100)
 
 
@@ -203,7 +209,8 @@ def test_against_pinocchio_and_scipy(A, B, x):
     close(cm.compose_poses(A, B), (first * second).homogeneous, 30)
     close(cm.inverse_pose(A), first.inverse().homogeneous, 30)
     close(cm.transform_point(A, x), first.act(x), 30)
-    close(cm.compose_poses(A, B), (RigidTransform.from_matrix(A) * RigidTransform.from_matrix(B)).as_matrix(), 30, tolerance=1e-13)
+    close(cm.compose_poses(A, B), (RigidTransform.from_matrix(A) * RigidTransform.from_matrix(B)).as_matrix(), 30,
+          tolerance=1e-13)
 
 
 # Moves about fixed and moving axes
@@ -225,14 +232,17 @@ def test_four_patterns():
     np.testing.assert_allclose(cm.sequence_of_moves([(R, "fixed"), (s, "fixed")])[:3, 3], [1, 2, 3], atol=1e-12)
     Rb, po, Rz, shift = start[:3, :3], start[:3, 3], R[:3, :3], s[:3, 3]
     moving, fixed = ([(a, about), (b, about)] for a, b, about in ((R, s, "moving"), (s, R, "fixed")))
-    np.testing.assert_allclose(cm.sequence_of_moves(moving, start=start), pose(Rb @ Rz, Rb @ Rz @ shift + po), atol=1e-12)
+    np.testing.assert_allclose(cm.sequence_of_moves(moving, start=start), pose(Rb @ Rz, Rb @ Rz @ shift + po),
+                               atol=1e-12)
     np.testing.assert_allclose(cm.sequence_of_moves(fixed, start=start), pose(Rz @ Rb, Rz @ (shift + po)), atol=1e-12)
 
 
 @pytest.mark.spec("S2-20")
 @given(st.lists(st.tuples(poses(3.0), st.sampled_from(["fixed", "moving"])), max_size=5), poses(3.0))
 def test_mixed_sequences(moves, start):
-    """Fixed moves pile up on the left, moving ones on the right, whatever the order between them; orders of one kind matter."""
+    """Fixed moves pile up on the left, moving ones on the right, whatever the order between them; orders of one kind
+    matter.
+    """
     left, right = np.eye(4), np.eye(4)
     for T, about in moves:
         left, right = (T @ left, right) if about == "fixed" else (left, right @ T)
@@ -246,7 +256,10 @@ def test_turns_about_displaced_axes(point, axis, angle, x):
     T = cm.turn_about_line(point, axis, angle)
     close(cm.transform_point(T, point + 3 * axis), point + 3 * axis, 30)
     turn = cm.rotation_pose(Rotation.from_rotvec(axis * angle).as_matrix())
-    close(T, cm.sequence_of_moves([(cm.translation_pose(-point), "fixed"), (turn, "fixed"), (cm.translation_pose(point), "fixed")]), 50)
+    close(
+        T,
+        cm.sequence_of_moves([(cm.translation_pose(-point), "fixed"), (turn, "fixed"),
+                              (cm.translation_pose(point), "fixed")]), 50)
 
 
 def test_conventions_of_moves():

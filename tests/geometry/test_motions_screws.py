@@ -11,11 +11,21 @@ from cayley.errors import GeometryError
 from cayley.geometry import motions as cm
 from geometry.exact_rotations import AXES, MP, attitude, half_turns
 from geometry.exact_rotations import matrix_of as exact_matrix
-from geometry.strategies import TINY, axes, homogeneous_forms, matrix_of, rotation_matrices, rotation_vectors, signed_angles, vectors
+from geometry.strategies import (
+    TINY,
+    axes,
+    homogeneous_forms,
+    matrix_of,
+    rotation_matrices,
+    rotation_vectors,
+    signed_angles,
+    vectors,
+)
 
 
 def close(found, expected, size=1.0, tolerance=1e-14):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0,
+                               atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
 
 
 def pose(R, p):
@@ -41,7 +51,8 @@ def exact_exponential(twist):
 def error_of(twist, T):
     """How far exp(twist), exact, is from the matrix T, exact: attitude and translation."""
     difference = exact_exponential(twist) - T
-    return (float(max(abs(difference[i, j]) for i in range(3) for j in range(3))), float(max(abs(difference[i, 3]) for i in range(3))))
+    return (float(max(abs(difference[i, j]) for i in range(3)
+                      for j in range(3))), float(max(abs(difference[i, 3]) for i in range(3))))
 
 
 ANGLES = [0.0, *TINY, 0.3, 0.999, 1.001, 2.0, 3.0, *[np.pi - t for t in TINY], np.pi, 3.5, 6.0]
@@ -60,7 +71,9 @@ def test_exponential_over_the_whole_group(axis):
 
 @pytest.mark.spec("S1-02", "S0-30")
 def test_logarithm_over_the_whole_group():
-    """Poses rounded from exact ones: exp(log T) returns to them, in attitude and in place, at zero, at half-turns and short of both."""
+    """Poses rounded from exact ones: exp(log T) returns to them, in attitude and in place, at zero, at half-turns and
+    short of both.
+    """
     p = np.array([1.3, -0.4, 2.2])
     exact = [*[attitude(axis, angle) for axis in AXES for angle in (0.0, *TINY, 0.5, 1.0, 2.0)],
              *[attitude(axis, short_of_half_turn=short) for axis in AXES for short in (*TINY, 0.1)], *half_turns()]
@@ -95,7 +108,8 @@ def test_finite_screw(h, p):
     R = matrix_of(h / np.max(np.abs(h)))
     screw = cm.screw_from_displacement(h, p)
     assert abs(np.linalg.norm(screw.direction) - 1) < 1e-15 and 0 <= screw.angle <= np.pi
-    reach = 1 + np.max(np.abs(p)) * (1 + 1 / np.tan(screw.angle / 2)) if screw.angle > 1e-300 else np.inf  # of the axis, from p's rounding
+    # of the axis, from p's rounding
+    reach = 1 + np.max(np.abs(p)) * (1 + 1 / np.tan(screw.angle / 2)) if screw.angle > 1e-300 else np.inf
     if reach < 1e150:
         close(screw.moment, np.cross(screw.point, screw.direction), reach)
         close(screw.point @ screw.direction, 0.0, reach)
@@ -199,7 +213,8 @@ def test_fractions_of_a_screw(R, p, t):
     part, rest = cm.fraction_of_pose(T, t), cm.fraction_of_pose(T, 1 - t)
     close(part @ rest, T, 40)
     close(rest @ part, T, 40)
-    close(cm.twist_from_pose(cm.pose_from_twist(t * cm.twist_from_pose(T))), t * cm.twist_from_pose(T), 40, tolerance=1e-13)
+    close(cm.twist_from_pose(cm.pose_from_twist(t * cm.twist_from_pose(T))), t * cm.twist_from_pose(T), 40,
+          tolerance=1e-13)
 
 
 def test_a_direction_that_is_none():

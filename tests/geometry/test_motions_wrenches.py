@@ -13,7 +13,8 @@ from geometry.strategies import axes, rotation_matrices, vectors
 
 
 def close(found, expected, size=1.0, tolerance=1e-14):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0,
+                               atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
 
 
 def pose(R, p):
@@ -60,13 +61,18 @@ def test_reference_points_and_axes(twist, wrench, shift, R):
 
 def modified_joint(a, alpha, d, theta):
     ct, st_, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
-    return np.array([[ct, -st_, 0, a], [ca * st_, ca * ct, -sa, -d * sa], [sa * st_, sa * ct, ca, d * ca], [0, 0, 0, 1]])
+    return np.array([[ct, -st_, 0, a], [ca * st_, ca * ct, -sa, -d * sa], [sa * st_, sa * ct, ca, d * ca], [0, 0, 0,
+                                                                                                            1]])
 
 
 @pytest.mark.spec("S3-24")
 def test_hand_wrench_to_joint_forces():
-    """Spec W3-08: a mixed arm, the wrench given in hand axes at the hand. The moment's point and the Jacobian's must be the same, E3-11."""
-    rows = [(0, 0, 0.40 + 0, 0.4), (0.10, np.pi / 2, 0.20 + 0.15, 0.3), (0.30, -np.pi / 3, 0.05, -0.7), (0.25, np.pi / 2, 0.10, 0.2 + 1.1)]
+    """Spec W3-08: a mixed arm, the wrench given in hand axes at the hand.
+
+    The moment's point and the Jacobian's must be the same, E3-11.
+    """
+    rows = [(0, 0, 0.40 + 0, 0.4), (0.10, np.pi / 2, 0.20 + 0.15, 0.3), (0.30, -np.pi / 3, 0.05, -0.7),
+            (0.25, np.pi / 2, 0.10, 0.2 + 1.1)]
     kinds = "RTRR"
     T, axes_, points = np.eye(4), [], []
     for row in rows:
@@ -77,12 +83,14 @@ def test_hand_wrench_to_joint_forces():
     p = T[:3, 3]
     turning = [np.array([*np.cross(z, p - o), *z]) for z, o in zip(axes_, points, strict=True)]
     J = np.stack([turning[i] if k == "R" else np.array([*axes_[i], 0, 0, 0]) for i, k in enumerate(kinds)], axis=1)
-    at_base = np.stack([cm.twist_at(column, -p) for column in J.T], axis=1)  # the Jacobian of the body point at the base origin
+    # the Jacobian of the body point at the base origin
+    at_base = np.stack([cm.twist_at(column, -p) for column in J.T], axis=1)
     hand = np.array([1.0, -2, 3, 0.1, 0.2, -0.3])
     expected = [-1.3979874915, 3.4257938702, -0.3806828958, -0.3]
     np.testing.assert_allclose(cm.joint_forces_that_exert(J, cm.turn_axes(T[:3, :3], hand)), expected, atol=1e-9)
     np.testing.assert_allclose(cm.joint_forces_that_exert(at_base, cm.transform_wrench(T, hand)), expected, atol=1e-9)
-    np.testing.assert_allclose(cm.joint_forces_that_resist(J, cm.turn_axes(T[:3, :3], hand)), -np.array(expected), atol=1e-9)
+    np.testing.assert_allclose(cm.joint_forces_that_resist(J, cm.turn_axes(T[:3, :3], hand)), -np.array(expected),
+                               atol=1e-9)
     mixed = cm.joint_forces_that_exert(J, cm.transform_wrench(T, hand))  # what (2.7) prints
     np.testing.assert_allclose(mixed, [-3.100, 3.426, -2.849, -1.153], atol=1e-3)
 

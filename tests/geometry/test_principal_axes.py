@@ -19,12 +19,15 @@ RNG = np.random.default_rng(37)
 A = np.array([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]])  # WE-08
 X = -0.3636200890, 2.4773960024, 2.8862240867
 Z = [(1.0398020689, -1.0888798965), (8.8858379606, -0.8032434289), (1.6435153712, -5.6770320753)]
-U = {(0, 0): (-0.3304569929, 0.5032428787, -1.9871120733, 3.0261123879), (0, 1): (-0.1180254116, 0.7888681055, -1.2676390299, 8.4727516423),
-     (1, 0): (-0.7056138043, 0.1725983895, -5.7937968183, 1.4172058341), (1, 1): (-0.6447334473, 0.2160025099, -4.6295758348, 1.5510285750),
-     (2, 0): (-0.7328720502, 0.1541533028, -6.4870488147, 1.3644946614), (2, 1): (-0.6912330672, 0.1825691200, -5.4773775537, 1.4466900493)}
-SPECTRA = st.sampled_from([(1, 2, 3), (-1, 0, 1), (1, 1, 3), (1, 3, 3), (2, 2, 2), (0, 0, 0), (0, 0, 5), (1, 1 + 1e-15, 2),
-                           (1, 1 + 1e-13, 2), (1, 1 + 1e-10, 2), (1, 1 + 1e-6, 2), (1e-8, 1, 1e8), (-4, -4 + 1e-12, -4 - 1e-12),
-                           (1e-200, 2e-200, 3e-200)])
+U = {(0, 0): (-0.3304569929, 0.5032428787, -1.9871120733,
+              3.0261123879), (0, 1): (-0.1180254116, 0.7888681055, -1.2676390299,
+                                      8.4727516423), (1, 0): (-0.7056138043, 0.1725983895, -5.7937968183, 1.4172058341),
+     (1, 1): (-0.6447334473, 0.2160025099, -4.6295758348, 1.5510285750),
+     (2, 0): (-0.7328720502, 0.1541533028, -6.4870488147, 1.3644946614),
+     (2, 1): (-0.6912330672, 0.1825691200, -5.4773775537, 1.4466900493)}
+SPECTRA = st.sampled_from([(1, 2, 3), (-1, 0, 1), (1, 1, 3), (1, 3, 3), (2, 2, 2), (0, 0, 0), (0, 0, 5),
+                           (1, 1 + 1e-15, 2), (1, 1 + 1e-13, 2), (1, 1 + 1e-10, 2), (1, 1 + 1e-6, 2), (1e-8, 1, 1e8),
+                           (-4, -4 + 1e-12, -4 - 1e-12), (1e-200, 2e-200, 3e-200)])
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -80,12 +83,12 @@ def test_quartics_and_polynomials_symbolically():
     powers = [z ** (4 - k) for k in range(5)]
     assert sympy.expand(B[0, 1] - sum(q * p for q, p in zip(list(b12), powers, strict=True))) == 0
     assert sympy.expand(B[0, 2] - sum(q * p for q, p in zip(list(b13), powers, strict=True))) == 0
-    printed = ((a11 * a12 * a23 - a12**2 * a13 + a13 * a23**2 - a12 * a23 * a33) * x**3
-                + (a11 * a12 * a22 - a12**3 + 2 * a12 * a13**2 + 2 * a13 * a22 * a23 - a11 * a13 * a23 - a12 * a23**2 - a11 * a12 * a33
-                   - a12 * a22 * a33 - a13 * a23 * a33 + a12 * a33**2) * x**2
-                + (2 * a12**2 * a13 - a13**3 - a11 * a13 * a22 + a13 * a22**2 - a11 * a12 * a23 - a12 * a22 * a23 - a13 * a23**2
-                   - a13 * a22 * a33 + a11 * a13 * a33 + 2 * a12 * a23 * a33) * x
-                + a11 * a13 * a23 - a12 * a13**2 - a13 * a22 * a23 + a12 * a23**2)
+    printed = ((a11 * a12 * a23 - a12**2 * a13 + a13 * a23**2 - a12 * a23 * a33) * x**3 +
+               (a11 * a12 * a22 - a12**3 + 2 * a12 * a13**2 + 2 * a13 * a22 * a23 - a11 * a13 * a23 - a12 * a23**2
+                - a11 * a12 * a33 - a12 * a22 * a33 - a13 * a23 * a33 + a12 * a33**2) * x**2 +
+               (2 * a12**2 * a13 - a13**3 - a11 * a13 * a22 + a13 * a22**2 - a11 * a12 * a23 - a12 * a22 * a23
+                - a13 * a23**2 - a13 * a22 * a33 + a11 * a13 * a33 + 2 * a12 * a23 * a33) * x + a11 * a13 * a23
+               - a12 * a13**2 - a13 * a22 * a23 + a12 * a23**2)
     assert sympy.expand(printed - sum(p * x ** (3 - k) for k, p in enumerate(list(P)))) == 0
     squares = (a11 * (1 + x**2) - a22 - 2 * a23 * x - a33 * x**2) ** 2 + 4 * (1 + x**2) * (a12 + a13 * x) ** 2
     assert sympy.expand(squares - sum(q * x ** (4 - k) for k, q in enumerate(list(Q)))) == 0
@@ -97,7 +100,8 @@ def test_determinant_of_the_dialytic_matrix_factors(seed, x):
     M = np.random.default_rng(seed).normal(size=(3, 3))
     M = M + M.T
     U_matrix = pa.dialytic_matrix(M, x)
-    expected = 256 * (1 + x * x) ** 3 * np.polyval(pa.elimination_cubic(M), x) ** 2 * np.polyval(pa.elimination_quartic(M), x)
+    expected = 256 * (1 + x * x)**3 * np.polyval(pa.elimination_cubic(M), x)**2 * np.polyval(
+        pa.elimination_quartic(M), x)
     size = np.prod(np.linalg.norm(U_matrix, axis=1))  # Hadamard
     assert abs(np.linalg.det(U_matrix) - expected) <= 1e-13 * size
 
@@ -180,7 +184,8 @@ def test_worked_example_08_second_level():
         close(roots, U[divmod(k, 2)], 1e-9)
         a = (B[2, 2] - B[1, 1]) / B[1, 2]
         for u in roots:
-            assert abs(np.polyval([1, -2 * a, -6, 2 * a, 1], u)) < 1e-9 * np.polyval([1, abs(2 * a), 6, abs(2 * a), 1], abs(u))
+            assert abs(np.polyval([1, -2 * a, -6, 2 * a, 1],
+                                  u)) < 1e-9 * np.polyval([1, abs(2 * a), 6, abs(2 * a), 1], abs(u))
     smallest = pa.diagonalize(A)
     close(smallest.vector_parameter, [-0.1725983895, 0.2982267293, -0.0644177220], 1e-9)
     close(smallest.values, [-0.086505261146, -1.702701264252, 6.789206525398], 1e-9)
@@ -199,12 +204,14 @@ def test_roots_of_the_quartic_keep_their_digits(difference, b23, size):
         a = mpmath.mpf(difference * size) / mpmath.mpf(b23 * size)
         M = mpmath.sqrt(a * a + 4)
         exact = [(a + M - mpmath.sqrt(2 * (M * M + a * M))) / 2, (a - M + mpmath.sqrt(2 * (M * M - a * M))) / 2,
-                 (a - M - mpmath.sqrt(2 * (M * M - a * M))) / 2, (a + M + mpmath.sqrt(2 * (M * M + a * M))) / 2]  # (185)-(188)
+                 # (185)-(188)
+                 (a - M - mpmath.sqrt(2 * (M * M - a * M))) / 2, (a + M + mpmath.sqrt(2 * (M * M + a * M))) / 2]
         if exact[0] < -0.9 and roots[0] == 0:  # it rounds to -1: the four are given from the next one on
             exact = [exact[1], exact[3], exact[0], 1 / abs(exact[1])]
         for found, right in zip(roots[:3], exact[:3], strict=True):
             assert abs(mpmath.atan(found) - mpmath.atan(right)) < 4e-16
-        assert abs(1 / mpmath.mpf(float(roots[3])) - 1 / exact[3]) < 4e-16 if np.isfinite(roots[3]) else abs(1 / exact[3]) < 1e-15
+        assert abs(1 / mpmath.mpf(float(roots[3]))
+                   - 1 / exact[3]) < 4e-16 if np.isfinite(roots[3]) else abs(1 / exact[3]) < 1e-15
 
 
 @pytest.mark.spec("S0-38")
@@ -321,12 +328,14 @@ def test_worked_example_09():
             c = found.composed[k, i, 1:] / found.composed[k, i, 0]
             close(c, [u, u * z, z], 1e-13)
             O = of_parameter(c)
-            close(O.T @ I @ O, np.diag([9, 9, 0] if i % 2 == 0 else [9, 0, 9]), 1e-13)  # odd and even for both signs, spec E-38a
+            # odd and even for both signs, spec E-38a
+            close(O.T @ I @ O, np.diag([9, 9, 0] if i % 2 == 0 else [9, 0, 9]), 1e-13)
             close(found.values[k, i], [9, 9, 0] if i % 2 == 0 else [9, 0, 9], 1e-14)
 
 
 @pytest.mark.spec("S0-39")
-@given(st.floats(0.1, 5), st.tuples(*[st.one_of(st.sampled_from([0.0, 1e-8, 1e-16, -1e-12, 1.0]), st.floats(-3, 3))] * 3))
+@given(st.floats(0.1, 5),
+       st.tuples(*[st.one_of(st.sampled_from([0.0, 1e-8, 1e-16, -1e-12, 1.0]), st.floats(-3, 3))] * 3))
 def test_point_mass_anywhere(mass, place):
     p = np.array(place)
     found = pa.point_mass_rotations(mass, p)
@@ -334,7 +343,8 @@ def test_point_mass_anywhere(mass, place):
     for k in range(2):
         for i in range(4):
             O = matrix_from_homogeneous(found.composed[k, i])
-            np.testing.assert_allclose(O.T @ I @ O, np.diag(found.values[k, i]), rtol=0, atol=2e-15 * (np.abs(I).max() + 1e-300))
+            np.testing.assert_allclose(O.T @ I @ O, np.diag(found.values[k, i]), rtol=0, atol=2e-15 *
+                                       (np.abs(I).max() + 1e-300))
     close(np.linalg.norm(found.composed, axis=-1), np.ones((2, 4)), 1e-15)
     close(found.values[0, 0], mass * (p @ p) * np.array([1, 1, 0]))
 
@@ -343,7 +353,8 @@ def test_point_mass_anywhere(mass, place):
 def test_point_mass_on_planes_and_axes():
     on_plane = pa.point_mass_rotations(1.0, [0.0, 2.0, 1.0])  # xi = 0: the first level is the identity, or a half-turn
     close(np.abs(on_plane.first), [[0, 0, 0, 1], [1, 0, 0, 0]])
-    flat = pa.point_mass_rotations(1.0, [1.0, 2.0, 0.0])  # zeta = 0: I+- is diagonal already, and u = 0 is among the roots
+    # zeta = 0: I+- is diagonal already, and u = 0 is among the roots
+    flat = pa.point_mass_rotations(1.0, [1.0, 2.0, 0.0])
     assert np.any(np.abs(flat.second[0, :, 1]) < 1e-15)
     on_axis = pa.point_mass_rotations(2.0, [0.0, 0.0, 3.0])
     close(on_axis.values[1, 0], [18, 18, 0])
@@ -357,7 +368,8 @@ def test_point_mass_on_planes_and_axes():
 @pytest.mark.spec("S0-40")
 def test_worked_example_10():
     found = pa.symmetric_exponential(A, 0.5)
-    close(found[np.triu_indices(3)], [9.7143503527, 4.3305995992, 12.5364499946, 2.6420859933, 6.3844551837, 18.8308983540], 1e-9)
+    close(found[np.triu_indices(3)],
+          [9.7143503527, 4.3305995992, 12.5364499946, 2.6420859933, 6.3844551837, 18.8308983540], 1e-9)
     close(found, found.T)
     X_half = pa.linear_solution(A, [[1, 0, -1], [0, 1, 2]], 0.5).value
     close(X_half, [1.0170370336, 0.4383001477, 0.0767710131], 1e-9)
@@ -372,7 +384,8 @@ def test_exponential_in_fifty_digits(values, seed, t):
     with mpmath.workdps(50):
         expected = np.array((mpmath.expm(mpmath.matrix(M.tolist()) * mpmath.mpf(t))).tolist()).astype(float)
     growth = 1 + abs(t) * np.abs(values).max()  # the condition of the problem: an error of A grows so
-    np.testing.assert_allclose(pa.symmetric_exponential(M, t), expected, rtol=0, atol=4e-15 * growth * np.abs(expected).max())
+    np.testing.assert_allclose(pa.symmetric_exponential(M, t), expected, rtol=0,
+                               atol=4e-15 * growth * np.abs(expected).max())
     scipys = expm(t * M)
     np.testing.assert_allclose(scipys, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
@@ -394,7 +407,9 @@ def test_any_order_against_the_companion_matrix(order, values):
 
 @pytest.mark.spec("S0-40")
 @settings(max_examples=60)
-@given(st.floats(-50, 50), st.integers(1, 5) | st.sampled_from([6, 8, 10, 16, 20, 40, 100]), st.floats(-3, 3) | st.floats(-40, 40))
+@given(st.floats(-50, 50),
+       st.integers(1, 5) | st.sampled_from([6, 8, 10, 16, 20, 40, 100]),
+       st.floats(-3, 3) | st.floats(-40, 40))
 def test_modes_are_mittag_leffler_functions(mu, order, t):
     """To a few roundings of each of them, however small: times the condition 1 + |mu|^(1/s) |t|."""
     assume(abs(mu) > 1e-200 or mu == 0)
@@ -426,7 +441,9 @@ def test_high_orders():
             pa.mode_functions(1.0, order, 1.0)
     far = pa.mode_functions(1.0, 50, 1000.0, exponent=1000.0)  # as many roots as the growth hides
     with mpmath.workdps(500):
-        exact = [mpmath.fsum(mpmath.mpf(1000) ** m / mpmath.factorial(m) for m in range(k, 5000, 50)) / mpmath.exp(1000) for k in (0, 49)]
+        exact = [
+            mpmath.fsum(mpmath.mpf(1000)**m / mpmath.factorial(m) for m in range(k, 5000, 50)) / mpmath.exp(1000)
+            for k in (0, 49)]
     np.testing.assert_allclose(far[[0, 49]], [float(x) for x in exact], rtol=1e-12)
 
 
@@ -469,6 +486,8 @@ def test_bad_initial_values():
 def test_parity():
     M = RNG.normal(size=(2, 3, 3))
     M = M + np.swapaxes(M, 1, 2)
-    check_parity_of_many([(pa.elimination_quartics, [M, [0.3, -0.4]]), (pa.dialytic_matrix, [M, [0.3, -0.4]]), (pa.elimination_cubic, [M]),
-                          (pa.elimination_quartic, [M]), (pa.second_level_rotations, [M]), (pa.second_level_roots, [M]),
-                          (pa.point_mass_rotations, [[1.0, 2.0], RNG.normal(size=(2, 3))])], tolerance=1e-12, single=1e-4)
+    check_parity_of_many([(pa.elimination_quartics, [M, [0.3, -0.4]]), (pa.dialytic_matrix, [M, [0.3, -0.4]]),
+                          (pa.elimination_cubic, [M]), (pa.elimination_quartic, [M]), (pa.second_level_rotations, [M]),
+                          (pa.second_level_roots, [M]),
+                          (pa.point_mass_rotations, [[1.0, 2.0], RNG.normal(size=(2, 3))])], tolerance=1e-12,
+                         single=1e-4)

@@ -112,7 +112,8 @@ def test_tangent_pairs_are_rotations(p, q):
     close(matrix_of(cr.homogeneous_from_tangent_pair(*pair)), A, tolerance=4e-15)
     product_pair = cr.compose_tangent_pairs(*pair, *other)
     close(cr.matrix_from_tangent_pair(*product_pair), A @ B)
-    assert abs(np.linalg.norm(product_pair.point) - 1) < 1e-14 and abs(product_pair.point @ product_pair.tangent) < 1e-14
+    assert abs(np.linalg.norm(product_pair.point) - 1) < 1e-14 and abs(
+        product_pair.point @ product_pair.tangent) < 1e-14
 
 
 @pytest.mark.spec("S0-22")
@@ -150,7 +151,9 @@ def test_product_of_skew_vectors(c1, c2):
 
 @pytest.mark.spec("S0-22")
 def test_half_turns_of_pairs():
-    for R in (np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, -1.0, 1.0]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])):
+    for R in (np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, -1.0,
+                                                   1.0]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0,
+                                                                                                       -1.0]])):
         with pytest.raises(SingularityError, match="half-turn"):
             cr.vector_parameter_from_tangent_pair(R[:, 0], R[:, 1])
     for exact in half_turns():
@@ -162,7 +165,9 @@ def test_half_turns_of_pairs():
 @given(st.floats(0.01, 1.0))
 def test_pairs_that_are_none_are_refused(defect):
     x, y = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])
-    for bad in ((x * (1 + defect), y, r"\|x\| - 1"), (x, y * (1 - defect), r"\|y\| - 1"), (x, y + defect * x, r"\|y\| - 1|x\.y")):
+    for bad in ((x *
+                 (1 + defect), y, r"\|x\| - 1"), (x, y *
+                                                  (1 - defect), r"\|y\| - 1"), (x, y + defect * x, r"\|y\| - 1|x\.y")):
         with pytest.raises(GeometryError, match=bad[2]):
             cr.matrix_from_tangent_pair(*bad[:2])
         with pytest.raises(GeometryError, match=bad[2]):
@@ -175,4 +180,5 @@ def test_pairs_that_are_none_are_refused(defect):
 
 def test_pi_is_not_needed():
     """A rational case, exact: a third of a turn about (1, 1, 1)."""
-    np.testing.assert_array_equal(cr.vector_parameter_from_tangent_pair([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]), [1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(cr.vector_parameter_from_tangent_pair([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]),
+                                  [1.0, 1.0, 1.0])

@@ -23,7 +23,9 @@ def euler_curve(sequence, axes, angles):
     exact = [MP.mpf(float(a)) for a in angles]
 
     def matrix(t):
-        turns = [em.elementary(s, a + t * b + t * t * c / 2) for s, a, b, c in zip(sequence, exact, first, second, strict=True)]
+        turns = [
+            em.elementary(s, a + t * b + t * t * c / 2)
+            for s, a, b, c in zip(sequence, exact, first, second, strict=True)]
         R = turns[0] * turns[1] * turns[2] if axes == "moving" else turns[2] * turns[1] * turns[0]
         return R.tolist()
     return em.floats(first), em.floats(second), em.rates(matrix)
@@ -32,7 +34,8 @@ def euler_curve(sequence, axes, angles):
 TRIPLES = ([0.3, 0.7, -1.1], [-2.0, 2.5, 3.0], [np.pi, 1.0, 0.0])
 
 
-def check_all(sequence, axes, velocity_map, velocity, acceleration, from_world, from_body, second_from_world, second_from_body):
+def check_all(sequence, axes, velocity_map, velocity, acceleration, from_world, from_body, second_from_world,
+              second_from_body):
     """The seven functions against the motion in 60 digits."""
     for angles in TRIPLES:
         rates, second, (R, dR, ddR) = euler_curve(sequence, axes, angles)
@@ -51,10 +54,12 @@ def check_all(sequence, axes, velocity_map, velocity, acceleration, from_world, 
 
 
 @pytest.mark.spec("S3-19")
-@pytest.mark.parametrize("sequence, axes", [*((s, "moving") for s in SEQUENCES), ("zyz", "fixed"), ("xyz", "fixed"), ("zxy", "fixed")])
+@pytest.mark.parametrize("sequence, axes",
+                         [*((s, "moving") for s in SEQUENCES), ("zyz", "fixed"), ("xyz", "fixed"), ("zxy", "fixed")])
 def test_euler_rates_of_every_sequence(sequence, axes):
-    functions = (cr.world_velocity_map_of_euler, cr.angular_velocity_from_euler_rates, cr.angular_acceleration_from_euler_rates,
-                 cr.euler_rates_from_world_velocity, cr.euler_rates_from_body_velocity, cr.euler_second_rates_from_world_acceleration,
+    functions = (cr.world_velocity_map_of_euler, cr.angular_velocity_from_euler_rates,
+                 cr.angular_acceleration_from_euler_rates, cr.euler_rates_from_world_velocity,
+                 cr.euler_rates_from_body_velocity, cr.euler_second_rates_from_world_acceleration,
                  cr.euler_second_rates_from_body_acceleration)
     check_all(sequence, axes, *(partial(function, sequence=sequence, axes=axes) for function in functions))
 
@@ -62,7 +67,9 @@ def test_euler_rates_of_every_sequence(sequence, axes):
 @pytest.mark.spec("S3-19")
 @pytest.mark.parametrize("sequence", SEQUENCES)
 def test_euler_rates_about_fixed_axes(sequence):
-    """The text of the kernels, not compiled: that the back ends agree is shown elsewhere, and 84 compilations take long."""
+    """The text of the kernels, not compiled: that the back ends agree is shown elsewhere, and 84 compilations take
+    long.
+    """
     check_all(sequence, "fixed", *(k.reference for k in cr.euler_rate_kernels(sequence, axes="fixed")))
 
 
@@ -78,18 +85,22 @@ def test_euler_rates_worked_example():
     np.testing.assert_allclose(Omega, [[0, -sp, st_ * cp], [0, cp, st_ * sp], [1, 0, ct]], atol=1e-15)
     inverse = [[-cp * ct / st_, -sp * ct / st_, 1], [-sp, cp, 0], [cp / st_, sp / st_, 0]]
     w = np.array([0.2, -0.5, 0.9])
-    np.testing.assert_allclose(cr.euler_rates_from_world_velocity([0.3, 0.7, 5.0], w, **options), inverse @ w, atol=1e-14)
+    np.testing.assert_allclose(cr.euler_rates_from_world_velocity([0.3, 0.7, 5.0], w, **options), inverse @ w,
+                               atol=1e-14)
 
 
 @pytest.mark.spec("S3-19")
-@pytest.mark.parametrize("sequence, middle", [("zyz", 0.0), ("zyz", np.pi), ("xyx", -np.pi), ("zyx", np.pi / 2), ("xyz", -np.pi / 2)])
+@pytest.mark.parametrize("sequence, middle", [("zyz", 0.0), ("zyz", np.pi), ("xyx", -np.pi), ("zyx", np.pi / 2),
+                                              ("xyz", -np.pi / 2)])
 @pytest.mark.parametrize("axes", ["moving", "fixed"])
 def test_euler_singularities(sequence, middle, axes):
     """There is no inverse; the message names a direction that no rates reach, and the map itself is still right."""
     angles = np.array([[0.3, 0.7, 0.1], [0.3, middle, 0.1]])
     for function, extra in ((cr.euler_rates_from_world_velocity, 1), (cr.euler_rates_from_body_velocity, 1),
-                            (cr.euler_second_rates_from_world_acceleration, 2), (cr.euler_second_rates_from_body_acceleration, 2)):
-        with pytest.raises(SingularityError, match=f"{sequence} angles 1 of the batch about {axes} axes are singular") as caught:
+                            (cr.euler_second_rates_from_world_acceleration,
+                             2), (cr.euler_second_rates_from_body_acceleration, 2)):
+        with pytest.raises(SingularityError,
+                           match=f"{sequence} angles 1 of the batch about {axes} axes are singular") as caught:
             function(angles, *[np.ones(3)] * extra, sequence=sequence, axes=axes)
     lost = np.array(json.loads(str(caught.value).split("along ")[1].split(";")[0]))
     Omega = cr.world_velocity_map_of_euler(angles[1], sequence=sequence, axes=axes)

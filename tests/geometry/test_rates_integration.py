@@ -45,9 +45,12 @@ def test_constant_rate(w, c0, chart, frame):
 @pytest.mark.parametrize("chart", CHARTS)
 @pytest.mark.parametrize("sense", [1.0, -1.0])
 def test_half_turns_that_are_touched_or_nearly_so(chart, sense):
-    """Swings about z by the angle reach sin(t): touched at the quarter periods for reach = pi, crossed twice for more, missed for less."""
+    """Swings about z by the angle reach sin(t): touched at the quarter periods for reach = pi, crossed twice for more,
+    missed for less.
+    """
     def found(reach, end=8.0):
-        path = cr.integrate_attitude(lambda t: [0.0, 0.0, reach * np.cos(t)], np.eye(3), [0.0, sense * end], frame="world", chart=chart)
+        path = cr.integrate_attitude(lambda t: [0.0, 0.0, reach * np.cos(t)], np.eye(3), [0.0, sense * end],
+                                     frame="world", chart=chart)
         return sense * path.half_turns
 
     np.testing.assert_allclose(found(np.pi), np.pi * np.array([0.5, 1.5, 2.5]), rtol=0, atol=1e-5)
@@ -59,7 +62,8 @@ def test_half_turns_that_are_touched_or_nearly_so(chart, sense):
 
 
 def test_a_body_that_stays_half_a_turn_away_is_one_half_turn():
-    path = cr.integrate_attitude(lambda t: [0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0], [0.0, 2.0], frame="body")  # w = 0 all the way
+    # w = 0 all the way
+    path = cr.integrate_attitude(lambda t: [0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0], [0.0, 2.0], frame="body")
     assert len(path.half_turns) == 1
 
 
@@ -68,9 +72,10 @@ def test_a_body_that_stays_half_a_turn_away_is_one_half_turn():
 def test_torque_free_body(chart):
     """Spec WE-05: the attitude of a tumbling body from its body rates; one half-turn, at t = 2.9034749037."""
     J = np.array([1.0, 2.0, 3.0])
-    rates = solve_ivp(lambda t, w: -np.cross(w, J * w) / J, (0, 10), [0.4, 1.0, -0.3], method="DOP853", rtol=1e-13, atol=1e-14,
-                      dense_output=True)
-    path = cr.integrate_attitude(lambda t: rates.sol(t), np.eye(3), [0.0, 1.0, 2.0, 3.0, 10.0], frame="body", chart=chart)
+    rates = solve_ivp(lambda t, w: -np.cross(w, J * w) / J, (0, 10), [0.4, 1.0, -0.3], method="DOP853", rtol=1e-13,
+                      atol=1e-14, dense_output=True)
+    path = cr.integrate_attitude(lambda t: rates.sol(t), np.eye(3), [0.0, 1.0, 2.0, 3.0, 10.0], frame="body",
+                                 chart=chart)
     np.testing.assert_allclose(path.half_turns, [2.9034749037], rtol=0, atol=1e-9)
     c = path.homogeneous[:, 1:] / path.homogeneous[:, :1]
     np.testing.assert_allclose(c[1], [0.305674727197, 0.508843969782, -0.233691524249], rtol=0, atol=1e-9)
@@ -82,7 +87,9 @@ def test_torque_free_body(chart):
 
 @pytest.mark.spec("S0-20", "S0-06")
 def test_what_the_path_reports():
-    """Charts and re-centrings in one chart, the drift of the norm in the other; results are unit, continuous, and known in between."""
+    """Charts and re-centrings in one chart, the drift of the norm in the other; results are unit, continuous, and known
+    in between.
+    """
     def w(t):
         return [np.sin(t), 2.0, np.cos(3 * t)]
 
@@ -108,7 +115,8 @@ def test_what_the_path_reports():
         assert abs(centred.at(t)[0]) < 1e-12
     crossings = np.sum(np.diff(np.sign(centred.homogeneous[:, 0])) != 0)
     assert len(centred.half_turns) == crossings > 1
-    np.testing.assert_allclose(centred.matrices, cr.integrate_attitude(w, np.eye(3), times, frame="world", chart="homogeneous").matrices,
+    np.testing.assert_allclose(centred.matrices,
+                               cr.integrate_attitude(w, np.eye(3), times, frame="world", chart="homogeneous").matrices,
                                rtol=0, atol=1e-9)
 
 
@@ -119,7 +127,8 @@ def angle_between(a, b):
 
 @pytest.mark.spec("S0-20")
 @settings(max_examples=15)
-@given(unit_quaternions(), vectors(3), st.sampled_from(CHARTS), st.sampled_from(["world", "body"]), st.sampled_from([1.0, -1.0]))
+@given(unit_quaternions(), vectors(3), st.sampled_from(CHARTS), st.sampled_from(["world", "body"]),
+       st.sampled_from([1.0, -1.0]))
 def test_any_start_forwards_and_backwards(q, w, chart, frame, sense):
     """Starts at half-turns, and times that run backwards, are nothing special."""
     path = cr.integrate_attitude(lambda t: w, q, sense * np.array([0.0, 0.7, 2.0]), frame=frame, chart=chart)

@@ -1,4 +1,6 @@
-"""Angular velocity and acceleration from measured points: both forms, degenerate sets, and whether the data can be rigid."""
+"""Angular velocity and acceleration from measured points: both forms, degenerate sets, and whether the data can be
+rigid.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from cayley.geometry import rates as cr
 from geometry.strategies import rotation_matrices, vectors
 
 POINTS = np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 3]])
-OMEGA, OMEGADOT, V0, A0 = np.array([1.0, -2, 3]), np.array([0.5, 0.25, -1]), np.array([0.1, 0.2, 0.3]), np.array([-1.0, 0, 2])
+OMEGA, OMEGADOT, V0, A0 = np.array([1.0, -2, 3]), np.array([0.5, 0.25, -1]), np.array([0.1, 0.2,
+                                                                                       0.3]), np.array([-1.0, 0, 2])
 
 
 def rigid(points, w=OMEGA, dw=OMEGADOT, v0=V0, a0=A0):
@@ -92,16 +95,20 @@ def test_both_forms_agree(points, w, dw, v0, a0):
     assume(extents[1] > 1e-5 * extents[0] and extents[0] > 0.1)
     velocities, accelerations = rigid(points, w, dw, v0, a0)
     # what rounding of points and velocities leaves: in proportion to the condition of the equations, not to its square
-    size = (1 + np.max(np.abs(velocities)) + np.max(np.abs(accelerations)) + (1 + w @ w) * np.max(np.abs(points))) / extents[1]
+    size = (1 + np.max(np.abs(velocities)) + np.max(np.abs(accelerations)) +
+            (1 + w @ w) * np.max(np.abs(points))) / extents[1]
     np.testing.assert_allclose(cr.angular_velocity_from_points(points, velocities), w, rtol=0, atol=1e-13 * size)
-    np.testing.assert_allclose(cr.angular_acceleration_from_points(points, w, accelerations), dw, rtol=0, atol=1e-13 * size)
+    np.testing.assert_allclose(cr.angular_acceleration_from_points(points, w, accelerations), dw, rtol=0,
+                               atol=1e-13 * size)
     P = arms.T
     D = (np.trace(P) * np.eye(3) - P) / 2
     condition = np.linalg.cond(D)
     if condition < 1e4:
         size = condition * (1 + np.max(np.abs(velocities)) + np.max(np.abs(accelerations))) / np.linalg.norm(D)
-        np.testing.assert_allclose(cr.angular_velocity_from_points_by_trace(points, velocities), w, rtol=0, atol=1e-13 * size)
-        np.testing.assert_allclose(cr.angular_acceleration_from_points_by_trace(points, w, accelerations), dw, rtol=0, atol=1e-13 * size)
+        np.testing.assert_allclose(cr.angular_velocity_from_points_by_trace(points, velocities), w, rtol=0,
+                                   atol=1e-13 * size)
+        np.testing.assert_allclose(cr.angular_acceleration_from_points_by_trace(points, w, accelerations), dw, rtol=0,
+                                   atol=1e-13 * size)
 
 
 @pytest.mark.spec("S2-26", "S2-27")
@@ -116,14 +123,16 @@ def test_thin_sets_lose_digits_once_not_twice(thin, n):
     velocities, accelerations = rigid(points, v0=np.zeros(3), a0=np.zeros(3))
     allowed = 2e-16 * 40 / thin
     np.testing.assert_allclose(cr.angular_velocity_from_points(points, velocities), OMEGA, rtol=0, atol=allowed)
-    np.testing.assert_allclose(cr.angular_acceleration_from_points(points, OMEGA, accelerations), OMEGADOT, rtol=0, atol=4 * allowed)
+    np.testing.assert_allclose(cr.angular_acceleration_from_points(points, OMEGA, accelerations), OMEGADOT, rtol=0,
+                               atol=4 * allowed)
     found = cr.rigid_rates_from_points(points, velocities, accelerations)
     np.testing.assert_allclose(found.angular_velocity, OMEGA, rtol=0, atol=allowed)
     noisy = velocities + 1e-3 * random.normal(size=velocities.shape)
     centred = points - points.mean(axis=0)
     equations = np.concatenate([np.stack([np.cross(e, p) for e in np.eye(3)], axis=1) for p in centred])
     best = np.linalg.lstsq(equations, (noisy - noisy.mean(axis=0)).ravel(), rcond=None)[0]
-    np.testing.assert_allclose(cr.angular_velocity_from_points(points, noisy), best, rtol=0, atol=1e-3 * (1e-10 + 1e-15 / thin) / thin)
+    np.testing.assert_allclose(cr.angular_velocity_from_points(points, noisy), best, rtol=0, atol=1e-3 *
+                               (1e-10 + 1e-15 / thin) / thin)
 
 
 def test_shapes_that_are_no_points():
@@ -157,7 +166,9 @@ def test_more_points_are_least_squares():
 
 
 @pytest.mark.spec("S2-28")
-@given(st.tuples(vectors(), vectors(), vectors()).map(np.array), st.tuples(vectors(), vectors(), vectors()).map(np.array))
+@given(
+    st.tuples(vectors(), vectors(), vectors()).map(np.array),
+    st.tuples(vectors(), vectors(), vectors()).map(np.array))
 def test_compatibility_of_any_data(points, velocities):
     """The residuals are the definitions; and the matrix says what the three distances say, no more and no less."""
     found = cr.velocity_compatibility(points, velocities)
@@ -179,7 +190,9 @@ def test_compatibility_of_any_data(points, velocities):
 
 @pytest.mark.spec("S2-28")
 def test_three_conditions_are_independent():
-    """Spec E-28: the six elements of the matrix, as functions of nine velocities, have rank three, and so have the three distances."""
+    """Spec E-28: the six elements of the matrix, as functions of nine velocities, have rank three, and so have the
+    three distances.
+    """
     random = np.random.default_rng(5)
     points = random.normal(size=(3, 3))
     columns = [cr.velocity_compatibility(points, e.reshape(3, 3)) for e in np.eye(9)]

@@ -1,4 +1,6 @@
-"""Angular velocity and acceleration of every parameterisation and back, against curves in 60 digits, half-turns included."""
+"""Angular velocity and acceleration of every parameterisation and back, against curves in 60 digits, half-turns
+included.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from geometry.strategies import homogeneous_forms, rotation_matrices, unit_quate
 
 AXES = [(0, 0, 1), (1, 1, -1), (0.3, -0.5, 0.7)]
 ORDINARY = [attitude(axis, angle) for axis in AXES for angle in (0.0, 1e-300, 1e-16, 1e-8, 1e-4, 0.3, 0.99, 1.01, 2.0)]
-NEAR_HALF_TURNS = [attitude(axis, short_of_half_turn=short) for axis in AXES for short in (1e-16, 1e-8, 1e-3)] + half_turns()[:5]
+NEAR_HALF_TURNS = [attitude(axis, short_of_half_turn=short) for axis in AXES
+                   for short in (1e-16, 1e-8, 1e-3)] + half_turns()[:5]
 WHOLE_GROUP = ORDINARY + NEAR_HALF_TURNS
 
 CHARTS = {
@@ -55,9 +58,12 @@ def test_rates_on_the_whole_group(chart):
 
 @pytest.mark.spec("S0-19")
 def test_rates_of_the_vector_parameter():
-    """Short of a half-turn c and dc, as doubles, tell the angular velocity only to rounding times |c|: not the formula's fault."""
+    """Short of a half-turn c and dc, as doubles, tell the angular velocity only to rounding times |c|: not the
+    formula's fault.
+    """
     velocity, acceleration, rate_from, second_from = functions("vector_parameter")
-    for start in [*ORDINARY, *[attitude(axis, short_of_half_turn=short) for axis in AXES for short in (1e-6, 1e-3, 0.1)]]:
+    for start in [
+            *ORDINARY, *[attitude(axis, short_of_half_turn=short) for axis in AXES for short in (1e-6, 1e-3, 0.1)]]:
         curve = em.curve(start)
         c, dc, ddc = em.rates(lambda t, at=curve.at: em.vector_parameter(at(t)))
         size = 1 + np.linalg.norm(c)
@@ -97,7 +103,8 @@ def test_the_norm_is_kept_and_the_frames_agree(q, w):
 @given(homogeneous_forms(), vectors(), vectors())
 def test_homogeneous_forms_of_every_size(h, w, dw):
     size = np.linalg.norm(h)
-    dh, ddh = cr.homogeneous_rate_from_world_velocity(h, w), cr.homogeneous_second_rate_from_world_acceleration(h, w, dw)
+    dh, ddh = cr.homogeneous_rate_from_world_velocity(h,
+                                                      w), cr.homogeneous_second_rate_from_world_acceleration(h, w, dw)
     found = cr.angular_velocity_from_homogeneous_rate(h, dh)
     close(found.world, w)
     assert abs(found.stretch) <= 1e-14 * (1 + np.linalg.norm(w))
@@ -109,7 +116,8 @@ def test_homogeneous_forms_of_every_size(h, w, dw):
 @given(vectors(), vectors())
 def test_hat_and_vee(a, b):
     np.testing.assert_array_equal(vee(hat(a)), a)
-    np.testing.assert_allclose(hat(a) @ b, np.cross(a, b), rtol=0, atol=1e-14 * (1 + np.linalg.norm(a) * np.linalg.norm(b)))
+    np.testing.assert_allclose(
+        hat(a) @ b, np.cross(a, b), rtol=0, atol=1e-14 * (1 + np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 @pytest.mark.spec("S0-03", "S2-21")
@@ -142,7 +150,8 @@ def test_angular_velocity_by_differences():
     t, h = 0.7, 1e-5
     dR = (R(t + h) - R(t - h)) / (2 * h)
     found = cr.angular_velocity_from_matrix_rate(R(t), dR)
-    exact = np.array([0.3, -0.8, 0.5]) + Rotation.from_rotvec(np.array([0.3, -0.8, 0.5]) * t).as_matrix() @ [0, 0, 2 * t]
+    exact = np.array([0.3, -0.8, 0.5
+                      ]) + Rotation.from_rotvec(np.array([0.3, -0.8, 0.5]) * t).as_matrix() @ [0, 0, 2 * t]
     np.testing.assert_allclose(found.world, exact, atol=1e-9)
     np.testing.assert_allclose(R(t) @ found.body, found.world, atol=1e-9)
     assert found.defect < 1e-9
@@ -151,7 +160,8 @@ def test_angular_velocity_by_differences():
 @pytest.mark.parametrize("bad, message", [(np.diag([1.0, 1.0, -1.0]), "reflection"), (1.1 * np.eye(3), "scaled"),
                                           (np.full((3, 3), np.nan), "NaN")])
 def test_what_is_not_a_rotation_is_refused(bad, message):
-    for function, arguments in ((cr.angular_velocity_from_matrix_rate, [np.eye(3)]), (cr.matrix_rate_from_world_velocity, [np.ones(3)]),
+    for function, arguments in ((cr.angular_velocity_from_matrix_rate,
+                                 [np.eye(3)]), (cr.matrix_rate_from_world_velocity, [np.ones(3)]),
                                 (cr.angular_acceleration_from_matrix_rates, [np.eye(3), np.eye(3)])):
         with pytest.raises(GeometryError, match=message):
             function(bad, *arguments)
@@ -173,8 +183,10 @@ def test_the_element_of_a_batch_is_named():
 @pytest.mark.parametrize("angle", [2 * np.pi, 4 * np.pi, -2 * np.pi])
 def test_full_turns_of_the_rotation_vector_are_singular(angle):
     l = angle * np.array([1.0, 2.0, 2.0]) / 3
-    for function, arguments in ((cr.rotation_vector_rate_from_world_velocity, 1), (cr.rotation_vector_rate_from_body_velocity, 1),
-                                (cr.rotation_vector_second_rate_from_world_acceleration, 2), (cr.world_velocity_map_inverse, 0)):
+    for function, arguments in ((cr.rotation_vector_rate_from_world_velocity,
+                                 1), (cr.rotation_vector_rate_from_body_velocity,
+                                      1), (cr.rotation_vector_second_rate_from_world_acceleration, 2),
+                                (cr.world_velocity_map_inverse, 0)):
         with pytest.raises(SingularityError, match="full turn"):
             function(l, *[np.ones(3)] * arguments)
     close(cr.angular_velocity_from_rotation_vector_rate(l, l).world, l)

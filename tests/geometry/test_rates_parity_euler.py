@@ -1,4 +1,6 @@
-"""The kernels of Euler rates in every back end, for a proper sequence about moving and a Tait-Bryan one about fixed axes."""
+"""The kernels of Euler rates in every back end, for a proper sequence about moving and a Tait-Bryan one about fixed
+axes.
+"""
 
 import numpy as np
 import pytest

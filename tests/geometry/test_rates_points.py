@@ -1,4 +1,6 @@
-"""Velocities and accelerations of points, angular velocity from a point, frames on moving frames, the instantaneous screw axis."""
+"""Velocities and accelerations of points, angular velocity from a point, frames on moving frames, the instantaneous
+screw axis.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from geometry.strategies import axes, homogeneous_forms, vectors
 
 
 def close(found, expected, size=1.0, tolerance=1e-13):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(found, expected, rtol=0,
+                               atol=tolerance * max(size, np.max(np.abs(expected), initial=0.0)))
 
 
 CURVE = em.curve(attitude((1, -2, 0.5), 2.2))
@@ -57,7 +60,8 @@ def test_acceleration_matrix(a_q, w, dw, arm):
     W = cr.acceleration_matrix(w, dw)
     close(vee(W), dw, 1 + w @ w)
     close(W + W.T, 2 * (np.outer(w, w) - (w @ w) * np.eye(3)), 1 + w @ w)
-    close(cr.acceleration_of_body_point(a_q, w, dw, arm), a_q + np.cross(dw, arm) + np.cross(w, np.cross(w, arm)), 1 + 10 * (w @ w))
+    close(cr.acceleration_of_body_point(a_q, w, dw, arm), a_q + np.cross(dw, arm) + np.cross(w, np.cross(w, arm)),
+          1 + 10 * (w @ w))
 
 
 @pytest.mark.spec("S2-23")
@@ -72,7 +76,8 @@ def test_two_theorems_of_rigid_velocities(v_q, w, p, q):
 
 @pytest.mark.spec("S3-22")
 def test_frames_on_moving_frames():
-    """The composed rotation R_ab(t) R_bc(t), differentiated in 60 digits; and the shared chain of three by two routes."""
+    """The composed rotation R_ab(t) R_bc(t), differentiated in 60 digits; and the shared chain of three by two routes.
+    """
     second = em.curve(attitude((0, 1, 1), short_of_half_turn=0))
 
     def product(t):
@@ -120,7 +125,8 @@ def test_a_turning_point_and_no_orientation_vector():
     def at(t):
         return Rotation.from_rotvec(axis * speed * t).apply(p0)
     w = cr.angular_velocity_about_axis(axis, speed)
-    np.testing.assert_allclose(cr.velocity_of_body_point(np.zeros(3), w, at(0.4)), (at(0.4 + h) - at(0.4 - h)) / (2 * h), atol=1e-9)
+    np.testing.assert_allclose(cr.velocity_of_body_point(np.zeros(3), w, at(0.4)), (at(0.4 + h) - at(0.4 - h)) /
+                               (2 * h), atol=1e-9)
 
     def first_x(t):
         return np.array([1.0, 0, 0]) if t < 1 else np.array([0, 1.0, 0])

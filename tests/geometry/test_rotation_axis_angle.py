@@ -1,4 +1,6 @@
-"""Axis and angle, and the rotation vector: Rodrigues' formula, its matrix, and both directions of every relation with the others."""
+"""Axis and angle, and the rotation vector: Rodrigues' formula, its matrix, and both directions of every relation with
+the others.
+"""
 
 import numpy as np
 import pytest
@@ -34,7 +36,8 @@ def test_rodrigues_agrees_with_every_other_way_to_turn_a_vector(axis, angle, x):
     close(found, rot.rotate_by_vector_parameter(rot.vector_parameter_from_axis_angle(axis, angle), x))
     close(found, rot.rotate_by_homogeneous(rot.homogeneous_from_axis_angle(axis, angle), x))
     close(found, Rotation.from_rotvec(angle * axis).apply(x))
-    w, (a, b, c) = np.cos(angle / 2), np.sin(angle / 2) * axis  # the spinor matrix U = w - i v.sigma turns X = x.sigma into U X U^+
+    # the spinor matrix U = w - i v.sigma turns X = x.sigma into U X U^+
+    w, (a, b, c) = np.cos(angle / 2), np.sin(angle / 2) * axis
     U = np.array([[w - 1j * c, -b - 1j * a], [b - 1j * a, w + 1j * c]])
     X = U @ np.array([[x[2], x[0] - 1j * x[1]], [x[0] + 1j * x[1], -x[2]]]) @ U.conj().T
     close(found, [X[1, 0].real, X[1, 0].imag, X[0, 0].real])
@@ -67,7 +70,8 @@ def test_the_matrix_is_the_exponential_and_has_the_printed_entries(axis, angle):
     ex, ey, ez = axis
     c, s = np.cos(angle), np.sin(angle)
     close(Q[0], [ex**2 + c * (1 - ex**2), ex * ey * (1 - c) - s * ez, ex * ez * (1 - c) + s * ey], 1e-15)
-    close(Q[2, 1], ey * ez * (1 - c) + ex * s, 1e-15)  # the element that Yamamoto (B.13) prints with a cosine, spec E3-36
+    # the element that Yamamoto (B.13) prints with a cosine, spec E3-36
+    close(Q[2, 1], ey * ez * (1 - c) + ex * s, 1e-15)
     close(Q, np.outer(axis, axis) + c * (np.eye(3) - np.outer(axis, axis)) + s * hat(axis), 1e-15)
     close(rot.matrix_from_axis_angle(-axis, -angle), Q, 0)
 
@@ -86,17 +90,20 @@ def test_worked_example_we_01():
 @pytest.mark.spec("S3-06")
 def test_worked_example_w3_03():
     k = np.array([1.0, 2.0, -2.0]) / 3
-    close(rot.matrix_from_axis_angle(k, 0.9), [[0.6636533051, 0.6063046135, 0.4381312660], [-0.4381312660, 0.7897833157, -0.4292823173],
-                                               [-0.6063046135, 0.0929356224, 0.7897833157]], 6e-11)
+    close(rot.matrix_from_axis_angle(k, 0.9),
+          [[0.6636533051, 0.6063046135, 0.4381312660], [-0.4381312660, 0.7897833157, -0.4292823173],
+           [-0.6063046135, 0.0929356224, 0.7897833157]], 6e-11)
     close(rot.rotate_by_axis_angle(k, 0.9, [0.3, -0.4, 0.8]), [0.307079159, -0.7907785599, 0.4127610195], 6e-11)
 
 
 @pytest.mark.spec("S0-01", "S2-05", "S3-06")
-@pytest.mark.parametrize("use", [rot.matrix_from_axis_angle, rot.quaternion_from_axis_angle, rot.rotation_vector_from_axis_angle,
-                                 rot.vector_parameter_from_axis_angle, rot.homogeneous_from_axis_angle,
-                                 lambda axis, angle: rot.rotate_by_axis_angle(axis, angle, np.ones(3))])
+@pytest.mark.parametrize("use", [
+    rot.matrix_from_axis_angle, rot.quaternion_from_axis_angle, rot.rotation_vector_from_axis_angle,
+    rot.vector_parameter_from_axis_angle, rot.homogeneous_from_axis_angle,
+    lambda axis, angle: rot.rotate_by_axis_angle(axis, angle, np.ones(3))])
 def test_axes_that_are_not_unit_are_refused_with_their_length(use):
-    with pytest.raises(GeometryError, match=r"axis is not a unit vector: its length is 1\.0000002, not 1 \(1e-08 is allowed\)"):
+    with pytest.raises(GeometryError,
+                       match=r"axis is not a unit vector: its length is 1\.0000002, not 1 \(1e-08 is allowed\)"):
         use(np.array([0.0, 0.0, 1 + 2e-7]), 0.3)
     with pytest.raises(GeometryError, match=r"axis 1 of the batch is not a unit vector: its length is 0"):
         use(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), 0.3)
@@ -113,7 +120,8 @@ def test_axes_of_extractions():
         axis, angle = rot.axis_angle_from_matrix(encoded("matrix", exact)[0])
         assert abs(np.linalg.norm(axis) - 1) <= 4e-16 and 0 <= angle <= np.pi
     for rotation in (rot.axis_angle_from_matrix(np.eye(3)), rot.axis_angle_from_quaternion([-1.0, 0.0, 0.0, 0.0]),
-                     rot.axis_angle_from_rotation_vector(np.zeros(3)), rot.axis_angle_from_vector_parameter(np.zeros(3))):
+                     rot.axis_angle_from_rotation_vector(np.zeros(3)),
+                     rot.axis_angle_from_vector_parameter(np.zeros(3))):
         np.testing.assert_array_equal(rotation.axis, [0, 0, 1])
         assert rotation.angle == 0
     for exact in half_turns():
@@ -123,7 +131,8 @@ def test_axes_of_extractions():
 
 
 @pytest.mark.spec("S2-11")
-@pytest.mark.parametrize("angle", [0.0, 1e-300, 1e-16, 1e-8, 1e-3, 1.0, 2.0, 3.0, np.pi - 1e-3, np.pi - 1e-8, np.pi - 1e-15, np.pi])
+@pytest.mark.parametrize(
+    "angle", [0.0, 1e-300, 1e-16, 1e-8, 1e-3, 1.0, 2.0, 3.0, np.pi - 1e-3, np.pi - 1e-8, np.pi - 1e-15, np.pi])
 def test_rodrigues_parameters_and_axis_angle(angle):
     """b = tan(phi/2) e both ways; b = 0; and the double next to pi, whose b is long but finite."""
     for direction in AXES:

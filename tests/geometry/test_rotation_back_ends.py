@@ -1,4 +1,6 @@
-"""The kernels that only combine others, in every back end. (Those with a formula of their own are run through in their own tests.)"""
+"""The kernels that only combine others, in every back end. (Those with a formula of their own are run through in their
+own tests.)
+"""
 
 import pytest
 

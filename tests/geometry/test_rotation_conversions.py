@@ -1,4 +1,6 @@
-"""Every pair of parameterisations, over the whole group, against 60 digits; beside SciPy; with derivatives; in single precision."""
+"""Every pair of parameterisations, over the whole group, against 60 digits; beside SciPy; with derivatives; in single
+precision.
+"""
 
 import numpy as np
 import pytest
@@ -56,7 +58,8 @@ def test_what_should_have_length_one_has(name):
         if source != name:
             found = converted(source, name, arguments(source, [a for a in GROUP if has_finite_parameter(a)]))[0]
             wanted = 1.0 if (source, name) != ("vector_parameter", "homogeneous") else found[:, :1]
-            assert np.all(np.abs(np.linalg.norm(found, axis=1) - 1) <= 4e-16) or np.all(found[:, 0] == np.squeeze(wanted))
+            assert np.all(np.abs(np.linalg.norm(found, axis=1) - 1) <= 4e-16) or np.all(found[:,
+                                                                                              0] == np.squeeze(wanted))
 
 
 @pytest.mark.parametrize("source", ["matrix", "quaternion", "homogeneous"])
@@ -80,14 +83,17 @@ def test_the_finite_parameter_of_a_half_turn_in_a_batch_is_refused_with_its_plac
 @pytest.mark.spec("S0-17")
 @pytest.mark.parametrize("angle", [1e-300, 1e-160, 1e-30, 1e-12, 1e-8, 1e-6, 1e-4, 1e-2])
 def test_small_rotations_keep_all_their_digits(angle):
-    """Not only small errors: the tiny components themselves are right, through every parameterisation that can hold them."""
+    """Not only small errors: the tiny components themselves are right, through every parameterisation that can hold
+    them.
+    """
     exact = attitude((0.3, -0.5, 0.7), angle)
     wanted = np.array([float(exact.angle * e) for e in exact.axis])
     for source in NAMES:
         if source != "rotation_vector":
             found = converted(source, "rotation_vector", encoded(source, exact))[0]
             np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=0, err_msg=source)
-        axis, size = (source == "axis_angle" and encoded(source, exact)) or converted(source, "axis_angle", encoded(source, exact))
+        axis, size = (source == "axis_angle" and encoded(source, exact)) or converted(
+            source, "axis_angle", encoded(source, exact))
         np.testing.assert_allclose(size * axis, wanted, rtol=1e-15, atol=0, err_msg=source)
 
 
@@ -104,7 +110,9 @@ def test_homogeneous_forms_of_any_size_are_the_same_rotation(scale):
 
 SCIPY_FROM = {"matrix": Rotation.from_matrix, "quaternion": lambda q: Rotation.from_quat(q, scalar_first=True),
               "rotation_vector": Rotation.from_rotvec}
-SCIPY_AS = {"matrix": Rotation.as_matrix, "quaternion": lambda r: r.as_quat(scalar_first=True), "rotation_vector": Rotation.as_rotvec}
+SCIPY_AS = {
+    "matrix": Rotation.as_matrix, "quaternion": lambda r: r.as_quat(scalar_first=True),
+    "rotation_vector": Rotation.as_rotvec}
 
 
 @pytest.mark.parametrize("source", SCIPY_FROM)
@@ -154,20 +162,26 @@ def test_derivatives_by_the_rotation_vector_are_right_everywhere(target):
     for angle in (0.0, 1e-300, 1e-160, 1e-20, 1e-8, 1e-4, 0.1, 0.999999, 1.000001, 1.9, 2.1, 3.0):
         r = angle * np.array([2.0, -1.0, 2.0]) / 3.0
         wanted = numeric_derivative(target, r)
-        np.testing.assert_allclose(derivative(r).reshape(wanted.shape), wanted, rtol=0, atol=2e-14 * np.abs(wanted).max())
+        np.testing.assert_allclose(
+            derivative(r).reshape(wanted.shape), wanted, rtol=0, atol=2e-14 * np.abs(wanted).max())
 
 
 def test_the_derivative_of_the_exponential_at_zero_is_the_generators():
     generators = np.cross(np.eye(3)[:, None, :], np.eye(3)[None, :, :]).transpose(0, 2, 1)  # hat(e_k)
-    np.testing.assert_array_equal(rot.matrix_from_rotation_vector.jacobian("r")(np.zeros(3)), np.moveaxis(generators, 0, -1))
+    np.testing.assert_array_equal(
+        rot.matrix_from_rotation_vector.jacobian("r")(np.zeros(3)), np.moveaxis(generators, 0, -1))
 
 
 @given(unit_quaternions())
 def test_derivatives_of_logarithm_and_exponential_are_inverse(q):
-    """log(exp(r)) is r; beyond the cut at the half-turn, where rounding may put r, it is r - 2 pi r/|r|. Both have their derivatives."""
+    """log(exp(r)) is r; beyond the cut at the half-turn, where rounding may put r, it is r - 2 pi r/|r|.
+
+    Both have their derivatives.
+    """
     r = rot.rotation_vector_from_quaternion(q)
     there = rot.quaternion_from_rotation_vector(r)
-    chain = rot.rotation_vector_from_quaternion.jacobian("q")(there) @ rot.quaternion_from_rotation_vector.jacobian("r")(r)
+    chain = rot.rotation_vector_from_quaternion.jacobian("q")(there) @ rot.quaternion_from_rotation_vector.jacobian(
+        "r")(r)
     across = np.eye(3) - np.outer(r, r) / (r @ r) if there[0] < 0 else np.zeros((3, 3))
     np.testing.assert_allclose(chain, np.eye(3) - 2 * across, rtol=0, atol=1e-13)
 
@@ -199,7 +213,8 @@ def test_round_trips_of_a_matrix(R):
 @given(unit_quaternions())
 def test_both_quaternions_of_a_rotation_give_the_same_result(q):
     for target in ("matrix", "axis_angle", "rotation_vector"):
-        for one, other in zip(converted("quaternion", target, (q,)), converted("quaternion", target, (-q,)), strict=True):
+        for one, other in zip(converted("quaternion", target, (q,)), converted("quaternion", target, (-q,)),
+                              strict=True):
             half_turn = q[0] == 0 and target != "matrix" and np.ndim(one)
             np.testing.assert_array_equal(one, -other if half_turn else other)
 
@@ -219,9 +234,11 @@ def test_modified_rodrigues_parameters_agree_with_scipy_and_never_grow(q):
     assert np.linalg.norm(p) <= 1 + 1e-15
     assert attitude_error("matrix", (rot.matrix_from_modified_rodrigues(p),), [MP.mpf(e) for e in q]) <= BOUND
     R = rot.matrix_from_quaternion(q)
-    np.testing.assert_allclose(rot.matrix_from_modified_rodrigues(rot.modified_rodrigues_from_matrix(R)), R, rtol=0, atol=4e-15)
+    np.testing.assert_allclose(rot.matrix_from_modified_rodrigues(rot.modified_rodrigues_from_matrix(R)), R, rtol=0,
+                               atol=4e-15)
     peer = Rotation.from_mrp(p).as_matrix()
-    np.testing.assert_allclose(rot.matrix_from_quaternion(rot.quaternion_from_modified_rodrigues(p)), peer, rtol=0, atol=4e-15)
+    np.testing.assert_allclose(rot.matrix_from_quaternion(rot.quaternion_from_modified_rodrigues(p)), peer, rtol=0,
+                               atol=4e-15)
 
 
 # Single precision
@@ -235,4 +252,5 @@ def test_single_precision(source):
         if target != source:
             found = converted(source, target, values)
             assert all(f.dtype == np.float32 for f in found)
-            assert largest_error(target, tuple(f.astype(np.float64) for f in found), attitudes) <= 18 * np.finfo(np.float32).eps, target
+            assert largest_error(target, tuple(f.astype(np.float64) for f in found),
+                                 attitudes) <= 18 * np.finfo(np.float32).eps, target

@@ -1,4 +1,6 @@
-"""Tables 1 to 3 of the first seed: the claims regenerated from their own steps, beside counts of programs, and which of them hold."""
+"""Tables 1 to 3 of the first seed: the claims regenerated from their own steps, beside counts of programs, and which of
+them hold.
+"""
 
 import numpy as np
 import pytest
@@ -26,8 +28,9 @@ def test_the_totals_of_table_1_follow_from_its_steps(parameters, matrices, vecto
 
 @pytest.mark.parametrize("n", [1, 2, 7, 50])
 def test_the_formulas_of_table_1_in_n(n):
-    totals = {"Eulerian angles": ((20, 10, 6), (13, 4, 14, 3, 5)), "Bryant angles": ((22, 10, 6), (15, 4, 12, 3, 3)),
-              "Euler parameters": ((19, 16, 0), (13, 4, 16, 3, 0)), "Denavit-Hartenberg": ((14, 8, 4), (11, 4, 12, 3, 2))}
+    totals = {
+        "Eulerian angles": ((20, 10, 6), (13, 4, 14, 3, 5)), "Bryant angles": ((22, 10, 6), (15, 4, 12, 3, 3)),
+        "Euler parameters": ((19, 16, 0), (13, 4, 16, 3, 0)), "Denavit-Hartenberg": ((14, 8, 4), (11, 4, 12, 3, 2))}
     for chain in rotation_operation_table(n).chains:
         (m, a, f), (p, q, r, s, g) = totals[chain.parameters]
         assert chain.matrices_claimed == Cost(m * n, a * n, f * n)
@@ -35,13 +38,15 @@ def test_the_formulas_of_table_1_in_n(n):
 
 
 def test_claims_that_the_printed_formulas_confirm():
-    for title in ("Eulerian angles: matrix B", "Bryant angles: matrix B", "Denavit-Hartenberg: matrix B", "Denavit-Hartenberg: B p",
-                  "Denavit-Hartenberg: c"):
+    for title in ("Eulerian angles: matrix B", "Bryant angles: matrix B", "Denavit-Hartenberg: matrix B",
+                  "Denavit-Hartenberg: B p", "Denavit-Hartenberg: c"):
         assert STEPS[title].formula == STEPS[title].claimed, title
 
 
 def test_claims_that_do_not_hold():
-    """10 m of a composition leave out scalings, 14 m of O(c) p are not to be had, and 30 per cent are not saved (spec section 6, E-76)."""
+    """10 m of a composition leave out scalings, 14 m of O(c) p are not to be had, and 30 per cent are not saved (spec
+    section 6, E-76).
+    """
     assert STEPS["composition of two c"].formula == Cost(12, 12, 0, 1)
     assert STEPS["the same without the division"].formula == Cost(9, 12)
     assert STEPS["O(c) p"].formula == Cost(18, 15, 0, 1)
@@ -61,15 +66,18 @@ def test_function_calls_do_fall():
 
 def test_the_printed_formulas_are_the_rotations_they_claim_to_be():
     angles = np.array([0.4, 1.1, -0.7])
-    np.testing.assert_allclose(costs.eulerian_matrix(angles), rot.rotation_z(0.4) @ rot.rotation_x(1.1) @ rot.rotation_z(-0.7), atol=1e-15)
+    np.testing.assert_allclose(costs.eulerian_matrix(angles),
+                               rot.rotation_z(0.4) @ rot.rotation_x(1.1) @ rot.rotation_z(-0.7), atol=1e-15)
     bryant = rot.rotation_z(-0.7) @ rot.rotation_y(1.1) @ rot.rotation_x(0.4)
     np.testing.assert_allclose(costs.bryant_matrix(angles), bryant, atol=1e-15)
     np.testing.assert_allclose(rot.matrix_from_vector_parameter(costs.bryant_parameter(angles / 2)), bryant, atol=1e-15)
     passive = rot.rotation_z(-0.4) @ rot.rotation_x(-1.1) @ rot.rotation_z(0.7)  # spec WE-03
-    np.testing.assert_allclose(rot.matrix_from_vector_parameter(costs.eulerian_parameter(angles / 2)), passive, atol=1e-15)
+    np.testing.assert_allclose(rot.matrix_from_vector_parameter(costs.eulerian_parameter(angles / 2)), passive,
+                               atol=1e-15)
     link = costs.denavit_hartenberg_matrix(0.3, 0.5, 0.6, 0.4)
     np.testing.assert_allclose(link[:, :3], rot.rotation_z(0.3) @ rot.rotation_x(0.5), atol=1e-15)
-    np.testing.assert_allclose(rot.matrix_from_vector_parameter(costs.denavit_hartenberg_parameter(0.15, 0.25)), link[:, :3], atol=1e-15)
+    np.testing.assert_allclose(rot.matrix_from_vector_parameter(costs.denavit_hartenberg_parameter(0.15, 0.25)),
+                               link[:, :3], atol=1e-15)
     origin, point = np.array([0.6 * np.cos(0.3), 0.6 * np.sin(0.3), 0.4]), np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(costs.denavit_hartenberg_product(link, point), link[:, :3] @ point + origin, atol=1e-14)
     q = rot.normalize_quaternion([0.3, -0.5, 0.1, 0.8])

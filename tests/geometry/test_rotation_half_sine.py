@@ -39,7 +39,9 @@ def test_precision_next_to_half_turns():
 
 @pytest.mark.spec("S0-13")
 def test_half_sine_chart_over_the_whole_group():
-    """d = sin(phi/2) e of every attitude; and back, as far as d can hold it: to 1e-8 next to a half-turn, else to the last digit."""
+    """d = sin(phi/2) e of every attitude; and back, as far as d can hold it: to 1e-8 next to a half-turn, else to the
+    last digit.
+    """
     for exact in whole_group():
         d, = encoded("half_sine", exact)
         q, = encoded("quaternion", exact)
@@ -47,11 +49,13 @@ def test_half_sine_chart_over_the_whole_group():
         close(rot.half_sine_from_quaternion(-q), np.where(q[0] == 0, -d, d), 2e-16)
         for name in ("matrix", "axis_angle", "rotation_vector"):
             found = getattr(rot, f"half_sine_from_{name}")(*encoded(name, exact))
-            either = exact.cosine < 1e-15  # rounding may have put the value on the half-turn, with its two axes, or beyond
+            # rounding may have put the value on the half-turn, with its two axes, or beyond
+            either = exact.cosine < 1e-15
             assert min(np.abs(found - d).max(), np.abs(found + d).max() if either else 1) <= 4e-16
         bound = 4e-15 if exact.cosine > 0.1 else 6e-8
         for name, use in (("matrix", rot.matrix_from_half_sine), ("quaternion", rot.quaternion_from_half_sine),
-                          ("homogeneous", rot.homogeneous_from_half_sine), ("rotation_vector", rot.rotation_vector_from_half_sine)):
+                          ("homogeneous", rot.homogeneous_from_half_sine), ("rotation_vector",
+                                                                            rot.rotation_vector_from_half_sine)):
             assert attitude_error(name, (use(d),), exact) <= bound
         assert attitude_error("axis_angle", rot.axis_angle_from_half_sine(d), exact) <= bound
 
@@ -67,7 +71,8 @@ def test_second_chart_and_its_composition(a, b):
     close(rot.vector_parameter_from_half_sine(d), a, 1e-9 * (1 + a @ a))
     together = rot.compose_half_sines(d, e)
     cosine = np.sqrt(1 - d @ d) * np.sqrt(1 - e @ e) - d @ e
-    close(rot.matrix_from_half_sine(together), O(a) @ O(b), 1e-14 if abs(cosine) > 0.1 and s > 0.1 and 1 - e @ e > 0.01 else 2e-7)
+    close(rot.matrix_from_half_sine(together),
+          O(a) @ O(b), 1e-14 if abs(cosine) > 0.1 and s > 0.1 and 1 - e @ e > 0.01 else 2e-7)
     product_form = rot.compose_homogeneous([1.0, *a], [1.0, *b])
     assume(abs(product_form[0]) > 1e-6 * np.abs(product_form).max())
     close(together, rot.half_sine_from_homogeneous(product_form), 1e-9)  # with the sign of a positive hidden cosine

@@ -36,7 +36,8 @@ def test_interpolation_against_scipy():
     ends = random.normal(size=(2, 4))
     slerp = Slerp([0, 1], Rotation.from_quat(ends, scalar_first=True))
     times = np.linspace(0, 1, 11)
-    close(rot.matrix_from_homogeneous(rot.interpolate_shortest(ends[0], ends[1], times)), slerp(times).as_matrix(), 4e-15)
+    close(rot.matrix_from_homogeneous(rot.interpolate_shortest(ends[0], ends[1], times)),
+          slerp(times).as_matrix(), 4e-15)
 
 
 def test_the_two_ways_between_attitudes_a_half_turn_apart():

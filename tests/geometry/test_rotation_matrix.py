@@ -1,4 +1,6 @@
-"""Rotation matrices and frames: elementary rotations, refusal of what is no rotation, projection, the two readings, sequences."""
+"""Rotation matrices and frames: elementary rotations, refusal of what is no rotation, projection, the two readings,
+sequences.
+"""
 
 import numpy as np
 import pytest
@@ -31,7 +33,8 @@ def hat(v):
 def test_elementary_rotations(angle):
     for axis, rotation in zip(UNIT, ELEMENTARY, strict=True):
         R = rotation(angle)
-        assert attitude_error("matrix", (R,), [MP.cos(MP.mpf(angle) / 2), *[MP.sin(MP.mpf(angle) / 2) * e for e in axis]]) <= 4e-16
+        assert attitude_error("matrix", (R,),
+                              [MP.cos(MP.mpf(angle) / 2), *[MP.sin(MP.mpf(angle) / 2) * e for e in axis]]) <= 4e-16
         np.testing.assert_allclose(R, rot.matrix_from_axis_angle(axis, angle), rtol=0, atol=1e-15)
         np.testing.assert_array_equal(R @ axis, axis)
 
@@ -62,7 +65,9 @@ def test_components_are_the_scalar_products_with_the_axes(R, point):
 @pytest.mark.spec("S2-02", "S3-01")
 @given(rotation_matrices(), rotation_matrices())
 def test_direction_cosines(R_oa, R_ob):
-    """The nine scalar products of the axes of two frames; the columns are the axes of b in a; the transpose is the inverse."""
+    """The nine scalar products of the axes of two frames; the columns are the axes of b in a; the transpose is the
+    inverse.
+    """
     R_ab = rot.direction_cosines(R_oa, R_ob)
     for i in range(3):
         for j in range(3):
@@ -126,7 +131,8 @@ def test_frames_with_names_refuse_the_wrong_order():
     both = hand @ tool
     assert (both.of, both.in_) == ("tool", "base") and both.matrix.shape == (5, 3, 3)
     np.testing.assert_array_equal(both.matrix[2], rot.rotation_x(0.4) @ rot.rotation_z(0.5))
-    np.testing.assert_allclose(both.components([1.0, 2.0, 3.0], of="tool"), both.matrix @ [1.0, 2.0, 3.0], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(both.components([1.0, 2.0, 3.0], of="tool"), both.matrix @ [1.0, 2.0, 3.0], rtol=0,
+                               atol=1e-15)
     back = both.inverse()
     assert (back.of, back.in_) == ("base", "tool")
     np.testing.assert_allclose((back @ both).matrix, np.broadcast_to(UNIT, (5, 3, 3)), rtol=0, atol=1e-15)
@@ -156,7 +162,9 @@ def test_the_three_cases_of_the_source():
 @pytest.mark.spec("S2-14")
 @given(rotation_matrices(), st.lists(st.tuples(rotation_matrices(), st.sampled_from(["fixed", "moving"])), max_size=5))
 def test_mixed_sequences_follow_the_axes_themselves(start, turns):
-    """Independent of any rule of sides: a turn about a moving axis is one about the place in space where that axis is now."""
+    """Independent of any rule of sides: a turn about a moving axis is one about the place in space where that axis is
+    now.
+    """
     axes = start.copy()
     for rotation, about in turns:
         in_space = rotation if about == "fixed" else axes @ rotation @ np.linalg.inv(axes)
@@ -265,9 +273,10 @@ def test_nearest_rotation_has_determinant_one_even_from_a_reflection():
 
 
 @pytest.mark.parametrize(("M", "words"), [
-    (np.zeros((3, 3)), "no unique nearest rotation"), (np.outer([1.0, 2, 3], [3.0, 1, 1]), "no unique nearest rotation"),
-    (-UNIT, "no unique nearest rotation.*determinant is -1"), (np.full((3, 3), np.nan), "NaN or infinite"),
-])
+    (np.zeros((3, 3)), "no unique nearest rotation"),
+    (np.outer([1.0, 2, 3], [3.0, 1, 1]), "no unique nearest rotation"),
+    (-UNIT, "no unique nearest rotation.*determinant is -1"),
+    (np.full((3, 3), np.nan), "NaN or infinite"), ])
 def test_where_the_nearest_rotation_is_not_unique_it_is_refused(M, words):
     with pytest.raises(GeometryError, match=words):
         rot.nearest_rotation(M)
@@ -307,9 +316,11 @@ def test_angles_between_attitudes():
             assert abs(rot.angle_between_quaternions(p, -q) - angle) <= 2e-15
 
 
-@pytest.mark.parametrize("kernel", [k for k in kernels_of(matrix, frames) if k is not rot.rotation_defect], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kernel", [k for k in kernels_of(matrix, frames) if k is not rot.rotation_defect],
+                         ids=lambda k: k.__name__)
 def test_every_back_end_agrees(kernel):
-    two_matrices = kernel.signature.inputs == ((3, 3), (3, 3))  # 18 derivatives of nine elements, in 50 digits: one state will do
+    # 18 derivatives of nine elements, in 50 digits: one state will do
+    two_matrices = kernel.signature.inputs == ((3, 3), (3, 3))
     check_parity(kernel.unchecked, *sample_arguments(kernel, states=1 if two_matrices else 2))
 
 

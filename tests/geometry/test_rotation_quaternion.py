@@ -36,7 +36,9 @@ def exact_angle(h):
 
 @pytest.mark.parametrize("axis", [I[1:], J[1:], K[1:], [0.6, 0.0, -0.8], [1.0, 2.0, 3.0]], ids=str)
 def test_angles_in_sixty_digits(axis):
-    """The angle of a rotation about every axis, from next to nothing to a half-turn, and of the rotation from another attitude to it."""
+    """The angle of a rotation about every axis, from next to nothing to a half-turn, and of the rotation from another
+    attitude to it.
+    """
     axis, other = np.array(axis) / np.linalg.norm(axis), rot.normalize_quaternion([0.5, -0.1, 0.7, 0.3])
     for half in (1e-140, 1e-9, 0.1, 0.8, 1.5, np.pi / 2 - 1e-9, np.pi / 2, 2.0, 3.1):
         q = np.array([np.cos(half), *np.sin(half) * axis])
@@ -45,7 +47,8 @@ def test_angles_in_sixty_digits(axis):
         close(rot.rotation_angle(rot.matrix_from_quaternion(q)), expected, 2e-15)
         expected = exact_angle(product(exactly(other * [1, -1, -1, -1]), exactly(q)))
         close(rot.angle_between_quaternions(other, q), expected, 2e-15)
-        close(rot.angle_between_rotations(rot.matrix_from_quaternion(other), rot.matrix_from_quaternion(q)), expected, 4e-15)
+        close(rot.angle_between_rotations(rot.matrix_from_quaternion(other), rot.matrix_from_quaternion(q)), expected,
+              4e-15)
 
 
 # The algebra
@@ -126,7 +129,9 @@ def test_every_size_can_be_normalized_and_inverted(size):
 @pytest.mark.spec("S0-05", "S3-07")
 @given(unit_quaternions(), vectors())
 def test_action_on_vectors_is_the_sandwich(q, x):
-    """b (0; x) b^-1 by three routes: the product itself, the factor form of the source, and the closed kernel; and in 60 digits."""
+    """b (0; x) b^-1 by three routes: the product itself, the factor form of the source, and the closed kernel; and in
+    60 digits.
+    """
     inverse = rot.quaternion_inverse(q)
     sandwich = multiply(multiply(q, np.array([0.0, *x])), inverse)
     found = rot.rotate_by_quaternion(q, x)
@@ -138,7 +143,8 @@ def test_action_on_vectors_is_the_sandwich(q, x):
     close(found, multiply(factors, inverse)[1:])
     close(found, rot.matrix_from_quaternion(q) @ x)
     close(found, rot.rotate_by_quaternion(-q, x), 0)
-    exact = product(product(exactly(q), exactly([0.0, *x])), [e * s for e, s in zip(exactly(q), (1, -1, -1, -1), strict=True)])
+    exact = product(product(exactly(q), exactly([0.0, *x])),
+                    [e * s for e, s in zip(exactly(q), (1, -1, -1, -1), strict=True)])
     close(found, [float(e / sum(c * c for c in exactly(q))) for e in exact[1:]], 2e-14)
     close(np.linalg.norm(found), np.linalg.norm(x))
 
@@ -146,7 +152,8 @@ def test_action_on_vectors_is_the_sandwich(q, x):
 @pytest.mark.spec("S0-02", "S0-05", "S3-07")
 @given(unit_quaternions(), unit_quaternions())
 def test_the_cover_is_a_homomorphism_with_kernel_plus_minus_one(p, q):
-    close(rot.matrix_from_quaternion(multiply(p, q)), rot.matrix_from_quaternion(p) @ rot.matrix_from_quaternion(q), 4e-15)
+    close(rot.matrix_from_quaternion(multiply(p, q)),
+          rot.matrix_from_quaternion(p) @ rot.matrix_from_quaternion(q), 4e-15)
     np.testing.assert_array_equal(rot.matrix_from_quaternion(q), rot.matrix_from_quaternion(-q))
     back = rot.quaternion_from_matrix(rot.matrix_from_quaternion(q))
     assert min(np.abs(back - q).max(), np.abs(back + q).max()) <= 4e-15
@@ -164,7 +171,9 @@ def test_only_plus_and_minus_one_are_the_identity():
 
 @pytest.mark.spec("S0-02")
 def test_the_matrix_of_euler_parameters():
-    """Orthogonal, determinant one, the printed entries, and the vector form of the source (with its missing factor restored)."""
+    """Orthogonal, determinant one, the printed entries, and the vector form of the source (with its missing factor
+    restored).
+    """
     for exact in whole_group()[::5]:
         q, = encoded("quaternion", exact)
         B = rot.matrix_from_quaternion(q)
@@ -193,13 +202,15 @@ def test_extraction_at_half_turns_where_the_trace_formula_fails():
 def test_norm_drift_within_the_tolerance_does_not_reach_the_matrix(drift):
     q = rot.normalize_quaternion([0.3, -0.5, 0.1, 0.8])
     close(rot.matrix_from_quaternion((1 + drift) * q), rot.matrix_from_quaternion(q), 4e-16)
-    close(rot.rotate_by_quaternion((1 + drift) * q, [1.0, 2.0, 3.0]), rot.rotate_by_quaternion(q, [1.0, 2.0, 3.0]), 1e-15)
+    close(rot.rotate_by_quaternion((1 + drift) * q, [1.0, 2.0, 3.0]), rot.rotate_by_quaternion(q, [1.0, 2.0, 3.0]),
+          1e-15)
 
 
 @pytest.mark.spec("S0-02", "S3-07")
-@pytest.mark.parametrize("use", [rot.matrix_from_quaternion, rot.rotation_vector_from_quaternion, rot.axis_angle_from_quaternion,
-                                 rot.vector_parameter_from_quaternion, rot.quaternion_angle, rot.homogeneous_from_quaternion,
-                                 lambda q: rot.rotate_by_quaternion(q, np.ones(3))])
+@pytest.mark.parametrize("use", [
+    rot.matrix_from_quaternion, rot.rotation_vector_from_quaternion, rot.axis_angle_from_quaternion,
+    rot.vector_parameter_from_quaternion, rot.quaternion_angle, rot.homogeneous_from_quaternion,
+    lambda q: rot.rotate_by_quaternion(q, np.ones(3))])
 def test_quaternions_that_are_not_unit_are_refused_with_their_norm(use):
     with pytest.raises(GeometryError, match=r"its norm is 1\.0000002, not 1 \(1e-08 is allowed\)"):
         use((1 + 2e-7) * ONE)
@@ -251,7 +262,8 @@ def test_worked_example_w3_03():
 @pytest.mark.spec("S3-07")
 @given(axes(), signed_angles(), vectors())
 def test_quaternions_agree_with_rodrigues(axis, angle, x):
-    close(rot.rotate_by_quaternion(rot.quaternion_from_axis_angle(axis, angle), x), rot.rotate_by_axis_angle(axis, angle, x))
+    close(rot.rotate_by_quaternion(rot.quaternion_from_axis_angle(axis, angle), x),
+          rot.rotate_by_axis_angle(axis, angle, x))
 
 
 @pytest.mark.parametrize("kernel", kernels_of(quaternion), ids=lambda k: k.__name__)

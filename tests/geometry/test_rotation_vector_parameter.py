@@ -1,4 +1,5 @@
-"""The vector-parameter: Cayley map, composition law, its homogeneous form through half-turns, and the second chart d."""
+"""The vector-parameter: Cayley map, composition law, its homogeneous form through half-turns, and the second chart d.
+"""
 
 from fractions import Fraction
 
@@ -14,7 +15,15 @@ from cayley.geometry.rotations import vector_parameter
 from compiler.parity import check_parity
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product
 from geometry.rotation_samples import kernels_of, sample_arguments
-from geometry.strategies import homogeneous_forms, matrix_of, parallel_axes, signed_angles, unit_quaternions, vector_parameters, vectors
+from geometry.strategies import (
+    homogeneous_forms,
+    matrix_of,
+    parallel_axes,
+    signed_angles,
+    unit_quaternions,
+    vector_parameters,
+    vectors,
+)
 
 O = rot.matrix_from_vector_parameter
 compose = rot.compose_vector_parameters
@@ -38,18 +47,23 @@ def exact_product(*parameters):
 
 # Every length
 
-LONG = [np.array(direction) * size for direction in ([1, 0, 0], [0.6, 0, -0.8], [1e-3, 1, 1e-7], [1, 1, 1]) for size in (1e15, 1e30, 1e150)]
+LONG = [
+    np.array(direction) * size for direction in ([1, 0, 0], [0.6, 0, -0.8], [1e-3, 1, 1e-7], [1, 1, 1])
+    for size in (1e15, 1e30, 1e150)]
 
 
 @pytest.mark.spec("S0-11", "S0-15", "S0-17")
 @pytest.mark.parametrize("c", LONG)
 def test_the_longest_vector_parameters_in_sixty_digits(c):
-    """Every consumer of the c that are taken, to a few roundings of the attitude and of each component of the quaternion."""
+    """Every consumer of the c that are taken, to a few roundings of the attitude and of each component of the
+    quaternion.
+    """
     exact = [MP.mpf(float(x)) for x in c]
     square = 1 + sum(x * x for x in exact)
     norm = MP.sqrt(square)
     cross = [[0, -exact[2], exact[1]], [exact[2], 0, -exact[0]], [-exact[1], exact[0], 0]]
-    R = np.array([[float((2 * exact[i] * exact[j] + 2 * cross[i][j] + (2 - square) * (i == j)) / square) for j in range(3)]
+    R = np.array([[
+        float((2 * exact[i] * exact[j] + 2 * cross[i][j] + (2 - square) * (i == j)) / square) for j in range(3)]
                   for i in range(3)])
     np.testing.assert_allclose(rot.matrix_from_vector_parameter(c), R, rtol=0, atol=6e-16)
     q = [float(1 / norm), *[float(x / norm) for x in exact]]
@@ -83,20 +97,29 @@ def test_the_longest_vector_parameters_in_single_precision(size):
     assert R.dtype == np.float32
     np.testing.assert_allclose(R, [[-0.28, 0, -0.96], [0, -1, 0], [-0.96, 0, 0.28]], rtol=0, atol=3e-7)
     np.testing.assert_allclose(rot.quaternion_from_vector_parameter(c), [1 / size, 0.6, 0, -0.8], rtol=3e-7)
-    np.testing.assert_allclose(rot.rotation_vector_from_vector_parameter(c), np.pi * np.array([0.6, 0, -0.8]), rtol=0, atol=6e-7)
+    np.testing.assert_allclose(rot.rotation_vector_from_vector_parameter(c), np.pi * np.array([0.6, 0, -0.8]), rtol=0,
+                               atol=6e-7)
 
 
 X = np.array([1.0, -2.0, 3.0])
 CONSUMERS = {
-    "matrix": rot.matrix_from_vector_parameter, "compose, left": lambda c: compose(c, 0 * X), "compose, right": lambda c: compose(0 * X, c),
-    "conjugate, by": lambda c: rot.conjugate_vector_parameter(c, X), "conjugate, of": lambda c: rot.conjugate_vector_parameter(X, c),
-    "rotate": lambda c: rot.rotate_by_vector_parameter(c, X), "quaternion": rot.quaternion_from_vector_parameter,
-    "rotation vector": rot.rotation_vector_from_vector_parameter, "half-sine": rot.half_sine_from_vector_parameter,
-    "eulerian": rot.eulerian_from_vector_parameter, "bryant": rot.bryant_from_vector_parameter,
+    "matrix": rot.matrix_from_vector_parameter,
+    "compose, left": lambda c: compose(c, 0 * X),
+    "compose, right": lambda c: compose(0 * X, c),
+    "conjugate, by": lambda c: rot.conjugate_vector_parameter(c, X),
+    "conjugate, of": lambda c: rot.conjugate_vector_parameter(X, c),
+    "rotate": lambda c: rot.rotate_by_vector_parameter(c, X),
+    "quaternion": rot.quaternion_from_vector_parameter,
+    "rotation vector": rot.rotation_vector_from_vector_parameter,
+    "half-sine": rot.half_sine_from_vector_parameter,
+    "eulerian": rot.eulerian_from_vector_parameter,
+    "bryant": rot.bryant_from_vector_parameter,
     "pose": lambda c: motions.pose_from_vector_parameter(c, X),
     "dual": lambda c: motions.pose_from_dual_vector_parameter(np.stack([c, np.zeros_like(c)], axis=-2)),
-    "dual, left": lambda c: motions.compose_dual_vector_parameters(np.stack([c, np.zeros_like(c)], axis=-2), np.zeros((2, 3))),
-    "dual, right": lambda c: motions.compose_dual_vector_parameters(np.zeros((2, 3)), np.stack([c, np.zeros_like(c)], axis=-2)),
+    "dual, left": lambda c: motions.compose_dual_vector_parameters(np.stack([c, np.zeros_like(c)], axis=-2),
+                                                                   np.zeros((2, 3))),
+    "dual, right": lambda c: motions.compose_dual_vector_parameters(np.zeros(
+        (2, 3)), np.stack([c, np.zeros_like(c)], axis=-2)),
     "point": lambda c: motions.motion_of_point_from_vector_parameter(c, X, X, X, X, X, X),
     "rate": lambda c: rates.angular_velocity_from_vector_parameter_rate(c, X),
     "rates": lambda c: rates.angular_acceleration_from_vector_parameter_rates(c, X, X),
@@ -106,19 +129,21 @@ CONSUMERS = {
     "changing, right": lambda c: rates.compose_changing_vector_parameters(0 * X, X, c, X),
     "moving back": lambda c: rates.inverse_of_moving_vector_parameter(c, X),
     "screw": lambda c: rates.instantaneous_screw_from_vector_parameter(c, X, X, X),
-    "thrusters": lambda c: inertia.vector_parameter_acceleration(np.eye(3), np.eye(3), c, X, X),
-}
+    "thrusters": lambda c: inertia.vector_parameter_acceleration(np.eye(3), np.eye(3), c, X, X), }
 
 
 @pytest.mark.parametrize("use", CONSUMERS.values(), ids=CONSUMERS)
 def test_every_consumer_takes_the_same_lengths(use):
-    """What is taken and what is refused, in both precisions; NaN and infinities are refused too. In a batch the first one is named."""
+    """What is taken and what is refused, in both precisions; NaN and infinities are refused too. In a batch the first
+    one is named.
+    """
     for dtype, longest in ((np.float64, 1e150), (np.float32, 1e18)):
         along = np.array([1, 0, 0], dtype=dtype)
         use(-dtype(longest) * along)
         for size in (-1.001 * longest, 1e10 * longest, np.inf, np.nan):
             wrong = np.array([size, 0, 0], dtype=dtype)
-            with pytest.raises(SingularityError, match=rf"beyond 1e\+{np.log10(longest):.0f} it cannot be squared.*or a quaternion"):
+            with pytest.raises(SingularityError,
+                               match=rf"beyond 1e\+{np.log10(longest):.0f} it cannot be squared.*or a quaternion"):
                 use(wrong)
             with pytest.raises(SingularityError, match="the vector-parameter 1 of the batch is"):
                 use(np.stack([along, wrong]))
@@ -138,8 +163,10 @@ def test_what_squares_nothing_takes_every_length(size):
     screw = motions.screw_from_vector_parameter(c, X)
     close(screw.direction, [0.6, 0, -0.8], 3e-16)
     assert angle == screw.angle == np.pi
-    close(rot.matrix_from_homogeneous(rot.homogeneous_from_vector_parameter(c)), [[-0.28, 0, -0.96], [0, -1, 0], [-0.96, 0, 0.28]], 1e-15)
-    close(rot.compose_all_vector_parameters([c, X, -c]), [-0.28 * X[0] - 0.96 * X[2], -X[1], 0.28 * X[2] - 0.96 * X[0]], 1e-14)
+    close(rot.matrix_from_homogeneous(rot.homogeneous_from_vector_parameter(c)),
+          [[-0.28, 0, -0.96], [0, -1, 0], [-0.96, 0, 0.28]], 1e-15)
+    close(rot.compose_all_vector_parameters([c, X, -c]), [-0.28 * X[0] - 0.96 * X[2], -X[1], 0.28 * X[2] - 0.96 * X[0]],
+          1e-14)
 
 
 def test_products_of_none():
@@ -256,7 +283,8 @@ def test_group_laws(a, b, c):
     except SingularityError:
         return
     close(O(together), O(apart), 1e-14)
-    assert attitude_error("vector_parameter", (rot.compose_all_vector_parameters([a, b, c]),), exact_product(a, b, c)) <= 4e-15
+    assert attitude_error("vector_parameter", (rot.compose_all_vector_parameters([a, b, c]), ),
+                          exact_product(a, b, c)) <= 4e-15
 
 
 @pytest.mark.spec("S0-12")
@@ -302,11 +330,15 @@ def test_worked_example_we_01():
     c1, c2 = np.array([1 / 2, 1 / 3, -1 / 4]), np.array([-1 / 5, 2 / 3, 1 / 2])
     close(compose(c1, c2), [12 / 19, 288 / 361, 234 / 361], 1e-15)
     close(compose(c2, c1), [-12 / 361, 432 / 361, -54 / 361], 1e-15)
-    close(O(c1), [[31 / 41, 24 / 41, 12 / 41], [-24 / 205, 23 / 41, -168 / 205], [-132 / 205, 24 / 41, 101 / 205]], 1e-15)
-    close(O(compose(c1, c2)), [[8921 / 64001, -7524 / 64001, 62928 / 64001], [300276 / 320005, 21305 / 64001, -29832 / 320005],
-                               [-101232 / 320005, 59880 / 64001, 50149 / 320005]], 1e-15)
+    close(O(c1), [[31 / 41, 24 / 41, 12 / 41], [-24 / 205, 23 / 41, -168 / 205], [-132 / 205, 24 / 41, 101 / 205]],
+          1e-15)
+    close(O(compose(c1, c2)),
+          [[8921 / 64001, -7524 / 64001, 62928 / 64001], [300276 / 320005, 21305 / 64001, -29832 / 320005],
+           [-101232 / 320005, 59880 / 64001, 50149 / 320005]], 1e-15)
     close(compose([2.0, 0.0, 0.0], [2.0, 1.0, 0.0]), [-4 / 3, -1 / 3, -2 / 3], 1e-15)
-    fractions = [np.array([Fraction(1, 2), Fraction(1, 3), Fraction(-1, 4)]), np.array([Fraction(-1, 5), Fraction(2, 3), Fraction(1, 2)])]
+    fractions = [
+        np.array([Fraction(1, 2), Fraction(1, 3), Fraction(-1, 4)]),
+        np.array([Fraction(-1, 5), Fraction(2, 3), Fraction(1, 2)])]
     exact = compose.__wrapped__(*fractions)  # the same text on rational numbers: exact
     assert list(exact) == [Fraction(12, 19), Fraction(288, 361), Fraction(234, 361)]
     assert O.__wrapped__(exact)[1, 0] == Fraction(300276, 320005)
@@ -358,7 +390,8 @@ def test_worked_example_we_02():
     column = (R + np.eye(3))[:, 0]
     close(axis, column / np.linalg.norm(column), 1e-15)
     assert angle == np.pi
-    close(rot.matrix_from_homogeneous(rot.compose_homogeneous([1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0])), np.diag([1, -1, -1]), 0)
+    close(rot.matrix_from_homogeneous(rot.compose_homogeneous([1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0])),
+          np.diag([1, -1, -1]), 0)
 
 
 @pytest.mark.spec("S0-13")
@@ -378,10 +411,11 @@ def test_the_homogeneous_form_is_a_group_everywhere(g, h, x):
 
 
 @pytest.mark.spec("S0-13")
-@pytest.mark.parametrize("use", [rot.normalize_homogeneous, rot.matrix_from_homogeneous, rot.quaternion_from_homogeneous,
-                                 rot.axis_angle_from_homogeneous, rot.rotation_vector_from_homogeneous,
-                                 rot.vector_parameter_from_homogeneous, rot.half_sine_from_homogeneous,
-                                 lambda h: rot.rotate_by_homogeneous(h, np.ones(3)), lambda h: rot.conjugate_homogeneous(h, h)])
+@pytest.mark.parametrize("use", [
+    rot.normalize_homogeneous, rot.matrix_from_homogeneous, rot.quaternion_from_homogeneous,
+    rot.axis_angle_from_homogeneous, rot.rotation_vector_from_homogeneous, rot.vector_parameter_from_homogeneous,
+    rot.half_sine_from_homogeneous, lambda h: rot.rotate_by_homogeneous(h, np.ones(3)),
+    lambda h: rot.conjugate_homogeneous(h, h)])
 def test_zero_is_no_rotation(use):
     with pytest.raises(GeometryError, match="no direction"):
         use(np.zeros(4))

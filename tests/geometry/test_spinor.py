@@ -83,7 +83,8 @@ def test_the_spinor_holds_the_three_turned_axes(q):
     assert abs(abs(psi1) ** 2 + abs(psi2) ** 2 - 1) < 1e-15
     B = matrix_of(q)
     np.testing.assert_allclose(matrix_from_spinor(psi), B, rtol=0, atol=1e-15)
-    first = [(psi2**2 - psi1**2).real, (psi1**2 + psi2**2).imag, 2 * (psi1 * psi2).real]        # the recipe, in complex numbers
+    # the recipe, in complex numbers
+    first = [(psi2**2 - psi1**2).real, (psi1**2 + psi2**2).imag, 2 * (psi1 * psi2).real]
     second = [(psi2**2 - psi1**2).imag, -(psi1**2 + psi2**2).real, 2 * (psi1 * psi2).imag]
     third = [(2 * np.conj(psi1) * psi2).real, (2 * np.conj(psi1) * psi2).imag, abs(psi1) ** 2 - abs(psi2) ** 2]
     np.testing.assert_allclose(np.column_stack([first, second, third]), B, rtol=0, atol=1e-15)
@@ -136,9 +137,11 @@ def test_a_spinor_that_is_not_a_unit_is_refused():
 def test_the_product_of_spinors_is_that_of_quaternions(q, p):
     size = np.linalg.norm(q) * np.linalg.norm(p)
     expected = spinor_from_quaternion(hamilton(q, p))
-    np.testing.assert_allclose(spinor_product(spinor_from_quaternion(q), spinor_from_quaternion(p)), expected, rtol=0, atol=1e-15 * size)
+    np.testing.assert_allclose(spinor_product(spinor_from_quaternion(q), spinor_from_quaternion(p)), expected, rtol=0,
+                               atol=1e-15 * size)
     Q = as_complex(spinor_matrix(q))
-    np.testing.assert_allclose(-1j * Q @ as_complex(spinor_from_quaternion(p)), as_complex(expected), rtol=0, atol=1e-15 * size)
+    np.testing.assert_allclose(-1j * Q @ as_complex(spinor_from_quaternion(p)), as_complex(expected), rtol=0,
+                               atol=1e-15 * size)
     np.testing.assert_array_equal(quaternion_from_spinor(spinor_from_quaternion(q)), q)
 
 
@@ -157,11 +160,13 @@ def test_the_spinor_matrix_is_i_times_the_unitary_one(q):
 @pytest.mark.spec("S0-09")
 @given(quaternions, quaternions, st.floats(-3, 3))
 def test_the_isomorphism_is_linear_over_the_real_numbers_only(q, p, factor):
-    np.testing.assert_allclose(spinor_from_quaternion(q + factor * p), spinor_from_quaternion(q) + factor * spinor_from_quaternion(p),
-                               rtol=0, atol=1e-14)
+    np.testing.assert_allclose(spinor_from_quaternion(q + factor * p),
+                               spinor_from_quaternion(q) + factor * spinor_from_quaternion(p), rtol=0, atol=1e-14)
     i = np.array([0.0, 1.0, 0.0, 0.0])  # the quaternion i is not the number i
-    np.testing.assert_allclose(as_complex(spinor_from_quaternion(hamilton(i, i))), -as_complex(spinor_from_quaternion([1.0, 0, 0, 0])))
-    assert np.abs(as_complex(spinor_from_quaternion(i)) - 1j * as_complex(spinor_from_quaternion([1.0, 0, 0, 0]))).max() == 1
+    np.testing.assert_allclose(as_complex(spinor_from_quaternion(hamilton(i, i))),
+                               -as_complex(spinor_from_quaternion([1.0, 0, 0, 0])))
+    assert np.abs(as_complex(spinor_from_quaternion(i))
+                  - 1j * as_complex(spinor_from_quaternion([1.0, 0, 0, 0]))).max() == 1
 
 
 @pytest.mark.spec("S0-09")
@@ -185,7 +190,8 @@ def test_the_hermitian_action_is_the_rotation(q, x):
     U, X = unitary_from_quaternion(q), hermitian_from_vector(x)
     np.testing.assert_array_equal(as_complex(X), np.tensordot(x, SIGMA, 1))
     turned = turn_hermitian(U, X)
-    np.testing.assert_allclose(as_complex(turned), as_complex(U) @ as_complex(X) @ as_complex(U).conj().T, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(as_complex(turned),
+                               as_complex(U) @ as_complex(X) @ as_complex(U).conj().T, rtol=0, atol=1e-14)
     np.testing.assert_allclose(vector_from_hermitian.unchecked(turned), matrix_of(q) @ x, rtol=0, atol=1e-14)
     np.testing.assert_array_equal(vector_from_hermitian(X), x)
     assert abs(determinant(as_complex(X)) + x @ x) <= 1e-15 * (x @ x)
@@ -200,8 +206,8 @@ def test_the_unitary_matrix_is_an_exponential():
 
 
 def test_matrices_outside_su2_are_refused():
-    for U, reason in ((SIGMA[2], "det U"), (2 * np.eye(2), "det U"), (np.diag([2, 0.5]), "U U"), (np.array([[1, 1], [0, 1]]), "U U"),
-                      (np.full((2, 2), np.nan), "det U")):
+    for U, reason in ((SIGMA[2], "det U"), (2 * np.eye(2), "det U"), (np.diag([2, 0.5]), "U U"),
+                      (np.array([[1, 1], [0, 1]]), "U U"), (np.full((2, 2), np.nan), "det U")):
         with pytest.raises(GeometryError, match=f"not in SU.*{reason}"):
             quaternion_from_unitary(as_real(U))
     with pytest.raises(GeometryError, match="matrix 1 of the batch"):
@@ -228,7 +234,8 @@ def test_a_point_of_the_sphere_and_its_ratio(a):
     z = ratio_from_point(a)
     np.testing.assert_allclose(np.sum(z * z), 1, rtol=1e-15)
     np.testing.assert_allclose(point_from_ratio(z), a, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(point_from_ratio(as_real((2 - 3j) * as_complex(z))), a, rtol=0, atol=1e-15)  # a common factor means nothing
+    # a common factor means nothing
+    np.testing.assert_allclose(point_from_ratio(as_real((2 - 3j) * as_complex(z))), a, rtol=0, atol=1e-15)
     xi = complex(xi_from_ratio(z))
     if a[2] > -0.5:
         np.testing.assert_allclose(xi, (a[0] + 1j * a[1]) / (1 + a[2]), rtol=1e-14, atol=1e-300)
@@ -246,7 +253,8 @@ def test_infinity_is_a_value_like_every_other():
     np.testing.assert_array_equal(point_from_ratio(ratio_from_xi(complex(np.inf, np.inf))), south)
     np.testing.assert_array_equal(point_from_ratio([[0.0, 0.0], [3e300, -3e300]]), south)
     half_turn = cayley_klein_from_quaternion([0.0, 0.0, 1.0, 0.0])  # north and south change places
-    np.testing.assert_array_equal(xi_from_ratio(fractional_linear(half_turn, ratio_from_xi([np.inf, 0.0]))), [0.0, np.inf])
+    np.testing.assert_array_equal(xi_from_ratio(fractional_linear(half_turn, ratio_from_xi([np.inf, 0.0]))),
+                                  [0.0, np.inf])
 
 
 @pytest.mark.spec("S0-08")
@@ -260,7 +268,8 @@ def test_the_projection_of_a_turned_point_is_the_fractional_linear_map_of_its_pr
     assert abs(alpha * delta - beta * gamma - 1) < 1e-15
     xi = complex(xi_from_ratio(ratio_from_point(a)))
     if abs(xi) < 1e3 and abs(gamma * xi + delta) > 1e-2:
-        np.testing.assert_allclose(complex(xi_from_ratio(turned)), (alpha * xi + beta) / (gamma * xi + delta), rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(complex(xi_from_ratio(turned)), (alpha * xi + beta) / (gamma * xi + delta),
+                                   rtol=1e-11, atol=1e-13)
     np.testing.assert_array_equal(quaternion_from_cayley_klein(M), q)
 
 
@@ -308,10 +317,13 @@ def test_every_back_end_agrees():
     psi, chi, U, x = spinor_from_quaternion(q), spinor_from_quaternion(p), unitary_from_quaternion(q), p[:, 1:]
     check_parity(matrix_from_spinor, psi)
     check_parity(point_from_ratio, psi)
-    for kernel, *arguments in ((spinor_from_quaternion, q), (spinor_from_matrix, matrix_of(q)), (pauli_expectations, psi),
-                               (spinor_with_phase, psi, np.array([0.3, 0.4])), (spinor_product, psi, chi), (inverse_spinor, psi),
-                               (turn_hermitian, U, hermitian_from_vector(x)), (turn_spinor, U, psi), (quaternion_from_unitary, U),
-                               (ratio_from_point, matrix_of(q)[:, 0]), (fractional_linear, cayley_klein_from_quaternion(q), chi)):
+    for kernel, *arguments in ((spinor_from_quaternion, q), (spinor_from_matrix, matrix_of(q)),
+                               (pauli_expectations, psi), (spinor_with_phase, psi, np.array([0.3, 0.4])),
+                               (spinor_product, psi, chi), (inverse_spinor, psi), (turn_hermitian, U,
+                                                                                   hermitian_from_vector(x)),
+                               (turn_spinor, U, psi), (quaternion_from_unitary, U), (ratio_from_point, matrix_of(q)[:,
+                                                                                                                    0]),
+                               (fractional_linear, cayley_klein_from_quaternion(q), chi)):
         check_parity(kernel, *arguments, jacobians=False)
 
 

@@ -43,7 +43,8 @@ def test_the_direction_of_the_change_of_frame():
     close(ct.tensor_in_frame(quarter, stretch_along_x_b), np.diag([1.0, 5.0, 1.0]))
     axes = Rotation.random(rng=RNG).as_matrix()
     T = RNG.normal(size=(3, 3))
-    close(ct.tensor_in_frame(axes.T, T), [[axes[:, i] @ T @ axes[:, j] for j in range(3)] for i in range(3)])  # E-02: A^T T A for e' = A e
+    # E-02: A^T T A for e' = A e
+    close(ct.tensor_in_frame(axes.T, T), [[axes[:, i] @ T @ axes[:, j] for j in range(3)] for i in range(3)])
 
 
 @pytest.mark.spec("S1-09")
@@ -173,7 +174,8 @@ def test_kronecker_and_levi_civita_over_all_indices():
     delta, eps = ct.UNIT, ct.LEVI_CIVITA
     for i, j, r, s in itertools.product(range(3), repeat=4):
         assert delta[i, j] == (i == j)
-        assert sum(eps[i, j, k] * eps[r, s, k] for k in range(3)) == delta[i, r] * delta[j, s] - delta[i, s] * delta[j, r]
+        assert sum(eps[i, j, k] * eps[r, s, k]
+                   for k in range(3)) == delta[i, r] * delta[j, s] - delta[i, s] * delta[j, r]
     for i, r in itertools.product(range(3), repeat=2):
         assert sum(eps[i, j, k] * eps[r, j, k] for j in range(3) for k in range(3)) == 2 * delta[i, r]
     with pytest.raises(ValueError):
@@ -288,11 +290,13 @@ def test_a_direction_must_be_a_unit_vector_or_is_made_one_on_request():
     for size in (1e-300, 1e-8, 1.0, 1e200):
         close(ct.unit_vector(size * np.array([2.0, -1.0, 2.0])), np.array([2, -1, 2]) / 3, tolerance=1e-15)
     assert np.isnan(ct.unit_vector(np.zeros(3))).all()
-    close(ct.axis_projection(np.array([0.6, 0.8, 0.0], dtype=np.float32)), np.outer([0.6, 0.8, 0], [0.6, 0.8, 0]), tolerance=1e-6)
+    close(ct.axis_projection(np.array([0.6, 0.8, 0.0], dtype=np.float32)), np.outer([0.6, 0.8, 0], [0.6, 0.8, 0]),
+          tolerance=1e-6)
 
 
 @pytest.mark.spec("S1-14")
-@given(ROTATIONS, st.sampled_from([(1, 2, 3), (1, 1, 3), (2, 2, 2), (0, 0, 0), (-1, -1, 0), (1, 1 + 1e-12, 2), (5, -3, 5)]))
+@given(ROTATIONS,
+       st.sampled_from([(1, 2, 3), (1, 1, 3), (2, 2, 2), (0, 0, 0), (-1, -1, 0), (1, 1 + 1e-12, 2), (5, -3, 5)]))
 def test_spectral_decomposition_with_repeated_eigenvalues(R, values):
     T = ct.symmetric_part(R @ np.diag(np.array(values, float)) @ R.T)
     found = ct.spectral_decomposition(T)
@@ -316,7 +320,9 @@ def test_spectral_decomposition_of_a_batch_and_of_something_not_symmetric():
     assert found.values.shape == (4, 5, 3) and found.projections.shape == (4, 5, 3, 3, 3)
     close(np.einsum("...k,...kij->...ij", found.values, found.projections), T, 5)
     T[1, 2, 0, 1] += 0.5
-    with pytest.raises(GeometryError, match=r"not symmetric: T - T\^T reaches 0.5 at element \(1, 2\) of the batch; take symmetric_part"):
+    with pytest.raises(
+            GeometryError,
+            match=r"not symmetric: T - T\^T reaches 0.5 at element \(1, 2\) of the batch; take symmetric_part"):
         ct.spectral_decomposition(T)
 
 
@@ -357,7 +363,8 @@ def test_invariants_of_symmetric_tensors_hang_together(T):
 def test_principal_invariants_take_the_tensor():
     assert np.array(ct.principal_invariants(np.diag([1.0, 2.0, 3.0]))).tolist() == [6.0, 11.0, 6.0]
     T = RNG.normal(size=(4, 3, 3))
-    np.testing.assert_allclose(np.stack(ct.principal_invariants(T)).T, [-1, 1, -1] * np.stack([np.poly(t)[1:] for t in T]), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.stack(ct.principal_invariants(T)).T, [-1, 1, -1] * np.stack([np.poly(t)[1:] for t in T]), rtol=1e-12)
     with pytest.raises(CayleyError):
         ct.principal_invariants([1.0, 2.0, 3.0])
 

@@ -14,7 +14,10 @@ from cayley.geometry.tensors import hat, identities, symmetric_part
 from compiler.parity import check_parity
 
 RNG = np.random.default_rng(18)
-KERNELS = {name: value for name, value in vars(identities).items() if isinstance(value, Kernel) and value.__module__ == identities.__name__}
+KERNELS = {
+    name: value
+    for name, value in vars(identities).items()
+    if isinstance(value, Kernel) and value.__module__ == identities.__name__}
 PERPENDICULAR = ("square_around_perpendicular_dual", "perpendicular_dual_vanishes", "perpendicular_squares_commute")
 NUMBERS = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e-8, 1e-16, 3.0]), st.floats(-10, 10))
 VECTORS = arrays(float, 3, elements=NUMBERS)
@@ -41,10 +44,11 @@ def agree(sides, arguments):
 def test_the_library_is_complete():
     numbers = "".join(inspect.getdoc(k.__wrapped__) for k in KERNELS.values()) + "".join(
         inspect.getdoc(f) for f in vars(identities).values() if inspect.isfunction(f) and f.__doc__)
-    proved = ["3.4.1", "3.4.2", "3.4.3", "3.4.4", "3.4.5", "3.4.6", "3.4.7", "3.4.8", "3.4.9", "3.4.10", "3.4.14", "3.4.15", "3.4.16",
-              "3.4.17", "3.4.18", "3.4.19a", "3.4.19b", "3.4.20", "3.4.21", "3.4.22", "3.4.23", "3.4.24", "3.4.25", "3.4.26a", "3.4.26b",
-              "3.4.26c", "3.4.26d", "3.4.27", "3.4.29", "3.4.30", "3.4.31", "3.4.32", "3.4.33", "3.4.34", "3.4.35", "3.4.36", "3.4.38",
-              "3.4.39", "3.3.5", "3.3.6"]
+    proved = [
+        "3.4.1", "3.4.2", "3.4.3", "3.4.4", "3.4.5", "3.4.6", "3.4.7", "3.4.8", "3.4.9", "3.4.10", "3.4.14", "3.4.15",
+        "3.4.16", "3.4.17", "3.4.18", "3.4.19a", "3.4.19b", "3.4.20", "3.4.21", "3.4.22", "3.4.23", "3.4.24", "3.4.25",
+        "3.4.26a", "3.4.26b", "3.4.26c", "3.4.26d", "3.4.27", "3.4.29", "3.4.30", "3.4.31", "3.4.32", "3.4.33",
+        "3.4.34", "3.4.35", "3.4.36", "3.4.38", "3.4.39", "3.3.5", "3.3.6"]
     assert [number for number in proved if f"({number})" not in numbers] == []
     assert all(f"Proposition 3.{k}" in numbers for k in range(1, 13))
     assert len(KERNELS) == 35
@@ -74,7 +78,8 @@ def test_identities_of_perpendicular_vectors(name):
 
 
 @pytest.mark.spec("S1-18")
-@given(VECTORS, VECTORS, arrays(float, (3, 3), elements=NUMBERS), NUMBERS, st.sampled_from(["free", "parallel", "opposite", "equal"]))
+@given(VECTORS, VECTORS, arrays(float, (3, 3), elements=NUMBERS), NUMBERS,
+       st.sampled_from(["free", "parallel", "opposite", "equal"]))
 def test_all_identities_at_once_with_parallel_vectors_and_zeros(u, v, tensor, number, kind):
     second = {"free": v, "parallel": 2.5 * u, "opposite": -u, "equal": u}[kind]
     for name in set(KERNELS) - set(PERPENDICULAR):
@@ -93,7 +98,9 @@ def test_the_null_space_of_a_dual_is_only_its_vector():
 
 @pytest.mark.spec("S1-18")
 def test_spectral_identity_with_repeated_eigenvalues():
-    batch = np.concatenate([symmetric_part(RNG.normal(size=(20, 3, 3))), [np.eye(3), np.zeros((3, 3)), np.diag([2.0, 2.0, 5.0])]])
+    batch = np.concatenate([
+        symmetric_part(RNG.normal(size=(20, 3, 3))), [np.eye(3), np.zeros((3, 3)),
+                                                      np.diag([2.0, 2.0, 5.0])]])
     sides = identities.symmetric_by_duals_of_eigenvectors(batch)
     np.testing.assert_allclose(sides.right, sides.left, rtol=0, atol=1e-13)
     with pytest.raises(GeometryError, match="not symmetric"):
@@ -102,7 +109,8 @@ def test_spectral_identity_with_repeated_eigenvalues():
 
 @pytest.mark.spec("S1-12", "S1-18")
 def test_contractions_of_the_alternating_tensor():
-    for sides in (identities.one_contraction_of_alternating_tensors(), identities.two_contractions_of_alternating_tensors(),
+    for sides in (identities.one_contraction_of_alternating_tensors(),
+                  identities.two_contractions_of_alternating_tensors(),
                   identities.three_contractions_of_alternating_tensors()):
         np.testing.assert_array_equal(sides.left, sides.right)
 
@@ -120,14 +128,18 @@ def test_identities_that_need_symmetry_refuse_the_rest():
 
 
 def test_an_identity_is_a_choice_of_cost():
-    costs = [kernel("(3),(3)->(3,3)")(lambda u, v, side=side: identities.dual_between_duals(u, v)[side]).operations() for side in (0, 1)]
+    costs = [
+        kernel("(3),(3)->(3,3)")(lambda u, v, side=side: identities.dual_between_duals(u, v)[side]).operations()
+        for side in (0, 1)]
     assert costs[0].multiplications > costs[1].multiplications
 
 
 def test_parity_of_the_whole_library():
     @kernel("(3),(3),(3),(3,3),()->(n)")
     def everything(u, v, w, T, k):
-        sides = [side for name, identity in KERNELS.items() for side in identity.unchecked(*fitting(name, [u, v, w], T, k))]
+        sides = [
+            side for name, identity in KERNELS.items() for side in identity.unchecked(*fitting(name, [u, v, w], T, k))]
         return np.stack([x for side in sides for x in np.ravel(side)])
 
-    check_parity(everything, *[RNG.normal(size=(2, 3)) for _ in range(3)], RNG.normal(size=(2, 3, 3)), RNG.normal(size=2), jacobians=False)
+    check_parity(everything, *[RNG.normal(size=(2, 3)) for _ in range(3)], RNG.normal(size=(2, 3, 3)),
+                 RNG.normal(size=2), jacobians=False)

@@ -1,4 +1,5 @@
-"""Angular velocity and acceleration tensors in three and in n dimensions, and motion of body points (S1-19 to S1-21)."""
+"""Angular velocity and acceleration tensors in three and in n dimensions, and motion of body points (S1-19 to S1-21).
+"""
 
 import numpy as np
 import pytest
@@ -43,7 +44,8 @@ def test_angular_velocity_tensor_in_n_dimensions(n):
     motion, t = Turning(n), 0.37
     Q, Qd, _ = motion.rates(t)
     Phi = ct.angular_velocity_tensor(Q, Qd)
-    close(Phi, motion.A + expm(motion.A * t) @ (2 * t * motion.B) @ expm(-motion.A * t))  # what the product rule gives by hand
+    # what the product rule gives by hand
+    close(Phi, motion.A + expm(motion.A * t) @ (2 * t * motion.B) @ expm(-motion.A * t))
     close(Phi + Phi.T, np.zeros((n, n)))
     close(Phi @ Q, Qd)
     numeric = (motion(t + STEP) - motion(t - STEP)) / (2 * STEP)
@@ -68,9 +70,12 @@ def test_no_vector_in_other_dimensions_and_drift_is_refused():
     w = ct.hat(RNG.normal(size=(3, 3)))
     drifted = R.copy()
     drifted[1] *= 1 + 1e-4
-    with pytest.raises(GeometryError, match=r"not orthogonal at element 1 of the batch: Q\^T Q - 1 reaches 0.0002; .*nearest_rotation"):
+    with pytest.raises(
+            GeometryError,
+            match=r"not orthogonal at element 1 of the batch: Q\^T Q - 1 reaches 0.0002; .*nearest_rotation"):
         ct.angular_velocity_tensor(drifted, w @ R)
-    with pytest.raises(GeometryError, match=r"does not keep the matrix orthogonal: Qd Q\^T \+ Q Qd\^T reaches 0.02.*skew_part"):
+    with pytest.raises(GeometryError,
+                       match=r"does not keep the matrix orthogonal: Qd Q\^T \+ Q Qd\^T reaches 0.02.*skew_part"):
         ct.angular_velocity_tensor(R[0], (w[0] + 0.01 * np.eye(3)) @ R[0])
     with pytest.raises(GeometryError, match="not orthogonal"):
         ct.angular_acceleration_tensor(drifted, w @ R)
@@ -120,7 +125,8 @@ def test_tensor_form_equals_the_cross_products(sd, sdd, w, wd, r):
     close(ct.point_velocity_by_tensor(sd, ct.hat(w), r), sd + np.cross(w, r))
     Omega = ct.angular_acceleration_from_vectors(w, wd)
     expected = sdd + np.cross(wd, r) + np.cross(w, np.cross(w, r))
-    close(ct.point_acceleration_by_tensor(sdd, Omega, r), expected, 1e-13 * (1 + np.abs(w).max()) ** 2 * (1 + np.abs(r).max()))
+    close(ct.point_acceleration_by_tensor(sdd, Omega, r), expected, 1e-13 * (1 + np.abs(w).max())**2 *
+          (1 + np.abs(r).max()))
 
 
 @pytest.mark.spec("S1-21")
@@ -147,5 +153,7 @@ def test_pure_translation_and_pure_rotation():
     np.testing.assert_array_equal(ct.point_acceleration_by_tensor(sd, np.zeros((3, 3)), r), sd)
     w = np.array([0.0, 0.0, 2.0])
     close(ct.point_velocity_by_tensor(zero, ct.hat(w), [1.0, 0.0, 5.0]), [0, 2, 0])
-    close(ct.point_acceleration_by_tensor(zero, ct.angular_acceleration_from_vectors(w, zero), [1.0, 0.0, 5.0]), [-4, 0, 0])
-    assert ct.point_acceleration_by_tensor.operations(n=3) == Operations(multiplications=9, additions=9)  # section 4.3.4
+    close(ct.point_acceleration_by_tensor(zero, ct.angular_acceleration_from_vectors(w, zero), [1.0, 0.0, 5.0]),
+          [-4, 0, 0])
+    # section 4.3.4
+    assert ct.point_acceleration_by_tensor.operations(n=3) == Operations(multiplications=9, additions=9)

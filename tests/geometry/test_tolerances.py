@@ -1,4 +1,6 @@
-"""What one check admits every other accepts; what is no rotation nothing takes: composition, inverse, comparison, application."""
+"""What one check admits every other accepts; what is no rotation nothing takes: composition, inverse, comparison,
+application.
+"""
 
 import numpy as np
 import pytest
@@ -26,15 +28,19 @@ def matrices_of(size):
     yield "half-sine", rotations.matrix_from_half_sine(size * AXES)
     yield "quaternion", rotations.matrix_from_quaternion(q)
     yield "spinor", rotations.matrix_from_spinor(rotations.spinor_from_quaternion(q))
-    yield "unitary", rotations.matrix_from_quaternion(rotations.quaternion_from_unitary(rotations.unitary_from_quaternion(q)))
+    yield "unitary", rotations.matrix_from_quaternion(
+        rotations.quaternion_from_unitary(rotations.unitary_from_quaternion(q)))
     yield "cayley and klein", rotations.matrix_from_quaternion(
         rotations.quaternion_from_cayley_klein(rotations.cayley_klein_from_quaternion(q)))
-    yield "tangent pair", rates.matrix_from_tangent_pair(size * MATRICES[..., 0], size * MATRICES[..., 1] + 0.7e-8 * MATRICES[..., 0])
+    yield "tangent pair", rates.matrix_from_tangent_pair(size * MATRICES[..., 0],
+                                                         size * MATRICES[..., 1] + 0.7e-8 * MATRICES[..., 0])
     yield "a line", motions.turn_about_line([1.0, 2.0, 3.0], e, ANGLES)[..., :3, :3]
     yield "a screw", motions.pose_from_screw(e, [1.0, 2.0, 3.0], ANGLES, 2.0)[..., :3, :3]
-    yield "composed half-sines", rotations.matrix_from_half_sine(rotations.compose_half_sines(size * AXES, size * AXES[::-1]))
+    yield "composed half-sines", rotations.matrix_from_half_sine(
+        rotations.compose_half_sines(size * AXES, size * AXES[::-1]))
     yield "quaternion of an axis", rotations.matrix_from_quaternion(rotations.quaternion_from_axis_angle(e, ANGLES))
-    yield "quaternion of a half-sine", rotations.matrix_from_quaternion(rotations.quaternion_from_half_sine(size * AXES))
+    yield "quaternion of a half-sine", rotations.matrix_from_quaternion(rotations.quaternion_from_half_sine(size
+                                                                                                            * AXES))
 
 
 @pytest.mark.spec("S0-02", "S0-13", "S2-06")
@@ -60,15 +66,19 @@ def checks_of_a_rotation(R):
     """Every check of a rotation matrix that there is."""
     pose = np.zeros((4, 4))
     pose[:3, :3], pose[3, 3] = R, 1.0
-    return {"rotation": lambda: rotations.check_rotation_matrix(R), "change of frame": lambda: tensors.tensor_in_frame(R, np.eye(3)),
-            "pose": lambda: motions.check_pose(pose), "orthogonal": lambda: tensors.check_orthogonal(R),
-            "configuration": lambda: rotations.configuration_from_pose(pose, sequence="zyx", axes="moving"),
-            "dual matrix": lambda: motions.check_dual_matrix(motions.dual_matrix_from_pose(pose)),
-            "skew vector": lambda: rates.homogeneous_from_skew_vector(rates.skew_vector_from_matrix(R), 1.0)}
+    return {
+        "rotation": lambda: rotations.check_rotation_matrix(R),
+        "change of frame": lambda: tensors.tensor_in_frame(R, np.eye(3)), "pose": lambda: motions.check_pose(pose),
+        "orthogonal": lambda: tensors.check_orthogonal(R),
+        "configuration": lambda: rotations.configuration_from_pose(pose, sequence="zyx", axes="moving"),
+        "dual matrix": lambda: motions.check_dual_matrix(motions.dual_matrix_from_pose(pose)),
+        "skew vector": lambda: rates.homogeneous_from_skew_vector(rates.skew_vector_from_matrix(R), 1.0)}
 
 
 def test_every_check_of_a_rotation_admits_the_same():
-    """Matrices whose R^T R and determinant are off by just less than the tolerance, in every pattern of signs, and by just more."""
+    """Matrices whose R^T R and determinant are off by just less than the tolerance, in every pattern of signs, and by
+    just more.
+    """
     for signs in np.ndindex(2, 2, 2):
         pattern = 1 - 2 * np.array(signs)
         for beside in (0.0, 0.7e-8):
@@ -93,7 +103,8 @@ def test_one_tolerance():
 
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
-@pytest.mark.parametrize("check, sign", [(tensors.check_skew, -1), (rotations.check_skew, -1), (tensors.check_symmetric, 1)])
+@pytest.mark.parametrize("check, sign", [(tensors.check_skew, -1), (rotations.check_skew, -1),
+                                         (tensors.check_symmetric, 1)])
 def test_tensors_with_zeros_may_be_off_by_rounding_of_their_largest_component(check, sign, size):
     good, bad = (size * np.array([[0, 1, 0], [sign * (1 + off), 0, 0], [0, 0, 0]]) for off in (0.9e-8, 1.1e-8))
     check(good)
@@ -108,16 +119,23 @@ REFLECTION, SCALED, BENT = np.diag([1.0, 1.0, -1.0]), 2 * np.eye(3), np.array([[
 UNKNOWN = np.full((3, 3), np.nan)
 UNIT, VECTOR = np.eye(3), np.array([1.0, 2.0, 3.0])
 APPLIED = {
-    "compose, left": lambda R: rotations.compose_rotations(R, UNIT), "compose, right": lambda R: rotations.compose_rotations(UNIT, R),
-    "invert": rotations.inverse_rotation, "compare, left": lambda R: rotations.angle_between_rotations(R, UNIT),
-    "compare, right": lambda R: rotations.angle_between_rotations(UNIT, R), "components": lambda R: rotations.components_in(R, VECTOR),
-    "turn": lambda R: rotations.turned(R, VECTOR), "project": lambda R: rotations.components_along_axes(R, VECTOR),
-    "cosines": lambda R: rotations.direction_cosines(R, UNIT), "sequence": lambda R: rotations.sequence_of_turns([(R, "fixed")]),
-    "name": lambda R: rotations.Orientation(R, of="b", in_="a"), "turn axes": lambda R: motions.turn_axes(R, np.ones(6)),
-    "dual": lambda R: motions.compose_dual_matrices([R, 0 * R], [UNIT, 0 * UNIT]), "angle": rotations.rotation_angle,
-    "pose": lambda R: motions.pose_from_matrix(R, VECTOR), "frame of a tensor": lambda R: tensors.tensor_in_frame(R, UNIT),
-    "point": lambda R: rates.velocity_of_moving_point(R, VECTOR, VECTOR, VECTOR, VECTOR),
-}
+    "compose, left": lambda R: rotations.compose_rotations(R, UNIT),
+    "compose, right": lambda R: rotations.compose_rotations(UNIT, R),
+    "invert": rotations.inverse_rotation,
+    "compare, left": lambda R: rotations.angle_between_rotations(R, UNIT),
+    "compare, right": lambda R: rotations.angle_between_rotations(UNIT, R),
+    "components": lambda R: rotations.components_in(R, VECTOR),
+    "turn": lambda R: rotations.turned(R, VECTOR),
+    "project": lambda R: rotations.components_along_axes(R, VECTOR),
+    "cosines": lambda R: rotations.direction_cosines(R, UNIT),
+    "sequence": lambda R: rotations.sequence_of_turns([(R, "fixed")]),
+    "name": lambda R: rotations.Orientation(R, of="b", in_="a"),
+    "turn axes": lambda R: motions.turn_axes(R, np.ones(6)),
+    "dual": lambda R: motions.compose_dual_matrices([R, 0 * R], [UNIT, 0 * UNIT]),
+    "angle": rotations.rotation_angle,
+    "pose": lambda R: motions.pose_from_matrix(R, VECTOR),
+    "frame of a tensor": lambda R: tensors.tensor_in_frame(R, UNIT),
+    "point": lambda R: rates.velocity_of_moving_point(R, VECTOR, VECTOR, VECTOR, VECTOR), }
 
 
 @pytest.mark.spec("S1-02", "S2-04", "S3-02")
@@ -133,22 +151,27 @@ def test_matrices_that_are_no_rotations_are_refused(name, wrong):
 
 @pytest.mark.parametrize("wrong", [np.zeros(4), 2 * TURNS[0], np.full(4, np.nan)], ids=["zero", "long", "NaN"])
 def test_quaternions_that_are_no_rotations_are_refused(wrong):
-    for use in (lambda q: rotations.angle_between_quaternions(q, TURNS[0]), lambda q: rotations.angle_between_quaternions(TURNS[0], q),
+    for use in (lambda q: rotations.angle_between_quaternions(q, TURNS[0]),
+                lambda q: rotations.angle_between_quaternions(TURNS[0], q),
                 lambda q: rotations.rotate_by_quaternion(q, VECTOR), rotations.quaternion_angle):
         with pytest.raises(GeometryError, match="not a rotation"):
             use(wrong)
     if not np.all(wrong == 2 * TURNS[0]):
-        for use in (lambda h: rotations.compose_homogeneous(h, TURNS[0]), lambda h: rotations.compose_homogeneous(TURNS[0], h),
-                    rotations.inverse_homogeneous, rotations.quaternion_inverse, lambda h: rotations.rotate_by_homogeneous(h, VECTOR)):
+        for use in (lambda h: rotations.compose_homogeneous(h, TURNS[0]),
+                    lambda h: rotations.compose_homogeneous(TURNS[0], h), rotations.inverse_homogeneous,
+                    rotations.quaternion_inverse, lambda h: rotations.rotate_by_homogeneous(h, VECTOR)):
             with pytest.raises(GeometryError, match="no inverse and no direction"):
                 use(wrong)
     with pytest.raises(GeometryError, match="not in SU"):
-        rotations.compose_unitaries(rotations.unitary_from_quaternion(2 * TURNS[0]), rotations.unitary_from_quaternion(TURNS[0]))
+        rotations.compose_unitaries(rotations.unitary_from_quaternion(2 * TURNS[0]),
+                                    rotations.unitary_from_quaternion(TURNS[0]))
 
 
 @pytest.mark.spec("S2-04")
 def test_passive_and_active_readings_are_two_names():
-    """A frame turned by R sees a fixed vector turned back: the passive reading of the inverse undoes the active reading."""
+    """A frame turned by R sees a fixed vector turned back: the passive reading of the inverse undoes the active
+    reading.
+    """
     for R in MATRICES:
         turned = rotations.turned(R, VECTOR)
         np.testing.assert_allclose(np.linalg.norm(turned), np.linalg.norm(VECTOR), rtol=1e-15)
@@ -185,7 +208,8 @@ def test_angles_and_points_next_to_nothing(size):
         assert float(found) == pytest.approx(2 * size, rel=1e-15, abs=1e-153)
     found = rates.angular_velocity_from_point([size, 0.0, 0.0], [0.0, size, 0.0])
     np.testing.assert_allclose(found.normal, [0.0, 0.0, 1.0], rtol=0, atol=4e-16)
-    np.testing.assert_allclose(rotations.normalize_quaternion(size * np.array([0.0, 0.0, 0.0, 1.0])), [0, 0, 0, 1], rtol=0, atol=4e-16)
+    np.testing.assert_allclose(rotations.normalize_quaternion(size * np.array([0.0, 0.0, 0.0, 1.0])), [0, 0, 0, 1],
+                               rtol=0, atol=4e-16)
     if size < 1e-308:
         with pytest.raises(GeometryError, match="beyond the largest number"):
             rotations.quaternion_inverse([size, 0.0, 0.0, 0.0])

@@ -1,4 +1,6 @@
-"""The vector-parameter and its angles: 60 digits and elementary rotations as oracles, half-turns and singular angles included."""
+"""The vector-parameter and its angles: 60 digits and elementary rotations as oracles, half-turns and singular angles
+included.
+"""
 
 import numpy as np
 import pytest
@@ -109,9 +111,11 @@ def test_the_printed_arctangents_hold_with_the_sign_against_c1():
 @pytest.mark.spec("S0-14")
 def test_the_eulerian_example_of_the_catalogue():
     c = vector_parameter_from_eulerian([0.4, 1.1, -0.7])
-    np.testing.assert_allclose(c, [-0.5286230964822666, 0.3241015763177948, 0.15113521805829505], rtol=0, atol=1e-15)  # WE-03
+    # WE-03
+    np.testing.assert_allclose(c, [-0.5286230964822666, 0.3241015763177948, 0.15113521805829505], rtol=0, atol=1e-15)
     turns = [Rotation.from_euler(axis, angle) for axis, angle in (("z", -0.4), ("x", -1.1), ("z", 0.7))]
-    np.testing.assert_allclose(matrix_from_vector_parameter(c), (turns[0] * turns[1] * turns[2]).as_matrix(), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(matrix_from_vector_parameter(c), (turns[0] * turns[1] * turns[2]).as_matrix(), rtol=0,
+                               atol=1e-15)
     np.testing.assert_allclose(eulerian_from_vector_parameter(c).angles, [0.4, 1.1, -0.7], rtol=0, atol=1e-15)
 
 
@@ -129,7 +133,8 @@ def test_a_half_turn_has_a_homogeneous_form_and_no_vector_parameter():
 def test_an_exact_half_turn_has_no_vector_parameter(monkeypatch):
     for name in ("homogeneous_from_eulerian", "homogeneous_of_composed_eulerian", "homogeneous_from_bryant"):
         monkeypatch.setattr(module, name, lambda *angles: np.array([0.0, 0.6, 0.0, 0.8]))  # no three doubles give one
-    for call in (lambda: vector_parameter_from_eulerian([0.1, 0.2, 0.3]), lambda: vector_parameter_from_bryant([0.1, 0.2, 0.3]),
+    for call in (lambda: vector_parameter_from_eulerian([0.1, 0.2, 0.3]),
+                 lambda: vector_parameter_from_bryant([0.1, 0.2, 0.3]),
                  lambda: vector_parameter_of_composed_eulerian([0.1, 0.2, 0.3], [0.4, 0.5, 0.6])):
         with pytest.raises(SingularityError, match="half-turn about"):
             call()
@@ -174,8 +179,9 @@ def test_bryant_by_half_tangents():
     t1, t2, t3 = t.T
     expected = np.stack([t1 - t2 * t3, t2 + t1 * t3, t3 - t1 * t2], axis=1) / (1 + t1 * t2 * t3)[:, None]
     found = vector_parameter_from_bryant(2 * np.arctan(t))
-    np.testing.assert_allclose(found / np.linalg.norm(expected, axis=1)[:, None], expected / np.linalg.norm(expected, axis=1)[:, None],
-                               rtol=0, atol=2e-14 / np.abs(1 + t1 * t2 * t3).min())
+    np.testing.assert_allclose(found / np.linalg.norm(expected, axis=1)[:, None],
+                               expected / np.linalg.norm(expected, axis=1)[:, None], rtol=0,
+                               atol=2e-14 / np.abs(1 + t1 * t2 * t3).min())
     back = bryant_from_vector_parameter(found)
     branch = np.where(np.abs(2 * np.arctan(t2))[:, None] <= np.pi / 2, back.angles, back.other)
     np.testing.assert_allclose(wrap(branch - 2 * np.arctan(t)), 0, atol=1e-14 / back.margin.min())
@@ -187,7 +193,8 @@ def test_the_bryant_example_of_the_catalogue():
     c = vector_parameter_from_bryant(angles)
     np.testing.assert_allclose(c, [2 / 5, 11 / 25, 2 / 25], rtol=0, atol=1e-15)  # WE-03
     np.testing.assert_allclose(bryant_from_vector_parameter(c).angles, angles, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(matrix_from_vector_parameter(c), Rotation.from_euler("xyz", angles).as_matrix(), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(matrix_from_vector_parameter(c),
+                               Rotation.from_euler("xyz", angles).as_matrix(), rtol=0, atol=1e-15)
 
 
 @pytest.mark.spec("S0-16")

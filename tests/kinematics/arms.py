@@ -30,7 +30,8 @@ def standard_link(a, alpha, d, theta):
 
 
 def modified_arm(rows, kinds=None, tool=None):
-    """Rows (a, alpha, d, theta), the joint's coordinate added to d or theta; body k is frame k + 1 of the convention."""
+    """Rows (a, alpha, d, theta), the joint's coordinate added to d or theta; body k is frame k + 1 of the convention.
+    """
     kinds = kinds or "R" * len(rows)
     placements = [modified_link(*row) for row in rows]
     return _arm(placements, kinds, [Frame("tool", f"link{len(rows)}", tool)])
@@ -62,6 +63,8 @@ def planar_arm(*lengths):
 
 H = np.pi / 2
 ELBOW = [(0, 0, 0.4, 0), (0, H, 0, 0), (0.5, 0, 0, 0)]  # W3-06, with the hand point (0.3, 0, 0)
-SIX = [(0, 0, 0, 0), (0, -H, 0, 0), (0.4318, 0, 0.15005, 0), (0.0203, -H, 0.4318, 0), (0, H, 0, 0), (0, -H, 0, 0)]  # W3-07
+SIX = [(0, 0, 0, 0), (0, -H, 0, 0), (0.4318, 0, 0.15005, 0), (0.0203, -H, 0.4318, 0), (0, H, 0, 0),
+       (0, -H, 0, 0)]  # W3-07
 MIXED = [(0, 0, 0.40, 0), (0.10, H, 0.20, 0.3), (0.30, -np.pi / 3, 0.05, 0), (0.25, H, 0.10, 0.2)]  # W3-08, R-P-R-R
-STANFORD_LIKE = [(0, -H, 0.412, 0), (0, H, 0.154, 0), (0, 0, 0, -H), (0, -H, 0, 0), (0, H, 0, 0), (0, 0, 0.263, 0)]  # WE-13, RRPRRR
+STANFORD_LIKE = [(0, -H, 0.412, 0), (0, H, 0.154, 0), (0, 0, 0, -H), (0, -H, 0, 0), (0, H, 0, 0),
+                 (0, 0, 0.263, 0)]  # WE-13, RRPRRR

@@ -1,6 +1,8 @@
-"""Rates of anything that depends on a configuration, by differences in 50 digits along a motion with given velocity and acceleration.
+"""Rates of anything that depends on a configuration, by differences in 50 digits along a motion with given velocity and
+acceleration.
 
-The motion is written out here for every kind of joint, to second order in time; it shares only the meaning of q and v with the library.
+The motion is written out here for every kind of joint, to second order in time; it shares only the meaning of q and v
+with the library.
 """
 
 import mpmath
@@ -15,7 +17,8 @@ STEP = mpmath.mpf(10) ** -14
 def derivatives(kernel, tree, q, v, vd):
     """f, df/dt and d2f/dt2 of a kernel of q alone."""
     with mpmath.workdps(60):
-        before, now, after = (np.asarray(kernel.evaluate(cy.MPMATH, configuration_at(tree, q, v, vd, t))) for t in (-STEP, 0, STEP))
+        before, now, after = (np.asarray(kernel.evaluate(cy.MPMATH, configuration_at(tree, q, v, vd, t)))
+                              for t in (-STEP, 0, STEP))
         values = now, (after - before) / (2 * STEP), (after - 2 * now + before) / STEP**2
         return [x.astype(np.float64) for x in values]
 
@@ -59,4 +62,6 @@ def rotated(q, x):
 def product(a, b):
     w, x, y, z = a
     s, i, j, k = b
-    return [w * s - x * i - y * j - z * k, w * i + x * s + y * k - z * j, w * j - x * k + y * s + z * i, w * k + x * j - y * i + z * s]
+    return [
+        w * s - x * i - y * j - z * k, w * i + x * s + y * k - z * j, w * j - x * k + y * s + z * i,
+        w * k + x * j - y * i + z * s]

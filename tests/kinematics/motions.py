@@ -12,12 +12,15 @@ KINDS_AND_MORE = (*KINDS, "tilted planar")
 
 
 def random_tree(seed, *kinds):
-    """A tree with joints of the given kinds; a "tilted planar" joint is planar across an axis that is none of the frame's."""
+    """A tree with joints of the given kinds; a "tilted planar" joint is planar across an axis that is none of the
+    frame's.
+    """
     random = np.random.default_rng(seed)
     bodies, joints, frames = random_parts(random, ["planar" if kind == "tilted planar" else kind for kind in kinds])
     for k, kind in enumerate(kinds):
         if kind == "tilted planar":
-            joints[k] = Joint(joints[k].name, joints[k].parent, joints[k].child, Planar(tuple(unit(random))), joints[k].placement)
+            joints[k] = Joint(joints[k].name, joints[k].parent, joints[k].child, Planar(tuple(unit(random))),
+                              joints[k].placement)
     return Mechanism.of("random", bodies, joints, frames=frames)
 
 

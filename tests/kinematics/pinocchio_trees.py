@@ -1,7 +1,8 @@
 """The same tree in Pinocchio: its own joints, its own order of coordinates, its own velocity of a planar joint.
 
-There quaternions are (x, y, z, w), a planar joint has (x, y, cos, sin) and its velocity is that of the moved body in the body's axes.
-`velocity_map` T and its rate turn velocities and accelerations from here into those there, and Jacobians from there into those here.
+There quaternions are (x, y, z, w), a planar joint has (x, y, cos, sin) and its velocity is that of the moved body in
+the body's axes. `velocity_map` T and its rate turn velocities and accelerations from here into those there, and
+Jacobians from there into those here.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,8 @@ def joint_model(motion):
         return pin.JointModelHelicalUnaligned(np.array(motion.axis), motion.pitch)
     if isinstance(motion, Universal):
         return pin.JointModelUniversal(np.array(motion.axis), np.array(motion.second))
-    return {Spherical: pin.JointModelSpherical, Planar: pin.JointModelPlanar, Floating: pin.JointModelFreeFlyer}[type(motion)]()
+    return {Spherical: pin.JointModelSpherical, Planar: pin.JointModelPlanar,
+            Floating: pin.JointModelFreeFlyer}[type(motion)]()
 
 
 def without_universal_joints(tree):
@@ -44,7 +46,8 @@ def without_universal_joints(tree):
         if isinstance(joint.motion, Universal):
             between = f"cross of {joint.name}"
             bodies.append(Body(between))
-            joints.append(Joint(f"{joint.name} first", joint.parent, between, Revolute(joint.motion.axis), joint.placement))
+            joints.append(
+                Joint(f"{joint.name} first", joint.parent, between, Revolute(joint.motion.axis), joint.placement))
             joints.append(Joint(f"{joint.name} second", between, joint.child, Revolute(joint.motion.second)))
         else:
             joints.append(joint)
@@ -61,14 +64,16 @@ class PinocchioTree:
     def of(cls, tree):
         model = pin.Model()
         model.gravity.setZero()
-        places = {tree.bodies[0].name: (0, pin.SE3.Identity())}  # of each body: its joint there, and its frame in that joint's
+        # of each body: its joint there, and its frame in that joint's
+        places = {tree.bodies[0].name: (0, pin.SE3.Identity())}
         for joint in tree.joints:
             parent, offset = places[joint.parent]
             placement = offset * se3(joint.placement)
             if type(joint.motion) is Motion:
                 places[joint.child] = parent, placement
                 continue
-            basis = across(joint.motion.axis, joint.motion.plane) if isinstance(joint.motion, Planar) else pin.SE3.Identity()
+            basis = across(joint.motion.axis, joint.motion.plane) if isinstance(joint.motion,
+                                                                                Planar) else pin.SE3.Identity()
             number = model.addJoint(parent, joint_model(joint.motion), placement * basis, joint.name)
             places[joint.child] = number, basis.inverse()
         frames = {}
@@ -79,11 +84,14 @@ class PinocchioTree:
         for body in tree.bodies:
             if body.mass is not None and places[body.name][0]:
                 number, offset = places[body.name]
-                model.appendBodyToJoint(number, pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia)), offset)
+                model.appendBodyToJoint(number, pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia)),
+                                        offset)
         return cls(tree, model, frames)
 
     def moving_joints(self):
-        return [(j.motion, a, b) for j, a, b in zip(self.tree.joints, self.tree.q_slices, self.tree.v_slices, strict=True) if j.motion.nq]
+        return [(j.motion, a, b)
+                for j, a, b in zip(self.tree.joints, self.tree.q_slices, self.tree.v_slices, strict=True)
+                if j.motion.nq]
 
     def q(self, q):
         parts = []
@@ -123,7 +131,9 @@ class PinocchioTree:
         return J.reshape(6, -1) @ self.velocity_map(q)  # of one column Pinocchio makes a vector
 
     def jacobian_rate(self, q, v, frame, axes):
-        """Right for trees without universal joints: Pinocchio leaves the change of their axes with the second angle out."""
+        """Right for trees without universal joints: Pinocchio leaves the change of their axes with the second angle
+        out.
+        """
         assert not any(isinstance(joint.motion, Universal) for joint in self.tree.joints)
         data, T = self.model.createData(), self.velocity_map(q)
         pin.computeJointJacobiansTimeVariation(self.model, data, self.q(q), T @ v)
@@ -142,10 +152,13 @@ class PinocchioTree:
         return pin.getFrameVelocity(self.model, self._moving(q, v, 0 * v), self.frames[frame], AXES[axes]).vector
 
     def acceleration(self, q, v, vd, frame, axes):
-        return pin.getFrameClassicalAcceleration(self.model, self._moving(q, v, vd), self.frames[frame], AXES[axes]).vector
+        return pin.getFrameClassicalAcceleration(self.model, self._moving(q, v, vd), self.frames[frame],
+                                                 AXES[axes]).vector
 
     def joint_forces(self, q, wrench, frame):
-        """With which the tree at rest, without gravity, resists a wrench that acts on a frame, in its axes and about its origin."""
+        """With which the tree at rest, without gravity, resists a wrench that acts on a frame, in its axes and about
+        its origin.
+        """
         forces = pin.StdVec_Force()
         forces.extend([pin.Force.Zero() for _ in range(self.model.njoints)])
         placed = self.model.frames[self.frames[frame]]

@@ -1,4 +1,6 @@
-"""Coordinates of frames and analytic Jacobians in every parameterisation of the attitude; velocity and acceleration maps both ways."""
+"""Coordinates of frames and analytic Jacobians in every parameterisation of the attitude; velocity and acceleration
+maps both ways.
+"""
 
 import numpy as np
 import pytest
@@ -64,7 +66,8 @@ def test_analytic_jacobians_and_their_rates_against_fifty_digits(name, relative_
     tree, asked = around("spherical"), {"attitude": name, "relative_to": relative_to}
     q, v, vd = random_state(tree)
     size = 3 + attitude(name).size
-    _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree, q, "frame4", **asked), (size,)), tree, q, v, vd)
+    _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree, q, "frame4", **asked), (size,)), tree, q, v,
+                                  vd)
     J = analytic_jacobian(tree, q, "frame4", **asked)
     J_rate = analytic_jacobian_rate(tree, q, v, "frame4", **asked)
     close(J @ v, rate)
@@ -78,14 +81,19 @@ def test_analytic_jacobians_and_their_rates_against_fifty_digits(name, relative_
 
 def test_every_back_end_gives_the_same():
     arm = modified_arm(ELBOW)
-    states = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 3))  # far from the singularity of the angles: float32 is compared too
+    # far from the singularity of the angles: float32 is compared too
+    states = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 3))
     asked = {"attitude": "zyx moving", "relative_to": "world"}
-    check_parity(kernel("(3),(3)->(6,3)")(lambda q, v: analytic_jacobian_rate(arm, q, v, "link3", **asked)), states, states[::-1])
+    check_parity(
+        kernel("(3),(3)->(6,3)")(lambda q, v: analytic_jacobian_rate(arm, q, v, "link3", **asked)), states,
+        states[::-1])
 
 
 @pytest.mark.spec("S3-15")
 def test_the_jacobian_of_a_task_map():
-    """J = df/dq for r = f(q): by the geometric route, by the compiler, and by differences; refused where the angles are singular."""
+    """J = df/dq for r = f(q): by the geometric route, by the compiler, and by differences; refused where the angles are
+    singular.
+    """
     tree = everything()
     q, v, vd = random_state(tree)
     for name in ("zyz moving", "quaternion"):
@@ -97,17 +105,23 @@ def test_the_jacobian_of_a_task_map():
         J = analytic_jacobian(tree, q, "frame9", **asked)
         close(task_jacobian(tree, q, task), J)
         close(J @ v, derivatives(of_q(tree, task, (3 + attitude(name).size,)), tree, q, v, vd)[1])
-    arm = modified_arm([(0, 0, 0, 0), (0.3, 0, 0, 0)])  # planar: its z axes stay parallel, which zyz angles cannot follow
+    # planar: its z axes stay parallel, which zyz angles cannot follow
+    arm = modified_arm([(0, 0, 0, 0), (0.3, 0, 0, 0)])
     check = check_attitude(arm, "link2", attitude="zyz moving", relative_to="world")
     with pytest.raises(SingularityError, match=r"'zyz moving' is singular for 'link6' in configuration 1 of the batch"):
-        check_attitude(modified_arm(SIX), "link6", attitude="zyz moving", relative_to="world")(np.stack([Q, np.zeros(6)]))
+        check_attitude(modified_arm(SIX), "link6", attitude="zyz moving",
+                       relative_to="world")(np.stack([Q, np.zeros(6)]))
     with pytest.raises(SingularityError, match="use the geometric Jacobian"):
         check(np.array([0.3, 0.4]))
-    refused = kernel("(2)->(6,2)", check=check)(lambda q: analytic_jacobian(arm, q, "link2", attitude="zyz moving", relative_to="world"))
+    refused = kernel(
+        "(2)->(6,2)",
+        check=check)(lambda q: analytic_jacobian(arm, q, "link2", attitude="zyz moving", relative_to="world"))
     with pytest.raises(SingularityError):
         refused([0.3, 0.4])
     check_attitude(arm, "link2", attitude="zyx moving", relative_to="world")(np.array([0.3, 0.4]))
-    close(analytic_jacobian(arm, np.array([0.3, 0.4]), "link2", attitude="zyx moving", relative_to="world")[3:], [[1, 1], [0, 0], [0, 0]])
+    close(
+        analytic_jacobian(arm, np.array([0.3, 0.4]), "link2", attitude="zyx moving", relative_to="world")[3:],
+        [[1, 1], [0, 0], [0, 0]])
 
 
 @pytest.mark.spec("S3-20")
@@ -123,7 +137,8 @@ def test_the_two_jacobians_and_the_way_between_them():
     close(np.linalg.det(analytic), -np.linalg.det(geometric) / np.sin(r[4]), 1e-13)
     close(analytic @ V, [-0.3879382114, 0.1685998056, 0.0608416608, 2.3291689517, -0.6160390913, 1.5245233348], 1e-9)
     upright = np.eye(4)
-    upright[:3, :3] = frame_pose(arm, Q, "link6").R.T @ rotation("z", 0.4)[:3, :3]  # a tool whose z is the root's z at Q
+    # a tool whose z is the root's z at Q
+    upright[:3, :3] = frame_pose(arm, Q, "link6").R.T @ rotation("z", 0.4)[:3, :3]
     level = arm.with_frame("upright", "link6", upright)
     close(np.linalg.det(general_jacobian(level, Q, "upright", axes="world")), np.linalg.det(geometric), 1e-13)
     with pytest.raises(SingularityError):
@@ -135,8 +150,9 @@ def test_the_two_jacobians_and_the_way_between_them():
 def test_velocity_and_acceleration_maps_both_ways():
     """W3-07 forwards, round trips with both Jacobians, and the refusal at q5 = 0."""
     arm, asked = modified_arm(SIX), {"attitude": "zyz moving", "relative_to": "world"}
-    kinds = {"geometric": (general_jacobian(arm, Q, "link6", axes="world"), jacobian_rate(arm, Q, V, "link6", axes="world")),
-             "analytic": (analytic_jacobian(arm, Q, "link6", **asked), analytic_jacobian_rate(arm, Q, V, "link6", **asked))}
+    kinds = {
+        "geometric": (general_jacobian(arm, Q, "link6", axes="world"), jacobian_rate(arm, Q, V, "link6", axes="world")),
+        "analytic": (analytic_jacobian(arm, Q, "link6", **asked), analytic_jacobian_rate(arm, Q, V, "link6", **asked))}
     for J, J_rate in kinds.values():
         first, second = J @ V, J @ VD + J_rate @ V
         close(joint_velocities(J, first), V)
@@ -146,7 +162,8 @@ def test_velocity_and_acceleration_maps_both_ways():
     J, J_rate = kinds["geometric"]
     close(twist(arm, Q, V, "link6", axes="world"), J @ V)
     close(acceleration(arm, Q, V, VD, "link6", axes="world"), J @ VD + J_rate @ V)
-    close(J @ VD + J_rate @ V, [-0.1966521813, 0.1391282999, -0.0442814014, -1.0966875271, -0.8275815982, 0.0951782492], 1e-8)
+    close(J @ VD + J_rate @ V, [-0.1966521813, 0.1391282999, -0.0442814014, -1.0966875271, -0.8275815982, 0.0951782492],
+          1e-8)
     many = np.stack([V, 2 * V, -V])
     close(joint_velocities(J, many @ J.T), many)
     straight = np.stack([Q, np.array([0.2, -0.5, 0.3, 0.6, 0.0, -0.4])])
@@ -159,13 +176,15 @@ def test_velocity_and_acceleration_maps_both_ways():
 
 @pytest.mark.spec("S1-94")
 def test_jacobians_with_first_and_second_rates():
-    """R9.1: geometric and, for zyx angles, analytic; arms of five, six and seven joints; the singularity of the triple."""
+    """R9.1: geometric and, for zyx angles, analytic; arms of five, six and seven joints; the singularity of the triple.
+    """
     for joints in (5, 6, 7):
         arm = standard_arm([(0.1, 0.3 + 0.1 * k, 0.2, 0.0) for k in range(joints)], "R" * (joints - 2) + "PR")
         q, v, vd = random_state(arm, joints)
         frame = f"frame{joints}"
         for point in (None, np.array([0.1, -0.2, 0.3])):
-            whole = of_q(arm, lambda q, a=arm, f=frame, p=point: general_jacobian(a, q, f, axes="world", at=p), (6, joints))
+            whole = of_q(arm, lambda q, a=arm, f=frame, p=point: general_jacobian(a, q, f, axes="world", at=p),
+                         (6, joints))
             now, rate, second = derivatives(whole, arm, q, v, vd)
             close(now @ v, twist(arm, q, v, frame, axes="world", at=point))
             close(jacobian_rate(arm, q, v, frame, axes="world", at=point), rate)
@@ -174,12 +193,14 @@ def test_jacobians_with_first_and_second_rates():
         whole = of_q(arm, lambda q, a=arm, f=frame, k=asked: analytic_jacobian(a, q, f, **k), (6, joints))
         now, rate, second = derivatives(whole, arm, q, v, vd)
         a, b, _ = coordinates(arm, q, frame, **asked)[3:]
-        T = np.array([[0, -np.sin(a), np.cos(a) * np.cos(b)], [0, np.cos(a), np.sin(a) * np.cos(b)], [1, 0, -np.sin(b)]])
+        T = np.array([[0, -np.sin(a), np.cos(a) * np.cos(b)], [0, np.cos(a), np.sin(a) * np.cos(b)], [1, 0,
+                                                                                                      -np.sin(b)]])
         close(T @ now[3:], general_jacobian(arm, q, frame, axes="world")[3:])
         close(now, task_jacobian(arm, q, lambda q, a=arm, f=frame, k=asked: coordinates(a, q, f, **k)))
         close(analytic_jacobian_rate(arm, q, v, frame, **asked), rate)
         close(analytic_jacobian_second_rate(arm, q, v, vd, frame, **asked), second)
-    nose_up = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)])  # a turn about z, then one about -y: cos b = 0 at q2 = pi/2
+    # a turn about z, then one about -y: cos b = 0 at q2 = pi/2
+    nose_up = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)])
     with pytest.raises(SingularityError, match="zyx"):
         check_attitude(nose_up, "link2", attitude="zyx moving", relative_to="world")(np.array([0.4, np.pi / 2]))
 

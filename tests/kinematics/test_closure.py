@@ -45,7 +45,8 @@ def bennett(a=1.0, b=0.6, alpha=0.9):
 
 @pytest.mark.parametrize("motion", [Revolute(), Spherical(), Prismatic(X)], ids=["revolute", "spherical", "prismatic"])
 def test_mobility_of_planar_loops_in_space_is_that_of_the_plane(motion):
-    assert mobility(four_bar(motion=motion)) == 1  # three parallel axes less the two directions of the plane, or one and the turn
+    # three parallel axes less the two directions of the plane, or one and the turn
+    assert mobility(four_bar(motion=motion)) == 1
 
 
 def test_a_closed_four_bar_has_the_rocker_angle_of_the_cosine_rule():
@@ -84,9 +85,12 @@ def test_a_stewart_platform_has_six_degrees_of_freedom_and_six_more_for_the_spin
 
 
 def test_mimic_joints_take_one_velocity_each_and_stay_where_they_belong_in_a_loop():
-    joints = [Joint("a", "base", "one", Prismatic(X)), Joint("b", "base", "two", Prismatic(X), mimic=Mimic("a", 2.0, 0.1))]
+    joints = [
+        Joint("a", "base", "one", Prismatic(X)),
+        Joint("b", "base", "two", Prismatic(X), mimic=Mimic("a", 2.0, 0.1))]
     assert mobility(Tree.of("pair", [Body(n) for n in ("base", "one", "two")], joints)) == 1
-    closed = Tree.of("pair", [Body(n) for n in ("base", "one", "two")], joints, loops=[Loop("weld", "one", "two", Motion())])
+    closed = Tree.of("pair", [Body(n) for n in ("base", "one", "two")], joints,
+                     loops=[Loop("weld", "one", "two", Motion())])
     found = close(closed, np.array([0.3, 0.3]))
     assert found.status == "closed" and found.independent == 0
     np.testing.assert_allclose(found.configuration, [-0.1, -0.1], atol=1e-12)

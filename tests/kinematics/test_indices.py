@@ -26,7 +26,8 @@ WE14 = np.array([[-1.5, -1.0], [np.sqrt(3) / 2, 0.0]])
 
 @pytest.mark.spec("S2-40")
 def test_the_worked_example():
-    """WE-14: an isotropic arm in every direction of its first joint; singular values, k2 and manipulability of another."""
+    """WE-14: an isotropic arm in every direction of its first joint; singular values, k2 and manipulability of another.
+    """
     isotropic = planar_arm(np.sqrt(2), 1.0)
     for th1 in (0.0, 0.7, -2.0):
         J = uniform_jacobian(isotropic, np.array([th1, np.deg2rad(135)]), "tool", task=POINT, axes="world")
@@ -47,15 +48,18 @@ def test_the_worked_example():
     close(condition_number(J, norm="frobenius"), np.linalg.cond(J, "fro"), 1e-13)
     stretched = indices(uniform_jacobian(planar_arm(1.0, 1.0), np.array([0.3, 0.0]), "tool", task=POINT, axes="world"))
     assert stretched.condition_number == np.inf and stretched.inverse_condition_number == 0 and not stretched.isotropic
-    assert condition_number(np.zeros((2, 2)), norm="frobenius") == np.inf == condition_number(np.zeros((2, 2)), norm="2")
+    assert condition_number(np.zeros(
+        (2, 2)), norm="frobenius") == np.inf == condition_number(np.zeros((2, 2)), norm="2")
 
 
 @pytest.mark.spec("S2-40")
 def test_singular_values_do_not_depend_on_the_axes():
     tree = everything()
     q, _, _ = random_state(tree)
-    values = [indices(uniform_jacobian(tree, q, "frame9", task="pose", axes=axes, characteristic_length=0.7)).decomposition.singular_values
-              for axes in ("world", "body", "frame3")]
+    values = [
+        indices(uniform_jacobian(tree, q, "frame9", task="pose", axes=axes,
+                                 characteristic_length=0.7)).decomposition.singular_values
+        for axes in ("world", "body", "frame3")]
     close(values[1], values[0])
     close(values[2], values[0])
     with pytest.raises(ConventionError, match="depend on the axes"):
@@ -102,7 +106,8 @@ def test_the_ellipsoid_of_joint_velocities():
 
 @pytest.mark.spec("S2-58")
 def test_the_ellipsoid_of_forces_and_its_torques():
-    """WE-14: semi-axes 1/s along U, the reciprocals of the velocities'; where it is a cylinder a force needs no torque."""
+    """WE-14: semi-axes 1/s along U, the reciprocals of the velocities'; where it is a cylinder a force needs no torque.
+    """
     found, speeds = force_ellipsoid(WE14), velocity_ellipsoid(WE14)
     close(np.sort(found.lengths)[::-1], [2.2517476584, 0.5128019270], 1e-9)
     on_the_ellipsoid(found, WE14 @ WE14.T)
@@ -132,10 +137,13 @@ def test_mixed_units_are_refused():
     mixed = standard_arm(STANFORD_LIKE, "RRPRRR")
     with pytest.raises(ConventionError, match=r"rows in m, columns for m and rad"):
         uniform_jacobian(mixed, np.zeros(6), "frame6", task="position", axes="world")
-    assert uniform_jacobian(mixed, np.zeros(6), "frame2", task="position", axes="world").shape == (3, 2)  # before the slide: turns only
+    # before the slide: turns only
+    assert uniform_jacobian(mixed, np.zeros(6), "frame2", task="position", axes="world").shape == (3, 2)
     sliding = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)], "PP")
-    close(indices(uniform_jacobian(sliding, np.zeros(2), "link2", task=(True, False, True, False, False, False), axes="world"))
-          .condition_number, np.inf)  # two slides, along z and -y: x is lost
+    close(
+        indices(
+            uniform_jacobian(sliding, np.zeros(2), "link2", task=(True, False, True, False, False, False),
+                             axes="world")).condition_number, np.inf)  # two slides, along z and -y: x is lost
     for length in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(ConventionError, match="positive and finite"):
             uniform_jacobian(arm, q, "tool", task="pose", axes="world", characteristic_length=length)
@@ -161,8 +169,9 @@ def test_a_characteristic_length_takes_the_unit_of_length_out():
 
 def test_units_of_every_kind_of_joint():
     tree = everything()
-    expected = {"body0": "rad", "body2": "m", "body3": "rad", "body4": "rad rad", "body5": "rad rad rad", "body6": "m m rad",
-                "body7": "m m m rad rad rad", "body8": "", "body9": "m m rad"}
+    expected = {
+        "body0": "rad", "body2": "m", "body3": "rad", "body4": "rad rad", "body5": "rad rad rad", "body6": "m m rad",
+        "body7": "m m m rad rad rad", "body8": "", "body9": "m m rad"}
     for body, units in expected.items():
         joint = tree.joint_number(tree.joints[tree.body_number(body) - 1].name)
         found = velocity_units(tree, body)
@@ -173,7 +182,8 @@ def test_units_of_every_kind_of_joint():
 def test_manipulability_as_a_text():
     arm = planar_arm(1.0, 1.0)
     close(manipulability(arm, Q, "tool", task=POINT, axes="world"), 0.8660254038, 1e-9)
-    assert manipulability(arm, Q, "tool", task=(True, True, True, False, False, False), axes="world") == 0  # two joints, three rows
+    # two joints, three rows
+    assert manipulability(arm, Q, "tool", task=(True, True, True, False, False, False), axes="world") == 0
     longer = planar_arm(1.0, 0.8, 0.5)
     text = kernel("(3)->()")(lambda q: manipulability(longer, q, "tool", task=POINT, axes="world"))
     check_parity(text, np.random.default_rng(3).uniform(0.3, 1.2, size=(3, 3)))

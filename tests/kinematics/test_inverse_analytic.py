@@ -1,4 +1,6 @@
-"""Analytic inverse kinematics: every solution of every family, the worked examples, and the poses with infinitely many solutions."""
+"""Analytic inverse kinematics: every solution of every family, the worked examples, and the poses with infinitely many
+solutions.
+"""
 
 from functools import cache
 
@@ -89,7 +91,9 @@ def test_the_generating_configuration_is_among_the_solutions(name):
 
 @pytest.mark.parametrize("name", ["ur3", "ur10"])
 def test_branches_of_the_ur_family_are_what_their_names_say(name):
-    """Left if axis 1, the crossing of axes 5 and 6, and axis 2 turn so; the others are the signs of sin(theta5) and sin(theta3)."""
+    """Left if axis 1, the crossing of axes 5 and 6, and axis 2 turn so; the others are the signs of sin(theta5) and
+    sin(theta3).
+    """
     random, table = np.random.default_rng(5), table_of(name)
     offsets = np.array([row.theta for row in table.rows])
     for _ in range(10):
@@ -98,7 +102,8 @@ def test_branches_of_the_ur_family_are_what_their_names_say(name):
             frames, sines = dh_frames(table, q), np.sin(q + offsets)
             crossing, axis = frames[5, :3, 3] - frames[0, :3, 3], frames[1, :3, 2]
             left = frames[0, :3, 2] @ np.cross(crossing, axis) > 0
-            assert branch == ("shoulder left" if left else "shoulder right", "wrist up" if sines[4] > 0 else "wrist down",
+            assert branch == ("shoulder left" if left else "shoulder right",
+                              "wrist up" if sines[4] > 0 else "wrist down",
                               "elbow up" if sines[2] > 0 else "elbow down")
 
 
@@ -113,7 +118,8 @@ def test_branches_of_arms_with_a_spherical_wrist_are_what_their_names_say(name):
             front = frames[0, 1, :3, 0] @ (frames[0, 4, :3, 3] - frames[0, 0, :3, 3]) > 0
             far = np.linalg.norm(frames[:, 4, :3, 3] - frames[:, 1, :3, 3], axis=-1)
             flips = np.sin(q[4] + table.rows[4].theta) < 0
-            assert branch == ("shoulder front" if front else "shoulder back", "elbow up" if far[1] > far[2] else "elbow down",
+            assert branch == ("shoulder front" if front else "shoulder back",
+                              "elbow up" if far[1] > far[2] else "elbow down",
                               "wrist flip" if flips else "wrist no flip")
 
 
@@ -121,7 +127,8 @@ def test_branches_of_arms_with_a_spherical_wrist_are_what_their_names_say(name):
 def test_the_modified_convention_gives_the_same(name):
     q = random_configuration(np.random.default_rng(3), table_of(name))
     target = dh_tool_pose(table_of(name), q)
-    standard, modified = (ARMS[name](convert_dh(table_of(name), convention=c), target) for c in ("standard", "modified"))
+    standard, modified = (ARMS[name](convert_dh(table_of(name), convention=c), target)
+                          for c in ("standard", "modified"))
     assert np.abs(standard.solutions - modified.solutions).max() < 1e-10
     assert standard.branches == modified.branches
 
@@ -151,10 +158,11 @@ def test_decoupled_arms_of_all_kinds(table, counts):
 
 
 def test_the_stanford_arm_with_a_shoulder_offset_needs_the_quartic():
-    table = DHTable(rows_from_numbers([(0.1, 1.4, 0.412, 0, "revolute"), (0.05, 1.6, 0.154, 0, "revolute"),
-                                       (0.02, 0.1, 0, -1.5, "prismatic"),
-                                       (0, -RIGHT, 0, 0, "revolute"), (0, RIGHT, 0, 0, "revolute"), (0, 0, 0.263, 0, "revolute")],
-                                      order="a alpha d theta kind"), "standard")
+    table = DHTable(
+        rows_from_numbers([(0.1, 1.4, 0.412, 0, "revolute"), (0.05, 1.6, 0.154, 0, "revolute"),
+                           (0.02, 0.1, 0, -1.5, "prismatic"), (0, -RIGHT, 0, 0, "revolute"),
+                           (0, RIGHT, 0, 0, "revolute"), (0, 0, 0.263, 0, "revolute")], order="a alpha d theta kind"),
+        "standard")
     random = np.random.default_rng(2)
     for _ in range(100):
         q = random_configuration(random, table)
@@ -208,7 +216,8 @@ def test_the_count_of_equations():
         q, steps = random.uniform(-1, 1, n), 1e-5 * np.eye(n)
         slopes = (dh_tool_pose(arm, q + steps) - dh_tool_pose(arm, q - steps)) / 2e-5
         assert np.abs(slopes[:, 3]).max() == 0
-        assert np.linalg.matrix_rank(slopes[:, :3].reshape(n, 12), tol=1e-6) == min(n, count_pose_equations(n).independent)
+        assert np.linalg.matrix_rank(slopes[:, :3].reshape(n, 12), tol=1e-6) == min(n,
+                                                                                    count_pose_equations(n).independent)
 
 
 @pytest.mark.spec("S3-17")
@@ -231,24 +240,32 @@ def holds_all(found, wanted):
 @pytest.mark.spec("S2-32", "S2-33")
 def test_the_arm_like_a_puma_of_the_worked_example():
     q = np.array([0.3, -0.7, 0.5, 1.1, 0.9, -0.4])
-    target = np.array([[0.606447113, -0.795079513, 0.008394423, 0.17071145], [0.536806888, 0.417192189, 0.733341013, 0.250018808],
+    target = np.array([[0.606447113, -0.795079513, 0.008394423, 0.17071145],
+                       [0.536806888, 0.417192189, 0.733341013, 0.250018808],
                        [-0.586566504, -0.440226356, 0.679809158, 0.7368803], [0, 0, 0, 1]])
     assert np.abs(dh_tool_pose(WE10, q) - target).max() < 1e-8
     assert np.abs(dh_frames(WE10, q)[5, :3, 3] - [0.170238844, 0.208731709, 0.698607045]).max() < 1e-8
     found = check(decoupled_6r, WE10, q)
     assert len(found.solutions) == 8
-    assert holds_all(degrees(found)[:, :3], [(17.188733854, -40.107045659, 28.647889757), (-95.589200737, -75.710262595, 28.647889757),
-                                             (17.188733854, -104.289737405, 156.719248055), (-95.589200737, -139.892954341, 156.719248055)])
-    assert holds_all(degrees(found)[:, 3:], [(63.025357464, 51.566201562, -22.918311805), (-116.974642536, -51.566201562, 157.081688195)])
+    assert holds_all(
+        degrees(found)[:, :3], [(17.188733854, -40.107045659, 28.647889757),
+                                (-95.589200737, -75.710262595, 28.647889757),
+                                (17.188733854, -104.289737405, 156.719248055),
+                                (-95.589200737, -139.892954341, 156.719248055)])
+    assert holds_all(
+        degrees(found)[:, 3:], [(63.025357464, 51.566201562, -22.918311805),
+                                (-116.974642536, -51.566201562, 157.081688195)])
 
 
 @pytest.mark.spec("S2-32", "S2-33")
 def test_the_arm_with_a_shoulder_offset_of_the_worked_example():
     found = check(decoupled_6r, WE11, Q11)
     assert len(found.solutions) == 8
-    assert holds_all(degrees(found)[:, :3], [(22.918311805, 51.566201562, -28.647889757), (22.918311805, -49.290993097, -177.949250904),
-                                             (-160.871030179, 161.645164671, 113.084104651),
-                                             (-160.871030179, -163.098283168, 40.318754688)])
+    assert holds_all(
+        degrees(found)[:, :3], [(22.918311805, 51.566201562, -28.647889757),
+                                (22.918311805, -49.290993097, -177.949250904),
+                                (-160.871030179, 161.645164671, 113.084104651),
+                                (-160.871030179, -163.098283168, 40.318754688)])
 
 
 @pytest.mark.spec("S2-32", "S2-33")
@@ -324,7 +341,8 @@ def test_wrist_centre_on_the_second_axis():
     q = np.array([0.5, 0.3, -RIGHT, 0.4, 0.7, -0.3])
     assert np.abs(dh_frames(arm, q)[4, :3, 3] - [-0.1 * np.sin(0.5), 0.1 * np.cos(0.5), 0.2]).max() < 1e-12
     check_continuum(decoupled_6r, arm, q, 1)
-    for near in (1e-3, 1e-4, 1e-5):  # nearer, theta1 is also next to its own double root: solutions close, angles are known to 1e-4
+    # nearer, theta1 is also next to its own double root: solutions close, angles are known to 1e-4
+    for near in (1e-3, 1e-4, 1e-5):
         beside = q + near * np.eye(6)[2]
         assert gap(arm, check(decoupled_6r, arm, beside, reference=beside).solutions, beside) < 1e-5
 
@@ -349,7 +367,8 @@ def test_meeting_point_on_the_first_axis_of_a_ur_without_offsets():
     for q4 in np.linspace(-np.pi, np.pi, 5):
         q = np.array([0.3, 0.0, 1.2, q4, 0.6, 0.2])
         point = dh_frames(arm, q)[5, :3, 3] - [0, 0, 0.1]
-        q[1] = RIGHT - np.arctan2(point[2], point[:2] @ [np.cos(0.3), np.sin(0.3)])  # the meeting point of axes 5 and 6 goes to axis 1
+        # the meeting point of axes 5 and 6 goes to axis 1
+        q[1] = RIGHT - np.arctan2(point[2], point[:2] @ [np.cos(0.3), np.sin(0.3)])
         assert np.hypot(*dh_frames(arm, q)[5, :2, 3]) < 1e-12
         check_continuum(parallel_6r, arm, q, 0)
 
@@ -363,8 +382,9 @@ def test_links_of_one_length_folded_onto_each_other():
     check_continuum(scara, folded, np.array([0.7, np.pi, 0.1, 0.4]), 0)
 
 
-@pytest.mark.parametrize(("table", "solve"), [(table_of("puma560"), decoupled_6r), (WE10, decoupled_6r), (WE11, decoupled_6r),
-                                              (table_of("stanford"), stanford_arm), (table_of("ur5"), parallel_6r)])
+@pytest.mark.parametrize(("table", "solve"), [(table_of("puma560"), decoupled_6r), (WE10, decoupled_6r),
+                                              (WE11, decoupled_6r), (table_of("stanford"), stanford_arm),
+                                              (table_of("ur5"), parallel_6r)])
 def test_right_angles_everywhere(table, solve):
     random = np.random.default_rng(6)
     continua = 0

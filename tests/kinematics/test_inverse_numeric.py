@@ -37,7 +37,8 @@ TOLERANCE = 1e-10
 def true_errors(arm, q, targets, frame="tool"):
     """Position and angle between the frame and the targets, by SciPy."""
     found = arm.pose(q, frame)
-    turn = Rotation.from_matrix(np.swapaxes(found[..., :3, :3], -1, -2).reshape(-1, 3, 3) @ targets[..., :3, :3].reshape(-1, 3, 3))
+    turn = Rotation.from_matrix(
+        np.swapaxes(found[..., :3, :3], -1, -2).reshape(-1, 3, 3) @ targets[..., :3, :3].reshape(-1, 3, 3))
     shape = np.broadcast_shapes(found.shape[:-2], targets.shape[:-2])
     return np.linalg.norm(found[..., :3, 3] - targets[..., :3, 3], axis=-1), turn.magnitude().reshape(shape)
 
@@ -68,7 +69,8 @@ def test_unreachable_poses_are_never_solved(name):
     targets = arm.pose(random_configurations(random, arm, 60), "tool")
     shoulder = np.asarray(arm.joints[0].placement)[:3, 3]
     away = random.normal(size=(60, 3))
-    targets[:, :3, 3] = shoulder + away / np.linalg.norm(away, axis=-1, keepdims=True) * random.uniform(2.0, 4.0, size=(60, 1))
+    targets[:, :3, 3] = shoulder + away / np.linalg.norm(away, axis=-1, keepdims=True) * random.uniform(
+        2.0, 4.0, size=(60, 1))
     found = inverse_kinematics(arm, targets, "tool")
     assert not found.solved.any()
     assert set(found.status) == {"unreachable"} and set(found.reason) == {"beyond the reach of the chain"}
@@ -82,7 +84,8 @@ def test_poses_that_only_the_search_can_refuse_are_refused():
     reach = np.hypot(0.4318 + np.hypot(0.4331, 0.0203), 0.2435 - 0.0934)
     targets = arm.pose(random_configurations(random, arm, 40), "tool")
     away = random.normal(size=(40, 3))
-    targets[:, :3, 3] = away * random.uniform(reach + 0.001, 1.1, size=(40, 1)) / np.linalg.norm(away, axis=-1, keepdims=True)
+    targets[:, :3,
+            3] = away * random.uniform(reach + 0.001, 1.1, size=(40, 1)) / np.linalg.norm(away, axis=-1, keepdims=True)
     found = inverse_kinematics(arm, targets, "tool", restarts=30)
     assert not found.solved.any()
     assert set(found.status) == {"not found"} and set(found.reason) <= {"local minimum", "iteration limit"}
@@ -103,11 +106,16 @@ def test_slides_and_screws_reach_as_far_as_their_limits_let_them(motion, limits,
 
 
 def test_progress_is_progress_however_long_it_was_waited_for():
-    """Searches that have met a smaller error have the same patience left, and those that have met none less and less of it."""
+    """Searches that have met a smaller error have the same patience left, and those that have met none less and less of
+    it.
+    """
     target = np.eye(4)
-    target[:3, 3] = [3.0, 0.0, 0.0]  # beyond a stretched arm, which is as near as it can be: after one step nothing gets better
-    step = search_step(PLANAR_2R, "tool", Task.of(PLANAR_2R, "position", "world"), bounds_of(PLANAR_2R, "tool", limits=True))
-    fresh, waiting = (step(np.zeros(2), FRESH + np.array([0.0, waited, 0.0, 0.0]), target, 1e-20) for waited in (0.0, 3.0))
+    # beyond a stretched arm, which is as near as it can be: after one step nothing gets better
+    target[:3, 3] = [3.0, 0.0, 0.0]
+    step = search_step(PLANAR_2R, "tool", Task.of(PLANAR_2R, "position", "world"),
+                       bounds_of(PLANAR_2R, "tool", limits=True))
+    fresh, waiting = (step(np.zeros(2), FRESH + np.array([0.0, waited, 0.0, 0.0]), target, 1e-20)
+                      for waited in (0.0, 3.0))
     np.testing.assert_array_equal(fresh.memory, waiting.memory)
     assert fresh.memory[3] == RUNNING
     stuck = [step(np.zeros(2), [fresh.memory[0], waited, 0.0, RUNNING], target, 1e-20).memory for waited in (0.0, 2.0)]
@@ -155,7 +163,8 @@ def test_a_pose_alone_and_in_a_batch_has_the_same_answer():
     for k in range(0, 200, 9):
         alone = inverse_kinematics(PANDA, targets[k], "tool")
         np.testing.assert_array_equal(alone.q, together.q[k])
-        assert (alone.restarts, alone.iterations, alone.status) == (together.restarts[k], together.iterations[k], together.status[k])
+        assert (alone.restarts, alone.iterations, alone.status) == (together.restarts[k], together.iterations[k],
+                                                                    together.status[k])
         few = inverse_kinematics(PANDA, targets[k:k + 3], "tool")
         np.testing.assert_array_equal(few.q, together.q[k:k + 3])
 
@@ -167,7 +176,8 @@ def test_leading_axes_are_kept_and_broadcast():
     for field in ("solved", "residual", "iterations", "restarts", "status", "smallest_singular_value", "branch"):
         assert getattr(found, field).shape == (3, 2)
     one = found[1, 0]
-    assert one.status == "solved" and one.q.shape == (6,) and one.smallest_singular_value == found.smallest_singular_value[1, 0]
+    assert one.status == "solved" and one.q.shape == (
+        6,) and one.smallest_singular_value == found.smallest_singular_value[1, 0]
     starts = inverse_kinematics(UR5, targets[0, 0], "tool", start=np.zeros((5, 6)) + np.linspace(0, 1, 5)[:, None])
     assert starts.q.shape == (5, 6) and starts.solved.all()
     none = inverse_kinematics(UR5, np.zeros((0, 4, 4)), "tool")
@@ -187,7 +197,8 @@ def test_the_search_from_a_start_ends_in_its_neighbourhood():
 
 def test_the_seed_and_the_number_of_restarts_decide():
     targets = PUMA_560.pose(random_configurations(np.random.default_rng(10), PUMA_560, 400), "tool")
-    few, many = inverse_kinematics(PUMA_560, targets, "tool", restarts=0), inverse_kinematics(PUMA_560, targets, "tool", restarts=60)
+    few, many = inverse_kinematics(PUMA_560, targets, "tool",
+                                   restarts=0), inverse_kinematics(PUMA_560, targets, "tool", restarts=60)
     assert few.solved.sum() < many.solved.sum()
     assert (few.restarts == 0).all() and many.restarts.max() <= 60
     np.testing.assert_array_equal(many.q[many.restarts == 0], few.q[many.restarts == 0])
@@ -218,7 +229,8 @@ def test_a_pose_at_a_limit_is_reported_as_such():
 
 
 def test_distinct_solutions_are_the_branches_of_the_arm():
-    found = distinct_solutions(PUMA_560, PUMA_560.pose(np.array([0.3, 0.8, -0.5, 0.4, 0.6, 0.2]), "tool"), "tool", limits=False)
+    found = distinct_solutions(PUMA_560, PUMA_560.pose(np.array([0.3, 0.8, -0.5, 0.4, 0.6, 0.2]), "tool"), "tool",
+                               limits=False)
     assert found.q.shape == (8, 6) and found.solved.all()
     assert sorted(found.branch) == [-1.0] * 4 + [1.0] * 4
     elbows = distinct_solutions(PLANAR_2R, PLANAR_2R.pose(np.array([0.3, 0.9]), "tool"), "tool", task="position")
@@ -233,7 +245,8 @@ def test_distinct_solutions_are_the_branches_of_the_arm():
 
 
 @pytest.mark.parametrize("axes", ["world", "target", "body", "frame3"])
-@pytest.mark.parametrize("rows", [(1, 1, 1, 0, 0, 0), (1, 0, 1, 0, 1, 0), (0, 1, 0, 1, 1, 0), (0, 0, 0, 1, 1, 1), (1, 1, 1, 1, 0, 1)])
+@pytest.mark.parametrize("rows", [(1, 1, 1, 0, 0, 0), (1, 0, 1, 0, 1, 0), (0, 1, 0, 1, 1, 0), (0, 0, 0, 1, 1, 1),
+                                  (1, 1, 1, 1, 0, 1)])
 def test_the_rows_of_a_task_are_the_derivative_of_its_error(rows, axes):
     tree, random = SIX_JOINTS, np.random.default_rng(12)
     task, step = Task.of(tree, rows, axes), 1e-6
@@ -301,9 +314,12 @@ def test_tasks_are_refused_that_make_no_sense():
 
 
 @pytest.mark.parametrize("kinds", [
-    ("revolute", "universal", "prismatic", "revolute", "revolute"), ("spherical", "prismatic", "spherical"), ("floating", "revolute"),
-    ("planar", "helical", "fixed", "spherical"), ("continuous", "spherical", "universal", "fixed"), ("prismatic", "prismatic"),
-])
+    ("revolute", "universal", "prismatic", "revolute", "revolute"),
+    ("spherical", "prismatic", "spherical"),
+    ("floating", "revolute"),
+    ("planar", "helical", "fixed", "spherical"),
+    ("continuous", "spherical", "universal", "fixed"),
+    ("prismatic", "prismatic"), ])
 def test_every_kind_of_joint_is_moved(kinds):
     random = np.random.default_rng(len(kinds) + len(kinds[0]))
     bodies, joints, frames = random_parts(random, kinds)
@@ -339,7 +355,9 @@ def _shift(x, y, z):
 def test_what_inverse_kinematics_cannot_do_is_said():
     with pytest.raises(ModelError, match="no joint moves it"):
         inverse_kinematics(UR5, np.eye(4), "base")
-    follower = [Joint("a", "root", "first", Revolute()), Joint("b", "first", "second", Revolute(), _shift(1, 0, 0), mimic=Mimic("a"))]
+    follower = [
+        Joint("a", "root", "first", Revolute()),
+        Joint("b", "first", "second", Revolute(), _shift(1, 0, 0), mimic=Mimic("a"))]
     tree = Mechanism.of("finger", [Body("root"), Body("first"), Body("second")], follower)
     with pytest.raises(UnsupportedError, match="'b' mimics 'a'"):
         inverse_kinematics(tree, np.eye(4), "second")
@@ -383,9 +401,11 @@ def test_a_tolerance_below_rounding_is_not_reached():
 def test_the_scale_of_a_robot_does_not_matter():
     """The same arm in millimetres, with slides: the same configurations."""
     def arm(scale):
-        joints = [Joint("turn", "root", "a", Revolute(), _shift(0, 0, 0.3 * scale)),
-                  Joint("slide", "a", "b", Prismatic((1.0, 0.0, 0.0)), _shift(0.4 * scale, 0, 0), Limits((-0.2 * scale,), (0.5 * scale,))),
-                  Joint("last", "b", "c", Revolute((0.0, 1.0, 0.0)), _shift(0.1 * scale, 0, 0))]
+        joints = [
+            Joint("turn", "root", "a", Revolute(), _shift(0, 0, 0.3 * scale)),
+            Joint("slide", "a", "b", Prismatic((1.0, 0.0, 0.0)), _shift(0.4 * scale, 0, 0),
+                  Limits((-0.2 * scale,), (0.5 * scale,))),
+            Joint("last", "b", "c", Revolute((0.0, 1.0, 0.0)), _shift(0.1 * scale, 0, 0))]
         tool = Frame("tool", "c", _shift(0.2 * scale, 0, 0))
         return Mechanism.of("arm", [Body(x) for x in ("root", "a", "b", "c")], joints, frames=[tool])
 
@@ -401,9 +421,9 @@ def test_the_scale_of_a_robot_does_not_matter():
 def test_slides_reach_targets_that_are_far_away():
     """A base on wheels with an arm on it, and a gantry with a wrist at the end of its ways."""
     random = np.random.default_rng(20)
-    places = [("base", Planar(), (0, 0, 0)), ("a1", Revolute(), (0, 0, 0.3)), ("a2", Revolute((0.0, 1.0, 0.0)), (0.1, 0, 0.3)),
-              ("a3", Revolute((0.0, 1.0, 0.0)), (0.4, 0, 0)), ("a4", Revolute((1.0, 0.0, 0.0)), (0.4, 0, 0)),
-              ("a5", Revolute((0.0, 1.0, 0.0)), (0.1, 0, 0))]
+    places = [("base", Planar(), (0, 0, 0)), ("a1", Revolute(), (0, 0, 0.3)),
+              ("a2", Revolute((0.0, 1.0, 0.0)), (0.1, 0, 0.3)), ("a3", Revolute((0.0, 1.0, 0.0)), (0.4, 0, 0)),
+              ("a4", Revolute((1.0, 0.0, 0.0)), (0.4, 0, 0)), ("a5", Revolute((0.0, 1.0, 0.0)), (0.1, 0, 0))]
     names = ["root", *[name for name, _, _ in places]]
     joints = [Joint(name, names[k], name, motion, _shift(*place)) for k, (name, motion, place) in enumerate(places)]
     mobile = Mechanism.of("mobile", [Body(name) for name in names], joints)
@@ -472,7 +492,9 @@ OFF = np.array([0.1, -0.1, 0.1, -0.1, 0.1, 0.1])
 @pytest.mark.spec("S3-16")
 def test_newton_reproduces_the_worked_example():
     r = position_and_zyz(W3_07)
-    np.testing.assert_allclose(r, [0.4451504323, 0.2433383036, -0.2121438133, 2.6272884618, 2.4003948815, -0.5669200870], atol=1e-10)
+    np.testing.assert_allclose(r,
+                               [0.4451504323, 0.2433383036, -0.2121438133, 2.6272884618, 2.4003948815, -0.5669200870],
+                               atol=1e-10)
     found = newton_iteration(position_and_zyz, r, W3_07 + OFF, tolerance=1e-14, angles=(3, 4, 5))
     np.testing.assert_allclose(found.residuals[:4], [2.94e-1, 5.76e-3, 7.28e-5, 2.32e-9], rtol=3e-3)
     assert found.solved and found.iterations == 4 and found.residual < 1e-15
@@ -484,7 +506,8 @@ def test_newton_reproduces_the_worked_example():
 @pytest.mark.parametrize("gain", [0.5, 0.1])
 def test_with_a_gain_the_residual_falls_by_a_constant_factor(gain):
     r = position_and_zyz(W3_07)
-    found = newton_iteration(position_and_zyz, r, W3_07 + OFF, gain=gain, tolerance=1e-9, iterations=400, angles=(3, 4, 5))
+    found = newton_iteration(position_and_zyz, r, W3_07 + OFF, gain=gain, tolerance=1e-9, iterations=400,
+                             angles=(3, 4, 5))
     assert found.solved
     assert found.residuals[-1] / found.residuals[-2] == pytest.approx(1 - gain, abs=1e-4)
 
@@ -501,7 +524,8 @@ def test_newton_wraps_angles_and_says_how_it_failed():
     assert not stretched.solved and stretched.reason == "singular Jacobian" and stretched.iterations == 0
     outside = newton_iteration(point, [2.0, 1.0], [0.3, 0.5], iterations=50)
     assert not outside.solved and outside.residual > 0.4
-    redundant = cy.kernel("(2)->(1)")(lambda q: frame_pose(PLANAR_2R, q, "tool").p[:1])  # wide: outside the text, the shortest step
+    # wide: outside the text, the shortest step
+    redundant = cy.kernel("(2)->(1)")(lambda q: frame_pose(PLANAR_2R, q, "tool").p[:1])
     assert newton_iteration(redundant, [0.7], [0.3, 0.5]).solved
     with pytest.raises(SignatureError, match="gain"):
         newton_iteration(point, [0.5, 0.5], [0.3, 0.5], gain=1.5)
@@ -534,7 +558,8 @@ def test_the_angular_error_is_that_of_the_vector_parameters_to_first_order():
         target = SIX_JOINTS.pose(q + size, "tool")
         error = 2 * compose_vector_parameters(vector_parameter_from_matrix(target[:3, :3]),
                                               -vector_parameter_from_matrix(SIX_JOINTS.pose(q, "tool")[:3, :3]))
-        np.testing.assert_allclose(task_error(SIX_JOINTS, q, "tool", target, Task())[1].astype(float), error, atol=10 * size**3)
+        np.testing.assert_allclose(
+            task_error(SIX_JOINTS, q, "tool", target, Task())[1].astype(float), error, atol=10 * size**3)
 
 
 # Rates and paths (S2-88 to S2-90)
@@ -548,16 +573,19 @@ def planar_jacobian(q):
 def test_damped_least_squares_reproduces_the_worked_example():
     J = planar_jacobian([0.3, 0.0])
     np.testing.assert_allclose(np.linalg.svd(J, compute_uv=False), [1.9697715604, 0.0], atol=1e-9)
-    np.testing.assert_allclose(damped_inverse(J, 0.1), [[-0.1367445686, 0.4420580155], [-0.0607753638, 0.1964702291]], atol=1e-9)
+    np.testing.assert_allclose(damped_inverse(J, 0.1), [[-0.1367445686, 0.4420580155], [-0.0607753638, 0.1964702291]],
+                               atol=1e-9)
     near = planar_jacobian([0.3, 0.001])
     np.testing.assert_allclose(resolved_rates(near, [0.1, 0.0]).velocity, [95.504, -214.921], rtol=1e-5)
-    np.testing.assert_allclose(resolved_rates(near, [0.1, 0.0], damping=0.1).velocity, [-0.0121226293, -0.0096330004], atol=1e-9)
+    np.testing.assert_allclose(
+        resolved_rates(near, [0.1, 0.0], damping=0.1).velocity, [-0.0121226293, -0.0096330004], atol=1e-9)
     np.testing.assert_allclose(damped_inverse(near, 0.1) @ [0.1, 0.0], [-0.0121226293, -0.0096330004], atol=1e-9)
 
 
 @pytest.mark.spec("S2-90", "S0-27")
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([(2, 3), (3, 2), (3, 3), (6, 7)]), st.floats(1e-3, 10.0), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(2, 3), (3, 2), (3, 3), (6, 7)]), st.floats(1e-3, 10.0),
+       st.booleans())
 def test_damped_inverses_are_equal_and_bounded(seed, shape, k, singular):
     J = np.random.default_rng(seed).normal(size=shape)
     if singular:
@@ -582,14 +610,17 @@ def test_no_damping_at_a_singular_configuration_is_refused():
         damped_inverse(J, -0.1)
     plain = resolved_rates(J, [1.0, 0.0])
     assert not plain.regular and np.isnan(plain.velocity).all()
-    np.testing.assert_allclose(damped_inverse(planar_jacobian([0.3, 0.5]), 0.0), np.linalg.inv(planar_jacobian([0.3, 0.5])), atol=1e-13)
+    np.testing.assert_allclose(damped_inverse(planar_jacobian([0.3, 0.5]), 0.0),
+                               np.linalg.inv(planar_jacobian([0.3, 0.5])), atol=1e-13)
     chosen = resolved_rates(J, [1.0, 0.0], damping=(0.05, 0.1))
     assert chosen.regular and chosen.damping == pytest.approx(0.1)
     assert resolved_rates(planar_jacobian([0.3, 0.5]), [1.0, 0.0], damping=(0.05, 0.1)).damping == 0.0
 
 
 def circle(step):
-    """WE-38: poses and twists of a circle with centre (1, 0.4) and radius 0.2, once in 2 s; and the first configuration, elbow positive."""
+    """WE-38: poses and twists of a circle with centre (1, 0.4) and radius 0.2, once in 2 s; and the first
+    configuration, elbow positive.
+    """
     angle = np.pi * np.arange(0.0, 2.0 + step / 2, step)
     path, twists = np.tile(np.eye(4), (len(angle), 1, 1)), np.zeros((len(angle), 6))
     path[:, 0, 3], path[:, 1, 3] = 1.0 + 0.2 * np.cos(angle), 0.4 + 0.2 * np.sin(angle)
@@ -618,7 +649,8 @@ def test_tracking_reproduces_the_worked_example(step, expected):
 @pytest.mark.parametrize(("share", "converges"), [(0.5, True), (1.0, True), (1.9, True), (2.1, False)])
 def test_a_set_point_is_reached_while_gain_and_step_allow(share, converges):
     target = PLANAR_2R.pose(np.array([0.4, 0.9]), "tool")
-    found = follow_path(PLANAR_2R, np.tile(target, (120, 1, 1)), "tool", [0.41, 0.9], time_step=0.01, gain=100 * share, task=PLANE)
+    found = follow_path(PLANAR_2R, np.tile(target, (120, 1, 1)), "tool", [0.41, 0.9], time_step=0.01, gain=100 * share,
+                        task=PLANE)
     assert (found.residual[-1] < 0.01 * found.residual[0]) == converges
     assert found.status == ("followed" if converges else "unstable")
     if share == 1.0:  # nothing of the error is left but what is of second order
@@ -679,7 +711,8 @@ def test_paths_are_checked():
         follow_path(PLANAR_2R, np.eye(4)[None], "tool", [0.0, 0.0], time_step=0.0)
     with pytest.raises(SignatureError, match="a path is poses"):
         follow_path(PLANAR_2R, np.eye(4), "tool", [0.0, 0.0], time_step=0.1)
-    single = follow_path(PLANAR_2R, PLANAR_2R.pose(np.array([[0.3, 0.4]]), "tool"), "tool", [0.3, 0.4], time_step=0.1, task=PLANE)
+    single = follow_path(PLANAR_2R, PLANAR_2R.pose(np.array([[0.3, 0.4]]), "tool"), "tool", [0.3, 0.4], time_step=0.1,
+                         task=PLANE)
     assert single.q.shape == (1, 2) and single.residual[0] < 1e-15
 
 

@@ -1,4 +1,6 @@
-"""All solutions of a mechanism: random configurations of every arm, limits and whole turns, special poses in a batch, and refusals."""
+"""All solutions of a mechanism: random configurations of every arm, limits and whole turns, special poses in a batch,
+and refusals.
+"""
 
 from functools import cache
 
@@ -21,7 +23,9 @@ load = cache(cy.load)
 def poses_differ(arm, found, targets):
     """The largest entry of pose minus target over all solutions; of the position alone if only that is asked."""
     poses = arm.pose(np.where(found.found[..., None], found.q, 0.0), "tool") - targets[..., None, :, :]
-    errors = np.abs(poses[..., :3, 3] if found.task == "position" else poses[..., :3, :].reshape(*found.found.shape, -1)).max(axis=-1)
+    errors = np.abs(poses[..., :3,
+                          3] if found.task == "position" else poses[..., :3, :].reshape(*found.found.shape, -1)).max(
+                              axis=-1)
     return errors[found.found].max()
 
 
@@ -124,13 +128,15 @@ def test_axes_of_opposite_sense_base_and_tool_offsets_and_other_joints():
     ur = load("ur5")
     random = np.random.default_rng(8)
     joints = []
-    for k, joint in enumerate(ur.joints):  # every second axis points the other way, and everything stands on a tilted, shifted base
+    # every second axis points the other way, and everything stands on a tilted, shifted base
+    for k, joint in enumerate(ur.joints):
         axis = tuple((-1.0 if k % 2 else 1.0) * np.array(joint.motion.axis))
         placement = load("puma560").pose(random.normal(size=6), "tool") @ joint.placement if k == 0 else joint.placement
         joints.append(Joint(joint.name, joint.parent, joint.child, Revolute(axis), placement, joint.limits))
     finger = Joint("finger", ur.bodies[-1].name, "finger", Revolute())
     pose = load("puma560").pose(random.normal(size=6), "tool")
-    arm = cy.Mechanism.of("other", [*ur.bodies, Body("finger")], [*joints, finger], frames=[Frame("tool", ur.bodies[-1].name, pose)])
+    arm = cy.Mechanism.of("other", [*ur.bodies, Body("finger")], [*joints, finger],
+                          frames=[Frame("tool", ur.bodies[-1].name, pose)])
     q = arm.random_configuration(300, seed=0)
     targets = arm.pose(q, "tool")
     found = arm.all_inverse_kinematics(targets, "tool", reference=q[0])
@@ -163,7 +169,8 @@ def test_a_continuum_is_told_in_the_coordinates_of_the_mechanism():
 
 
 def test_a_general_wrist_arm_that_needs_the_quartic():
-    rows = [(0, 0.5, 0.2, 1.4), (0, 0.1, 0.6, 0.35), (0, 0.05, 0.13, -1.3), (0, 0.55, 0, 1.2), (0, 0, 0, -1.5), (0, 0.1, 0.02, 0)]
+    rows = [(0, 0.5, 0.2, 1.4), (0, 0.1, 0.6, 0.35), (0, 0.05, 0.13, -1.3), (0, 0.55, 0, 1.2), (0, 0, 0, -1.5),
+            (0, 0.1, 0.02, 0)]
     arm = cy.Mechanism.from_dh(rows, convention="standard")
     q = arm.random_configuration(40, seed=2)
     found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool")
@@ -172,7 +179,8 @@ def test_a_general_wrist_arm_that_needs_the_quartic():
 
 
 def test_parallel_first_axes_have_sheets_with_names_of_their_own():
-    rows = [(0, 0.3, 0.4, 0), (0, 0, 0.3, RIGHT), (0, 0.05, 0.1, RIGHT), (0, 0.4, 0, -RIGHT), (0, 0, 0, RIGHT), (0, 0.1, 0, 0)]
+    rows = [(0, 0.3, 0.4, 0), (0, 0, 0.3, RIGHT), (0, 0.05, 0.1, RIGHT), (0, 0.4, 0, -RIGHT), (0, 0, 0, RIGHT),
+            (0, 0.1, 0, 0)]
     arm = cy.Mechanism.from_dh(rows, convention="standard")
     q = arm.random_configuration(100, seed=6)
     found = arm.all_inverse_kinematics(arm.pose(q, "tool"), "tool")

@@ -1,4 +1,6 @@
-"""General Jacobians, their rates, second rates and Hessians: Pinocchio, differences in 50 digits, and the worked examples."""
+"""General Jacobians, their rates, second rates and Hessians: Pinocchio, differences in 50 digits, and the worked
+examples.
+"""
 
 import numpy as np
 import pytest
@@ -16,14 +18,18 @@ from kinematics.exact_motion import derivatives
 from kinematics.motions import KINDS_AND_MORE, around, close, everything, frames_of, of_q, random_state, random_tree
 from kinematics.pinocchio_trees import PinocchioTree, without_universal_joints
 
-TREES = [pytest.param(lambda kind=kind: around(kind), id=kind) for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
+TREES = [pytest.param(lambda kind=kind: around(kind), id=kind)
+         for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
 POINT = np.array([0.3, -0.7, 0.5])
 VIEWS = {
-    "world": {"axes": "world"}, "own": {"axes": "body"}, "own point": {"axes": "body", "at": POINT},
-    "point in other axes": {"axes": "frame2", "at": POINT}, "root's origin": {"axes": "world", "at": "world"},
-    "another frame's place": {"axes": "frame1", "at": "frame3"}, "seen from a branch": {"axes": "frame2", "relative_to": "frame2"},
-    "seen from a branch, there": {"axes": "body", "at": "frame2", "relative_to": "frame3"},
-}
+    "world": {"axes": "world"},
+    "own": {"axes": "body"},
+    "own point": {"axes": "body", "at": POINT},
+    "point in other axes": {"axes": "frame2", "at": POINT},
+    "root's origin": {"axes": "world", "at": "world"},
+    "another frame's place": {"axes": "frame1", "at": "frame3"},
+    "seen from a branch": {"axes": "frame2", "relative_to": "frame2"},
+    "seen from a branch, there": {"axes": "body", "at": "frame2", "relative_to": "frame3"}, }
 
 
 @pytest.mark.parametrize("make", TREES)
@@ -59,14 +65,18 @@ def test_a_jacobian_gives_twists_and_its_rate_accelerations():
     q, v, vd = random_state(tree)
     for at in (None, POINT, "frame3"):
         for axes in ("world", "body", "frame1"):
-            close(general_jacobian(tree, q, "frame9", axes=axes, at=at) @ v, twist(tree, q, v, "frame9", axes=axes, at=at))
+            close(
+                general_jacobian(tree, q, "frame9", axes=axes, at=at) @ v, twist(tree, q, v, "frame9", axes=axes,
+                                                                                 at=at))
     for at in (None, POINT):
-        J, rate = (f(tree, q, *more, "frame9", axes="world", at=at) for f, more in ((general_jacobian, ()), (jacobian_rate, (v,))))
+        J, rate = (f(tree, q, *more, "frame9", axes="world", at=at)
+                   for f, more in ((general_jacobian, ()), (jacobian_rate, (v,))))
         close(J @ vd + rate @ v, acceleration(tree, q, v, vd, "frame9", axes="world", at=at))
     own, rate = general_jacobian(tree, q, "frame9", axes="body"), jacobian_rate(tree, q, v, "frame9", axes="body")
     u, w = np.split(own @ v, 2)
     drift = np.concatenate([np.cross(w, u), np.zeros(3)])
-    close(own @ vd + rate @ v + drift, acceleration(tree, q, v, vd, "frame9", axes="body"))  # the axes turn: not the components' rates
+    # the axes turn: not the components' rates
+    close(own @ vd + rate @ v + drift, acceleration(tree, q, v, vd, "frame9", axes="body"))
 
 
 def test_relative_jacobians():
@@ -87,7 +97,9 @@ def test_the_linear_hessian_of_coordinates_is_symmetric(kind):
 
 
 def test_the_hessian_of_turns_is_not():
-    """Angular velocities are no rates of coordinates: changing the order changes the column by the product of the turns."""
+    """Angular velocities are no rates of coordinates: changing the order changes the column by the product of the
+    turns.
+    """
     tree = random_tree(3, "spherical")
     H = hessian(tree, random_state(tree)[0], "frame0", axes="world")
     J = jacobian(tree, random_state(tree)[0], "frame0", axes="world")
@@ -100,7 +112,8 @@ def test_every_back_end_gives_the_same():
     states = [np.stack(column) for column in zip(*[random_state(tree, seed) for seed in range(3)], strict=True)]
     check_parity(kernel(f"({tree.nq}),({tree.nv}),({tree.nv})->(6,{tree.nv})")(
         lambda q, v, vd: jacobian_second_rate(tree, q, v, vd, "frame1", axes="frame0", at="world")), *states)
-    check_parity(kernel(f"({tree.nq})->(6,{tree.nv},{tree.nv})")(lambda q: hessian(tree, q, "frame1", axes="body")), states[0])
+    check_parity(
+        kernel(f"({tree.nq})->(6,{tree.nv},{tree.nv})")(lambda q: hessian(tree, q, "frame1", axes="body")), states[0])
 
 
 @pytest.mark.spec("S2-37")
@@ -127,7 +140,9 @@ def test_columns_of_turning_and_sliding_joints():
 
 @pytest.mark.spec("S2-38")
 def test_the_jacobian_of_any_functions():
-    """The compiler differentiates what it is given; the position gives the linear half of the geometric Jacobian, also with quaternions."""
+    """The compiler differentiates what it is given; the position gives the linear half of the geometric Jacobian, also
+    with quaternions.
+    """
     tree = everything()
     q, v, vd = random_state(tree)
 
@@ -140,10 +155,13 @@ def test_the_jacobian_of_any_functions():
         p = position(q)
         return np.stack([p @ p, np.sin(p[0]) * p[2], np.sqrt(1 + q[0] ** 2)])
 
-    close(task_jacobian(tree, q, three_functions) @ v, derivatives(of_q(tree, three_functions, (3,)), tree, q, v, vd)[1])
+    close(
+        task_jacobian(tree, q, three_functions) @ v,
+        derivatives(of_q(tree, three_functions, (3,)), tree, q, v, vd)[1])
     compiled = kernel(f"({tree.nq})->(3,{tree.nv})")(lambda q: task_jacobian(tree, q, three_functions))
     close(compiled(q), task_jacobian(tree, q, three_functions))
-    close(task_jacobian(tree, q, lambda q: position(q) @ position(q)), 2 * position(q) @ task_jacobian(tree, q, position))
+    close(task_jacobian(tree, q, lambda q: position(q) @ position(q)),
+          2 * position(q) @ task_jacobian(tree, q, position))
     assert np.all(task_jacobian(tree, q, lambda q: np.array([1.0, 2.0])) == 0)
     close(configuration_rate_map(tree, q) @ v, derivatives(of_q(tree, lambda q: q, (tree.nq,)), tree, q, v, vd)[1])
 
@@ -156,7 +174,8 @@ def test_the_six_joint_arm():
     J, rate = general_jacobian(arm, q, "link6", axes="world"), jacobian_rate(arm, q, v, "link6", axes="world")
     close(np.linalg.det(J), -0.0686020610, 1e-9)
     close(J @ v, [-0.3879382114, 0.1685998056, 0.0608416608, -0.5931106272, 1.0426955967, 1.2045884802], 1e-9)
-    close(J @ vd + rate @ v, [-0.1966521813, 0.1391282999, -0.0442814014, -1.0966875271, -0.8275815982, 0.0951782492], 1e-8)
+    close(J @ vd + rate @ v, [-0.1966521813, 0.1391282999, -0.0442814014, -1.0966875271, -0.8275815982, 0.0951782492],
+          1e-8)
     straight = np.array([0.2, -0.5, 0.3, 0.6, 0.0, -0.4])
     assert abs(np.linalg.det(general_jacobian(arm, straight, "link6", axes="world"))) < 1e-15
 
@@ -168,7 +187,9 @@ def test_what_is_nearer_to_the_frame_costs_less():
     R = frame_pose(arm, q, "frame6").R
     world = general_jacobian(arm, q, "frame6", axes="world")
     close(general_jacobian(arm, q, "frame6", axes="body"), np.concatenate([R.T @ world[:3], R.T @ world[3:]]))
-    costs = [kernel("(6)->(6,6)")(lambda q, f=f: f(arm, q, "frame6", axes="body")).operations().total for f in (general_jacobian, jacobian)]
+    costs = [
+        kernel("(6)->(6,6)")(lambda q, f=f: f(arm, q, "frame6", axes="body")).operations().total
+        for f in (general_jacobian, jacobian)]
     assert costs[0] < 0.7 * costs[1]
 
 
@@ -177,19 +198,21 @@ def test_a_moving_frame_named_world_is_not_the_root():
     named = tree.with_frame("world", tree.bodies[-1].name, translation(0.3, -0.2, 0.1)).with_frame(
         "other", tree.bodies[-1].name, translation(0.3, -0.2, 0.1))
     q, v, vd = random_state(named)
-    for text, inputs in ((general_jacobian, (q,)), (jacobian_rate, (q, v)), (jacobian_second_rate, (q, v, vd)), (hessian, (q,)),
-                         (twist, (q, v)), (acceleration, (q, v, vd))):
+    for text, inputs in ((general_jacobian, (q,)), (jacobian_rate, (q, v)), (jacobian_second_rate, (q, v, vd)),
+                         (hessian, (q,)), (twist, (q, v)), (acceleration, (q, v, vd))):
         found, wanted = (text(named, *inputs, frame, axes="world") for frame in ("world", "other"))
         np.testing.assert_array_equal(found, wanted)
         assert np.abs(np.asarray(found, dtype=float)).max() > 0.1
-    np.testing.assert_allclose(general_jacobian(named, q, "world", axes="world"), jacobian(named, q, "world", axes="world"), atol=1e-14)
+    np.testing.assert_allclose(general_jacobian(named, q, "world", axes="world"),
+                               jacobian(named, q, "world", axes="world"), atol=1e-14)
 
 
 @pytest.mark.parametrize("axes", ["world", "body"])
 def test_a_mechanism_without_coordinates_has_jacobians_without_columns(axes):
     tree = random_tree(3, "fixed", "fixed")
     none = np.zeros(0)
-    for found in (general_jacobian(tree, none, "frame1", axes=axes), jacobian_rate(tree, none, none, "frame1", axes=axes),
+    for found in (general_jacobian(tree, none, "frame1", axes=axes), jacobian_rate(tree, none, none, "frame1",
+                                                                                   axes=axes),
                   jacobian_second_rate(tree, none, none, none, "frame1", axes=axes)):
         assert np.shape(found) == (6, 0)
     assert np.shape(hessian(tree, none, "frame1", axes=axes)) == (6, 0, 0)

@@ -11,11 +11,22 @@ from cayley.kinematics.body_points import point_position
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.world_jacobian import jacobian
 from compiler.parity import check_parity
-from kinematics.arms import ELBOW, MIXED, STANFORD_LIKE, modified_arm, modified_link, planar_arm, standard_arm, standard_link, translation
+from kinematics.arms import (
+    ELBOW,
+    MIXED,
+    STANFORD_LIKE,
+    modified_arm,
+    modified_link,
+    planar_arm,
+    standard_arm,
+    standard_link,
+    translation,
+)
 from kinematics.motions import KINDS_AND_MORE, around, close, everything, frames_of, random_state
 from kinematics.pinocchio_trees import PinocchioTree
 
-TREES = [pytest.param(lambda kind=kind: around(kind), id=kind) for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
+TREES = [pytest.param(lambda kind=kind: around(kind), id=kind)
+         for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
 
 
 @pytest.mark.parametrize("make", TREES)
@@ -85,29 +96,38 @@ def test_relative_poses_and_the_two_descriptions():
     for attitude in ("zyx moving", "xyz fixed", "zyz moving"):
         chi = coordinates(arm, q, "tool", attitude=attitude, relative_to="world")
         sequence, axes = attitude.split()
-        close(configuration_from_coordinates(chi, sequence=sequence, axes=axes).pose(), links[-1] @ translation(0.1, 0.2, 0.3), 1e-13)
+        close(
+            configuration_from_coordinates(chi, sequence=sequence, axes=axes).pose(),
+            links[-1] @ translation(0.1, 0.2, 0.3), 1e-13)
 
 
 @pytest.mark.spec("S3-13")
 def test_the_hand():
     """W3-06, W3-08 and the closed forms of the planar arm and of the elbow arm, with a hand beyond the last frame."""
     arm = modified_arm(MIXED, "RPRR")
-    close(arm.pose([0.4, 0.15, -0.7, 1.1], "link4"), [[0.2220757890, -0.9532717520, -0.2048299557, 0.7143301231],
-                                                     [-0.5912080560, 0.0354012939, -0.8057417595, -0.3284703691],
-                                                     [0.7753421042, 0.3000328569, -0.5557201690, 0.4540273259], [0, 0, 0, 1]], 1e-10)
+    close(arm.pose([0.4, 0.15, -0.7, 1.1], "link4"),
+          [[0.2220757890, -0.9532717520, -0.2048299557, 0.7143301231],
+           [-0.5912080560, 0.0354012939, -0.8057417595, -0.3284703691],
+           [0.7753421042, 0.3000328569, -0.5557201690, 0.4540273259], [0, 0, 0, 1]], 1e-10)
     elbow = modified_arm(ELBOW, tool=translation(0.3, 0, 0))
     q = np.random.default_rng(0).uniform(-3, 3, size=(20, 3))
     rho = 0.5 * np.cos(q[:, 1]) + 0.3 * np.cos(q[:, 1] + q[:, 2])
     height = 0.4 + 0.5 * np.sin(q[:, 1]) + 0.3 * np.sin(q[:, 1] + q[:, 2])
-    close(elbow.pose(q, "tool")[:, :3, 3], np.stack([rho * np.cos(q[:, 0]), rho * np.sin(q[:, 0]), height], axis=1), 1e-13)
+    close(
+        elbow.pose(q, "tool")[:, :3, 3], np.stack([rho * np.cos(q[:, 0]), rho * np.sin(q[:, 0]), height], axis=1),
+        1e-13)
     planar, total = planar_arm(0.5, 0.4), q[:, 0] + q[:, 1]
     tool = planar.pose(q[:, :2], "tool")
     close(tool[:, 0, 3], 0.5 * np.cos(q[:, 0]) + 0.4 * np.cos(total), 1e-13)
     close(tool[:, :2, 0], np.stack([np.cos(total), np.sin(total)], axis=1), 1e-13)
     standard = standard_arm(STANFORD_LIKE, "RRPRRR")
-    close(standard.pose([0.3, -0.5, 0.6, 0.2, 0.7, -0.9], "frame6")[:3, 3], [-0.3351564638, -0.1162914383, 1.1312159903], 1e-9)
-    rows = [(a, alpha, d + 0.6 * (k == 2), theta + 0.3 * (k != 2)) for k, (a, alpha, d, theta) in enumerate(STANFORD_LIKE)]
-    close(standard.pose([0.3, 0.3, 0.6, 0.3, 0.3, 0.3], "frame6"), np.linalg.multi_dot([standard_link(*row) for row in rows]), 1e-13)
+    close(
+        standard.pose([0.3, -0.5, 0.6, 0.2, 0.7, -0.9], "frame6")[:3, 3], [-0.3351564638, -0.1162914383, 1.1312159903],
+        1e-9)
+    rows = [
+        (a, alpha, d + 0.6 * (k == 2), theta + 0.3 * (k != 2)) for k, (a, alpha, d, theta) in enumerate(STANFORD_LIKE)]
+    close(standard.pose([0.3, 0.3, 0.6, 0.3, 0.3, 0.3], "frame6"),
+          np.linalg.multi_dot([standard_link(*row) for row in rows]), 1e-13)
 
 
 @pytest.mark.spec("S3-14")
@@ -127,8 +147,10 @@ def test_points_of_links_and_of_what_the_hand_holds():
     grasp = np.eye(4)
     grasp[:3, :3], grasp[:3, 3] = frame_pose(tree, q, "frame1").R, [0.1, 0.2, 0.3]
     holding = tree.with_frame("cup", "body7", grasp)
-    close(point_position(holding, q, point[:3], "cup", relative_to="world"), (tree.pose(q, "body7") @ grasp @ point)[:3])
-    many = kernel(f"({tree.nq}),(3)->(3)")(lambda q, point: point_position(tree, q, point, "frame7", relative_to="world"))
+    close(point_position(holding, q, point[:3], "cup", relative_to="world"),
+          (tree.pose(q, "body7") @ grasp @ point)[:3])
+    many = kernel(f"({tree.nq}),(3)->(3)")(
+        lambda q, point: point_position(tree, q, point, "frame7", relative_to="world"))
     points = np.random.default_rng(2).normal(size=(50, 3))
     close(many(q, points), points @ tree.pose(q, "frame7")[:3, :3].T + tree.pose(q, "frame7")[:3, 3])
 

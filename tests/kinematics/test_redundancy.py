@@ -32,7 +32,8 @@ def test_the_general_solution():
     """Dimensions add up to n, J (1 - J^+ J) = 0, every solution is reached, and a singular J is told apart (E-29)."""
     start = np.array([0.5, -1.0, 2.0])
     found = general_solution(J, V, start)
-    assert found.decomposition.rank + found.decomposition.null_space.shape[1] == 3 and found.decomposition.redundancy == 1
+    assert found.decomposition.rank + found.decomposition.null_space.shape[
+        1] == 3 and found.decomposition.redundancy == 1
     close(J @ found.null_projector, np.zeros((2, 3)), 1e-14)
     close(J @ found.velocities, V, 1e-14)
     close(found.velocities, minimum_norm(J, V).velocities + found.null_projector @ start, 1e-14)
@@ -63,7 +64,8 @@ def test_the_shortest_solution():
     close(np.linalg.norm(found.velocities), 0.1506533544, 1e-8)
     close(found.velocities, kkt(J, V, np.zeros(3)), 1e-15)
     for amount in (-0.1, 1e-3, 2.0):
-        assert np.linalg.norm(found.velocities + amount * found.decomposition.null_space[:, 0]) > np.linalg.norm(found.velocities)
+        assert np.linalg.norm(found.velocities + amount * found.decomposition.null_space[:, 0]) > np.linalg.norm(
+            found.velocities)
     singular = np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])
     shortest = minimum_norm(singular, [1.0, 2.0])
     assert shortest.status == "many"
@@ -99,7 +101,8 @@ def test_the_gradient_of_any_arm_by_differences():
     compiled = kernel("(7)->()")(lambda q: manipulability(arm, q, "frame7", **asked))
     gradient = kernel("(7)->(7)")(lambda q: manipulability_gradient(arm, q, "frame7", **asked))(q)
     steps = 1e-4 * np.eye(7)
-    numeric = (8 * (compiled(q + steps) - compiled(q - steps)) - (compiled(q + 2 * steps) - compiled(q - 2 * steps))) / (12 * 1e-4)
+    numeric = (8 * (compiled(q + steps) - compiled(q - steps)) -
+               (compiled(q + 2 * steps) - compiled(q - 2 * steps))) / (12 * 1e-4)
     close(gradient, numeric, 1e-9)
 
 
@@ -108,6 +111,7 @@ def test_rates_as_a_kernel():
     arm = standard_arm([(0.1, 0.3 + 0.2 * k, 0.2, 0.0) for k in range(7)])
     random = np.random.default_rng(5)
     q, v, start = random.uniform(-1, 1, size=(20, 7)), random.normal(size=(20, 3)), random.normal(size=(20, 7))
-    text = kernel("(7),(3),(7)->(7)")(lambda q, v, start: projected_rates(arm, q, v, start, "frame7", task="position", axes="body"))
+    text = kernel("(7),(3),(7)->(7)")(
+        lambda q, v, start: projected_rates(arm, q, v, start, "frame7", task="position", axes="body"))
     whole = arm.jacobian(q, "frame7", axes="body")[:, :3]
     close(text(q, v, start), general_solution(whole, v, start).velocities, 1e-9)

@@ -60,7 +60,9 @@ def reaches(*lengths):
 @pytest.mark.spec("S2-39")
 @pytest.mark.parametrize("reachable", [reaches(1.0, 0.8, 0.5), None], ids=["closed form", "search"])
 def test_the_planar_arm(reachable):
-    """det J = a1 a2 sin(th2); the third joint on the circles of radius a1 + a2 and |a1 - a2|; what is lost is along the arm."""
+    """det J = a1 a2 sin(th2); the third joint on the circles of radius a1 + a2 and |a1 - a2|; what is lost is along the
+    arm.
+    """
     arm = planar_arm(1.0, 0.8, 0.5)
     for th2, radius in ((0.0, 1.8), (np.pi, 0.2)):
         q = np.array([0.3, th2, 0.4])
@@ -75,15 +77,19 @@ def test_the_planar_arm(reachable):
         close(abs(along @ at_third), np.linalg.norm(at_third), 1e-14)
     q = np.array([0.3, 0.7, 0.4])
     found = singularity_at(arm, q, "tool", task=PLANE, axes="world", reachable=reachable)
-    assert not found.singular and found.kind == "regular" and found.lost.shape == (3, 0) and found.self_motions.shape == (3, 0)
+    assert not found.singular and found.kind == "regular" and found.lost.shape == (
+        3, 0) and found.self_motions.shape == (3, 0)
     close(found.determinant, 0.8 * np.sin(0.7), 1e-14)
 
 
 @pytest.mark.spec("S2-39")
 def test_one_posture_folds_where_another_goes_on():
-    """The point task of the same arm: stretched it is at the boundary; folded it is singular inside, whatever one branch says."""
+    """The point task of the same arm: stretched it is at the boundary; folded it is singular inside, whatever one
+    branch says.
+    """
     arm = planar_arm(1.0, 0.8, 0.5)
-    for angles, kind in (([0.3, 0.0, 0.0], "boundary"), ([0.3, np.pi, 0.0], "interior"), ([0.3, 0.0, np.pi], "interior")):
+    for angles, kind in (([0.3, 0.0, 0.0], "boundary"), ([0.3, np.pi, 0.0], "interior"), ([0.3, 0.0,
+                                                                                           np.pi], "interior")):
         found = singularity_at(arm, np.array(angles), "tool", task=POINT, axes="world")
         assert found.singular and found.kind == kind and found.determinant is None
         assert found.lost.shape == (2, 1) and found.self_motions.shape == (3, 2)
@@ -95,7 +101,10 @@ def test_one_posture_folds_where_another_goes_on():
 
 @pytest.mark.spec("S2-39")
 def test_a_wrist_and_an_elbow():
-    """W3-07 at q5 = 0: an axis of turning is lost, but another posture has it. Stretched, the arm is at its boundary."""
+    """W3-07 at q5 = 0: an axis of turning is lost, but another posture has it.
+
+    Stretched, the arm is at its boundary.
+    """
     arm = modified_arm(SIX)
     wrist = singularity_at(arm, np.array([0.2, -0.5, 0.3, 0.6, 0.0, -0.4]), "link6", task="pose", axes="world")
     assert wrist.kind == "interior" and abs(wrist.determinant) < 1e-15 and wrist.rank == 5
@@ -108,7 +117,8 @@ def test_a_wrist_and_an_elbow():
 
 def test_limits_count_unless_they_are_left_out():
     """What only a posture beyond the limits could reach is a boundary; the rows of the task may be along any axes."""
-    free = modified_arm([(0, 0, 0, 0), (1.0, 0, 0, 0), (0.8, 0, 0, 0)], tool=translation(0.5, 0, 0) @ rotation("z", 0.4))
+    free = modified_arm([(0, 0, 0, 0), (1.0, 0, 0, 0), (0.8, 0, 0, 0)],
+                        tool=translation(0.5, 0, 0) @ rotation("z", 0.4))
     ranges = (Limits(), Limits((np.pi - 0.5,), (np.pi + 0.5,)), Limits((-0.01,), (0.01,)))
     joints = [replace(joint, limits=limits) for joint, limits in zip(free.joints, ranges, strict=True)]
     arm, folded = Mechanism.of("limited", free.bodies, joints, frames=free.frames), np.array([0.3, np.pi, 0.0])

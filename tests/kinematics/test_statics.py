@@ -8,14 +8,20 @@ from cayley.errors import SignatureError
 from cayley.geometry.motions.wrenches_and_twists import transform_wrench
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.statics import joint_forces_that_exert, joint_forces_that_resist, moved_wrench, wrench_from_joint_forces
+from cayley.kinematics.statics import (
+    joint_forces_that_exert,
+    joint_forces_that_resist,
+    moved_wrench,
+    wrench_from_joint_forces,
+)
 from cayley.kinematics.velocity import twist
 from compiler.parity import check_parity
 from kinematics.arms import ELBOW, MIXED, SIX, modified_arm, planar_arm, translation
 from kinematics.motions import KINDS_AND_MORE, around, close, everything, frames_of, random_state
 from kinematics.pinocchio_trees import PinocchioTree
 
-TREES = [pytest.param(lambda kind=kind: around(kind), id=kind) for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
+TREES = [pytest.param(lambda kind=kind: around(kind), id=kind)
+         for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
 WRENCH = np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])
 HAND = np.array([0.4, 0.15, -0.7, 1.1])
 
@@ -33,7 +39,8 @@ def test_joint_forces_are_those_of_a_recursion_at_rest(make):
             for at in (None, np.array([0.3, -0.1, 0.2]), "frame1", "world"):
                 forces = joint_forces_that_exert(tree, q, WRENCH, frame, axes=axes, at=at)
                 close(forces @ v, WRENCH @ twist(tree, q, v, frame, axes=axes, at=at))
-    close(joint_forces_that_exert(tree, q, WRENCH, "frame4", axes="world"), general_jacobian(tree, q, "frame4", axes="world").T @ WRENCH)
+    close(joint_forces_that_exert(tree, q, WRENCH, "frame4", axes="world"),
+          general_jacobian(tree, q, "frame4", axes="world").T @ WRENCH)
 
 
 @pytest.mark.spec("S3-23")
@@ -47,22 +54,29 @@ def test_the_worked_examples_both_ways():
     close(back.wrench, force[:3], 1e-13)
     assert back.balanced and back.unique and back.carried.shape == (3, 0)
     mixed = modified_arm(MIXED, "RPRR")
-    close(joint_forces_that_exert(mixed, HAND, WRENCH, "link4", axes="body"), [-1.3979874915, 3.4257938702, -0.3806828958, -0.3], 1e-9)
-    close(joint_forces_that_resist(mixed, HAND, WRENCH, "link4", axes="body"), [1.3979874915, -3.4257938702, 0.3806828958, 0.3], 1e-9)
+    close(joint_forces_that_exert(mixed, HAND, WRENCH, "link4", axes="body"),
+          [-1.3979874915, 3.4257938702, -0.3806828958, -0.3], 1e-9)
+    close(joint_forces_that_resist(mixed, HAND, WRENCH, "link4", axes="body"),
+          [1.3979874915, -3.4257938702, 0.3806828958, 0.3], 1e-9)
     arm, straight = modified_arm(SIX), np.array([0.2, -0.5, 0.3, 0.6, 0.0, -0.4])
     J = general_jacobian(arm, straight, "link6", axes="world")
     found = wrench_from_joint_forces(J, J.T @ WRENCH)
     assert found.balanced and not found.unique and found.carried.shape == (6, 1)
     close(J.T @ found.carried, np.zeros((6, 1)), 1e-13)
     close(J.T @ found.wrench, J.T @ WRENCH, 1e-13)
-    close(joint_forces_that_exert(arm, straight, found.wrench + 7 * found.carried[:, 0], "link6", axes="world"), J.T @ WRENCH, 1e-13)
-    lost = wrench_from_joint_forces(J, np.array([0.0, 0, 0, 1, 0, 0]))  # joints 4 and 6 have one axis: no wrench tells them apart
+    close(joint_forces_that_exert(arm, straight, found.wrench + 7 * found.carried[:, 0], "link6", axes="world"),
+          J.T @ WRENCH, 1e-13)
+    # joints 4 and 6 have one axis: no wrench tells them apart
+    lost = wrench_from_joint_forces(J, np.array([0.0, 0, 0, 1, 0, 0]))
     assert not lost.balanced
     close(lost.residual, np.sqrt(0.5), 1e-12)
     regular = general_jacobian(arm, np.array([0.2, -0.5, 0.3, 0.6, 0.9, -0.4]), "link6", axes="body")
     close(wrench_from_joint_forces(regular, regular.T @ WRENCH).wrench, WRENCH, 1e-12)
-    close(wrench_from_joint_forces(np.stack([regular, J]), np.stack([regular.T @ WRENCH, J.T @ WRENCH])).wrench[0], WRENCH, 1e-12)
-    few = wrench_from_joint_forces(general_jacobian(planar_arm(1.0, 1.0), np.array([0.3, 0.7]), "tool", axes="world"), [1.0, 2.0])
+    close(
+        wrench_from_joint_forces(np.stack([regular, J]), np.stack([regular.T @ WRENCH, J.T @ WRENCH])).wrench[0],
+        WRENCH, 1e-12)
+    few = wrench_from_joint_forces(general_jacobian(planar_arm(1.0, 1.0), np.array([0.3, 0.7]), "tool", axes="world"),
+                                   [1.0, 2.0])
     assert few.balanced and not few.unique and few.carried.shape == (6, 4)  # two torques cannot tell six components
     with pytest.raises(SignatureError, match="needs 6 joint forces"):
         wrench_from_joint_forces(regular, np.zeros(5))
@@ -70,7 +84,9 @@ def test_the_worked_examples_both_ways():
 
 @pytest.mark.spec("S3-24")
 def test_wrenches_moved_between_frames():
-    """W3-08: in hand axes and, moved to the base origin, with the Jacobian there; the mixed form of (2.7) is wrong (E3-11)."""
+    """W3-08: in hand axes and, moved to the base origin, with the Jacobian there; the mixed form of (2.7) is wrong
+    (E3-11).
+    """
     arm = modified_arm(MIXED, "RPRR")
     expected = np.array([-1.3979874915, 3.4257938702, -0.3806828958, -0.3])
     moved = {"turned": moved_wrench(arm, HAND, WRENCH, "link4", axes="body", to="link4", to_axes="world"),
@@ -87,7 +103,8 @@ def test_wrenches_moved_between_frames():
     tree = everything()
     q, _, _ = random_state(tree)
     T = frame_pose(tree, q, "frame9", "frame3").matrix
-    close(moved_wrench(tree, q, WRENCH, "frame9", axes="body", to="frame3", to_axes="frame3"), transform_wrench(T, WRENCH))
+    close(moved_wrench(tree, q, WRENCH, "frame9", axes="body", to="frame3", to_axes="frame3"),
+          transform_wrench(T, WRENCH))
     there = moved_wrench(tree, q, WRENCH, "frame9", axes="frame2", at="frame5", to="frame3", to_axes="body")
     close(joint_forces_that_exert(tree, q, there, "frame9", axes="body", at="frame3"),
           joint_forces_that_exert(tree, q, WRENCH, "frame9", axes="frame2", at="frame5"))
@@ -97,8 +114,9 @@ def test_every_back_end_gives_the_same():
     tree = around("helical")
     states = [np.stack(column) for column in zip(*[random_state(tree, seed) for seed in range(3)], strict=True)]
     wrenches = np.random.default_rng(0).normal(size=(3, 6))
-    check_parity(kernel(f"({tree.nq}),(6)->({tree.nv})")(lambda q, w: joint_forces_that_exert(tree, q, w, "frame4", axes="world")),
-                 states[0], wrenches)
+    check_parity(
+        kernel(f"({tree.nq}),(6)->({tree.nv})")(
+            lambda q, w: joint_forces_that_exert(tree, q, w, "frame4", axes="world")), states[0], wrenches)
 
 
 def test_the_recursion_is_cheaper_than_the_jacobian():

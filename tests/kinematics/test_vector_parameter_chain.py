@@ -34,7 +34,8 @@ from kinematics.motions import KINDS_AND_MORE, around, close, everything, of_q, 
 
 ROWS = [(0.6, 0.5, 0.4, 0.0), (0.3, 1.1, 0.2, 0.0), (0.5, -0.4, -0.1, 0.0)]  # WE-06: a, alpha, d; the angles are q
 ANGLES = np.array([0.3, -0.7, 0.9])
-TREES = [pytest.param(lambda kind=kind: around(kind), id=kind) for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
+TREES = [pytest.param(lambda kind=kind: around(kind), id=kind)
+         for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
 
 
 @pytest.mark.parametrize("make", TREES)
@@ -51,9 +52,12 @@ def test_poses_and_jacobians_in_pairs_are_the_usual_ones(make):
     close(vector_parameter_jacobian(tree, *pairs, "frame4") @ rates, jacobian(tree, q, "frame4", axes="world"))
     asked = {"attitude": "vector-parameter", "relative_to": "world"}
     close(attitude_jacobian(tree, *pairs, "frame4") @ rates, analytic_jacobian(tree, q, "frame4", **asked)[3:])
-    of_time = [derivatives(of_q(tree, lambda q, k=k: joint_pairs(tree, q, "frame4")[k], pairs[k].shape), tree, q, v, vd)[1] for k in (0, 1)]
-    moving = np.concatenate([np.concatenate([c for c in (of_time[0][k], of_time[1][k]) if np.any(c)]) for k in range(len(pairs.c))
-                             if np.any(of_time[0][k]) or np.any(of_time[1][k])])
+    of_time = [
+        derivatives(of_q(tree, lambda q, k=k: joint_pairs(tree, q, "frame4")[k], pairs[k].shape), tree, q, v, vd)[1]
+        for k in (0, 1)]
+    moving = np.concatenate([
+        np.concatenate([c for c in (of_time[0][k], of_time[1][k]) if np.any(c)]) for k in range(len(pairs.c))
+        if np.any(of_time[0][k]) or np.any(of_time[1][k])])
     close(rates @ v, moving)
 
 
@@ -102,7 +106,8 @@ def test_pairs_may_come_from_a_table():
 
 
 def limited(motion, lower, upper):
-    bodies, joints = [Body("base"), Body("link")], [Joint("joint", "base", "link", motion, limits=Limits((lower,), (upper,)))]
+    bodies, joints = [Body("base"),
+                      Body("link")], [Joint("joint", "base", "link", motion, limits=Limits((lower,), (upper,)))]
     return Mechanism.of("one joint", bodies, joints)
 
 
@@ -132,7 +137,9 @@ def test_limits_as_sets():
 
 @pytest.mark.spec("S0-26")
 def test_jacobians_of_the_chain():
-    """N_V, M_V with the factor 2 of E-26, N_CV by (124) and (125), dc/dq of Denavit-Hartenberg links, and the rank test."""
+    """N_V, M_V with the factor 2 of E-26, N_CV by (124) and (125), dc/dq of Denavit-Hartenberg links, and the rank
+    test.
+    """
     arm = standard_arm(ROWS)
     pairs = joint_pairs(arm, ANGLES, "frame3")
     J = vector_parameter_jacobian(arm, *pairs, "frame3")
@@ -171,7 +178,8 @@ def test_jacobians_of_the_chain():
     assert np.isfinite(vector_parameter_jacobian(planar, *half, "link3")).all()
     nearly = joint_pairs(planar, np.array([np.pi / 2, np.pi / 4, np.pi / 4 - 1e-5]), "link3")
     assert np.abs(attitude_jacobian(planar, *nearly, "link3")).max() > 1e10
-    refused = kernel("(3,3),(3,3)->(3,9)", check=check_chain(planar, "link3"))(lambda c, t: attitude_jacobian(planar, c, t, "link3"))
+    refused = kernel("(3,3),(3,3)->(3,9)",
+                     check=check_chain(planar, "link3"))(lambda c, t: attitude_jacobian(planar, c, t, "link3"))
     assert np.isfinite(refused(*nearly)).all()
     with pytest.raises(SingularityError, match="half-turn about"):
         refused(*half)
@@ -188,23 +196,30 @@ def test_lines_of_the_joints_of_a_tree(make):
 
 @pytest.mark.spec("S0-35")
 def test_the_dual_jacobian_of_the_worked_example():
-    """WE-06: K and K* of the three joints; the twist at the base origin against 50 digits; R, P and C joints choose their columns."""
+    """WE-06: K and K* of the three joints; the twist at the base origin against 50 digits; R, P and C joints choose
+    their columns.
+    """
     arm = standard_arm(ROWS)
     lines = joint_lines(arm, ANGLES, "frame3")
-    close(lines.directions, [[0, 0, 1], [0.1416799342, -0.4580127108, 0.8775825619], [-0.3074463425, -0.9488922536, 0.0712757846]], 1e-9)
-    close(lines.moments, [[0, 0, 0], [0.3388111124, -0.4463600125, -0.2876553232], [0.4575754812, -0.2105251462, -0.8289740004]], 1e-9)
+    close(lines.directions,
+          [[0, 0, 1], [0.1416799342, -0.4580127108, 0.8775825619], [-0.3074463425, -0.9488922536, 0.0712757846]], 1e-9)
+    close(lines.moments,
+          [[0, 0, 0], [0.3388111124, -0.4463600125, -0.2876553232], [0.4575754812, -0.2105251462, -0.8289740004]], 1e-9)
     assert dual_jacobian(arm, ANGLES, "frame3").shape == (6, 6)
     mixed = standard_arm(ROWS, "RPR")
     q, v = np.array([0.3, 0.2, 0.9]), np.array([0.5, -0.7, 1.1])
     table = [(t, d, alpha, a) for (a, alpha, d, _), t in zip(ROWS, ANGLES, strict=True)]
-    close(dual_jacobian(arm, ANGLES, "frame3") @ active_columns(arm, "frame3"), active_jacobian(table, "RRR").matrix, 1e-13)
+    close(
+        dual_jacobian(arm, ANGLES, "frame3") @ active_columns(arm, "frame3"),
+        active_jacobian(table, "RRR").matrix, 1e-13)
     pose = of_q(mixed, lambda q: frame_pose(mixed, q, "frame3").matrix, (4, 4))
     now, rate, _ = derivatives(pose, mixed, q, v, 0 * v)
     spin = rate[:3, :3] @ now[:3, :3].T
     w = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
     expected = np.concatenate([rate[:3, 3] - np.cross(w, now[:3, 3]), w])
     close(dual_jacobian(mixed, q, "frame3") @ active_columns(mixed, "frame3") @ v, expected)
-    cylindric = [ROWS[0], (0.0, 0.0, 0.2, 0.0), (0.3, 1.1, 0.0, 0.0), ROWS[2]]  # the second joint slides and turns: two joints of a tree
+    # the second joint slides and turns: two joints of a tree
+    cylindric = [ROWS[0], (0.0, 0.0, 0.2, 0.0), (0.3, 1.1, 0.0, 0.0), ROWS[2]]
     both = standard_arm(cylindric, "RPRR")
     q = np.array([0.3, 0.15, -0.7, 0.9])
     table = [(0.3, 0.4, 0.5, 0.6), (-0.7, 0.35, 1.1, 0.3), (0.9, -0.1, -0.4, 0.5)]

@@ -1,4 +1,5 @@
-"""Twists and accelerations against Pinocchio and 50-digit differences, the two sums of the source, and twist matrices."""
+"""Twists and accelerations against Pinocchio and 50-digit differences, the two sums of the source, and twist matrices.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from kinematics.motions import KINDS_AND_MORE, around, close, everything, frames
 from kinematics.pinocchio_trees import PinocchioTree
 
 METHODS = ("link", "running", "sum")
-TREES = [pytest.param(lambda kind=kind: around(kind), id=kind) for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
+TREES = [pytest.param(lambda kind=kind: around(kind), id=kind)
+         for kind in KINDS_AND_MORE] + [pytest.param(everything, id="everything")]
 
 
 @pytest.mark.parametrize("make", TREES)
@@ -31,7 +33,8 @@ def test_twists_and_accelerations_are_those_of_pinocchio(make, axes):
     for frame in frames_of(tree):
         for method in METHODS:
             close(twist(tree, q, v, frame, axes=axes, method=method), peer.twist(q, v, frame, axes))
-            close(acceleration(tree, q, v, vd, frame, axes=axes, method=method), peer.acceleration(q, v, vd, frame, axes))
+            close(acceleration(tree, q, v, vd, frame, axes=axes, method=method),
+                  peer.acceleration(q, v, vd, frame, axes))
 
 
 def test_points_move_as_their_positions_change():
@@ -39,7 +42,8 @@ def test_points_move_as_their_positions_change():
     tree = everything()
     q, v, vd = random_state(tree)
     point = np.array([0.3, -0.7, 0.5])
-    _, rate, second = derivatives(of_q(tree, lambda q: point_position(tree, q, point, "frame9", relative_to="world"), (3,)), tree, q, v, vd)
+    _, rate, second = derivatives(
+        of_q(tree, lambda q: point_position(tree, q, point, "frame9", relative_to="world"), (3,)), tree, q, v, vd)
     close(point_velocity(tree, q, v, point, "frame9", axes="world"), rate)
     close(point_acceleration(tree, q, v, vd, point, "frame9", axes="world"), second)
     R = frame_pose(tree, q, "frame3").R
@@ -54,7 +58,8 @@ def test_the_point_of_the_body_that_is_where_another_frame_is(method):
     p, own = frame_pose(tree, q, "frame3").p, frame_pose(tree, q, "frame9")
     there = own.R.T @ (p - own.p)
     for name, point in (("frame3", there), ("world", -own.R.T @ own.p)):
-        close(twist(tree, q, v, "frame9", axes="world", at=name, method=method), twist(tree, q, v, "frame9", axes="world", at=point))
+        close(twist(tree, q, v, "frame9", axes="world", at=name, method=method),
+              twist(tree, q, v, "frame9", axes="world", at=point))
         close(acceleration(tree, q, v, vd, "frame9", axes="body", at=name, method=method),
               acceleration(tree, q, v, vd, "frame9", axes="body", at=point))
 
@@ -63,13 +68,15 @@ def test_every_back_end_gives_the_same():
     tree = around("universal")
     states = [np.stack(column) for column in zip(*[random_state(tree, seed) for seed in range(3)], strict=True)]
     sizes = f"({tree.nq}),({tree.nv}),({tree.nv})"
-    check_parity(kernel(f"{sizes}->(6)")(lambda q, v, vd: acceleration(tree, q, v, vd, "frame4", axes="world")), *states)
+    check_parity(
+        kernel(f"{sizes}->(6)")(lambda q, v, vd: acceleration(tree, q, v, vd, "frame4", axes="world")), *states)
 
 
 @pytest.mark.parametrize("n", [1, 3, 6])
 @pytest.mark.spec("S2-36")
 def test_the_two_sums_are_equal_and_cost_the_same(n):
-    """9n multiplications and 12n - 6 additions each, spec section 6; with slides as well they still agree to rounding."""
+    """9n multiplications and 12n - 6 additions each, spec section 6; with slides as well they still agree to rounding.
+    """
     def kernel_of(text):
         return kernel(f"({n},3),({n + 1},3),({n})->(3),(3)")(
             lambda z, p, rates: text([JointRate(rates[k] * z[k], np.zeros(3), p[k]) for k in range(n)], p[n]))
@@ -103,7 +110,9 @@ def test_the_worked_example_with_a_slide():
 
 @pytest.mark.spec("S2-34")
 def test_matrices_of_links_and_their_rates():
-    """Inverse and rate of a Denavit-Hartenberg matrix, relative and absolute twist matrices, Ruggiu (2.46)-(2.54), WE-13."""
+    """Inverse and rate of a Denavit-Hartenberg matrix, relative and absolute twist matrices, Ruggiu (2.46)-(2.54),
+    WE-13.
+    """
     arm = standard_arm(STANFORD_LIKE, "RRPRRR")
     q, v = np.array([0.3, -0.5, 0.6, 0.2, 0.7, -0.9]), np.array([0.1, -0.2, 0.3, 0.4, -0.5, 0.6])
     total = np.zeros((4, 4))
@@ -172,4 +181,5 @@ def test_the_text_that_is_taken_is_the_cheapest():
         costs = {method: kernel_of(method).operations().total for method in (None, *METHODS)}
         assert costs[None] == min(costs.values()) and costs["sum"] >= costs["running"]
         close(twist(arm, q, v, "frame6", axes=axes), twist(arm, q, v, "frame6", axes=axes, method="sum"))
-        close(acceleration(arm, q, v, vd, "frame6", axes=axes), acceleration(arm, q, v, vd, "frame6", axes=axes, method="sum"))
+        close(acceleration(arm, q, v, vd, "frame6", axes=axes),
+              acceleration(arm, q, v, vd, "frame6", axes=axes, method="sum"))

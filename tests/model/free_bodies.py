@@ -1,7 +1,8 @@
 """Joints of any kind as free bodies in Pinocchio: all that is used of a kind is its pose, differentiated in time.
 
-Every body floats freely in its parent there. Along the motion q(t) of a joint the pose of its child is differentiated, which gives the
-twist of the body and its rate; Pinocchio gives the wrench that the body needs from its parent; and the joint feels what of it does power.
+Every body floats freely in its parent there. Along the motion q(t) of a joint the pose of its child is differentiated,
+which gives the twist of the body and its rate; Pinocchio gives the wrench that the body needs from its parent; and the
+joint feels what of it does power.
 """
 
 from functools import cached_property
@@ -28,10 +29,13 @@ class FreeBodies:
             placement = pin.SE3(np.array(joint.placement[:3, :3]), np.array(joint.placement[:3, 3]))
             number = self.model.addJoint(numbers[joint.parent], pin.JointModelFreeFlyer(), placement, joint.name)
             numbers[body.name] = number
-            self.model.appendBodyToJoint(number, pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia)), pin.SE3.Identity())
+            self.model.appendBodyToJoint(number, pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia)),
+                                         pin.SE3.Identity())
 
     def path(self, number, v, vd, t):
-        """The pose (4, 4) of a child in its joint at a time, along a motion with this velocity and acceleration at zero."""
+        """The pose (4, 4) of a child in its joint at a time, along a motion with this velocity and acceleration at
+        zero.
+        """
         motion, own = self.tree.joints[number].motion, self.q[self.tree.q_slices[number]]
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = motion.pose(motion.step(own, v * t + vd * t * t / 2) if motion.nq else own)

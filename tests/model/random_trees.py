@@ -24,9 +24,10 @@ def random_pose(random):
 def random_motion(random, kind):
     axis = tuple(unit(random))
     across = np.cross(axis, unit(random))
-    return {"revolute": Revolute(axis), "continuous": Revolute(axis, continuous=True), "prismatic": Prismatic(axis),
-            "helical": Helical(axis, random.normal()), "universal": Universal(axis, tuple(across / np.linalg.norm(across))),
-            "spherical": Spherical(), "planar": Planar(), "floating": Floating(), "fixed": Motion()}[kind]
+    return {
+        "revolute": Revolute(axis), "continuous": Revolute(axis, continuous=True), "prismatic": Prismatic(axis),
+        "helical": Helical(axis, random.normal()), "universal": Universal(axis, tuple(across / np.linalg.norm(across))),
+        "spherical": Spherical(), "planar": Planar(), "floating": Floating(), "fixed": Motion()}[kind]
 
 
 def random_parts(random, kinds):

@@ -1,4 +1,6 @@
-"""Frames from axis lines, all degenerate pairs, and screw axes; oracle: the product of exponentials by SciPy's matrix exponential."""
+"""Frames from axis lines, all degenerate pairs, and screw axes; oracle: the product of exponentials by SciPy's matrix
+exponential.
+"""
 
 import itertools
 
@@ -32,22 +34,49 @@ def random_lines(random, kinds):
 
 
 R6 = ["revolute"] * 6
-SCARA = [AxisLine([0, 0, 0], Z), AxisLine([0.4, 0, 0], Z), AxisLine([0.7, 0, 0], Z), AxisLine([0.7, 0, 0], Z, "prismatic")]
-SHOULDER_OFFSET = [AxisLine([0, 0, 0], Z), AxisLine([0, 0, 0], [0, 1, 0]), AxisLine([0.43, 0.15, 0], [0, 1, 0]),
-                   AxisLine([0.45, 0.15, 0.43], Z), AxisLine([0.45, 0.15, 0.43], [0, 1, 0]), AxisLine([0.45, 0.15, 0.43], Z)]
-ONE_LINE = [AxisLine([0, 0, 0], Z), AxisLine([0, 0, 1], Z), AxisLine([0, 0, 0.3], -Z, "prismatic"), AxisLine([0, 0, 0.7], Z),
-            AxisLine([0, 0, 2], -Z)]
-ANTIPARALLEL = [AxisLine([0, 0, 0], Z), AxisLine([0.3, 0.4, 1], -Z), AxisLine([1, 0, 2], Z), AxisLine([1, 2, 2], [1, 0, 0])]
-MEETING_SKEW_PARALLEL = [AxisLine([0, 0, 0], Z), AxisLine([0, 0, 0.4], [0, 0.6, 0.8]), AxisLine([0.3, 0.1, 0.2], [0.8, 0.6, 0]),
-                         AxisLine([0.1, 0.9, 0.2], [0.8, 0.6, 0]), AxisLine([0.1, 0.9, 0.2], [0.8, 0.6, 0], "prismatic")]
+SCARA = [
+    AxisLine([0, 0, 0], Z),
+    AxisLine([0.4, 0, 0], Z),
+    AxisLine([0.7, 0, 0], Z),
+    AxisLine([0.7, 0, 0], Z, "prismatic")]
+SHOULDER_OFFSET = [
+    AxisLine([0, 0, 0], Z),
+    AxisLine([0, 0, 0], [0, 1, 0]),
+    AxisLine([0.43, 0.15, 0], [0, 1, 0]),
+    AxisLine([0.45, 0.15, 0.43], Z),
+    AxisLine([0.45, 0.15, 0.43], [0, 1, 0]),
+    AxisLine([0.45, 0.15, 0.43], Z)]
+ONE_LINE = [
+    AxisLine([0, 0, 0], Z),
+    AxisLine([0, 0, 1], Z),
+    AxisLine([0, 0, 0.3], -Z, "prismatic"),
+    AxisLine([0, 0, 0.7], Z),
+    AxisLine([0, 0, 2], -Z)]
+ANTIPARALLEL = [
+    AxisLine([0, 0, 0], Z),
+    AxisLine([0.3, 0.4, 1], -Z),
+    AxisLine([1, 0, 2], Z),
+    AxisLine([1, 2, 2], [1, 0, 0])]
+MEETING_SKEW_PARALLEL = [
+    AxisLine([0, 0, 0], Z),
+    AxisLine([0, 0, 0.4], [0, 0.6, 0.8]),
+    AxisLine([0.3, 0.1, 0.2], [0.8, 0.6, 0]),
+    AxisLine([0.1, 0.9, 0.2], [0.8, 0.6, 0]),
+    AxisLine([0.1, 0.9, 0.2], [0.8, 0.6, 0], "prismatic")]
 CASES = {
-    "random": random_lines(np.random.default_rng(7), ["revolute", "revolute", "prismatic", "revolute", "prismatic", "revolute"]),
-    "scara": SCARA, "shoulder offset": SHOULDER_OFFSET, "one line": ONE_LINE, "antiparallel": ANTIPARALLEL,
-    "mixed": MEETING_SKEW_PARALLEL, "alone": [AxisLine([0.1, 0.2, 0.3], [0.6, 0, 0.8])],
+    "random": random_lines(np.random.default_rng(7),
+                           ["revolute", "revolute", "prismatic", "revolute", "prismatic", "revolute"]),
+    "scara": SCARA,
+    "shoulder offset": SHOULDER_OFFSET,
+    "one line": ONE_LINE,
+    "antiparallel": ANTIPARALLEL,
+    "mixed": MEETING_SKEW_PARALLEL,
+    "alone": [AxisLine([0.1, 0.2, 0.3], [0.6, 0, 0.8])],
     "alone, slide": [AxisLine([0.1, 0.2, 0.3], [0.6, 0, 0.8], "prismatic")],
-    "twenty": random_lines(np.random.default_rng(8), ["revolute", "prismatic"] * 10),
-}
-TOOLS = {"no tool": None, "on axis": "on axis", "general": tran(0.9, -0.3, 0.5) @ rot("x", 0.4) @ rot("y", 1.1) @ rot("z", -2.0)}
+    "twenty": random_lines(np.random.default_rng(8), ["revolute", "prismatic"] * 10), }
+TOOLS = {
+    "no tool": None, "on axis": "on axis",
+    "general": tran(0.9, -0.3, 0.5) @ rot("x", 0.4) @ rot("y", 1.1) @ rot("z", -2.0)}
 
 
 def tool_of(lines, which):
@@ -92,7 +121,8 @@ def test_frames_are_where_the_convention_wants_them(case, convention):
     for i in range(1, len(lines)):
         one, other, x, origin = lines[i - 1], lines[i], frames[i][:3, 0], frames[i][:3, 3]
         assert abs(x @ one.direction) < 1e-13 and abs(x @ other.direction) < 1e-13
-        for line in (one, other):                                              # the line through the origin along x meets both axes
+        # the line through the origin along x meets both axes
+        for line in (one, other):
             normal = np.cross(x, line.direction)
             assert abs((line.point - origin) @ normal) < 1e-12
     for row in found.table.rows:
@@ -140,11 +170,16 @@ def test_every_kind_of_pair_is_reported_with_its_choice(convention, second, kind
 
 @pytest.mark.spec("S1-06", "S2-29")
 def test_parallel_axes_get_the_normal_through_the_foot_before():
-    lines = [AxisLine([0, 0, 0], [1, 0, 0]), AxisLine([0, 0.2, 0.5], Z), AxisLine([0.3, 0.6, -7], Z), AxisLine([3, 0.6, 11], -Z)]
+    lines = [
+        AxisLine([0, 0, 0], [1, 0, 0]),
+        AxisLine([0, 0.2, 0.5], Z),
+        AxisLine([0.3, 0.6, -7], Z),
+        AxisLine([3, 0.6, 11], -Z)]
     for convention in CONVENTIONS:
         found = assign_frames(lines, convention=convention)
         assert [row.d for row in found.table.rows[1:3]] == [0.0, 0.0]
-        np.testing.assert_allclose(found.frames[2][:3, 3], [0, 0.2, 0.0] if convention == "modified" else [0.3, 0.6, 0.0], atol=1e-15)
+        np.testing.assert_allclose(found.frames[2][:3, 3],
+                                   [0, 0.2, 0.0] if convention == "modified" else [0.3, 0.6, 0.0], atol=1e-15)
 
 
 @pytest.mark.spec("S2-29", "S3-11")
@@ -158,7 +193,8 @@ def test_a_random_table_with_a_skew_a_meeting_and_a_parallel_pair_is_recovered(c
         numbers[parallel, 3] = 0.0
         d_after = parallel if convention == "standard" else parallel - 1
         numbers[d_after, 1] = 0.0                                # the one that the rule for parallel axes makes zero
-        if convention == "modified":                             # frame 0 on axis 1 and the last x as before: the free choices
+        # frame 0 on axis 1 and the last x as before: the free choices
+        if convention == "modified":
             numbers[0, 2:] = 0.0
             numbers[-1, :2] = 0.0
         table = DHTable(rows_from_numbers(numbers), convention)
@@ -172,7 +208,8 @@ def test_a_random_table_with_a_skew_a_meeting_and_a_parallel_pair_is_recovered(c
 
 @pytest.mark.spec("S2-29")
 def test_base_x_and_hints_choose_what_is_free():
-    found = assign_frames(ONE_LINE, convention="standard", base_x=[0, 2, 5], x_hints=[None, [1, 0, 3], None, [0, -1, 0]])
+    found = assign_frames(ONE_LINE, convention="standard", base_x=[0, 2, 5],
+                          x_hints=[None, [1, 0, 3], None, [0, -1, 0]])
     np.testing.assert_allclose(found.frames[0][:3, 0], [0, 1, 0], atol=1e-15)
     np.testing.assert_allclose(found.frames[2][:3, 0], [1, 0, 0], atol=1e-15)
     np.testing.assert_allclose(found.frames[4][:3, 0], [0, -1, 0], atol=1e-15)
@@ -225,10 +262,14 @@ def test_nearly_parallel_axes_cost_no_more_than_they_must(seed, exponent, conven
     tilt, direction = 10.0**exponent, unit(random)
     across = np.cross(direction, unit(random))
     tilted = np.cos(tilt) * direction + np.sin(tilt) * across / np.linalg.norm(across)
-    lines = [AxisLine(random.normal(size=3), direction), AxisLine(random.normal(size=3), -tilted if opposite else tilted)]
+    lines = [
+        AxisLine(random.normal(size=3), direction),
+        AxisLine(random.normal(size=3), -tilted if opposite else tilted)]
     found = assign_frames(lines, convention=convention, tool=TOOLS["general"])
     q = random.uniform(-2, 2, 2)
-    error = np.abs(table_poses(found.table, q)[1] - exponentials([twist_of_line(line) for line in lines], TOOLS["general"], q)).max()
+    error = np.abs(
+        table_poses(found.table, q)[1] - exponentials([twist_of_line(line)
+                                                       for line in lines], TOOLS["general"], q)).max()
     cost = min(tilt, 2.3e-16 / tilt)
     assert error < 1e-13 + 300 * cost and found.residual < 1e-13 + 300 * cost
 
@@ -237,7 +278,8 @@ def test_a_tolerance_makes_tilted_axes_parallel_on_demand():
     lines = [AxisLine([0, 0, 0], Z), AxisLine([0.4, 0.3, 0], [0, np.sin(1e-6), np.cos(1e-6)])]
     strict, loose = (assign_frames(lines, convention="modified", tolerance=t) for t in (None, 1e-5))
     assert strict.pairs[0].kind == "skew" and strict.residual < 1e-9
-    assert loose.pairs[0].kind == "parallel" and "1e-06 rad from parallel" in loose.pairs[0].choice and 1e-7 < loose.residual < 1e-5
+    assert loose.pairs[0].kind == "parallel" and "1e-06 rad from parallel" in loose.pairs[
+        0].choice and 1e-7 < loose.residual < 1e-5
 
 
 # Trees
@@ -266,27 +308,32 @@ def test_screw_axes_to_tree_and_back(case):
     np.testing.assert_allclose(again.twists, screws.twists, rtol=0, atol=2e-15)
     np.testing.assert_allclose(again.home, screws.home, rtol=0, atol=2e-15)
     q = np.random.default_rng(3).uniform(-2, 2, len(lines))
-    np.testing.assert_allclose(tree_poses(tree, q)["tool"], exponentials(screws.twists, screws.home, q), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        tree_poses(tree, q)["tool"], exponentials(screws.twists, screws.home, q), rtol=0, atol=1e-12)
     assert [j.motion.word for j in tree.joints] == [line.kind for line in lines]
     table = dh_from_tree(tree, convention="modified").table
     q = np.linspace(-1, 1, len(lines))
-    np.testing.assert_allclose(table_poses(table, q)[1], exponentials(screws.twists, screws.home, q), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        table_poses(table, q)[1], exponentials(screws.twists, screws.home, q), rtol=0, atol=1e-12)
 
 
 def test_screw_axes_of_a_table_by_hand():
     rows = rows_from_numbers([(0, 0, 0.4, 0), (0, 0.2, 0.3, RIGHT), (0, 0.1, 0, 0)], order="theta d a alpha")
     tree = tree_from_dh(rows, convention="standard", base=tran(z=1.0))
     screws = screw_axes_from_tree(tree, "frame3")
-    np.testing.assert_allclose(screws.twists, [[0, 0, 0, 0, 0, 1], [0, -0.4, 0, 0, 0, 1], [1.2, 0, -0.7, 0, -1, 0]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(screws.twists, [[0, 0, 0, 0, 0, 1], [0, -0.4, 0, 0, 0, 1], [1.2, 0, -0.7, 0, -1, 0]],
+                               rtol=0, atol=1e-15)
 
 
 def test_helical_axes_have_a_pitch():
     e = np.array([0.6, 0.0, 0.8])
     point = np.array([0.2, -0.3, 0.4])
-    screws = ScrewAxes([np.concatenate([np.cross(point, e) + 0.05 * e, e])], tran(x=1.0), ("screw",), (Limits((-1.0,), (1.0,)),))
+    screws = ScrewAxes([np.concatenate([np.cross(point, e) + 0.05 * e, e])], tran(x=1.0), ("screw", ), (Limits(
+        (-1.0,), (1.0,)), ))
     tree = tree_from_screw_axes(screws)
     joint = tree.joints[0]
-    assert isinstance(joint.motion, Helical) and joint.motion.pitch == pytest.approx(0.05, abs=1e-16) and joint.limits.upper == (1.0,)
+    assert isinstance(joint.motion, Helical) and joint.motion.pitch == pytest.approx(
+        0.05, abs=1e-16) and joint.limits.upper == (1.0,)
     np.testing.assert_allclose(screw_axes_from_tree(tree).twists, screws.twists, rtol=0, atol=1e-16)
     R, p = joint.motion.pose([0.7])
     moved = np.eye(4)
@@ -297,7 +344,9 @@ def test_helical_axes_have_a_pitch():
 
 @pytest.mark.parametrize("far", [0.1, 1.0, 100.0, 1e4])
 def test_rounding_makes_no_screw_of_a_turn(far):
-    """Axes far from the origin, and axes through it whose given points are far; and the smallest pitch that can be meant stays."""
+    """Axes far from the origin, and axes through it whose given points are far; and the smallest pitch that can be
+    meant stays.
+    """
     random = np.random.default_rng(8)
     for _ in range(50):
         e = random.normal(size=3)
@@ -318,7 +367,8 @@ def test_what_has_no_screw_axis_or_line_is_refused():
     helical = Tree.of("screw", [Body("a"), Body("b")], [Joint("jack", "a", "b", Helical(pitch=0.1))])
     with pytest.raises(ModelError, match="'jack' is helical"):
         lines_from_tree(helical)
-    for twist, why in (([0, 0, 2, 0, 0, 0], "linear part of length one"), ([0, 0, 0, 0, 0, 2], "zero or of length one")):
+    for twist, why in (([0, 0, 2, 0, 0, 0], "linear part of length one"), ([0, 0, 0, 0, 0,
+                                                                            2], "zero or of length one")):
         with pytest.raises(ModelError, match=why):
             tree_from_screw_axes(ScrewAxes([twist], np.eye(4)))
     with pytest.raises(ModelError, match="no screw axes"):
@@ -338,5 +388,6 @@ def test_a_general_tree_gives_lines_and_screws_in_the_root():
     np.testing.assert_allclose(lines[0].direction, home["arm"][:3, :3] @ [0, 0.6, 0.8], rtol=0, atol=1e-15)
     np.testing.assert_allclose(lines[1].point, home["hand"][:3, 3], rtol=0, atol=1e-15)
     q = np.array([0.4, -0.3])
-    np.testing.assert_allclose(exponentials(screws.twists, screws.home, q), tree_poses(tree, q)["grip"], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(exponentials(screws.twists, screws.home, q),
+                               tree_poses(tree, q)["grip"], rtol=0, atol=1e-14)
     assert np.abs(hat_twist(screws.twists[1])[:3, :3]).max() == 0.0

@@ -1,4 +1,6 @@
-"""The catalogue against its sources: Pinocchio on the files of example-robot-data, published tables and constants, the worked examples."""
+"""The catalogue against its sources: Pinocchio on the files of example-robot-data, published tables and constants, the
+worked examples.
+"""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -29,7 +31,8 @@ FILES = {"panda": "panda_description/urdf/panda.urdf", "panda_hand": "panda_desc
 def urdf_text(name):
     """The file with its right angles, printed to 12 digits, made exact."""
     text = (EXAMPLES / FILES[name]).read_text()
-    return text.replace("1.57079632679 ", f"{RIGHT!r} ").replace('1.57079632679"', f'{RIGHT!r}"').replace("3.14159265359", repr(np.pi))
+    return text.replace("1.57079632679 ", f"{RIGHT!r} ").replace('1.57079632679"',
+                                                                 f'{RIGHT!r}"').replace("3.14159265359", repr(np.pi))
 
 
 # All of them
@@ -59,7 +62,8 @@ def test_names_and_errors():
     class Arm(Tree):
         pass
 
-    assert set(ROBOTS) >= {"puma560", "stanford", "panda", "iiwa14", "ur3", "ur5", "ur10", "scara", "planar2r", "planar3r"}
+    assert set(ROBOTS) >= {
+        "puma560", "stanford", "panda", "iiwa14", "ur3", "ur5", "ur10", "scara", "planar2r", "planar3r"}
     assert isinstance(load_robot("ur5", make=Arm.of), Arm)
     with pytest.raises(ModelError, match=r"no robot 'UR55': did you mean"):
         load_robot("UR55")
@@ -84,7 +88,8 @@ def test_poses_are_pinocchios(name):
             full[model.joints[model.getJointId(joint)].idx_q] = value
         pin.framesForwardKinematics(model, data, full)
         where = tree_poses(tree, q)
-        names = [b.name for b in tree.bodies] + [f.name for f in tree.frames if not re.fullmatch(r"frame\d|tool", f.name)]
+        names = [b.name
+                 for b in tree.bodies] + [f.name for f in tree.frames if not re.fullmatch(r"frame\d|tool", f.name)]
         assert len(names) >= 8
         for frame in names:
             assert model.existFrame(frame), frame
@@ -143,7 +148,9 @@ def product(convention, rows, q):
 
 
 def test_iiwa_has_the_makers_lengths():
-    """LBR iiwa 14 R820: 360, 420, 400 and 126 mm between base, shoulder, elbow, wrist and flange; all axes meet at right angles."""
+    """LBR iiwa 14 R820: 360, 420, 400 and 126 mm between base, shoulder, elbow, wrist and flange; all axes meet at
+    right angles.
+    """
     d, alpha = (0.36, 0, 0.42, 0, 0.4, 0, 0.126), (-RIGHT, RIGHT, RIGHT, -RIGHT, -RIGHT, RIGHT, 0)
     rows = [(0.0, d_i, 0.0, alpha_i) for d_i, alpha_i in zip(d, alpha, strict=True)]
     tree = load_robot("iiwa14")
@@ -154,29 +161,37 @@ def test_iiwa_has_the_makers_lengths():
 
 
 def test_puma_has_the_constants_of_its_paper():
-    """Armstrong, Khatib and Burdick's constants of the explicit model, computed there from the same table and printed to three digits."""
+    """Armstrong, Khatib and Burdick's constants of the explicit model, computed there from the same table and printed
+    to three digits.
+    """
     tree = load_robot("puma560")
     m = [b.mass for b in tree.bodies]
     r = [b.center for b in tree.bodies]
     I = [b.inertia.diagonal() for b in tree.bodies]
     a2, a3, d2, d3, d4, g = 0.4318, -0.0203, 0.2435, -0.0934, 0.4331, 9.81
     wrist = m[4] + m[5] + m[6]
-    gravity = [-g * ((m[3] + wrist) * a2 + m[2] * r[2][0]), g * (m[3] * r[3][1] - wrist * d4 - m[4] * r[4][2]), g * m[2] * r[2][1],
-               -g * wrist * a3, -g * m[6] * r[6][2]]
+    gravity = [
+        -g * ((m[3] + wrist) * a2 + m[2] * r[2][0]), g * (m[3] * r[3][1] - wrist * d4 - m[4] * r[4][2]),
+        g * m[2] * r[2][1], -g * wrist * a3, -g * m[6] * r[6][2]]
     np.testing.assert_allclose(gravity, [-37.2, -8.44, 1.02, 0.249, -0.0282], rtol=5e-3)
-    shoulder = I[2][2] + m[2] * (r[2][0] ** 2 + r[2][1] ** 2) + (m[3] + wrist) * a2**2                                     # I2
-    elbow = (I[3][2] + m[3] * r[3][1] ** 2 + wrist * a3**2 + m[4] * (d4 + r[4][2]) ** 2 + I[4][1] + m[5] * d4**2 + I[5][2]
-             + m[6] * (d4**2 + r[6][2] ** 2) + I[6][0])                                                                   # I6
+    # I2
+    shoulder = I[2][2] + m[2] * (r[2][0]**2 + r[2][1]**2) + (m[3] + wrist) * a2**2
+    elbow = (
+        I[3][2] + m[3] * r[3][1]**2 + wrist * a3**2 + m[4] * (d4 + r[4][2])**2 + I[4][1] + m[5] * d4**2 + I[5][2]
+        # I6
+        + m[6] * (d4**2 + r[6][2]**2) + I[6][0])
     np.testing.assert_allclose([shoulder, elbow], [1.75, 0.333], rtol=3e-3)
     zero = tree_poses(tree, np.zeros(6))["tool"]
     np.testing.assert_allclose(zero[:3, 3], [a2 + a3, d2 + d3, d4], rtol=0, atol=1e-15)
-    np.testing.assert_allclose([j.rotor.reflected for j in tree.joints], [1.14, 4.75, 0.862, 0.202, 0.181, 0.206], rtol=3e-3)
+    np.testing.assert_allclose([j.rotor.reflected for j in tree.joints], [1.14, 4.75, 0.862, 0.202, 0.181, 0.206],
+                               rtol=3e-3)
 
 
 def test_stanford_arm_and_scara():
     stanford = load_robot("stanford")
     place = tree_poses(stanford, np.array([0.3, -0.5, 0.6, 0.2, 0.7, -0.9]))["tool"][:3, 3]
-    np.testing.assert_allclose(place, [-0.3351564638, -0.1162914383, 1.1312159903], rtol=0, atol=1e-9)                    # WE-13
+    # WE-13
+    np.testing.assert_allclose(place, [-0.3351564638, -0.1162914383, 1.1312159903], rtol=0, atol=1e-9)
     assert sum(b.mass for b in stanford.bodies[1:]) == pytest.approx(20.77, rel=1e-12)
     slide = stanford.bodies[3]
     assert slide.inertia[0, 0] == pytest.approx(2.51 - 4.25 * 0.6447**2, rel=1e-12)
@@ -213,7 +228,8 @@ def test_planar_arms_reach_as_drawn():
     ("s3_w07", (0.2, -0.5, 0.3, 0.6, 0.9, -0.4), "tool", (0.4451504323, 0.2433383036, -0.2121438133), 1e-9),
     ("s3_w08", (0.4, 0.15, -0.7, 1.1), "tool", (0.7143301231, -0.3284703691, 0.4540273259), 1e-9)])
 def test_places_of_the_fixtures(name, q, frame, place, tolerance):
-    np.testing.assert_allclose(tree_poses(load_robot(name), np.array(q, dtype=float))[frame][:3, 3], place, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        tree_poses(load_robot(name), np.array(q, dtype=float))[frame][:3, 3], place, rtol=0, atol=tolerance)
 
 
 def pinocchio_model(tree):
@@ -224,7 +240,8 @@ def pinocchio_model(tree):
         kind = pin.JointModelRZ() if joint.motion.word == "revolute" else pin.JointModelPZ()
         assert joint.motion.axis == (0.0, 0.0, 1.0)
         number = model.addJoint(numbers[joint.parent], kind, pin.SE3(np.array(joint.placement)), joint.name)
-        model.appendBodyToJoint(number, pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia)), pin.SE3.Identity())
+        model.appendBodyToJoint(number, pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia)),
+                                pin.SE3.Identity())
         numbers[body.name] = number
     return model
 
@@ -234,22 +251,27 @@ TORQUES = [
     ("s1_f2", [(0.3, 1.1, 0.5), (-0.7, -0.4, 2)], (15.2000996773, 2.87612015916)),
     ("planar2r", [(0.3, 1.1, 0.5), (-0.7, -0.4, 2)], (15.2000996773, 2.87612015916)),
     ("s1_f3", [(0.3, 1.1, 0.5), (0.8, -0.4, 2)], (2.36805322735, -12.5097764375)),
-    ("s1_f4", list(zip((0.1, -0.6, 0.9, 0.4, -0.8, 1.2), (0.5, -0.3, 0.7, -1.1, 0.9, 0.2), (1, 0.4, -0.5, 0.6, -0.2, 0.8), strict=True)),
-     (1.73738309068, -30.790852254, 0.258326770294, -0.00678462650312, -0.0135210901962, -2.2339118969e-05)),
-    ("s1_f5", list(zip((0.2, -0.5, 0.6, 0.3, 0.7, -0.4), (0.4, 0.3, -0.25, 0.9, -0.6, 0.5), (-0.7, 0.8, 0.35, 0.2, 0.1, -1), strict=True)),
-     (-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505, -0.000330741356347)),
-    ("s1_f6", list(zip((0.6, 0.35, -1.1, 0.8), (0.9, -0.5, 1.3, -0.7), (-0.4, 1.1, 0.6, 2), strict=True)),
-     (6.06276326781, 44.784590242, 0.825464119896, 0.1876313288)),
+    ("s1_f4",
+     list(
+         zip((0.1, -0.6, 0.9, 0.4, -0.8, 1.2), (0.5, -0.3, 0.7, -1.1, 0.9, 0.2), (1, 0.4, -0.5, 0.6, -0.2, 0.8),
+             strict=True)), (1.73738309068, -30.790852254, 0.258326770294, -0.00678462650312, -0.0135210901962,
+                             -2.2339118969e-05)),
+    ("s1_f5",
+     list(
+         zip((0.2, -0.5, 0.6, 0.3, 0.7, -0.4), (0.4, 0.3, -0.25, 0.9, -0.6, 0.5), (-0.7, 0.8, 0.35, 0.2, 0.1, -1),
+             strict=True)), (-1.15873657538, 9.0330746653, 57.4150551297, 0.610236172696, -1.03949994505,
+                             -0.000330741356347)),
+    ("s1_f6", list(zip((0.6, 0.35, -1.1, 0.8), (0.9, -0.5, 1.3, -0.7), (-0.4, 1.1, 0.6, 2),
+                       strict=True)), (6.06276326781, 44.784590242, 0.825464119896, 0.1876313288)),
     ("s1_g1", [(0.3, 0.5, -0.4), (-0.7, 1.2, 0.8)], (29.1474332231, 5.2571702327)),
     ("s1_g2", G[:3], (12.7844172563, -4.2327152123, 0.8437578426)),
     ("s1_g3", G, (34.5071442651, 44.2929454138, 5.5386851529, -17.3186186158, 2.5323280843, 1.4898591443)),
     ("s1_g4", G, (28.0717035035, 39.2803898811, -41.4632792057, -17.7336852203, 1.1219924789, 1.7672776598)),
     ("s2_we19", [(0.3, 0.5, 1), (0.7, -1.2, 2)], (31.4793673373, 4.6957573378)),
     ("s2_we20", [(0.4, 0.7, 0.2), (0.9, -0.6, 0.5), (0.5, 0.3, -0.4)], (0.1802736353, -3.4430557194, 6.5677935838)),
-    ("s3_w08", [(0.4, 0.5, 1.0), (0.15, -0.3, 0.4), (-0.7, 0.8, -0.6), (1.1, -1.2, 0.9)],
-     (0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202)),
-    ("s3_w09", [(0.3, 0.6, 1), (0.7, -0.8, -0.5)], (14.0896019919, 1.7796237694)),
-]
+    ("s3_w08", [(0.4, 0.5, 1.0), (0.15, -0.3, 0.4), (-0.7, 0.8, -0.6),
+                (1.1, -1.2, 0.9)], (0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202)),
+    ("s3_w09", [(0.3, 0.6, 1), (0.7, -0.8, -0.5)], (14.0896019919, 1.7796237694)), ]
 
 
 @pytest.mark.parametrize(("name", "states", "torques"), TORQUES)
@@ -264,7 +286,8 @@ def test_the_pendulum_and_the_plane_arm_of_seed_0():
     (body,) = pendulum.bodies[1:]
     model = pinocchio_model(pendulum)
     closed = (body.inertia[2, 2] + body.mass * 0.4**2) * 0.7 + body.mass * 9.81 * 0.4 * np.cos(0.3)
-    assert pin.rnea(model, model.createData(), np.array([0.3]), np.array([0.9]), np.array([0.7]))[0] == pytest.approx(closed, rel=1e-14)
+    assert pin.rnea(model, model.createData(), np.array([0.3]), np.array([0.9]),
+                    np.array([0.7]))[0] == pytest.approx(closed, rel=1e-14)
     model = pinocchio_model(load_robot("s0_we07"))
     inertia = pin.crba(model, model.createData(), np.array([0.3, 0.5]))
     inertia = np.triu(inertia) + np.triu(inertia, 1).T

@@ -1,4 +1,7 @@
-"""Every description of a chain into every other, and back: the poses stay. What a description cannot hold is refused by name."""
+"""Every description of a chain into every other, and back: the poses stay.
+
+What a description cannot hold is refused by name.
+"""
 
 from itertools import permutations
 
@@ -44,7 +47,8 @@ def renamed(tree, name):
     tip = poses.get(name) or Frame(name, name)
     if tip.body == "tool":  # URDF's link of the frame
         joint = next(j for j in tree.joints if j.child == "tool")
-        return Tree.of(tree.name, [b for b in tree.bodies if b.name != "tool"], [j for j in tree.joints if j.child != "tool"],
+        return Tree.of(tree.name, [b for b in tree.bodies if b.name != "tool"],
+                       [j for j in tree.joints if j.child != "tool"],
                        frames=[Frame("tool", joint.parent, joint.placement @ tip.pose)])
     return Tree.of(tree.name, tree.bodies, tree.joints, frames=[Frame("tool", tip.body, tip.pose)])
 
@@ -63,10 +67,12 @@ WAYS = {
 
 def random_chain(seed):
     random = np.random.default_rng(seed)
-    motions = [Revolute(tuple(unit(random))) if random.random() < 0.7 else Prismatic(tuple(unit(random))) for _ in range(5)]
+    motions = [
+        Revolute(tuple(unit(random))) if random.random() < 0.7 else Prismatic(tuple(unit(random))) for _ in range(5)]
     joints = [Joint(f"joint{k + 1}", f"b{k}", f"b{k + 1}", motion, random_pose(random), Limits((-2.0,), (2.0,)))
               for k, motion in enumerate(motions)]
-    return Tree.of("chain", [Body(f"b{k}") for k in range(6)], joints, frames=[Frame("tool", "b5", random_pose(random))])
+    return Tree.of("chain", [Body(f"b{k}") for k in range(6)], joints,
+                   frames=[Frame("tool", "b5", random_pose(random))])
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(WAYS, 2)))
@@ -78,7 +84,9 @@ def test_poses_and_limits_survive_any_two_conversions(first, second):
         assert [(joint.name, joint.limits.lower, joint.limits.upper) for joint in moving] == [
             (joint.name, joint.limits.lower, joint.limits.upper) for joint in tree.joints]
         for q in np.random.default_rng(seed).uniform(-2, 2, size=(3, 5)):
-            np.testing.assert_allclose(frame_poses(converted, q)["tool"], frame_poses(tree, q)["tool"], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                frame_poses(converted, q)["tool"],
+                frame_poses(tree, q)["tool"], rtol=0, atol=1e-12)
 
 
 REFUSED = {
@@ -103,7 +111,8 @@ def test_what_a_description_cannot_hold_is_refused_by_name(way, motion):
 def test_branches_followers_and_fixed_frames_have_no_table_lines_or_screws():
     joints = [Joint("left", "a", "b", Revolute()), Joint("right", "a", "c", Revolute())]
     fork = Tree.of("fork", [Body(name) for name in "abc"], joints)
-    follower = Tree.of("pair", [Body(name) for name in "abc"], [joints[0], Joint("right", "b", "c", Revolute(), mimic=Mimic("left"))])
+    follower = Tree.of("pair", [Body(name) for name in "abc"],
+                       [joints[0], Joint("right", "b", "c", Revolute(), mimic=Mimic("left"))])
     for convert in (lambda tree: dh_from_tree(tree, convention="standard"), lines_from_tree, screw_axes_from_tree):
         with pytest.raises(CayleyError, match=r"fork has 2 ends \(b, c\): name the frame"):
             convert(fork)

@@ -1,4 +1,6 @@
-"""Tables in both conventions, trees from them and back; oracles: products of elementary matrices, golden poses of the catalogue."""
+"""Tables in both conventions, trees from them and back; oracles: products of elementary matrices, golden poses of the
+catalogue.
+"""
 
 import re
 
@@ -33,7 +35,8 @@ RIGHT = np.pi / 2
 lengths = st.one_of(st.sampled_from([0.0, 1e-9, -0.3]), st.floats(-2, 2))
 angles = st.one_of(st.sampled_from([0.0, RIGHT, -RIGHT, np.pi, -np.pi]), st.floats(-np.pi, np.pi))
 rows = st.builds(DHRow, angles, lengths, lengths, angles, st.sampled_from(["revolute", "prismatic"]))
-poses = st.builds(lambda a, b, c, x, y, z: tran(x, y, z) @ rot("z", a) @ rot("y", b) @ rot("x", c), *[angles] * 3, *[lengths] * 3)
+poses = st.builds(lambda a, b, c, x, y, z: tran(x, y, z) @ rot("z", a) @ rot("y", b) @ rot("x", c), *[angles] * 3,
+                  *[lengths] * 3)
 conventions = st.sampled_from(["standard", "modified"])
 clear_angles = angles.filter(lambda angle: abs(np.sin(angle)) > 1e-2 or abs(np.sin(angle)) < 1e-15)
 clear_rows = st.builds(DHRow, angles, lengths, lengths, clear_angles, st.sampled_from(["revolute", "prismatic"]))
@@ -97,41 +100,47 @@ def test_frames_are_the_running_product(table):
     np.testing.assert_array_equal(dh_frames(table, many)[0], dh_frames(table, q))
 
 
-WE_10 = rows_from_numbers([(0, -RIGHT, 0), (0.4318, 0, 0.1491), (-0.0203, RIGHT, 0), (0, -RIGHT, 0.4331), (0, RIGHT, 0), (0, 0, 0.0563)],
-                          order="a alpha d")
+WE_10 = rows_from_numbers([(0, -RIGHT, 0), (0.4318, 0, 0.1491), (-0.0203, RIGHT, 0), (0, -RIGHT, 0.4331), (0, RIGHT, 0),
+                           (0, 0, 0.0563)], order="a alpha d")
 
 
 @pytest.mark.spec("S2-30")
 def test_worked_example_10():
     q = [0.3, -0.7, 0.5, 1.1, 0.9, -0.4]
-    golden = [[0.606447113, -0.795079513, 0.008394423, 0.17071145], [0.536806888, 0.417192189, 0.733341013, 0.250018808],
+    golden = [[0.606447113, -0.795079513, 0.008394423,
+               0.17071145], [0.536806888, 0.417192189, 0.733341013, 0.250018808],
               [-0.586566504, -0.440226356, 0.679809158, 0.7368803]]
     table = DHTable(WE_10, "standard")
     np.testing.assert_allclose(dh_tool_pose(table, q)[:3], golden, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(dh_frames(table, q)[4, :3, 3], [0.170238844, 0.208731709, 0.698607045], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        dh_frames(table, q)[4, :3, 3], [0.170238844, 0.208731709, 0.698607045], rtol=0, atol=1e-8)
 
 
 @pytest.mark.spec("S2-30")
 def test_worked_example_13_with_a_slide():
-    arm = rows_from_numbers([(0, -RIGHT, 0.412, 0), (0, RIGHT, 0.154, 0), (0, 0, 0, -RIGHT, "prismatic"), (0, -RIGHT, 0, 0),
-                             (0, RIGHT, 0, 0), (0, 0, 0.263, 0)], order="a alpha d theta kind")
+    arm = rows_from_numbers([(0, -RIGHT, 0.412, 0), (0, RIGHT, 0.154, 0), (0, 0, 0, -RIGHT, "prismatic"),
+                             (0, -RIGHT, 0, 0), (0, RIGHT, 0, 0), (0, 0, 0.263, 0)], order="a alpha d theta kind")
     place = dh_tool_pose(DHTable(arm, "standard"), [0.3, -0.5, 0.6, 0.2, 0.7, -0.9])[:3, 3]
     np.testing.assert_allclose(place, [-0.3351564638, -0.1162914383, 1.1312159903], rtol=0, atol=1e-9)
 
 
 @pytest.mark.spec("S3-12")
 def test_w3_08_mixed_arm_with_offsets():
-    arm = rows_from_numbers([(0, 0, 0.4, 0, "revolute"), (0.1, RIGHT, 0.2, 0.3, "prismatic"), (0.3, -np.pi / 3, 0.05, 0, "revolute"),
-                             (0.25, RIGHT, 0.1, 0.2, "revolute")], order="a alpha d theta kind")
-    golden = [[0.2220757890, -0.9532717520, -0.2048299557, 0.7143301231], [-0.5912080560, 0.0354012939, -0.8057417595, -0.3284703691],
+    arm = rows_from_numbers([(0, 0, 0.4, 0, "revolute"), (0.1, RIGHT, 0.2, 0.3, "prismatic"),
+                             (0.3, -np.pi / 3, 0.05, 0, "revolute"), (0.25, RIGHT, 0.1, 0.2, "revolute")],
+                            order="a alpha d theta kind")
+    golden = [[0.2220757890, -0.9532717520, -0.2048299557, 0.7143301231],
+              [-0.5912080560, 0.0354012939, -0.8057417595, -0.3284703691],
               [0.7753421042, 0.3000328569, -0.5557201690, 0.4540273259]]
-    np.testing.assert_allclose(dh_tool_pose(DHTable(arm, "modified"), [0.4, 0.15, -0.7, 1.1])[:3], golden, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        dh_tool_pose(DHTable(arm, "modified"), [0.4, 0.15, -0.7, 1.1])[:3], golden, rtol=0, atol=1e-10)
 
 
 @pytest.mark.spec("S1-07")
 def test_fixture_f6_general_twists():
-    arm = rows_from_numbers([(0.3, 0.1, 0.2, 0, "revolute"), (-0.7, 0.4, 0, 0.4, "prismatic"), (1.1, -0.2, -0.1, 0, "revolute"),
-                             (0.5, 0.3, 0.15, 0, "revolute")], order="alpha a d theta kind")
+    arm = rows_from_numbers([(0.3, 0.1, 0.2, 0, "revolute"), (-0.7, 0.4, 0, 0.4, "prismatic"),
+                             (1.1, -0.2, -0.1, 0, "revolute"), (0.5, 0.3, 0.15, 0, "revolute")],
+                            order="alpha a d theta kind")
     place = dh_tool_pose(DHTable(arm, "modified"), [0.6, 0.35, -1.1, 0.8])[:3, 3]
     np.testing.assert_allclose(place, [0.437200452707, -0.00468146987161, 0.421205925371], rtol=0, atol=1e-12)
 
@@ -178,7 +187,8 @@ def test_mass_properties_are_those_given_in_the_frames_of_the_convention(convent
     spread = clouds - (centers[:, None] if about == "center" else 0.0)
     second = np.einsum("nk,nki,nkj->nij", weights, spread, spread)
     inertias = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
-    tree = tree_from_dh(arm, convention=convention, masses=masses, centers=centers, inertias=inertias, inertia_about=about)
+    tree = tree_from_dh(arm, convention=convention, masses=masses, centers=centers, inertias=inertias,
+                        inertia_about=about)
     where = tree_poses(tree, random.uniform(-2, 2, n))
     for i, body in enumerate(tree.bodies[1:]):
         frame, link = where[f"frame{i + 1}"], where[body.name]
@@ -189,7 +199,8 @@ def test_mass_properties_are_those_given_in_the_frames_of_the_convention(convent
         moments = np.einsum("k,ki,kj->ij", weights[i], about_center, about_center)
         expected = np.trace(moments) * np.eye(3) - moments
         np.testing.assert_allclose(link[:3, :3] @ body.inertia @ link[:3, :3].T, expected, rtol=0, atol=1e-13)
-        assert physical_consistency(MassProperties(body.mass, body.center, body.inertia))        # J_c positive semidefinite
+        # J_c positive semidefinite
+        assert physical_consistency(MassProperties(body.mass, body.center, body.inertia))
 
 
 @pytest.mark.spec("S1-05")
@@ -249,8 +260,9 @@ def test_joints_keep_what_the_rows_say_and_a_subclass_is_returned():
 
     row = DHRow(a=1.0, joint="shoulder", body="upper arm", limits=Limits((-1.0,), (2.0,)), friction=Friction(0.1, 0.2),
                 rotor=Rotor(1e-4, 50.0))
-    arm = tree_from_dh([row], convention="standard", base_body=Body("floor", 7.0), frames=[Frame("camera", "upper arm")], make=Arm.of,
-                       gravity=(0, -9.81, 0), source="here", name="one")
+    arm = tree_from_dh([row], convention="standard", base_body=Body("floor",
+                                                                    7.0), frames=[Frame("camera", "upper arm")],
+                       make=Arm.of, gravity=(0, -9.81, 0), source="here", name="one")
     joint = arm.joints[0]
     assert isinstance(arm, Arm) and arm.name == "one" and arm.source == "here" and arm.bodies[0].mass == 7.0
     assert (joint.name, joint.child, joint.limits.lower) == ("shoulder", "upper arm", (-1.0,))
@@ -275,37 +287,45 @@ def test_a_tree_made_from_a_table_gives_a_table_with_the_same_poses(table, conve
 
 def test_a_published_table_comes_back_number_by_number():
     for convention in ("standard", "modified"):
-        puma = rows_from_numbers([(0, 0.67, 0.1, RIGHT), (0, 0, 0.43, 0), (0.2, 0.15, 0.02, -RIGHT), (0, 0.43, 0.1, RIGHT),
-                                  (0, 0.1, 0.3, -1.0), (0, 0, 0.2, 0.7)])
+        puma = rows_from_numbers([(0, 0.67, 0.1, RIGHT), (0, 0, 0.43, 0), (0.2, 0.15, 0.02, -RIGHT),
+                                  (0, 0.43, 0.1, RIGHT), (0, 0.1, 0.3, -1.0), (0, 0, 0.2, 0.7)])
         table = DHTable(puma, convention)
         tree = tree_from_dh(puma, convention=convention)
         hints = [tree_poses(tree, np.zeros(6))[f"frame{i}"][:3, 0] for i in range(1, 6)]
         found = dh_from_tree(tree, convention=convention, base=np.eye(4) if convention == "standard" else None,
                              base_x=None if convention == "standard" else [1, 0, 0], x_hints=hints)
         expected = [row.numbers for row in table.rows]
-        if convention == "modified":                      # frame 0 was asked to be on axis 1: a_1 and alpha_1 are in the base
+        # frame 0 was asked to be on axis 1: a_1 and alpha_1 are in the base
+        if convention == "modified":
             expected[0] = (0.0, 0.0, 0.0, 0.0)
             np.testing.assert_allclose(found.table.base, row_pose("modified", 0, 0.67, 0.1, RIGHT), atol=1e-15)
         np.testing.assert_allclose([row.numbers for row in found.table.rows], expected, rtol=0, atol=1e-14)
 
 
 def test_fixed_joints_are_folded_and_branches_chosen_by_name():
-    joints = [Joint("mount", "floor", "base", placement=tran(z=1.0)), Joint("turn", "base", "arm", Revolute((0.0, 0.6, 0.8)), tran(x=0.1)),
-              Joint("hold", "arm", "hand", placement=rot("x", 0.4)), Joint("other", "base", "camera", Revolute(), tran(y=1.0))]
+    joints = [
+        Joint("mount", "floor", "base", placement=tran(z=1.0)),
+        Joint("turn", "base", "arm", Revolute((0.0, 0.6, 0.8)), tran(x=0.1)),
+        Joint("hold", "arm", "hand", placement=rot("x", 0.4)),
+        Joint("other", "base", "camera", Revolute(), tran(y=1.0))]
     tree = Tree.of("two", [Body(n) for n in ("floor", "base", "arm", "hand", "camera")], joints)
     with pytest.raises(ModelError, match=r"2 ends \(hand, camera\)"):
         dh_from_tree(tree, convention="standard")
     found = dh_from_tree(tree, convention="standard", frame="hand")
     assert [row.joint for row in found.table.rows] == ["turn"]
-    np.testing.assert_allclose(table_poses(found.table, [0.3])[1], tree_poses(tree, np.array([0.3, 0.0]))["hand"], atol=1e-15)
+    np.testing.assert_allclose(
+        table_poses(found.table, [0.3])[1],
+        tree_poses(tree, np.array([0.3, 0.0]))["hand"], atol=1e-15)
     with pytest.raises(ModelError, match="no joint moves"):
         dh_from_tree(tree, convention="standard", frame="base")
 
 
 def test_what_has_no_table_is_refused_by_name():
     def chain(motion, **more):
-        return Tree.of("odd", [Body("a"), Body("b"), Body("c")], [Joint("first", "a", "b", Revolute(), rot("y", 0.7) @ rot("x", 0.4)),
-                                                                   Joint("second", "b", "c", motion, **more)])
+        return Tree.of("odd", [Body("a"), Body("b"), Body("c")], [
+            Joint("first", "a", "b", Revolute(),
+                  rot("y", 0.7) @ rot("x", 0.4)),
+            Joint("second", "b", "c", motion, **more)])
 
     for motion in (Helical(pitch=0.1), Spherical()):
         with pytest.raises(ModelError, match=f"'second' is {motion.word}"):
@@ -323,23 +343,33 @@ def test_what_has_no_table_is_refused_by_name():
 
 def test_the_axes_that_are_nearly_parallel_are_named_among_others():
     """Neither those at right angles, nor those that are parallel, of the same or of opposite sense."""
-    places = [tran(z=0.2), tran(x=0.3) @ rot("x", np.pi), tran(x=0.4) @ rot("y", RIGHT), tran(x=0.4, y=0.3) @ rot("x", 1e-7), tran(x=0.2)]
+    places = [
+        tran(z=0.2),
+        tran(x=0.3) @ rot("x", np.pi),
+        tran(x=0.4) @ rot("y", RIGHT),
+        tran(x=0.4, y=0.3) @ rot("x", 1e-7),
+        tran(x=0.2)]
     names = ["root", "one", "two", "three", "four", "five"]
     joints = [Joint(f"to {b}", a, b, Revolute(), place) for a, b, place in zip(names, names[1:], places, strict=False)]
-    with pytest.raises(ModelError, match="axes of to three and to four are 1e-07 rad from parallel: make them parallel"):
+    with pytest.raises(ModelError,
+                       match="axes of to three and to four are 1e-07 rad from parallel: make them parallel"):
         dh_from_tree(Tree.of("arm", map(Body, names), joints), convention="modified")
 
 
 def test_a_tolerance_below_rounding_is_told_as_it_is():
     """There is no pair of axes to blame."""
-    arm = Tree.of("door", [Body("wall"), Body("leaf")], [Joint("hinge", "wall", "leaf", Revolute(), tran(0.1, 0.2, 0.3) @ rot("y", 0.7))])
+    arm = Tree.of("door", [Body("wall"), Body("leaf")],
+                  [Joint("hinge", "wall", "leaf", Revolute(),
+                         tran(0.1, 0.2, 0.3) @ rot("y", 0.7))])
     assert 0 < dh_from_tree(arm, convention="modified").residual < 1e-15
     with pytest.raises(ModelError, match=r"'leaf' to 0: the best is \S+ off\. Allow the difference with tolerance=$"):
         dh_from_tree(arm, convention="modified", tolerance=0.0)
 
 
 def test_the_printed_table_names_the_moving_number():
-    text = str(DHTable(rows_from_numbers([(0.5, 1, 2, 3), (0, 0.25, 0, 0, "prismatic")], order="theta d a alpha kind"), "modified"))
+    text = str(
+        DHTable(rows_from_numbers([(0.5, 1, 2, 3), (0, 0.25, 0, 0, "prismatic")], order="theta d a alpha kind"),
+                "modified"))
     assert "modified" in text and "q1 + 0.5" in text and "q2 + 0.25" in text
 
 
@@ -357,7 +387,9 @@ def printed_pose(text, q):
         end = re.fullmatch(r"(?:base|tool): x, y, z = (\S+), (\S+), (\S+) m(?:, roll, pitch, yaw = (.*) rad)?", line)
         if end:
             turned = [number(word) for word in (end[4] or "0, 0, 0").split(", ")]
-            pose = pose @ tran(*map(float, end.groups()[:3])) @ rot("z", turned[2]) @ rot("y", turned[1]) @ rot("x", turned[0])
+            pose = pose @ tran(*map(float,
+                                    end.groups()[:3])) @ rot("z", turned[2]) @ rot("y", turned[1]) @ rot(
+                                        "x", turned[0])
         else:
             theta, d, a, alpha = (moved(word.strip()) for word in (line[15:29], line[30:42], line[43:55], line[56:70]))
             pose = pose @ tran(x=a) @ rot("x", alpha) @ tran(z=d) @ rot("z", theta)
@@ -366,7 +398,9 @@ def printed_pose(text, q):
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "puma560", "stanford", "scara"])
 def test_the_printed_table_holds_all_of_the_pose(name):
-    """With its base and its tool, and parts of pi by their names: the last digits that are not printed are all that is lost."""
+    """With its base and its tool, and parts of pi by their names: the last digits that are not printed are all that is
+    lost.
+    """
     arm = cy.load(name)
     q = np.random.default_rng(3).uniform(-1.0, 1.0, arm.nq)
     text = repr(arm.dh_table(convention="modified", frame="tool"))

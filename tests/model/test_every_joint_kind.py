@@ -68,10 +68,11 @@ def kinds_of_the_page():
 SWIVEL = kinds_of_the_page()["Swivel"]
 SLANTED = (0.6, 0.0, 0.8)
 EVERY = {
-    "revolute": Revolute(SLANTED), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True), "prismatic": Prismatic(SLANTED),
-    "helical": Helical(SLANTED, 0.15), "universal": Universal((0.0, 0.6, 0.8), (1.0, 0.0, 0.0)), "spherical": Spherical(),
-    "planar": Planar(SLANTED), "cylindrical": Cylindrical(SLANTED), "floating": Floating(), "fixed": Motion(),
-    "curvilinear": Curvilinear((0.05, 0.8, 0.3), (0.1, 0.2, -0.4, 0.2), (0.0, 0.0, 0.5)), "swivel": SWIVEL(0.3)}
+    "revolute": Revolute(SLANTED), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True),
+    "prismatic": Prismatic(SLANTED), "helical": Helical(SLANTED, 0.15), "universal": Universal(
+        (0.0, 0.6, 0.8), (1.0, 0.0, 0.0)), "spherical": Spherical(), "planar": Planar(SLANTED),
+    "cylindrical": Cylindrical(SLANTED), "floating": Floating(), "fixed": Motion(), "curvilinear": Curvilinear(
+        (0.05, 0.8, 0.3), (0.1, 0.2, -0.4, 0.2), (0.0, 0.0, 0.5)), "swivel": SWIVEL(0.3)}
 MOVING = [word for word in EVERY if EVERY[word].nv]
 every_kind = pytest.mark.parametrize("word", MOVING)
 
@@ -96,10 +97,13 @@ def body(name, seed):
 @cache
 def arm(word):
     """A joint of the kind between two revolute ones."""
-    joints = [Joint("first", "base", "one", Revolute((0.0, 0.8, 0.6)), placed(turn((1.0, 0.0, 0.0), 0.4), [0.1, 0.0, 0.3])),
-              Joint("middle", "one", "two", EVERY[word], placed(turn(SLANTED, -0.7), [0.2, 0.1, 0.0])),
-              Joint("last", "two", "three", Revolute((1.0, 0.0, 0.0)), placed(turn((0.0, 1.0, 0.0), 0.3), [0.0, 0.3, 0.1]))]
-    made = cy.Mechanism.of(word, [Body("base"), body("one", 1), body("two", 2), body("three", 3)], joints, gravity=(1.0, -2.0, -9.0))
+    joints = [
+        Joint("first", "base", "one", Revolute((0.0, 0.8, 0.6)), placed(turn((1.0, 0.0, 0.0), 0.4), [0.1, 0.0, 0.3])),
+        Joint("middle", "one", "two", EVERY[word], placed(turn(SLANTED, -0.7), [0.2, 0.1, 0.0])),
+        Joint("last", "two", "three", Revolute((1.0, 0.0, 0.0)), placed(turn((0.0, 1.0, 0.0), 0.3), [0.0, 0.3, 0.1]))]
+    made = cy.Mechanism.of(
+        word,
+        [Body("base"), body("one", 1), body("two", 2), body("three", 3)], joints, gravity=(1.0, -2.0, -9.0))
     return made.with_frame("tool", "three", placed(turn((0.0, 0.0, 1.0), 0.5), [0.1, 0.2, 0.4]))
 
 
@@ -118,7 +122,9 @@ def close(found, wanted, tolerance=1e-9):
 
 def moved(tree, q, v, t):
     """The configuration after a time at a constant velocity, by the joints' own steps."""
-    parts = [j.motion.step(q[a], v[b] * t) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq]
+    parts = [
+        j.motion.step(q[a], v[b] * t) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+        if j.motion.nq]
     return np.concatenate(parts)
 
 
@@ -167,7 +173,8 @@ def test_a_kind_that_contradicts_itself_is_refused():
         with pytest.raises(ModelError, match=f"{kind.__name__} contradicts itself: .*{why}"):
             Joint("j", "a", "b", kind())
     with pytest.raises(TypeError, match="must say its bias"):
-        type("Unsaid", (SWIVEL.__mro__[1],), {"nv": 1, "nq": 1, "pose": None, "subspace": None, "constant_subspace": False})
+        type("Unsaid", (SWIVEL.__mro__[1], ),
+             {"nv": 1, "nq": 1, "pose": None, "subspace": None, "constant_subspace": False})
     with pytest.raises(TypeError, match="must say its pose"):
         type("Still", (Motion,), {"nv": 1, "nq": 1})
 
@@ -189,8 +196,9 @@ def test_a_plain_class_with_an_axis_is_right_about_every_axis():
 
     tree, (q, v, vd) = arm("cylindrical"), state("cylindrical")[0]
     for axis in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), SLANTED):
-        known, plain = (cy.Mechanism.of("t", tree.bodies, [replace(j, motion=kind(axis)) if j.name == "middle" else j
-                                                           for j in tree.joints]) for kind in (Cylindrical, PlainCylinder))
+        known, plain = (cy.Mechanism.of(
+            "t", tree.bodies, [replace(j, motion=kind(axis)) if j.name == "middle" else j for j in tree.joints])
+                        for kind in (Cylindrical, PlainCylinder))
         close(plain.inverse_dynamics.evaluate(NUMPY, q, v, vd), known.inverse_dynamics.evaluate(NUMPY, q, v, vd), 1e-13)
         close(plain.inertia_matrix.evaluate(NUMPY, q), known.inertia_matrix.evaluate(NUMPY, q), 1e-13)
 
@@ -267,7 +275,8 @@ def test_dynamics(word):
     inverse = by_every_method(INVERSE, tree, "inverse_dynamics", q, v, vd)
     forward = by_every_method(FORWARD, tree, "forward_dynamics", q, v, tau)
     inertia = by_every_method(INERTIA, tree, "inertia_matrix", q)
-    assert {"lean-newton-euler", "newton-euler"} <= inverse.keys() and {"composite-bodies", "orthogonal-complement"} <= inertia.keys()
+    assert {"lean-newton-euler", "newton-euler"} <= inverse.keys() and {"composite-bodies", "orthogonal-complement"
+                                                                        } <= inertia.keys()
     assert {"composite-bodies", "articulated-bodies", "conjugate-gradients", "maximal-coordinates"} <= forward.keys()
     M = free.inertia_matrix
     for found, wanted in ((inverse, tau), (forward, vd), (inertia, M)):
@@ -326,7 +335,8 @@ def test_base_parameters(word):
 def test_motion_in_time(word):
     tree, ((q, v, _), _) = arm(word), state(word)
     found = tree.simulate(q, v, until=0.4, rtol=1e-10, progress=False)
-    energy = [total_energy(minimal_links(tree), a, b) for a, b in ((found.q[0], found.qd[0]), (found.q[-1], found.qd[-1]))]
+    energy = [
+        total_energy(minimal_links(tree), a, b) for a, b in ((found.q[0], found.qd[0]), (found.q[-1], found.qd[-1]))]
     close(energy[1], energy[0], 1e-8)
     rolled = tree.rollout(method="rk4")(q, v, step=2e-3, steps=200, every=200)
     close(rolled.q[-1], found.q[-1], 1e-6)
@@ -344,8 +354,9 @@ def test_files_of_every_kind():
     with pytest.raises(UnsupportedError, match="Swivel"):
         dump_toml(arm("swivel"))
     with pytest.raises(ModelError, match=r"line 5.*not a unit vector|line 5.*must be a unit vector"):
-        load_toml('name = "x"\nbodies = [{name = "a"}, {name = "b"}]\n[[joints]]\nkind = "cylindrical"\naxis = [0, 0, 2]\n'
-                  'name = "j"\nparent = "a"\nchild = "b"\n')
+        load_toml(
+            'name = "x"\nbodies = [{name = "a"}, {name = "b"}]\n[[joints]]\nkind = "cylindrical"\naxis = [0, 0, 2]\n'
+            'name = "j"\nparent = "a"\nchild = "b"\n')
     with pytest.raises(ModelError, match="is a point"):
         load_toml('name = "x"\nbodies = [{name = "a"}, {name = "b"}]\n[[joints]]\nkind = "curvilinear"\nx = [1.0]\n'
                   'name = "j"\nparent = "a"\nchild = "b"\n')
@@ -371,7 +382,8 @@ def scene_pose(motions, q):
         own = q[start:start + motion["nq"]]
         start += motion["nq"]
         if motion["form"] == "screw":
-            pose = pose @ placed(turn(motion["axis"], motion["turn"] * own[0]), np.array(motion["axis"]) * motion["slide"] * own[0])
+            pose = pose @ placed(turn(motion["axis"], motion["turn"] * own[0]),
+                                 np.array(motion["axis"]) * motion["slide"] * own[0])
         elif motion["form"] == "attitude":
             at = motion["position"]
             R = Spherical().pose(own[motion["turn"]:motion["turn"] + 4])[0]

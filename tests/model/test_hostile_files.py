@@ -107,31 +107,35 @@ HUGE = "9" * 400
 @pytest.mark.parametrize(("text", "words"), [
     ("name = " + "[" * DEEP + "]" * DEEP, "line 1: lists, tables or dotted keys are nested more than 20 deep"),
     ("name = 1\nx = " + "{a=" * DEEP + "1" + "}" * DEEP, "line 2: lists, tables"),
-    ("a." * 50_000 + "a = 1", "line 1: lists, tables"), ("[" + "a." * 50_000 + "a]", "line 1: lists, tables"),
+    ("a." * 50_000 + "a = 1", "line 1: lists, tables"),
+    ("[" + "a." * 50_000 + "a]", "line 1: lists, tables"),
     ('a = [""""\\""""", {' + "b." * 50_000 + 'c = "1"}]', "line 1: lists, tables"),
-    ("name = " + "[" * 19 + "0x" + "f" * 5000 + "]" * 19, "name must be a text, not a list that is too large to be shown"),
+    ("name = " + "[" * 19 + "0x" + "f" * 5000 + "]" * 19,
+     "name must be a text, not a list that is too large to be shown"),
     ("name = " + "[" * 21 + "]" * 21, "line 1: lists, tables"),
     (BODY + "mass = " + "9" * 5000, "not TOML"),
     (BODY + "mass = " + HUGE, r"line 4, bodies\[1\].mass: is an integer of very many digits"),
     (BODY + "mass = 0x" + "f" * 5000, "integer of very many digits"),
     (BODY + "mass = 1e400", "must be a finite number, not inf"),
-    (BODY + "mass = nan", "must be a finite number, not nan"), (BODY + "mass = true", "must be a number, not True"),
+    (BODY + "mass = nan", "must be a finite number, not nan"),
+    (BODY + "mass = true", "must be a number, not True"),
     (BODY + "mass = 1979-05-27", "must be a number, not datetime.date"),
     (BODY + "mass = [1]", r"must be a number, not \[1\]"),
-    (BODY + f"inertia = [[1, 0, 0], [0, {HUGE}, 0], [0, 0, 1]]", r"line 4, bodies\[1\].inertia\[2\]\[2\]: is an integer of very many"),
+    (BODY + f"inertia = [[1, 0, 0], [0, {HUGE}, 0], [0, 0, 1]]",
+     r"line 4, bodies\[1\].inertia\[2\]\[2\]: is an integer of very many"),
     (BODY + "inertia = [[1, 0, 0], [0, true, 0], [0, 0, 1]]", r"inertia\[2\]\[2\]: must be a number, not True"),
     (BODY + f"inertia = [1, 1, {HUGE}]", r"bodies\[1\].inertia\[3\]"),
     (BODY + "center = [0, 0, 1e308]", "1e\\+308, which is absurdly"),
     ("name = 'm'\ngravity = [0, 0, 1180591620717411303424]", r"^(?!.*gravity)"),  # 1.2e21 is a number
     ("name = 'm'\ngravity = [0, 0, 1e31]", r"line 2, gravity\[3\]: is 1e\+31, which is absurdly large"),
-    ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ theta = '1e400 deg' }]", r"dh.rows\[1\].theta: must be a finite number"),
+    ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ theta = '1e400 deg' }]",
+     r"dh.rows\[1\].theta: must be a finite number"),
     ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ theta = '1" + " " * 100_000 + "x' }]", "is not an angle"),
     ("name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ rotor = { inertia = 1, gear = 1e31 } }]", "absurdly large"),
     ('name = "a\\u001b]0;title\\u0007"\n[[bodies]]\nname = "a"', "control characters"),
     ('name = ""\n[[bodies]]\nname = "a"', "not empty"),
     ('name = "m"\n[[bodies]]\nname = "a\\u202eb"', r"'a\\u202eb': a name is a text without control characters"),
-    ("name = 'm'\n" + "#" * 5 * 2**20, "is longer than 4 MiB"),
-], ids=range(28))
+    ("name = 'm'\n" + "#" * 5 * 2**20, "is longer than 4 MiB"), ], ids=range(28))
 def test_toml(text, words):
     with pytest.raises(ModelError, match=words):
         load_toml(text)
@@ -159,8 +163,9 @@ def test_what_toml_accepts_its_urdf_can_be_read_back():
 def chain(count, mimic):
     """A chain of joints whose names are much alike."""
     link = '<link name="a_rather_long_name_of_a_link_{0}"/>'
-    joint = ('<joint name="a_rather_long_name_of_a_joint_{0}" type="revolute"><parent link="a_rather_long_name_of_a_link_{0}"/>'
-             '<child link="a_rather_long_name_of_a_link_{1}"/><axis xyz="0 0 1"/><limit lower="-1" upper="1"/>{2}</joint>')
+    joint = (
+        '<joint name="a_rather_long_name_of_a_joint_{0}" type="revolute"><parent link="a_rather_long_name_of_a_link_{0}"/>'
+        '<child link="a_rather_long_name_of_a_link_{1}"/><axis xyz="0 0 1"/><limit lower="-1" upper="1"/>{2}</joint>')
     return ('<robot name="r">' + "".join(link.format(k) for k in range(count + 1))
             + "".join(joint.format(k, k + 1, mimic(k)) for k in range(count)) + "</robot>")
 
@@ -195,7 +200,8 @@ def test_what_other_readers_take_is_refused_with_what_to_write():
     link = '<link name="a"/><link name="b"/>'
     joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{}</joint>'
     for text, words in (
-        (joint.format('<axis xyz="0 0 1"/><limit lower="1" upper="-1"/>'), "lower 1, upper -1; if there are none, leave <limit> out"),
+        (joint.format('<axis xyz="0 0 1"/><limit lower="1" upper="-1"/>'),
+         "lower 1, upper -1; if there are none, leave <limit> out"),
         (joint.format('<axis xyz="0 0 1"/><axis xyz="0 0 1"/>'), "has a <axis> already"),
     ):
         with pytest.raises(ModelError, match=words):
@@ -215,12 +221,15 @@ ATTACH = '<attach model="m" body="b" prefix="{}"/>'
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    (world('\n<replicate count="1000000"><body><geom size="1"/></body></replicate>'), "line 2, <body>: .*more than 20000 objects"),
+    (world('\n<replicate count="1000000"><body><geom size="1"/></body></replicate>'),
+     "line 2, <body>: .*more than 20000 objects"),
     (world('<replicate count="200">' * 4 + '<geom size="1"/>' + "</replicate>" * 4), "more than 20000 objects"),
     (world('<replicate count="1e9"><geom size="1"/></replicate>'), "more than 20000 objects"),
     (world('<flexcomp name="f" type="grid" count="300 300 300" spacing="1 1 1" dim="3"/>'), "more than 20000 objects"),
-    (world("", '<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>'), "<hfield name=\"h\">: .*20000000 numbers"),
-    (world("", '<asset><texture name="t" type="2d" builtin="flat" width="100000" height="100000"/></asset>'), "20000000 numbers"),
+    (world("", '<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>'),
+     "<hfield name=\"h\">: .*20000000 numbers"),
+    (world("", '<asset><texture name="t" type="2d" builtin="flat" width="100000" height="100000"/></asset>'),
+     "20000000 numbers"),
     (world("", '<asset><texture name="t" type="cube" builtin="flat" width="100000"/></asset>'), "20000000 numbers"),
     (world("", '<asset><mesh name="w" builtin="wedge" params="10000 10000 90 90 0"/></asset>'), "20000000 numbers"),
     (world("", '<size nuser_body="2000000000"/>'), "<size>: .*20000000 numbers"),
@@ -233,8 +242,7 @@ ATTACH = '<attach model="m" body="b" prefix="{}"/>'
     (world("", '<compiler><lengthrange timestep="0"/></compiler>'), "20000000 numbers"),
     (world("<body>" * 5000 + "</body>" * 5000), "MuJoCo refuses it"),
     (world("", '<include file=""/>'), "the attribute file is empty"),
-    (world("", "<include/>"), "the attribute file is missing"),
-], ids=range(19))
+    (world("", "<include/>"), "the attribute file is missing"), ], ids=range(19))
 def test_mjcf(text, words):
     with pytest.raises(ModelError, match=words):
         load_mjcf(text)
@@ -257,12 +265,14 @@ def test_unknown_errors_of_mujoco_are_errors_of_the_model():
 
 
 @pytest.mark.parametrize(("inner", "words"), [
-    ('<mujoco>\n<worldbody><geom size="1" pos="nan 0 0"/></worldbody></mujoco>', "part.xml, line 2, <geom>: pos is 'nan 0 0'"),
+    ('<mujoco>\n<worldbody><geom size="1" pos="nan 0 0"/></worldbody></mujoco>',
+     "part.xml, line 2, <geom>: pos is 'nan 0 0'"),
     ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco/>', "document type declarations and entities are refused"),
-    ("<mujoco>", "this is not XML"), ("\0", "this is not XML"),
+    ("<mujoco>", "this is not XML"),
+    ("\0", "this is not XML"),
     ('<mujoco><include file="robot.xml"/></mujoco>', "already included|more than 20000 objects"),
-    (world('<replicate count="100000"><geom size="1"/></replicate>'), "part.xml, line 1, <geom>: .*more than 20000 objects"),
-])
+    (world('<replicate count="100000"><geom size="1"/></replicate>'),
+     "part.xml, line 1, <geom>: .*more than 20000 objects"), ])
 def test_included_files_pass_the_same_gate(tmp_path, inner, words):
     (tmp_path / "below").mkdir()
     path = tmp_path / "below" / "robot.xml"
@@ -285,9 +295,9 @@ def test_included_files_are_found_as_mujoco_finds_them(tmp_path):
     assert load_mjcf(path).bodies[1].name == "main"
 
 
-@pytest.mark.parametrize("element", ['<include file="{}"/>', '<asset><mesh name="m" file="{}"/></asset>',
-                                     '<asset><model name="m" file="{}"/></asset>', '<asset><texture type="cube" fileright="{}"/></asset>',
-                                     '<asset><hfield name="h" file="{}"/></asset>'])
+@pytest.mark.parametrize("element", [
+    '<include file="{}"/>', '<asset><mesh name="m" file="{}"/></asset>', '<asset><model name="m" file="{}"/></asset>',
+    '<asset><texture type="cube" fileright="{}"/></asset>', '<asset><hfield name="h" file="{}"/></asset>'])
 def test_files_that_mjcf_names_are_plain_ones(tmp_path, element):
     os.mkfifo(tmp_path / "pipe.xml")
     (tmp_path / "below").mkdir()

@@ -6,8 +6,9 @@ from scipy.linalg import expm
 
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 
-AXES = [*np.eye(3), *-np.eye(3), *np.random.default_rng(0).normal(size=(20, 3)), (1.0, 1.0, 1.0), (1e-3, 0.0, 1.0), (0.0, 1.0, 1e-9),
-        (0.43, 0.0, 0.9), (0.44, 0.0, 0.9)]
+AXES = [
+    *np.eye(3), *-np.eye(3), *np.random.default_rng(0).normal(size=(20, 3)), (1.0, 1.0, 1.0), (1e-3, 0.0, 1.0),
+    (0.0, 1.0, 1e-9), (0.43, 0.0, 0.9), (0.44, 0.0, 0.9)]
 
 
 @pytest.mark.parametrize("axis", AXES, ids=str)
@@ -42,8 +43,15 @@ def test_a_step_is_the_exponential_of_the_twist(motion):
         np.testing.assert_allclose(pose(motion, motion.step(q, v)), pose(motion, q) @ moved, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("motion", [Revolute(), Prismatic(), Helical(pitch=0.2), Universal(), Planar((0.6, 0.0, 0.8)), Spherical(),
-                                    Floating()], ids=lambda motion: motion.word)
+@pytest.mark.parametrize(
+    "motion",
+    [Revolute(),
+     Prismatic(),
+     Helical(pitch=0.2),
+     Universal(),
+     Planar((0.6, 0.0, 0.8)),
+     Spherical(),
+     Floating()], ids=lambda motion: motion.word)
 def test_differences_undo_steps_of_less_than_half_a_turn_and_rates_are_their_slopes(motion):
     random = np.random.default_rng(2)
     q, v = motion.step(motion.neutral, random.normal(size=motion.nv)), random.uniform(-1.5, 1.5, size=motion.nv)

@@ -1,4 +1,6 @@
-"""MJCF against MuJoCo: poses of bodies and sites, masses, inertias, loops, on random configurations; what is left out is said."""
+"""MJCF against MuJoCo: poses of bodies and sites, masses, inertias, loops, on random configurations; what is left out
+is said.
+"""
 
 import builtins
 from pathlib import Path
@@ -54,12 +56,12 @@ MODELS = {
         <joint axis="1 0 0"/></body>""",
     "inertial products": """<body name="a"><inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.3 0.2 0.15 0.01 -0.02 0.03"/>
         <joint axis="1 0 0"/></body>""",
-    "no names": "<body><joint/><geom/><site/><body><joint/><geom/></body><body><joint type='ball'/><geom/></body></body>",
+    "no names": "<body><joint/><geom/><site/><body><joint/><geom/></body><body><joint "
+                "type='ball'/><geom/></body></body>",
     "names that clash": """<body name="a"><joint name="x" pos="1 0 0"/><joint name="a/fixed" pos="1 0 0" axis="1 0 0"/><geom/>
         <site name="a"/>
         <body name="a/x"><joint name="joint4"/><geom/></body><body name="a/a/fixed"><joint pos="1 0 0"/><geom/>
-        <site name="a/site" pos="1 0 0"/></body></body>""",
-}
+        <site name="a/site" pos="1 0 0"/></body></body>""", }
 
 
 def check_against_mujoco(model, tree, *, seed=0, states=5, atol=1e-10):
@@ -83,8 +85,8 @@ def check_against_mujoco(model, tree, *, seed=0, states=5, atol=1e-10):
             np.testing.assert_allclose(pose[:3, 3], data.xpos[k], rtol=0, atol=atol)
             np.testing.assert_allclose(pose[:3, :3] @ body.center + pose[:3, 3], data.xipos[k], rtol=0, atol=atol)
             R = data.ximat[k].reshape(3, 3)
-            np.testing.assert_allclose(pose[:3, :3] @ body.inertia @ pose[:3, :3].T, R @ np.diag(model.body_inertia[k]) @ R.T,
-                                       rtol=0, atol=atol)
+            np.testing.assert_allclose(pose[:3, :3] @ body.inertia @ pose[:3, :3].T,
+                                       R @ np.diag(model.body_inertia[k]) @ R.T, rtol=0, atol=atol)
         for k, site in enumerate(sites):
             np.testing.assert_allclose(frames[site.name][:3, :3], data.site_xmat[k].reshape(3, 3), rtol=0, atol=atol)
             np.testing.assert_allclose(frames[site.name][:3, 3], data.site_xpos[k], rtol=0, atol=atol)
@@ -126,8 +128,8 @@ def _random_body(rng, depth):
 
     kinds = rng.choice(["hinge", "slide"], rng.integers(0, 4)).tolist()
     kinds.append(str(rng.choice(["ball", "hinge"])))  # MuJoCo wants a ball last, and at most 6 velocities in one body
-    joints = "".join(f'<joint type="{kind}" pos="{words(3)}"' + ("/>" if kind == "ball" else f' axis="{words(3)}" ref="{words(1)}"/>')
-                     for kind in kinds)
+    joints = "".join(f'<joint type="{kind}" pos="{words(3)}"'
+                     + ("/>" if kind == "ball" else f' axis="{words(3)}" ref="{words(1)}"/>') for kind in kinds)
     inside = "".join(_random_body(rng, depth - 1) for _ in range(rng.integers(0, 3))) if depth else ""
     return (f'<body pos="{words(3)}" quat="{words(4)}">{joints}<geom pos="{words(3)}" quat="{words(4)}"/>'
             f'<site pos="{words(3)}" quat="{words(4)}"/>{inside}</body>')
@@ -169,7 +171,8 @@ def test_connect_is_a_spherical_loop():
 
 
 def test_weld_is_a_fixed_loop():
-    text = model_text(TWO, """<equality><weld name="e" body1="b" body2="c" relpose="0.1 0.2 0.3 1 0.5 0.2 0.1" anchor="0.4 0.5 -0.6"/>
+    text = model_text(
+        TWO, """<equality><weld name="e" body1="b" body2="c" relpose="0.1 0.2 0.3 1 0.5 0.2 0.1" anchor="0.4 0.5 -0.6"/>
         <weld body1="a"/><weld body1="a" body2="c"/><weld site1="sa" site2="sc"/></equality>""")
     model, tree = mujoco.MjModel.from_xml_string(text), load_mjcf(text)
     assert [loop.motion for loop in tree.loops] == [Motion()] * 4
@@ -182,7 +185,8 @@ def test_weld_is_a_fixed_loop():
 
 
 def _gaps(model, tree):
-    """For each loop in random states: the displacement between its frames in axes of the world, and MuJoCo's residuals."""
+    """For each loop in random states: the displacement between its frames in axes of the world, and MuJoCo's residuals.
+    """
     data, rng = mujoco.MjData(model), np.random.default_rng(5)
     for _ in range(5):
         q = random_configuration(tree, rng)
@@ -213,18 +217,21 @@ def test_straight_joint_equality_is_a_follower():
 
 @pytest.mark.parametrize(("bodies", "more", "words"), [
     ('<body><joint name="j" stiffness="3"/><geom/></body>', "", "the spring of joint 'j' is left out"),
-    ('<body><joint name="j" type="ball" limited="true" range="0 1"/><geom/></body>', "", "the range of the ball joint 'j'"),
-    ('<body><joint name="j" actuatorfrcrange="-1 2"/><geom/></body>', "", "the smaller side of actuatorfrcrange of joint 'j'"),
+    ('<body><joint name="j" type="ball" limited="true" range="0 1"/><geom/></body>', "",
+     "the range of the ball joint 'j'"),
+    ('<body><joint name="j" actuatorfrcrange="-1 2"/><geom/></body>', "",
+     "the smaller side of actuatorfrcrange of joint 'j'"),
     ('<body gravcomp="1"><joint/><geom/></body>', "", "1 gravity compensation is left out"),
     ('<body mocap="true"><geom/></body>', "", "1 mocap motion, whose body is fixed here, is left out"),
     ("", '<option density="1"/>', "1 property of the fluid around it is left out"),
     (TWO, '<tendon><fixed><joint joint="x" coef="1"/></fixed></tendon>', "1 tendon is left out"),
     (TWO, '<actuator><motor joint="x"/><motor joint="y"/></actuator>', "2 actuators are left out"),
     (TWO, '<sensor><jointpos joint="x"/></sensor>', "1 sensor is left out"),
-    (TWO, '<equality><joint name="e" joint1="x" joint2="y" polycoef="0 1 2"/></equality>', "the equality 'e' is left out"),
-    (TWO, '<equality><joint name="e" joint1="x"/></equality>', "the equality 'e' is left out: it is not the one straight line"),
-    (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equality that is not active is left out"),
-])
+    (TWO, '<equality><joint name="e" joint1="x" joint2="y" polycoef="0 1 2"/></equality>',
+     "the equality 'e' is left out"),
+    (TWO, '<equality><joint name="e" joint1="x"/></equality>',
+     "the equality 'e' is left out: it is not the one straight line"),
+    (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equality that is not active is left out"), ])
 def test_what_has_no_place_is_named(bodies, more, words):
     with pytest.warns(ModelWarning, match="^small is read without what has no place in a mechanism: ") as caught:
         load_mjcf(model_text(bodies, more))
@@ -233,9 +240,12 @@ def test_what_has_no_place_is_named(bodies, more, words):
 
 @pytest.mark.parametrize(("text", "words"), [
     ("<mujoco>\n<worldbody>", r"^text, line 2, .*this is not XML"),
-    ("<mujoco>\n<worldbody>\n<bodi/></worldbody></mujoco>", r"^text: MuJoCo refuses it: .*unrecognized element.*line 3"),
-    ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "mass and inertia of moving bodies must be larger"),
-    ('<mujoco>\n<option gravity="nan 0 0"/></mujoco>', r"^text, line 2, <option>: gravity is 'nan 0 0', which is not a finite number"),
+    ("<mujoco>\n<worldbody>\n<bodi/></worldbody></mujoco>",
+     r"^text: MuJoCo refuses it: .*unrecognized element.*line 3"),
+    ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>",
+     "mass and inertia of moving bodies must be larger"),
+    ('<mujoco>\n<option gravity="nan 0 0"/></mujoco>',
+     r"^text, line 2, <option>: gravity is 'nan 0 0', which is not a finite number"),
     ('<mujoco>\n<option gravity="1e400 0 0"/></mujoco>', "MuJoCo refuses it"),
     ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco model="&b;"/>', "document type declarations and entities are refused"),
     ('<mujoco><asset><mesh name="m" file="missing.stl"/></asset></mujoco>', "MuJoCo refuses it"),
@@ -243,14 +253,15 @@ def test_what_has_no_place_is_named(bodies, more, words):
     ("<sdf/>", "an MJCF file has <mujoco> as its root"),
     ("", "this is not XML"),
     ("no/such/file.xml", "cannot be read"),
-    (3, "give a path or the text of the file, not int"),
-])
+    (3, "give a path or the text of the file, not int"), ])
 def test_faults(text, words):
     with pytest.raises(ModelError, match=words):
         load_mjcf(text)
 
 
-@pytest.mark.skipif(tuple(map(int, mujoco.__version__.split(".")[:2])) < (3, 13), reason="MuJoCo kept these to itself before 3.13")
+@pytest.mark.skipif(
+    tuple(map(int,
+              mujoco.__version__.split(".")[:2])) < (3, 13), reason="MuJoCo kept these to itself before 3.13")
 def test_warnings_of_mujoco_are_passed_on():
     with pytest.warns(ModelWarning, match="^small: MuJoCo warns: Inertia matrix is too close to singular"):
         load_mjcf(model_text("<body><joint/><joint/><geom/></body>"))
@@ -270,5 +281,6 @@ def test_without_mujoco(monkeypatch):
 
 
 def test_make_gets_the_parts():
-    got = load_mjcf(model_text(MODELS["hinge"]), make=lambda name, bodies, joints, **rest: (name, len(bodies), len(joints), sorted(rest)))
+    got = load_mjcf(model_text(MODELS["hinge"]), make=lambda name, bodies, joints, **rest:
+                    (name, len(bodies), len(joints), sorted(rest)))
     assert got == ("small", 2, 1, ["frames", "gravity", "loops", "notes", "source"])

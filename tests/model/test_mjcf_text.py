@@ -1,4 +1,6 @@
-"""Mechanisms written as MJCF: MuJoCo has the same poses, `load_mjcf` gives poses, masses and joints back, and what is lost is named."""
+"""Mechanisms written as MJCF: MuJoCo has the same poses, `load_mjcf` gives poses, masses and joints back, and what is
+lost is named.
+"""
 
 import re
 import warnings
@@ -21,8 +23,8 @@ from model.random_trees import random_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
 KINDS = ("revolute", "continuous", "prismatic", "universal", "spherical", "planar", "fixed")
-NAMES = ("panda.urdf", "talos_reduced.urdf", "icub.urdf", "puma560", "anymal.urdf", "baxter.urdf", "double_pendulum.urdf", "scara",
-         "hyq_no_sensors.urdf")
+NAMES = ("panda.urdf", "talos_reduced.urdf", "icub.urdf", "puma560", "anymal.urdf", "baxter.urdf",
+         "double_pendulum.urdf", "scara", "hyq_no_sensors.urdf")
 
 
 def physical(body):
@@ -49,7 +51,8 @@ def check(tree, **options):
         assert compared >= len(tree.bodies) - 1
         for name, pose in frame_poses(tree, q).items():
             site = data.site(name)
-            np.testing.assert_allclose(np.column_stack([site.xmat.reshape(3, 3), site.xpos]), pose[:3], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(np.column_stack([site.xmat.reshape(3, 3), site.xpos]), pose[:3], rtol=0,
+                                       atol=1e-12)
     return model
 
 
@@ -71,7 +74,8 @@ def test_random_trees_and_back(seed):
         assert back[name].mass == (body.mass or 0.0)
         if body.mass:
             np.testing.assert_allclose(back[name].center, body.center, rtol=0, atol=1e-14)
-            np.testing.assert_allclose(back[name].inertia, body.inertia, rtol=0, atol=1e-12 * np.abs(body.inertia).max())
+            np.testing.assert_allclose(back[name].inertia, body.inertia, rtol=0,
+                                       atol=1e-12 * np.abs(body.inertia).max())
     assert model.opt.gravity.tolist() == again.gravity.tolist() == [1.0, 2.0, 3.0]
 
 
@@ -90,11 +94,13 @@ def rod(*joints, bodies=None, **more):
 
 
 def test_data_of_joints_comes_back():
-    first = Joint("j1", "world", "b1", Revolute(), limits=Limits((-1.0,), (2.0,), (), (5.0,)), friction=Friction(0.1, 0.2),
-                  rotor=Rotor(1e-4, 100.0))
+    first = Joint("j1", "world", "b1", Revolute(), limits=Limits((-1.0,), (2.0,), (), (5.0,)),
+                  friction=Friction(0.1, 0.2), rotor=Rotor(1e-4, 100.0))
     second = Joint("j2", "b1", "b2", Prismatic(), limits=Limits((-1.0,), (1.0,)), mimic=Mimic("j1", -2.0, 0.5))
     ring = [Frame("left", "b2"), Frame("right", "world"), Frame("top", "b1")]
-    tree = rod(first, second, frames=ring, loops=[Loop("pin", "left", "right", Spherical()), Loop("glue", "top", "left")])
+    tree = rod(first, second, frames=ring,
+               loops=[Loop("pin", "left", "right", Spherical()),
+                      Loop("glue", "top", "left")])
     again = load_mjcf(dump_mjcf(tree))
     one, two = again.joints
     assert one.limits == first.limits and one.friction == first.friction and one.rotor.reflected == first.rotor.reflected
@@ -113,7 +119,9 @@ def test_a_floating_base_and_a_root_of_its_own_name():
 
 
 def test_moments_of_plates_are_those_of_a_body_to_the_last_digit():
-    """The two axes across a plate sum to that through it, a = b + c: rounding makes it more in every other file, which MuJoCo refuses."""
+    """The two axes across a plate sum to that through it, a = b + c: rounding makes it more in every other file, which
+    MuJoCo refuses.
+    """
     random = np.random.default_rng(7)
     for _ in range(40):
         across = np.sort(random.uniform(0.01, 1.0, 2))
@@ -133,7 +141,9 @@ def test_a_thin_rod_and_a_plate_are_physical_in_spite_of_rounding():
     turned = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     for moments in ((1.0, 1.0, 1e-9), (0.1, 0.2, 0.30000000000000004)):
         inertia = turned @ np.diag(moments) @ turned.T
-        check(rod(Joint("j", "world", "b1", Revolute()), bodies=[Body("world"), Body("b1", 1.0, [0, 0, 0], (inertia + inertia.T) / 2)]))
+        check(
+            rod(Joint("j", "world", "b1", Revolute()),
+                bodies=[Body("world"), Body("b1", 1.0, [0, 0, 0], (inertia + inertia.T) / 2)]))
 
 
 def test_what_mjcf_cannot_hold_is_said():
@@ -152,13 +162,18 @@ def test_what_mjcf_cannot_hold_is_said():
     with pytest.raises(UnsupportedError, match="'b1' of rod has the name of a body"):
         dump_mjcf(rod(Joint("j", "world", "b1", Revolute()), frames=[Frame("b1", "world")]))
     odd = [Limits((-1.0,), (), (2.0,), (0.0,)), Limits((1.0,), (1.0,))]
-    tree = rod(Joint("j1", "world", "b1", Revolute(), limits=odd[0]), Joint("j2", "b1", "b2", Revolute(), limits=odd[1]),
-               Joint("j3", "b2", "b3", Universal()),
-               bodies=[Body("world"), Body("b1"), Body("b2", 1.0), Body("b3", 1.0, [0, 0, 0], np.diag([1.0, 1.0, 3.0]))])
+    tree = rod(
+        Joint("j1", "world", "b1", Revolute(), limits=odd[0]), Joint("j2", "b1", "b2", Revolute(), limits=odd[1]),
+        Joint("j3", "b2", "b3", Universal()),
+        bodies=[Body("world"),
+                Body("b1"),
+                Body("b2", 1.0),
+                Body("b3", 1.0, [0, 0, 0], np.diag([1.0, 1.0, 3.0]))])
     with pytest.raises(UnsupportedError) as error:
         dump_mjcf(tree)
-    for part in ("velocity limits of joint 'j1'", "limit on one side of joint 'j1'", "effort limit of zero of joint 'j1'",
-                 "empty range of joint 'j2'", "missing mass or inertia of body 'b1'", "missing mass or inertia of body 'b2'",
+    for part in ("velocity limits of joint 'j1'", "limit on one side of joint 'j1'",
+                 "effort limit of zero of joint 'j1'", "empty range of joint 'j2'",
+                 "missing mass or inertia of body 'b1'", "missing mass or inertia of body 'b2'",
                  "inertia of body 'b3', which is not physical"):
         assert part in str(error.value)
     text = dump_mjcf(tree, leave_out=True)

@@ -1,4 +1,6 @@
-"""The report: its tables against the parts, each warning on a mechanism made to deserve it, and the check for missing masses."""
+"""The report: its tables against the parts, each warning on a mechanism made to deserve it, and the check for missing
+masses.
+"""
 
 import io
 from itertools import pairwise
@@ -25,12 +27,14 @@ def sound(name, mass=1.0, inertia=SOLID):
 
 def chain(*bodies, **named):
     """Bodies in a row on revolute joints j1, j2, ..."""
-    joints = [Joint(f"j{k}", a.name, b.name, Revolute(), limits=BOUNDED) for k, (a, b) in enumerate(pairwise(bodies), 1)]
+    joints = [
+        Joint(f"j{k}", a.name, b.name, Revolute(), limits=BOUNDED) for k, (a, b) in enumerate(pairwise(bodies), 1)]
     return Tree.of("arm", bodies, joints, **named)
 
 
 def with_joint(**named):
-    return Tree.of("arm", [Body("a"), sound("b")], [Joint("j", "a", "b", **{"motion": Revolute(), "limits": BOUNDED, **named})])
+    return Tree.of("arm", [Body("a"), sound("b")],
+                   [Joint("j", "a", "b", **{"motion": Revolute(), "limits": BOUNDED, **named})])
 
 
 def test_sound_mechanism_has_no_warnings():
@@ -41,18 +45,24 @@ def test_sound_mechanism_has_no_warnings():
 
 def test_tables_say_what_there_is():
     tree = Tree.of(
-        "walker", [Body("world", 0.0), sound("trunk", 12.5), sound("leg"), sound("foot"), sound("ski")],
-        [Joint("free", "world", "trunk", Floating()), Joint("hip", "trunk", "leg", Spherical(), friction=Friction(0.5, 0.25)),
-         Joint("ankle", "leg", "foot", Revolute((0.0, 1.0, 0.0)), limits=BOUNDED, rotor=Rotor(1e-4, 100.0)),
-         Joint("slope", "foot", "ski", Planar(), mimic=None)],
-        frames=[Frame("sole", "foot", np.diag([1.0, -1.0, -1.0, 1.0]))],
-        loops=[Loop("binding", "sole", "ski", Spherical())], source="w.urdf")
+        "walker",
+        [Body("world", 0.0), sound("trunk", 12.5),
+         sound("leg"), sound("foot"),
+         sound("ski")], [
+             Joint("free", "world", "trunk", Floating()),
+             Joint("hip", "trunk", "leg", Spherical(), friction=Friction(0.5, 0.25)),
+             Joint("ankle", "leg", "foot", Revolute((0.0, 1.0, 0.0)), limits=BOUNDED, rotor=Rotor(1e-4, 100.0)),
+             Joint("slope", "foot", "ski", Planar(), mimic=None)],
+        frames=[Frame("sole", "foot", np.diag([1.0, -1.0, -1.0,
+                                               1.0]))], loops=[Loop("binding", "sole", "ski",
+                                                                    Spherical())], source="w.urdf")
     found = report(tree)
     assert found.heading == "walker (w.urdf): 5 bodies, 4 joints, nq = 15, nv = 13, total mass 15.5 kg, gravity 0 0 -9.81 m/s^2"
     assert found.bodies.rows[1] == ("1", "trunk", "12.5", "0.1 0 0", "0.01 0.01 0.01")
-    assert [row[:6] for row in found.joints.rows] == [
-        ("0", "free", "floating", "world -> trunk", "", "0..6"), ("1", "hip", "spherical", "trunk -> leg", "", "7..10"),
-        ("2", "ankle", "revolute", "leg -> foot", "0 1 0", "11"), ("3", "slope", "planar", "foot -> ski", "0 0 1", "12..14")]
+    assert [row[:6] for row in found.joints.rows] == [("0", "free", "floating", "world -> trunk", "", "0..6"),
+                                                      ("1", "hip", "spherical", "trunk -> leg", "", "7..10"),
+                                                      ("2", "ankle", "revolute", "leg -> foot", "0 1 0", "11"),
+                                                      ("3", "slope", "planar", "foot -> ski", "0 0 1", "12..14")]
     assert found.joints.rows[2][6:] == ("-1", "2", "3", "4", "0", "0", "1", "")
     assert found.joints.rows[1][10:12] == ("0.5", "0.25")
     assert found.frames.rows == (("sole", "foot", "0 0 0"),)
@@ -72,10 +82,10 @@ def test_rich_shows_the_same_words():
 
 
 @pytest.mark.parametrize(("body", "words"), [
-    (sound("b", inertia=np.diag([1.0, 1.0, 3.0])), "body 'b': the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by 1 kg m^2"),
+    (sound("b", inertia=np.diag([
+        1.0, 1.0, 3.0])), "body 'b': the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by 1 kg m^2"),
     (sound("b", inertia=np.diag([-1.0, 2.0, 2.0])), "body 'b': the principal moment I1 is negative: -1 kg m^2"),
-    (sound("b", mass=0.0), "body 'b': there is no mass, but an inertia"),
-])
+    (sound("b", mass=0.0), "body 'b': there is no mass, but an inertia"), ])
 def test_inertia_that_is_not_physical(body, words):
     found = report(chain(Body("base"), body, sound("c")))
     assert words in [str(finding) for finding in found.warnings]
@@ -85,15 +95,20 @@ def test_inertia_that_is_not_physical(body, words):
 def test_missing_masses():
     tree = chain(Body("base"), Body("a"), sound("b"), Body("c"))
     assert report(tree).about("mass missing") == ("a", "c")
-    with pytest.raises(ModelError, match=r"arm need the mass of 'a' \(moved by 'j1'\), 'c' \(moved by 'j3'\), which is unknown"):
+    with pytest.raises(ModelError,
+                       match=r"arm need the mass of 'a' \(moved by 'j1'\), 'c' \(moved by 'j3'\), which is unknown"):
         check_has_masses(tree)
 
 
 def test_frames_and_massless_bodies_do_not_miss_a_mass():
     bodies = [Body("base"), Body("plate"), sound("a"), Body("tool"), Body("zero", 0.0), sound("b"), Body("tip")]
-    joints = [Joint("p", "base", "plate"), Joint("j", "plate", "a", Revolute(), limits=BOUNDED), Joint("t", "a", "tool"),
-              Joint("k", "tool", "zero", Prismatic(), limits=BOUNDED), Joint("l", "zero", "b", Revolute(), limits=BOUNDED),
-              Joint("f", "b", "tip")]
+    joints = [
+        Joint("p", "base", "plate"),
+        Joint("j", "plate", "a", Revolute(), limits=BOUNDED),
+        Joint("t", "a", "tool"),
+        Joint("k", "tool", "zero", Prismatic(), limits=BOUNDED),
+        Joint("l", "zero", "b", Revolute(), limits=BOUNDED),
+        Joint("f", "b", "tip")]
     tree = Tree.of("arm", bodies, joints)
     check_has_masses(tree)
     found = report(tree)
@@ -103,8 +118,9 @@ def test_frames_and_massless_bodies_do_not_miss_a_mass():
 
 
 def test_mass_on_a_fixed_child_counts():
-    tree = Tree.of("arm", [Body("base"), Body("pin"), sound("rod")], [Joint("j", "base", "pin", Revolute(), limits=BOUNDED),
-                                                                      Joint("f", "pin", "rod")])
+    tree = Tree.of("arm", [Body("base"), Body("pin"), sound("rod")],
+                   [Joint("j", "base", "pin", Revolute(), limits=BOUNDED),
+                    Joint("f", "pin", "rod")])
     check_has_masses(tree)
     assert report(tree).about("mass missing") == ()
 
@@ -116,7 +132,8 @@ def test_massless_tip():
 
 
 def test_doubtful_masses():
-    found = report(chain(Body("base"), sound("a", 1e-6, 1e-9 * SOLID), sound("b", 2e4), sound("c", 1.0, 1e4 * np.eye(3))))
+    found = report(
+        chain(Body("base"), sound("a", 1e-6, 1e-9 * SOLID), sound("b", 2e4), sound("c", 1.0, 1e4 * np.eye(3))))
     assert [str(finding) for finding in found.warnings] == [
         "body 'a': the mass is very small: 1e-06 kg", "body 'b': the mass is very large: 2e+04 kg",
         "body 'c': the radius of gyration is 100 m; moments of inertia are in kg m^2"]
@@ -126,9 +143,9 @@ def test_doubtful_masses():
     ({"limits": Limits()}, "limits missing", "joint 'j' has no limits"),
     ({"limits": Limits((-1.0,), (np.inf,))}, "limits missing", "joint 'j' has no limits"),
     ({"limits": Limits((1.0,), (1.0,))}, "cannot move", "joint 'j' cannot move: its limits are equal"),
-    ({"limits": Limits((-1.0,), (1.0,), (0.0,))}, "limits doubtful", "joint 'j' has a velocity or effort limit that is not positive"),
-    ({"friction": Friction(-0.1)}, "friction negative", "joint 'j' has a negative friction"),
-])
+    ({"limits": Limits((-1.0,), (1.0,),
+                       (0.0,))}, "limits doubtful", "joint 'j' has a velocity or effort limit that is not positive"),
+    ({"friction": Friction(-0.1)}, "friction negative", "joint 'j' has a negative friction"), ])
 def test_joints(named, about, words):
     found = report(with_joint(**named))
     assert [str(finding) for finding in found.warnings] == [words]
@@ -173,9 +190,19 @@ def test_bodies_with_the_names_of_axes_are_told():
 
 
 @pytest.mark.parametrize(("lower", "upper", "told"), [
-    (-90, 90, True), (-180, 180, True), (0, 360, True), (0, 45.5, True), (-57.3, 0, True), (-10, 10, True), (7, np.inf, True),
-    (-np.pi, np.pi, False), (-6.2832, 6.2832, False), (-6.29, 6.29, False), (-6.98, 6.98, False), (-12.57, 12.57, False), (-3, 3, False),
-])
+    (-90, 90, True),
+    (-180, 180, True),
+    (0, 360, True),
+    (0, 45.5, True),
+    (-57.3, 0, True),
+    (-10, 10, True),
+    (7, np.inf, True),
+    (-np.pi, np.pi, False),
+    (-6.2832, 6.2832, False),
+    (-6.29, 6.29, False),
+    (-6.98, 6.98, False),
+    (-12.57, 12.57, False),
+    (-3, 3, False), ])
 def test_degrees_where_radians_belong(lower, upper, told):
     limits = Limits((float(lower),), (float(upper),))
     for motion, expected in ((Revolute(), told), (Prismatic(), False)):

@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from cayley.errors import ModelError
 from cayley.model.formats.toml_format import KINDS, dump_toml, load_toml
 from cayley.model.formats.toml_places import Places
-from cayley.model.joint_kinds import Curvilinear, Cylindrical, Floating, Helical, Motion, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import (
+    Curvilinear,
+    Cylindrical,
+    Floating,
+    Helical,
+    Motion,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.tree import Tree
 from model.elementary import rot, row_pose, tran
@@ -36,25 +47,35 @@ def same(one, other):
 
 
 def everything():
-    motions = {"revolute": Revolute((0.6, 0.0, 0.8)), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True), "prismatic": Prismatic(),
-               "helical": Helical((1.0, 0.0, 0.0), -0.05), "universal": Universal((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
-               "spherical": Spherical(), "planar": Planar((0.0, 0.6, 0.8)), "floating": Floating(), "fixed": Motion(),
-               "cylindrical": Cylindrical((0.6, 0.0, 0.8)), "curvilinear": Curvilinear((0.1, 1.0), (), (0.0, 0.0, -1 / 3))}
+    motions = {
+        "revolute": Revolute((0.6, 0.0, 0.8)), "continuous": Revolute((0.0, 1.0, 0.0), continuous=True),
+        "prismatic": Prismatic(), "helical": Helical((1.0, 0.0, 0.0), -0.05), "universal": Universal(
+            (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), "spherical": Spherical(), "planar": Planar(
+                (0.0, 0.6, 0.8)), "floating": Floating(), "fixed": Motion(), "cylindrical": Cylindrical(
+                    (0.6, 0.0, 0.8)), "curvilinear": Curvilinear((0.1, 1.0), (), (0.0, 0.0, -1 / 3))}
     assert set(motions) == set(KINDS)
-    bodies = [Body("root"), Body("known", 1 / 3, [0.1, -2e-17, 1e29], np.diag([0.1, 0.2, 0.25])),
-              Body("full", 0.0, [0, 0, 1], [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]]),
-              Body("not quite", 1.0, inertia=[[1, 0.1, 0], [0.1 + 1e-12, 2, 0], [0, 0, 2]]), *[Body(f"body {i}") for i in range(8)]]
-    joints = [Joint(f'joint "{kind}" \u00e4\U0001f916\\', bodies[i].name, bodies[i + 1].name, motion,
-                    tran(0.1, 1 / 3, 0) @ rot("x", 0.1 * i) @ rot("z", i)) for i, (kind, motion) in enumerate(motions.items())]
-    joints[0] = Joint("turn", "root", "known", motions["revolute"], rot("x", -np.pi / 2), Limits((-1.0,), (2.0,), (3.0,), (4.0,)),
-                      Friction(0.1, 0.2), Rotor(1e-4, 100.0))
+    bodies = [
+        Body("root"),
+        Body("known", 1 / 3, [0.1, -2e-17, 1e29], np.diag([0.1, 0.2, 0.25])),
+        Body("full", 0.0, [0, 0, 1], [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]]),
+        Body("not quite", 1.0, inertia=[[1, 0.1, 0], [0.1 + 1e-12, 2, 0], [0, 0, 2]]),
+        *[Body(f"body {i}") for i in range(8)]]
+    joints = [
+        Joint(f'joint "{kind}" \u00e4\U0001f916\\', bodies[i].name, bodies[i + 1].name, motion,
+              tran(0.1, 1 / 3, 0) @ rot("x", 0.1 * i) @ rot("z", i))
+        for i, (kind, motion) in enumerate(motions.items())]
+    joints[0] = Joint("turn", "root", "known", motions["revolute"], rot("x", -np.pi / 2),
+                      Limits((-1.0,), (2.0,), (3.0,), (4.0,)), Friction(0.1, 0.2), Rotor(1e-4, 100.0))
     joints[4] = Joint("cross", joints[4].parent, joints[4].child, motions["universal"], rot("z", np.pi),
                       Limits((-1.0, -np.inf), (2.0, 0.5), (), (7.0, np.inf)))
     joints[2] = Joint("slide", joints[2].parent, joints[2].child, Prismatic(), mimic=Mimic("turn", -2.0, 0.25),
                       friction=Friction(coulomb=1.0))
     frames = [Frame("tool", "full", tran(z=0.1)), Frame("eye", "body 5", rot("y", 0.3))]
-    return Tree.of("all things", bodies, joints, frames=frames, gravity=(0.0, -1.62, 1 / 7), source="line one\nline two \x07\x7f",
-                   loops=[Loop("closing", "tool", "eye", Helical((0.0, 1.0, 0.0), 0.3)), Loop("ball", "tool", "root", Spherical())])
+    return Tree.of(
+        "all things", bodies, joints, frames=frames, gravity=(0.0, -1.62, 1 / 7), source="line one\nline two \x07\x7f",
+        loops=[
+            Loop("closing", "tool", "eye", Helical((0.0, 1.0, 0.0), 0.3)),
+            Loop("ball", "tool", "root", Spherical())])
 
 
 def test_everything_comes_back_to_the_last_bit():
@@ -161,17 +182,21 @@ def test_the_short_form_is_a_denavit_hartenberg_table():
     same(load_toml(dump_toml(arm)), arm)
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("pi", np.pi), ("-pi", -np.pi), ("pi/2", np.pi / 2), (" - pi / 2 ", -np.pi / 2), ("2 pi", 2 * np.pi), ("3*pi/4", 3 * np.pi / 4),
-    ("30 deg", np.deg2rad(30)), ("-12.5deg", -np.deg2rad(12.5)), ("1e1 deg", np.deg2rad(10))])
+@pytest.mark.parametrize(("text", "value"), [("pi", np.pi), ("-pi", -np.pi), ("pi/2", np.pi / 2),
+                                             (" - pi / 2 ", -np.pi / 2), ("2 pi", 2 * np.pi), ("3*pi/4", 3 * np.pi / 4),
+                                             ("30 deg", np.deg2rad(30)), ("-12.5deg", -np.deg2rad(12.5)),
+                                             ("1e1 deg", np.deg2rad(10))])
 def test_angles_may_be_written_as_people_write_them(text, value):
-    arm = load_toml(f'name = "a"\ndh = {{ convention = "modified", rows = [{{ limits = {{ upper = "{text}", lower = -10 }} }}] }}')
+    arm = load_toml(
+        f'name = "a"\ndh = {{ convention = "modified", rows = [{{ limits = {{ upper = "{text}", lower = -10 }} }}] }}')
     assert arm.joints[0].limits.upper == (value,)
 
 
 def test_rpy_turns_about_the_fixed_axes_x_then_y_then_z():
     text = 'name = "a"\n[[bodies]]\nname = "b"\n[[frames]]\nname = "f"\nbody = "b"\nrpy = [0.1, 0.2, 0.3]\n'
-    np.testing.assert_allclose(load_toml(text).frame("f").pose, rot("z", 0.3) @ rot("y", 0.2) @ rot("x", 0.1), rtol=0, atol=1e-16)
+    np.testing.assert_allclose(
+        load_toml(text).frame("f").pose,
+        rot("z", 0.3) @ rot("y", 0.2) @ rot("x", 0.1), rtol=0, atol=1e-16)
 
 
 HEAD = 'name = "m"\n[[bodies]]\nname = "a"\n[[bodies]]\nname = "b"\n[[joints]]\nname = "j"\nparent = "a"\nchild = "b"\n'
@@ -217,17 +242,19 @@ FAULTS = {
     HEAD + "kind = 'revolute'\nrotor = { reflected = 2, gear = 0 }": "gear of 0",
     HEAD + "kind = 'revolute'\nmimic = { multiplier = 2 }": r"joints\[1\].mimic: joint is missing",
     HEAD + "kind = 'revolute'\n[[frames]]\nname = 'f'\nbody = 'c'": "m has no body 'c'",
-    HEAD + "kind = 'revolute'\n[[loops]]\nname = 'l'\nfirst = 'a'\nsecond = 'x'\nkind = 'fixed'": "no frame or body 'x'",
+    HEAD + "kind = 'revolute'\n[[loops]]\nname = 'l'\nfirst = 'a'\nsecond = 'x'\nkind = 'fixed'": "no frame or body "
+                                                                                                  "'x'",
     "name = 'm'\n[dh]\nrows = []": "line 2, dh: convention is missing",
-    "name = 'm'\n[dh]\nconvention = 'craig'\nrows = [{}]": "line 3, dh.convention: convention is one of standard, modified",
+    "name = 'm'\n[dh]\nconvention = 'craig'\nrows = [{}]": "line 3, dh.convention: convention is one of standard, "
+                                                           "modified",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = []": "at least one row",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [\n{},\n{ a = 1, alfa = 2 }]": r"line 6, dh.rows\[2\].alfa: .*did you mean 'alpha'",
     "name = 'm'\n[dh]\nconvention = 'modified'\n[[dh.rows]]\n[[dh.rows]]\na = '1'": r"line 6, dh.rows\[2\].a: must be a number, not '1'",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ kind = 'helical' }]": "kind is one of revolute, prismatic",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ a = inf }]": "finite",
-    "name = 'm'\n[dh]\nconvention = 'modified'\nbase = { rpi = [0, 0, 0] }\nrows = [{}]": "dh.base.rpi: .*did you mean 'rpy'",
-    "name = 'm'\ndh = 3": "dh must be a table",
-}
+    "name = 'm'\n[dh]\nconvention = 'modified'\nbase = { rpi = [0, 0, 0] }\nrows = [{}]": "dh.base.rpi: .*did you mean "
+                                                                                          "'rpy'",
+    "name = 'm'\ndh = 3": "dh must be a table", }
 
 
 @pytest.mark.parametrize("text", FAULTS, ids=range(len(FAULTS)))
@@ -266,9 +293,10 @@ w = 2
 r = 1
 '''
     data, places = tomllib.loads(text), Places(text)
-    expected = {("a", "b"): 2, ("quoted key",): 3, ("long",): 4, ("x", "y z"): 8, ("x", "y z", "c"): 9, ("x", "y z", "c", 0): 10,
-                ("x", "y z", "c", 1, 1): 11, ("x", "y z", "c", 2, "d"): 11, ("x", "y z", "c", 2, "e", "f", 0): 11, ("t", 0): 13,
-                ("t", 1): 14, ("t", 1, "u"): 15, ("t", 1, "v", "w"): 17, ("t", 1, "s", 1, "r"): 20}
+    expected = {("a", "b"): 2, ("quoted key", ): 3, ("long", ): 4, ("x", "y z"): 8, ("x", "y z", "c"): 9,
+                ("x", "y z", "c", 0): 10, ("x", "y z", "c", 1, 1): 11, ("x", "y z", "c", 2, "d"): 11,
+                ("x", "y z", "c", 2, "e", "f", 0): 11, ("t", 0): 13, ("t", 1): 14, ("t", 1, "u"): 15,
+                ("t", 1, "v", "w"): 17, ("t", 1, "s", 1, "r"): 20}
     for path, line in expected.items():
         value = data
         for part in path:

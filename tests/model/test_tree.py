@@ -20,8 +20,8 @@ def row(*joints):
 
 
 def test_joints_follow_along_chains_in_any_order():
-    tree = row((Revolute(), Mimic("j1", 2.0, 0.5)), (Revolute(), Mimic("j3", -1.0)), (Floating(), None), (Revolute(), None),
-               (Prismatic(), Mimic("j0", 0.1, 1.0)))
+    tree = row((Revolute(), Mimic("j1", 2.0, 0.5)), (Revolute(), Mimic("j3", -1.0)), (Floating(), None),
+               (Revolute(), None), (Prismatic(), Mimic("j0", 0.1, 1.0)))
     assert tree.random_configuration(np.int64(4), seed=0).shape == (4, 11)
     q = tree.random_configuration((2, 3), seed=0)
     lead = q[..., 9]
@@ -50,8 +50,9 @@ def test_what_cannot_be_followed_is_refused(joints, said):
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
 def test_copies_are_as_immutable_as_the_original(copied):
     tree = copied(cy.load("puma560"))
-    arrays = [tree.gravity, *[x for b in tree.bodies for x in (b.center, b.inertia)], *[j.placement for j in tree.joints],
-              *[f.pose for f in tree.frames]]
+    arrays = [
+        tree.gravity, *[x for b in tree.bodies for x in (b.center, b.inertia)], *[j.placement for j in tree.joints],
+        *[f.pose for f in tree.frames]]
     assert not any(array.flags.writeable for array in arrays)
     np.testing.assert_array_equal(tree.pose(np.ones(6), "tool"), cy.load("puma560").pose(np.ones(6), "tool"))
 
@@ -84,9 +85,13 @@ def test_names_are_texts_that_can_be_shown(name):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: Body("b", 10**400), lambda: Body("b", 1e31), lambda: Body("b", 1.0, [0, 0, 10**400]), lambda: Body("b", 1.0, [0, 0, 1e31]),
-    lambda: Rotor(1e31), lambda: Friction(10**400), lambda: Mimic("j", 1e31),
-])
+    lambda: Body("b", 10**400),
+    lambda: Body("b", 1e31),
+    lambda: Body("b", 1.0, [0, 0, 10**400]),
+    lambda: Body("b", 1.0, [0, 0, 1e31]),
+    lambda: Rotor(1e31),
+    lambda: Friction(10**400),
+    lambda: Mimic("j", 1e31), ])
 def test_numbers_that_no_robot_has_are_refused(make):
     with pytest.raises(ModelError):
         make()

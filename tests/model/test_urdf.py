@@ -1,4 +1,6 @@
-"""URDF against Pinocchio on real robots and on all joint types; faulty files against the line of the fault; text and back."""
+"""URDF against Pinocchio on real robots and on all joint types; faulty files against the line of the fault; text and
+back.
+"""
 
 import random
 import warnings
@@ -23,8 +25,7 @@ from model.plain_forward import body_poses, frame_poses, random_configuration
 ROBOTS = {"/".join(f.parts[-3:]): str(f.locate()) for f in sorted(files("example-robot-data")) if f.suffix == ".urdf"}
 REFUSED_BY_PINOCCHIO = {
     "falcon_description/urdf/falcon.urdf": r"falcon.urdf, line 182, <child> of <joint name=\"top_propeller_joint\">: there is no link",
-    "ur_description/urdf/ur3.urdf": "ur3.urdf, line 6, <robot>: the attribute name is missing",
-}
+    "ur_description/urdf/ur3.urdf": "ur3.urdf, line 6, <robot>: the attribute name is missing", }
 ACCEPTED = [name for name in ROBOTS if name not in REFUSED_BY_PINOCCHIO]
 
 loaded_robot = cache(lambda name: load_urdf(ROBOTS[name]))
@@ -70,7 +71,8 @@ def check_poses(tree, model, *, seed=0, states=3):
 
 
 def rigid_inertias(tree):
-    """Mass, and first moments and inertia about the origins, of all bodies on the frames of the joints that move them."""
+    """Mass, and first moments and inertia about the origins, of all bodies on the frames of the joints that move them.
+    """
     total = {}
     carrier = {tree.bodies[0].name: ("", np.eye(4))}
     for joint in tree.joints:
@@ -93,7 +95,9 @@ def test_robot_agrees_with_pinocchio(name):
 
 
 def velocity_places(tree, model):
-    """For each of our velocities, its place in Pinocchio's (nv); planar joints, whose velocities differ, are left out by the caller."""
+    """For each of our velocities, its place in Pinocchio's (nv); planar joints, whose velocities differ, are left out
+    by the caller.
+    """
     moving = [model.joints[model.getJointId(joint.name)] for joint in tree.joints if joint.motion.nv]
     return np.array([place for joint in moving for place in range(joint.idx_v, joint.idx_v + joint.nv)], dtype=int)
 
@@ -105,11 +109,14 @@ def branch_ends(tree):
         way = [number for number in tree.path(body) if tree.joints[number].motion.nv]
         last[way[-1] if way else None] = (body, way)
     inner = {number for _, way in last.values() for number in way[:-1]} | {None}
-    return [tree.bodies[body].name for number, (body, _) in last.items() if number not in inner] or [tree.bodies[-1].name]
+    return [tree.bodies[body].name
+            for number, (body, _) in last.items() if number not in inner] or [tree.bodies[-1].name]
 
 
 def check_jacobians(tree, model, *, seed=0):
-    """Jacobians and their time derivatives of the ends of all branches, in the root's and in their own axes, to 1e-12 of their size."""
+    """Jacobians and their time derivatives of the ends of all branches, in the root's and in their own axes, to 1e-12
+    of their size.
+    """
     data, rng = model.createData(), np.random.default_rng(seed)
     q, v, places = random_configuration(tree, rng), rng.normal(size=tree.nv), velocity_places(tree, model)
     theirs = np.zeros(model.nv)
@@ -119,11 +126,13 @@ def check_jacobians(tree, model, *, seed=0):
     for body in branch_ends(tree):
         frame = model.getFrameId(body, pin.FrameType.BODY)
         for axes, reference in (("world", pin.LOCAL_WORLD_ALIGNED), ("body", pin.LOCAL)):
-            for ours, expected in ((general_jacobian(tree, q, body, axes=axes), pin.getFrameJacobian(model, data, frame, reference)),
+            for ours, expected in ((general_jacobian(tree, q, body,
+                                                     axes=axes), pin.getFrameJacobian(model, data, frame, reference)),
                                    (jacobian_rate(tree, q, v, body, axes=axes),
                                     pin.getFrameJacobianTimeVariation(model, data, frame, reference))):
                 size = max(1.0, np.abs(expected).max(initial=0.0))
-                np.testing.assert_allclose(ours, expected[:, places], rtol=0, atol=1e-12 * size, err_msg=f"{body} in the axes {axes}")
+                np.testing.assert_allclose(ours, expected[:, places], rtol=0, atol=1e-12 * size,
+                                           err_msg=f"{body} in the axes {axes}")
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -192,8 +201,9 @@ EVERY_TYPE = """<?xml version="1.0"?>
 def test_every_joint_type_agrees_with_pinocchio():
     tree = load_urdf(EVERY_TYPE)
     words = {joint.name: joint.motion.word for joint in tree.joints}
-    assert words == {"basea": "floating", "ab": "continuous", "bc": "prismatic", "cd": "fixed", "ce": "planar", "ef": "revolute",
-                     "eg": "revolute"}
+    assert words == {
+        "basea": "floating", "ab": "continuous", "bc": "prismatic", "cd": "fixed", "ce": "planar", "ef": "revolute",
+        "eg": "revolute"}
     check_poses(tree, pin.buildModelFromXML(EVERY_TYPE), states=20)
 
 
@@ -204,12 +214,15 @@ def test_data_of_joints_is_kept():
     assert joints["ab"].limits == Limits((-np.inf,), (np.inf,), (4.0,), (3.0,))
     assert joints["eg"].mimic == Mimic("ef", -2.0, 0.5)
     assert joints["ef"].motion.axis == (1.0, 0.0, 0.0)
-    with pytest.warns(ModelWarning, match=r'text, line \d+, <joint name="ef">: there is no <axis>; the default of URDF, 1 0 0, is taken'):
+    with pytest.warns(
+            ModelWarning,
+            match=r'text, line \d+, <joint name="ef">: there is no <axis>; the default of URDF, 1 0 0, is taken'):
         load_urdf(EVERY_TYPE)
 
 
 def test_inertia_is_turned_into_the_axes_of_the_body():
-    tree = load_urdf("""<robot name="r"><link name="a"><inertial><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/><mass value="4"/>
+    tree = load_urdf(
+        """<robot name="r"><link name="a"><inertial><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/><mass value="4"/>
         <inertia ixx="1" ixy="0.1" ixz="0.2" iyy="2" iyz="0.3" izz="2.5"/></inertial></link></robot>""")
     body = tree.bodies[0]
     assert body.mass == 4.0
@@ -235,13 +248,15 @@ def test_floating_base():
 
 
 def test_make_gets_the_parts():
-    got = load_urdf(EVERY_TYPE, make=lambda name, bodies, joints, **rest: (name, len(bodies), len(joints), sorted(rest)))
+    got = load_urdf(EVERY_TYPE, make=lambda name, bodies, joints, **rest:
+                    (name, len(bodies), len(joints), sorted(rest)))
     assert got == ("every", 8, 7, ["notes", "source"])
 
 
 def test_text_bytes_and_paths(tmp_path):
     path = tmp_path / "r.urdf"
-    path.write_bytes('<?xml version="1.0" encoding="iso-8859-1"?><robot name="Käfer"><link name="a"/></robot>'.encode("latin-1"))
+    path.write_bytes(
+        '<?xml version="1.0" encoding="iso-8859-1"?><robot name="Käfer"><link name="a"/></robot>'.encode("latin-1"))
     assert load_urdf(path).name == "Käfer"
     assert load_urdf(str(path)).source == str(path)
     path.write_text('<?xml version="1.0"?><robot name="Käfer"><link name="a"/></robot>', encoding="utf-16")
@@ -300,14 +315,21 @@ FAULTS = [
     ('type="revolute"', 'type="ball"', 11, "the joint type 'ball' is unknown: URDF has revolute"),
     (' type="revolute"', "", 11, "the attribute type is missing"),
     ('<parent link="base"/>', "", 11, "there is no <parent> in it"),
-    ('<parent link="base"/>', '<parent link="bas"/>', 13, "<parent> of <joint name=\"shoulder\">: there is no link 'bas': did you mean"),
+    ('<parent link="base"/>', '<parent link="bas"/>', 13,
+     "<parent> of <joint name=\"shoulder\">: there is no link 'bas': did you mean"),
     ('<child link="fore"/>', '<child link="hand"/>', 20, "there is no link 'hand'"),
-    ('<child link="fore"/>', '<child link="upper"/>', 18, "the link 'upper' is already the child of <joint name=\"shoulder\"> in line 11"),
-    ('<child link="upper"/>', '<child link="base"/>', 11, "the joint is part of a ring of joints that hangs on no root"),
-    ('<link name="fore"/>', '<link name="fore"/><link name="spare"/>', 10, "there are 2 links that no joint carries, 'base' (line 2), 's"),
-    ('<parent link="upper"/>', '<parent link="fore"/>', 18, "the joint is part of a ring of joints that hangs on no root"),
-    ('<parent link="base"/>', '<parent link="fore"/>', 11, "the joint is part of a ring of joints that hangs on no root"),
-    ('<axis xyz="0 1 0"/>', '<axis xyz="0 0 0"/>', 21, "<axis> of <joint name=\"elbow\">: the axis has no length: 0 0 0"),
+    ('<child link="fore"/>', '<child link="upper"/>', 18,
+     "the link 'upper' is already the child of <joint name=\"shoulder\"> in line 11"),
+    ('<child link="upper"/>', '<child link="base"/>', 11,
+     "the joint is part of a ring of joints that hangs on no root"),
+    ('<link name="fore"/>', '<link name="fore"/><link name="spare"/>', 10,
+     "there are 2 links that no joint carries, 'base' (line 2), 's"),
+    ('<parent link="upper"/>', '<parent link="fore"/>', 18,
+     "the joint is part of a ring of joints that hangs on no root"),
+    ('<parent link="base"/>', '<parent link="fore"/>', 11,
+     "the joint is part of a ring of joints that hangs on no root"),
+    ('<axis xyz="0 1 0"/>', '<axis xyz="0 0 0"/>', 21,
+     "<axis> of <joint name=\"elbow\">: the axis has no length: 0 0 0"),
     ('<axis xyz="0 1 0"/>', '<axis xyz="0 1"/>', 21, "has 2 entries; it needs 3 numbers"),
     ('<axis xyz="0 1 0"/>', "<axis/>", 21, "the attribute xyz is missing"),
     ('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="0 1 0"/>', 21, "has a <axis> already, in line 21"),
@@ -334,12 +356,13 @@ FAULTS = [
     ("<limit lower", "<limit lowr", 16, "the attribute lower is missing; is it the one written 'lowr'?"),
     ('<link name="base"/>', '<Link name="base"/>', 2, "did you mean <link>?"),
     ('<link name="base"/>', '<xacro:macro name="base"/>', 2, "this is xacro, not URDF: expand it first"),
-    ('<link name="base"/>', '<link name="base"><visual><xacro:box/></visual></link>', 2, "this is xacro, not URDF: expand it first"),
-    ('<link name="base"/>', '<link name="base">&amp;&nbsp;</link>', 2, "this is not XML: undefined entity"),
-]
+    ('<link name="base"/>', '<link name="base"><visual><xacro:box/></visual></link>', 2,
+     "this is xacro, not URDF: expand it first"),
+    ('<link name="base"/>', '<link name="base">&amp;&nbsp;</link>', 2, "this is not XML: undefined entity"), ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "words"), FAULTS, ids=[f"{k}-{fault[3][-40:]}" for k, fault in enumerate(FAULTS)])
+@pytest.mark.parametrize(("old", "new", "line", "words"), FAULTS,
+                         ids=[f"{k}-{fault[3][-40:]}" for k, fault in enumerate(FAULTS)])
 def test_fault_is_named_with_its_line(old, new, line, words, tmp_path):
     assert load_urdf(GOOD).nv == 2
     assert old in GOOD
@@ -353,7 +376,9 @@ def test_fault_is_named_with_its_line(old, new, line, words, tmp_path):
 
 def test_mimic_that_cannot_be_meant_is_a_warning():
     lost = GOOD.replace('mimic joint="shoulder"', 'mimic joint="sholder"')
-    with pytest.warns(ModelWarning, match=r"line 23, .*<joint name=.elbow.>: .* there is no joint 'sholder': did you mean 'shoulder'\?"):
+    with pytest.warns(
+            ModelWarning,
+            match=r"line 23, .*<joint name=.elbow.>: .* there is no joint 'sholder': did you mean 'shoulder'\?"):
         assert load_urdf(lost).joints[1].mimic is None
     with pytest.warns(ModelWarning, match="'shoulder' is fixed and cannot be followed"):
         assert load_urdf(GOOD.replace('"revolute"', '"fixed"', 1)).joints[1].mimic is None
@@ -363,10 +388,12 @@ def test_mimic_that_cannot_be_meant_is_a_warning():
 
 
 @pytest.mark.parametrize(("good", "absurd", "said"), [
-    ('xyz="0 0 1" rpy', 'xyz="0 1e29 1" rpy', r"line 12, <origin> of <joint name=.shoulder.>: xyz is 0 1e\+29 1, which is absurdly far"),
-    ('xyz="0 0 0.1"', 'xyz="0 0 -5000"', r"line 5, <origin> of <link name=.upper.>: xyz is 0 0 -5000, which is absurdly far"),
-    ('value="2"', 'value="1e29"', r"line 6, <mass> of <link name=.upper.>: the mass is 1e\+29, which is absurdly large"),
-])
+    ('xyz="0 0 1" rpy', 'xyz="0 1e29 1" rpy',
+     r"line 12, <origin> of <joint name=.shoulder.>: xyz is 0 1e\+29 1, which is absurdly far"),
+    ('xyz="0 0 0.1"', 'xyz="0 0 -5000"',
+     r"line 5, <origin> of <link name=.upper.>: xyz is 0 0 -5000, which is absurdly far"),
+    ('value="2"', 'value="1e29"',
+     r"line 6, <mass> of <link name=.upper.>: the mass is 1e\+29, which is absurdly large"), ])
 def test_lengths_and_masses_that_no_robot_has_are_told(good, absurd, said):
     with pytest.warns(ModelWarning, match=said):
         tree = load_urdf(GOOD.replace(good, absurd))
@@ -377,19 +404,25 @@ def test_ring_of_followers_and_long_chain():
     links = "".join(f'<link name="l{k}"/>' for k in range(501))
     joint = ('<joint name="j{0}" type="prismatic"><parent link="l{0}"/><child link="l{1}"/>'
              '<axis xyz="1 0 0"/><mimic joint="j{2}"/></joint>')
-    chain = "".join(joint.format(k, k + 1, k + 1) for k in range(499)) + joint.format(499, 500, 0).replace('<mimic joint="j0"/>', "")
-    with pytest.warns(ModelWarning, match=r"line 1, <mimic> of <joint name=.j0.>: the joint 'j1' that is followed itself follows another"):
+    chain = "".join(joint.format(k, k + 1, k + 1)
+                    for k in range(499)) + joint.format(499, 500, 0).replace('<mimic joint="j0"/>', "")
+    with pytest.warns(
+            ModelWarning,
+            match=r"line 1, <mimic> of <joint name=.j0.>: the joint 'j1' that is followed itself follows another"):
         tree = load_urdf(f'<robot name="r">{links}{chain}</robot>')
     assert len(report(tree).about("mimic chain")) == 498
     assert np.ptp(configurations.random_configuration(tree, seed=0)) == 0
     with pytest.raises(ModelError, match="follow each other in a ring"):
-        load_urdf(f'<robot name="r">{links}{"".join(joint.format(k, k + 1, (k + 1) % 500) for k in range(500))}</robot>')
+        load_urdf(
+            f'<robot name="r">{links}{"".join(joint.format(k, k + 1, (k + 1) % 500) for k in range(500))}</robot>')
 
 
 def test_entities_are_refused():
-    laughs = '<!ENTITY a "ha">' + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+    laughs = '<!ENTITY a "ha">' + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">'
+                                          for a, b in zip("abcdefgh", "bcdefghi", strict=True))
     for inside in (f"[{laughs}]", '[<!ENTITY i SYSTEM "file:///etc/hostname">]', 'SYSTEM "http://localhost/robot.dtd"'):
-        with pytest.raises(ModelError, match="text, line 2, <!DOCTYPE>: document type declarations and entities are refused"):
+        with pytest.raises(ModelError,
+                           match="text, line 2, <!DOCTYPE>: document type declarations and entities are refused"):
             load_urdf(f'<?xml version="1.0"?>\n<!DOCTYPE robot {inside}>\n<robot name="&i;"><link name="a"/></robot>')
 
 
@@ -419,7 +452,10 @@ def test_other_files_get_a_hint():
 
 
 def loads_or_says_why(text):
-    """Loads whole, or raises a ModelError with the place; no NumPy warning, no other error. Returns whether it loaded."""
+    """Loads whole, or raises a ModelError with the place; no NumPy warning, no other error.
+
+    Returns whether it loaded.
+    """
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ModelWarning)
@@ -441,13 +477,15 @@ def test_truncations():
     assert not any(loads_or_says_why(text[:k]) for k in range(len(text.rstrip())))
 
 
-VALUES = ["nan", "inf", "-inf", "1e400", "-1e308", "1e-400", "1e25", "-1", "0", "0 0 0", "a b c d", "1,5", "0x10", "١", "é", "\ud800", "\0",
-          "$(x)", "", " "]
+VALUES = [
+    "nan", "inf", "-inf", "1e400", "-1e308", "1e-400", "1e25", "-1", "0", "0 0 0", "a b c d", "1,5", "0x10", "١", "é",
+    "\ud800", "\0", "$(x)", "", " "]
 CHARACTERS = ["", "<", ">", '"', "&", "/", "0", "-", "e", " ", "\x00", "\x7f", "ü", "\U0001f916"]
 
 
-@pytest.mark.parametrize("name", ["double_pendulum_description/urdf/double_pendulum.urdf", "bravo7_description/urdf/bravo7_gripper.urdf",
-                                  "panda_description/urdf/panda.urdf"])
+@pytest.mark.parametrize("name", [
+    "double_pendulum_description/urdf/double_pendulum.urdf", "bravo7_description/urdf/bravo7_gripper.urdf",
+    "panda_description/urdf/panda.urdf"])
 def test_mutations(name):
     with open(ROBOTS[name]) as file:
         text = file.read()
@@ -455,7 +493,8 @@ def test_mutations(name):
     for _ in range(400):
         mutated = text
         for _ in range(chance.randint(1, 3)):
-            mutated = chance.choice([_character, _value, _without_line, _line_twice, _lines_swapped, _word])(mutated, chance)
+            mutated = chance.choice([_character, _value, _without_line, _line_twice, _lines_swapped, _word])(mutated,
+                                                                                                             chance)
         loaded += loads_or_says_why(mutated)
     assert 20 < loaded < 380
 
@@ -493,7 +532,9 @@ def _lines_swapped(text, chance):
 
 def _word(text, chance):
     """One word of the text for another, everywhere: names of elements, attributes, links."""
-    words = sorted({word for word in text.replace('"', " ").replace("<", " ").replace("/", " ").split() if word.isidentifier()})
+    words = sorted({
+        word
+        for word in text.replace('"', " ").replace("<", " ").replace("/", " ").split() if word.isidentifier()})
     return text.replace(chance.choice(words), chance.choice(words))
 
 
@@ -510,8 +551,9 @@ def same(a, b):
         np.testing.assert_array_equal(x.inertia, y.inertia)
 
 
-@pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "tiago_description/robots/tiago_dual.urdf",
-                                  "talos_data/robots/talos_full_v2.urdf", "bluevolta_description/urdf/bluevolta_bravo7_gripper.urdf"])
+@pytest.mark.parametrize("name", [
+    "panda_description/urdf/panda.urdf", "tiago_description/robots/tiago_dual.urdf",
+    "talos_data/robots/talos_full_v2.urdf", "bluevolta_description/urdf/bluevolta_bravo7_gripper.urdf"])
 def test_text_and_back(name):
     tree = load_urdf(ROBOTS[name])
     text = dump_urdf(tree)
@@ -531,8 +573,10 @@ def test_every_type_as_text_and_back():
 
 def test_limits_that_are_missing_survive():
     axis, half = (0.0, 0.0, 1.0), Limits((-np.inf,), (2.0,), (), (7.0,))
-    tree = Tree.of('a "quoted" <name> & more', [Body("a"), Body("b", 1.0), Body("c", 0.0)],
-                   [Joint("j", "a", "b", Revolute(axis), limits=half), Joint("k", "b", "c", Revolute(axis, continuous=True))])
+    tree = Tree.of(
+        'a "quoted" <name> & more', [Body("a"), Body("b", 1.0), Body("c", 0.0)],
+        [Joint("j", "a", "b", Revolute(axis), limits=half),
+         Joint("k", "b", "c", Revolute(axis, continuous=True))])
     back = load_urdf(dump_urdf(tree))
     same(tree, back)
     assert back.name == tree.name
@@ -560,16 +604,18 @@ def test_what_urdf_cannot_hold():
             dump_urdf(Tree.of("r", bodies, [Joint("j", "a", "b", motion)]), leave_out=True)
     odd = Tree.of("r", bodies, [Joint("j", "a", "b", Revolute(), rotor=Rotor(1e-4, 100.0))], gravity=(0, 0, -1.62),
                   loops=[Loop("ring", "a", "b")])
-    with pytest.raises(UnsupportedError, match=r"the loop 'ring'; the rotor of joint 'j'; the gravity \[0.0, 0.0, -1.62\]"):
+    with pytest.raises(UnsupportedError,
+                       match=r"the loop 'ring'; the rotor of joint 'j'; the gravity \[0.0, 0.0, -1.62\]"):
         dump_urdf(odd)
-    limited = [(Planar(), Limits(lower=(-1.0,) * 3, upper=(1.0,) * 3)), (Revolute(continuous=True), Limits((-1.0,), (1.0,))),
-               (Floating(), Limits(velocity=(1.0,) * 6))]
+    limited = [(Planar(), Limits(lower=(-1.0,) * 3, upper=(1.0,) * 3)),
+               (Revolute(continuous=True), Limits((-1.0,), (1.0,))), (Floating(), Limits(velocity=(1.0,) * 6))]
     for motion, limits in limited:
         with pytest.raises(UnsupportedError, match=rf"the limits of joint 'j', which is {motion.word}"):
             dump_urdf(Tree.of("r", bodies, [Joint("j", "a", "b", motion, limits=limits)]))
     with pytest.raises(UnsupportedError, match="centre or inertia of body 'b', whose mass is unknown"):
         dump_urdf(Tree.of("r", [Body("a"), Body("b", None, (0, 0, 1))], [Joint("j", "a", "b", Revolute())]))
-    assert dump_urdf(Tree.of("r", bodies, [Joint("j", "a", "b", Revolute(continuous=True), limits=Limits(velocity=(2.0,)))]))
+    assert dump_urdf(
+        Tree.of("r", bodies, [Joint("j", "a", "b", Revolute(continuous=True), limits=Limits(velocity=(2.0,)))]))
     text = dump_urdf(odd, leave_out=True)
     assert "<!-- not in URDF: the rotor of joint 'j' -->" in text
     assert load_urdf(text).nv == 1

@@ -62,7 +62,9 @@ def test_free_fall_is_a_parabola():
 
 
 def free_rotation(inertia, w0, t):
-    """Euler's free body, I1 < I2 < I3, that starts with w2 = 0 and more than the energy of the separatrix about axis 3 (L^2 > 2 K I2)."""
+    """Euler's free body, I1 < I2 < I3, that starts with w2 = 0 and more than the energy of the separatrix about axis 3
+    (L^2 > 2 K I2).
+    """
     I1, I2, I3 = inertia
     K2, L2 = np.dot(inertia, w0**2), np.dot(np.square(inertia), w0**2)
     assert L2 > K2 * I2 and w0[1] == 0
@@ -93,7 +95,9 @@ def test_a_free_body_turns_as_elliptic_functions_say(how):
         allowed = 1e-10 if how == "rk4" else 2e-5
     spin = free_rotation(INERTIA, SPIN, found.t)
     assert np.abs(found.qd[:, 3:] - spin).max() < allowed
-    assert abs(free_rotation(INERTIA, SPIN, 1e-6)[1] / 1e-6 - (INERTIA[2] - INERTIA[0]) * SPIN[2] * SPIN[0] / INERTIA[1]) < 1e-5
+    assert abs(
+        free_rotation(INERTIA, SPIN, 1e-6)[1] / 1e-6
+        - (INERTIA[2] - INERTIA[0]) * SPIN[2] * SPIN[0] / INERTIA[1]) < 1e-5
     turned = matrix_from_quaternion(found.q[:, 3:])
     momentum = np.einsum("nij,nj->ni", turned, found.qd[:, 3:] * INERTIA)
     assert np.abs(momentum - momentum[0]).max() < allowed * 5

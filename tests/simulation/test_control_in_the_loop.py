@@ -1,4 +1,6 @@
-"""Closed loops whose errors are known in closed form: computed torque inside the simulation, golden values of the catalogue (W3-14)."""
+"""Closed loops whose errors are known in closed form: computed torque inside the simulation, golden values of the
+catalogue (W3-14).
+"""
 
 import numpy as np
 import pytest
@@ -37,7 +39,8 @@ def test_computed_torque_leaves_the_linear_error_equation():
     found = simulate(ARM, [0.2, 0.1], [0.0, 0.0], controller=computed_torque, times=times, rtol=1e-11, atol=1e-12)
     assert np.abs(error(times, found.q) - expected(times)).max() < 1e-10
     assert np.abs(error(0.5, found.q[-1]) - [-0.0064010496, 0.0080855364]).max() < 1e-10  # W3-14
-    rolled = rollout(ARM, controller=computed_torque, control="continuous")([0.2, 0.1], [0.0, 0.0], step=1e-3, steps=500, every=50)
+    rolled = rollout(ARM, controller=computed_torque, control="continuous")([0.2, 0.1], [0.0, 0.0], step=1e-3,
+                                                                            steps=500, every=50)
     assert np.abs(error(rolled.t, rolled.q) - expected(rolled.t)).max() < 1e-9
     assert np.abs(rolled.energy_drift).max() < 1e-9
 
@@ -48,14 +51,19 @@ def test_forward_dynamics_in_time_gives_back_the_motion_that_the_forces_were_mad
     def motion(t):
         return np.array([0.3 + 0.5 * t**2, np.sin(t)]), np.array([t, np.cos(t)]), np.array([1.0, -np.sin(t)])
 
-    found = simulate(ARM, *motion(0.0)[:2], controller=lambda t, q, qd: MODEL(*motion(t)), times=[0.0, 0.5, 1.0], rtol=1e-12, atol=1e-13)
+    found = simulate(ARM,
+                     *motion(0.0)[:2], controller=lambda t, q, qd: MODEL(*motion(t)), times=[0.0, 0.5, 1.0], rtol=1e-12,
+                     atol=1e-13)
     for t, q, qd in zip(found.t, found.q, found.qd, strict=True):
         assert np.abs(q - motion(t)[0]).max() < 1e-9 and np.abs(qd - motion(t)[1]).max() < 1e-9
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_forces_of_time_are_taken_where_the_method_looks(method):
-    """2 kg pushed by 2 cos(3 t): v = sin(3 t) / 3. Halving the step shows the order of the method, also when time starts elsewhere."""
+    """2 kg pushed by 2 cos(3 t): v = sin(3 t) / 3.
+
+    Halving the step shows the order of the method, also when time starts elsewhere.
+    """
     roll = rollout(slider(mass=2.0).with_gravity((0, 0, 0)), method=method, control="continuous",
                    controller=kernel("(),(1),(1)->(1)")(lambda t, q, qd: 2.0 * np.cos(3.0 * t) + 0.0 * q))
     for start in (0.0, 5.0):

@@ -1,4 +1,5 @@
-"""Dry friction: joints that come to rest, stay, and break away, against closed forms and an enumeration of all modes."""
+"""Dry friction: joints that come to rest, stay, and break away, against closed forms and an enumeration of all modes.
+"""
 
 from dataclasses import replace
 from itertools import product

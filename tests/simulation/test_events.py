@@ -129,7 +129,8 @@ def test_a_limit_that_is_left_from_the_start_ends_there_and_one_that_is_touched_
 
 @pytest.mark.parametrize("limit", [1e-3, 1.0, -40.0, 1e6])
 def test_what_lies_on_a_stop_to_the_last_digit_rests_there(limit):
-    """Coordinates far from zero are coarser: one rounding above a stop is on it, a thousandth of a millimetre is not."""
+    """Coordinates far from zero are coarser: one rounding above a stop is on it, a thousandth of a millimetre is not.
+    """
     above = np.nextafter(limit, np.inf)
     rests = simulate(slider(lower=limit), [above], [0.0], until=0.1, limits="inelastic")
     assert rests.finished and rests.happened == () and (rests.q == above).all() and (rests.qd == 0).all()
@@ -159,7 +160,7 @@ def test_a_period_is_measured_by_every_pass_and_none_is_counted_twice():
 def test_short_events_are_found_wherever_they_fall_in_a_step():
     """Forty that last 0.2 ms each, in steps of 0.1 s."""
     when = np.random.default_rng(0).uniform(0.2, 1.9, 40)
-    short = [Event(f"{k}", lambda t, q, qd, at=at: (t - at) ** 2 - 1e-8, "falling", "record") 
+    short = [Event(f"{k}", lambda t, q, qd, at=at: (t - at) ** 2 - 1e-8, "falling", "record")
              for k, at in enumerate(when)]
     found = simulate(slider(), [0.0], [0.0], until=2.0, events=short, max_step=0.1)
     times = {o.name: o.t for o in found.happened}
@@ -168,12 +169,15 @@ def test_short_events_are_found_wherever_they_fall_in_a_step():
 
 
 def test_events_at_the_ends_of_steps_are_found_once():
-    """Each lasts a little more than a thousandth of a step, and lies just before, across or just after one of its ends."""
+    """Each lasts a little more than a thousandth of a step, and lies just before, across or just after one of its ends.
+    """
     free = {"until": 1.0, "max_step": 0.1, **TIGHT}
     ends = simulate(slider(), [0.0], [0.0], **free).t[-6:]
     step, around = ends[2] - ends[1], np.array([-20, -12, -8, -4, -2, 0, 2, 4, 8, 12, 20]) * 1e-4
     when = (ends[1:-1, None] + around * step).ravel()
-    short = [Event(f"{k}", lambda t, q, qd, at=at: (t - at) ** 2 - (6e-4 * step) ** 2, "both", "record") for k, at in enumerate(when)]
+    short = [
+        Event(f"{k}", lambda t, q, qd, at=at: (t - at)**2 - (6e-4 * step)**2, "both", "record")
+        for k, at in enumerate(when)]
     found = simulate(slider(), [0.0], [0.0], events=short, **free)
     for k, at in enumerate(when):
         times = [o.t for o in found.happened if o.name == f"{k}"]
@@ -181,7 +185,9 @@ def test_events_at_the_ends_of_steps_are_found_once():
 
 
 def test_samples_follow_each_other_in_time_and_work_is_counted():
-    """No instant is kept twice, neither where events act nor at the end; evaluations are those of the forces, steps those kept."""
+    """No instant is kept twice, neither where events act nor at the end; evaluations are those of the forces, steps
+    those kept.
+    """
     calls = []
 
     def wind(t, q, qd):

@@ -27,7 +27,8 @@ def error(tree, method, step, exact, q, qd, span):
 
 @pytest.mark.spec("S3-37")
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("make", [lambda: load_robot("planar2r"), lambda: floating_arm((1.0, 2.0, -9.0))], ids=["arm", "floating"])
+@pytest.mark.parametrize("make", [lambda: load_robot("planar2r"), lambda: floating_arm((1.0, 2.0, -9.0))],
+                         ids=["arm", "floating"])
 def test_errors_shrink_with_the_step_as_the_order_says(make, method):
     tree = make()
     q, qd = random_state(tree, 1)
@@ -69,8 +70,8 @@ def test_the_midpoint_rule_keeps_the_energy_of_a_free_body_exactly():
     assert np.abs(explicit.energy_drift).max() > 1e3 * np.abs(found.energy_drift).max()
 
 
-@pytest.mark.parametrize(("make", "method"), [(top, "lie-midpoint"), (lambda: load_robot("planar2r"), "lie-midpoint"), (top, "variational"),
-                                              (lambda: load_robot("planar2r"), "variational"),
+@pytest.mark.parametrize(("make", "method"), [(top, "lie-midpoint"), (lambda: load_robot("planar2r"), "lie-midpoint"),
+                                              (top, "variational"), (lambda: load_robot("planar2r"), "variational"),
                                               (lambda: floating_arm(hand=Revolute), "variational")])
 def test_the_energy_of_symmetric_methods_does_not_drift(make, method):
     tree = make()
@@ -89,7 +90,8 @@ def test_the_variational_method_keeps_momentum_to_rounding_over_a_long_time():
     found = rollout(tree, method="variational")(q, qd, step=2e-3, steps=50000, every=500)
     links = links_of(tree)
     about_origin = np.array([momentum(links, *state) for state in zip(found.q, found.qd, strict=True)])
-    assert np.abs(about_origin - about_origin[0]).max() < 1e-9 * np.abs(about_origin).max() * np.abs(found.q[-1, :3]).max()
+    assert np.abs(about_origin
+                  - about_origin[0]).max() < 1e-9 * np.abs(about_origin).max() * np.abs(found.q[-1, :3]).max()
     other = rollout(tree, method="lie-midpoint")(q, qd, step=2e-3, steps=50000, every=500)
     assert np.abs(other.momentum_drift).max() > 1e-4
     assert np.abs(found.energy_drift).max() < 1e-4 * found.energy[0]
@@ -97,8 +99,8 @@ def test_the_variational_method_keeps_momentum_to_rounding_over_a_long_time():
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), (1.0, -2.0, -9.81)])
 def test_the_figure_of_momentum_is_about_a_point_that_does_not_move(gravity):
-    """A body whose centre is off its frame: the variational method keeps momentum to rounding where nothing acts; under gravity along it,
-    and all of it to its order."""
+    """A body whose centre is off its frame: the variational method keeps momentum to rounding where nothing acts; under
+    gravity along it, and all of it to its order."""
     body = Body("body", 1.5, [0.3, -0.2, 0.1], np.diag([0.3, 0.2, 0.4]))
     tree = Tree.of("free", [Body("world"), body], [Joint("free", "world", "body", Floating())], gravity=gravity)
     q, qd = random_state(tree, 6)
@@ -107,7 +109,8 @@ def test_the_figure_of_momentum_is_about_a_point_that_does_not_move(gravity):
         found = rollout(tree, method=method)(np.stack([q, q]), qd, step=step, steps=round(4 / step), every=100)
         drifts[method, step] = found.momentum_drift[0]
         lost = momentum(links_of(tree), found.q[0, -1], found.qd[0, -1]) - momentum(links_of(tree), q, qd)
-        np.testing.assert_allclose(drifts[method, step][-1, :3], lost[:3] - 1.5 * 4 * np.array(gravity), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(drifts[method, step][-1, :3], lost[:3] - 1.5 * 4 * np.array(gravity), rtol=0,
+                                   atol=1e-10)
     coarse, fine = drifts["variational", 4e-3], drifts["variational", 2e-3]
     assert np.abs(drifts["rk4", 2e-3]).max() < 1e-8 and np.abs(drifts["lie-midpoint", 4e-3]).max() > 1e-6
     assert np.abs(coarse[:, :3]).max() < 1e-10
@@ -121,7 +124,8 @@ def test_the_figure_of_momentum_is_about_a_point_that_does_not_move(gravity):
 def test_the_variational_method_keeps_the_spin_of_a_heavy_top():
     tree = top()
     q, qd = random_state(tree, 8)
-    found = rollout(tree, method="variational", iterations=10)(q, qd + np.array([0.0, 0.0, 30.0]), step=2e-3, steps=20000, every=100)
+    found = rollout(tree, method="variational", iterations=10)(q, qd + np.array([0.0, 0.0, 30.0]), step=2e-3,
+                                                               steps=20000, every=100)
     vertical = np.einsum("nj,nj->n", matrix_from_quaternion(found.q)[:, 2, :],
                          found.qd * np.diag(links_of(tree).links[0].moments.inertia))
     assert np.ptp(vertical) < 1e-11

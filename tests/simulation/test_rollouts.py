@@ -1,4 +1,6 @@
-"""Compiled rollouts: batches, controllers and parameters inside the loop, each beside the same thing done step by step in Python."""
+"""Compiled rollouts: batches, controllers and parameters inside the loop, each beside the same thing done step by step
+in Python.
+"""
 
 import numpy as np
 import pytest
@@ -41,7 +43,8 @@ def test_a_batch_gives_each_trajectory_bit_for_bit(method):
     assert (pieces.q[:, -1] == together.q[:, -1]).all() and (pieces.qd[:, -1] == together.qd[:, -1]).all()
     for k in range(7):
         alone = roll(q[k], qd[k], tau[k], step=1e-3, steps=60, every=20)
-        assert (alone.q == together.q[k]).all() and (alone.qd == together.qd[k]).all() and (alone.work == together.work[k]).all()
+        assert (alone.q == together.q[k]).all() and (alone.qd == together.qd[k]).all() and (alone.work
+                                                                                            == together.work[k]).all()
 
 
 def python_rk4(dynamics, q, qd, force, h, steps):
@@ -71,7 +74,8 @@ def test_a_controller_inside_the_loop_is_a_controller_in_a_python_loop():
     found = roll(q, qd, step=h, steps=steps, target=targets, gain=gains)
     dynamics = forward_dynamics_kernel(arm)
     for k in range(3):
-        looped = python_rk4(dynamics, q[k], qd[k], lambda i, x, k=k: servo(i * h, x[:6], x[6:], targets[k], gains[k]), h, steps)
+        looped = python_rk4(dynamics, q[k], qd[k], lambda i, x, k=k: servo(i * h, x[:6], x[6:], targets[k], gains[k]),
+                            h, steps)
         assert np.abs(np.hstack([found.q[k], found.qd[k]]) - looped).max() < 1e-10
         assert np.abs(found.tau[k, 5] - servo(5 * h, found.q[k, 5], found.qd[k, 5], targets[k], gains[k])).max() < 1e-12
 
@@ -83,8 +87,8 @@ def test_forces_for_every_step():
     found = roll([0.3, 0.7], [0.6, -0.8], forces, step=h, steps=steps, every=3)
     assert found.q.shape == (4, 21, 2)
     for k in range(4):
-        looped = python_rk4(forward_dynamics_kernel(arm), np.array([0.3, 0.7]), np.array([0.6, -0.8]), lambda i, x, k=k: forces[k, i], h,
-                            steps)
+        looped = python_rk4(forward_dynamics_kernel(arm), np.array([0.3, 0.7]), np.array([0.6, -0.8]),
+                            lambda i, x, k=k: forces[k, i], h, steps)
         assert np.abs(np.hstack([found.q[k], found.qd[k]]) - looped[::3]).max() < 1e-12
         assert (found.tau[k, :-1] == forces[k, ::3]).all()
     with pytest.raises(SignatureError, match="30 steps, 2"):
@@ -94,12 +98,14 @@ def test_forces_for_every_step():
 def test_a_continuous_controller_is_followed_to_the_order_of_the_method():
     arm = load_robot("planar2r")
     parameters = {"target": np.array([0.5, -0.2]), "gain": 5.0}
-    exact = simulate(arm, [0.0, 0.0], [0.0, 0.0], controller=servo_2, parameters=parameters, times=[0.0, 0.5], rtol=1e-12, atol=1e-13)
+    exact = simulate(arm, [0.0, 0.0], [0.0, 0.0], controller=servo_2, parameters=parameters, times=[0.0, 0.5],
+                     rtol=1e-12, atol=1e-13)
     errors = {}
     for control in ("continuous", "sampled"):
         roll = rollout(arm, controller=servo_2, control=control)
-        errors[control] = [np.abs(roll([0.0, 0.0], [0.0, 0.0], step=h, steps=round(0.5 / h), **parameters).q[-1] - exact.q[-1]).max()
-                           for h in (0.01, 0.005)]
+        errors[control] = [
+            np.abs(roll([0.0, 0.0], [0.0, 0.0], step=h, steps=round(0.5 / h), **parameters).q[-1] - exact.q[-1]).max()
+            for h in (0.01, 0.005)]
     assert 12 < errors["continuous"][0] / errors["continuous"][1] < 20
     assert 1.7 < errors["sampled"][0] / errors["sampled"][1] < 2.3
 
@@ -115,7 +121,8 @@ def test_wrenches_and_their_work(method):
     q, qd = random_state(tree, 2)
     wrench = np.array([0.3, -0.2, 0.5, 0.05, 0.1, -0.04])
     exact = simulate(tree, q, qd, wrenches={"hand": wrench}, axes="world", times=[0.0, 0.2], rtol=1e-11, atol=1e-12)
-    found = rollout(tree, method=method, wrenches=["hand"], axes="world")(q, qd, step=1e-4, steps=2000, every=2000, wrench_hand=wrench)
+    found = rollout(tree, method=method, wrenches=["hand"], axes="world")(q, qd, step=1e-4, steps=2000, every=2000,
+                                                                          wrench_hand=wrench)
     allowed = {"rk4": 1e-10, "semi-implicit-euler": 3e-3}.get(method, 1e-6)
     assert np.abs(found.q[-1] - exact.q[-1]).max() < allowed
     assert abs(found.work[-1] - exact.work[-1]) < allowed
@@ -128,11 +135,13 @@ def test_inertias_are_inputs(method):
     arm = load_robot("planar2r")
     own = inertia_parameters(arm, "link2")
     tens = np.stack([own, own * 1.5])
-    found = rollout(arm, method=method, inertias=["link2"])([0.3, 0.7], [0.6, -0.8], step=1e-3, steps=100, every=100, inertia_link2=tens)
+    found = rollout(arm, method=method, inertias=["link2"])([0.3, 0.7], [0.6, -0.8], step=1e-3, steps=100, every=100,
+                                                            inertia_link2=tens)
     plain = rollout(arm, method=method)([0.3, 0.7], [0.6, -0.8], step=1e-3, steps=100, every=100)
     assert np.abs(found.q[0] - plain.q).max() < 1e-12 and np.abs(found.qd[0] - plain.qd).max() < 1e-11
     from dataclasses import replace
-    bodies = tuple(replace(b, mass=1.5 * b.mass, inertia=1.5 * b.inertia) if b.name == "link2" else b for b in arm.bodies)
+    bodies = tuple(
+        replace(b, mass=1.5 * b.mass, inertia=1.5 * b.inertia) if b.name == "link2" else b for b in arm.bodies)
     heavier = replace(arm, bodies=bodies)
     other = rollout(heavier, method=method)([0.3, 0.7], [0.6, -0.8], step=1e-3, steps=100, every=100)
     assert np.abs(found.q[1] - other.q).max() < 1e-12 and np.abs(found.q[1] - found.q[0]).max() > 1e-3
@@ -169,8 +178,10 @@ def test_a_step_is_too_large_if_it_is_so_for_one_joint(method):
 def test_a_step_that_is_too_large_is_reported():
     tree = floating_arm()
     q, qd = random_state(tree, 1)
-    assert rollout(tree, method="lie-midpoint")(q, 30 * qd, step=0.05, steps=20).status in ("not converged", "not finite")
-    assert rollout(tree, method="variational")(q, 30 * qd, step=0.05, steps=20).status in ("not converged", "not finite")
+    assert rollout(tree, method="lie-midpoint")(q, 30 * qd, step=0.05,
+                                                steps=20).status in ("not converged", "not finite")
+    assert rollout(tree, method="variational")(q, 30 * qd, step=0.05,
+                                               steps=20).status in ("not converged", "not finite")
     stiff = rollout(slider(), controller=lambda t, q, qd: -1e6 * q)
     found = stiff([[1.0], [0.0]], [0.0], step=0.1, steps=400)
     assert found.status == "not finite" and "step is too large" in found.message
@@ -179,7 +190,9 @@ def test_a_step_that_is_too_large_is_reported():
 
 def test_wrong_calls_are_named():
     arm = load_robot("planar2r")
-    with pytest.raises(ConventionError, match=r"did you mean 'rk4'\? The methods are rk4, semi-implicit-euler, lie-midpoint, variational"):
+    with pytest.raises(
+            ConventionError,
+            match=r"did you mean 'rk4'\? The methods are rk4, semi-implicit-euler, lie-midpoint, variational"):
         rollout(arm, method="rk45")
     with pytest.raises(ConventionError, match="iterations"):
         rollout(arm, iterations=3)

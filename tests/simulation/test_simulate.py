@@ -29,10 +29,11 @@ def test_a_tight_run_keeps_the_energy_of_an_arm():
 @pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
 def test_every_method_of_scipy_follows_the_same_motion(method):
     arm, tau = load_robot("planar2r"), np.array([3.0, -1.0])
-    found = simulate(arm, [0.3, 0.7], [0.6, -0.8], tau=tau, times=np.linspace(0, 0.5, 6), method=method, rtol=1e-7, atol=1e-9)
+    found = simulate(arm, [0.3, 0.7], [0.6, -0.8], tau=tau, times=np.linspace(0, 0.5, 6), method=method, rtol=1e-7,
+                     atol=1e-9)
     dynamics = forward_dynamics_kernel(arm)
-    exact = solve_ivp(lambda t, y: np.concatenate([y[2:], dynamics(y[:2].copy(), y[2:].copy(), tau)]), (0, 0.5), [0.3, 0.7, 0.6, -0.8],
-                      method="DOP853", rtol=1e-12, atol=1e-13, t_eval=found.t)
+    exact = solve_ivp(lambda t, y: np.concatenate([y[2:], dynamics(y[:2].copy(), y[2:].copy(), tau)]), (0, 0.5),
+                      [0.3, 0.7, 0.6, -0.8], method="DOP853", rtol=1e-12, atol=1e-13, t_eval=found.t)
     assert np.abs(np.hstack([found.q, found.qd]) - exact.y.T).max() < 2e-4
     assert found.facts["method"] == method
 
@@ -62,7 +63,8 @@ def test_wrenches_are_numbers_or_functions_and_their_work_is_booked():
     arm = load_robot("planar2r")
     push = np.array([1.0, -2.0, 0.5, 0.1, 0.0, 0.2])
     found = simulate(arm, [0.3, 0.7], [0.6, -0.8], wrenches={"tool": push}, axes="world", until=1.0, **TIGHT)
-    same = simulate(arm, [0.3, 0.7], [0.6, -0.8], wrenches={"tool": lambda t, q, qd: push}, axes="world", until=1.0, **TIGHT)
+    same = simulate(arm, [0.3, 0.7], [0.6, -0.8], wrenches={"tool": lambda t, q, qd: push}, axes="world", until=1.0,
+                    **TIGHT)
     assert np.abs(found.q[-1] - same.q[-1]).max() < 1e-12
     assert np.abs(found.work).max() > 0.1
     assert np.abs(found.energy_drift).max() < 1e-8
@@ -116,8 +118,8 @@ def test_a_digital_controller_holds_its_forces_between_its_looks():
     q, qd, dynamics = np.zeros(2), np.zeros(2), forward_dynamics_kernel(arm)
     for _ in range(30):
         tau = 10 * (np.array([0.5, -0.2]) - q) - qd
-        y = solve_ivp(lambda t, y, tau=tau: np.concatenate([y[2:], dynamics(y[:2].copy(), y[2:].copy(), tau)]), (0, 0.01),
-                      np.concatenate([q, qd]), rtol=1e-12, atol=1e-13).y[:, -1]
+        y = solve_ivp(lambda t, y, tau=tau: np.concatenate([y[2:], dynamics(y[:2].copy(), y[2:].copy(), tau)]),
+                      (0, 0.01), np.concatenate([q, qd]), rtol=1e-12, atol=1e-13).y[:, -1]
         q, qd = y[:2], y[2:]
     assert np.abs(found.q[-1] - q).max() < 1e-9
 
@@ -181,7 +183,8 @@ def test_a_bouncing_mass_bounces_as_newton_says_and_comes_to_rest():
 def test_an_elastic_stop_keeps_the_energy():
     found = simulate(slider(lower=-1.0), [0.0], [0.0], until=5.0, limits="elastic", **TIGHT)
     fall = np.sqrt(2 / GRAVITY)
-    assert np.abs(np.array([o.t for o in found.happened]) - fall * np.array([1, 3, 5, 7, 9, 11])[:len(found.happened)]).max() < 1e-9
+    assert np.abs(np.array([o.t for o in found.happened])
+                  - fall * np.array([1, 3, 5, 7, 9, 11])[:len(found.happened)]).max() < 1e-9
     assert np.abs(found.energy - found.energy[0]).max() < 1e-8
     assert found.q.min() > -1 - 1e-9
 
@@ -204,9 +207,10 @@ def test_a_joint_rests_against_its_stop_until_it_is_pulled_away():
 def test_an_impact_at_one_joint_changes_the_speed_of_all():
     """A two-link arm whose elbow hits: momentum about the shoulder is kept, as nothing but the elbow's stop acts."""
     arm = load_robot("planar2r").with_gravity((0.0, 0.0, 0.0))
-    stop = Joint(arm.joints[1].name, arm.joints[1].parent, arm.joints[1].child, arm.joints[1].motion, arm.joints[1].placement,
-                 Limits((-2.0,), (0.5,)))
-    arm = Tree.of("stopped", arm.bodies, [arm.joints[0], stop, *arm.joints[2:]], frames=arm.frames, gravity=(0.0, 0.0, 0.0))
+    stop = Joint(arm.joints[1].name, arm.joints[1].parent, arm.joints[1].child, arm.joints[1].motion,
+                 arm.joints[1].placement, Limits((-2.0,), (0.5,)))
+    arm = Tree.of("stopped", arm.bodies, [arm.joints[0], stop, *arm.joints[2:]], frames=arm.frames,
+                  gravity=(0.0, 0.0, 0.0))
     from cayley.dynamics.rigid_links.energies import momentum
     from cayley.dynamics.rigid_links.links import links_of
     for e in (0.0, 0.5, 1.0):
@@ -228,7 +232,8 @@ def test_an_event_storm_is_stopped_and_what_was_found_is_kept():
     found = simulate(slider(lower=-1.0), [0.0], [0.0], until=1000.0, limits="elastic", max_events=20)
     assert found.status == "event storm" and len(found.happened) == 21 and len(found) > 20
     fast = Event("fast", lambda t, q, qd: np.sin(1e6 * t), action="record")
-    assert simulate(slider(), [0.0], [0.0], until=1.0, events=[fast], max_events=5, max_step=1e-6).status == "event storm"
+    assert simulate(slider(), [0.0], [0.0], until=1.0, events=[fast], max_events=5,
+                    max_step=1e-6).status == "event storm"
 
 
 @pytest.mark.spec("S1-72")
@@ -249,7 +254,8 @@ def test_forces_that_leave_the_numbers_stop_the_simulation():
 
 def test_a_motion_that_escapes_in_finite_time_ends_with_a_reason():
     found = simulate(slider(), [1.0], [0.0], until=10.0, controller=lambda t, q, qd: 50 * q**3)
-    assert found.status in ("step too small", "not finite") and found.t[-1] < 10 and np.isfinite(found.q).all() and len(found) > 5
+    assert found.status in ("step too small", "not finite") and found.t[-1] < 10 and np.isfinite(
+        found.q).all() and len(found) > 5
     rolled = rollout(slider(), controller=lambda t, q, qd: 50 * q**3)([[1.0], [0.0]], [0.0], step=0.01, steps=1000)
     assert rolled.status == "not finite" and "trajectories left the numbers" in rolled.message and "step is too large" in rolled.message
     assert 5 < rolled.good[0] < 1000
@@ -257,16 +263,20 @@ def test_a_motion_that_escapes_in_finite_time_ends_with_a_reason():
 
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_a_singular_inertia_is_an_error_of_the_start_and_a_stop_of_a_rollout():
-    massless = Tree.of("massless", [Body("base"), Body("arm", 1.0, [0.5, 0, 0]), Body("tip", 0.0)],
-                       [Joint("first", "base", "arm", Revolute()), Joint("second", "arm", "tip", Revolute((0.0, 1.0, 0.0)))])
+    massless = Tree.of(
+        "massless",
+        [Body("base"), Body("arm", 1.0, [0.5, 0, 0]), Body("tip", 0.0)],
+        [Joint("first", "base", "arm", Revolute()),
+         Joint("second", "arm", "tip", Revolute((0.0, 1.0, 0.0)))])
     with pytest.raises(SingularityError, match="joint 'second' moves no mass"):
         simulate(massless, [0.0, 0.0], [0.0, 0.0], until=1.0)
     rolled = rollout(massless)([0.0, 0.0], [0.0, 0.0], step=0.01, steps=10)
     assert rolled.status == "not finite" and "'second' moves no mass" in rolled.message and rolled.good == 1
     # a point mass on a turning rod, on the axis: there its moment of inertia is zero
-    swing = Tree.of("swing", [Body("base"), Body("rod", 0.0), Body("bead", 1.0)],
-                    [Joint("turn", "base", "rod", Revolute()), Joint("slide", "rod", "bead", Prismatic((1.0, 0.0, 0.0)))],
-                    gravity=(0.0, 0.0, 0.0))
+    swing = Tree.of(
+        "swing", [Body("base"), Body("rod", 0.0), Body("bead", 1.0)],
+        [Joint("turn", "base", "rod", Revolute()),
+         Joint("slide", "rod", "bead", Prismatic((1.0, 0.0, 0.0)))], gravity=(0.0, 0.0, 0.0))
     with pytest.raises(SingularityError, match="'turn'"):
         simulate(swing, [0.0, 0.0], [0.0, 0.0], until=1.0)
 
@@ -293,8 +303,10 @@ def test_wrong_starts_and_options_are_named():
         Event("odd", lambda t, q, qd: 0.0, direction="up")
     with pytest.raises(SignatureError, match=r"shape \(3,\)"):
         simulate(arm, [0.0, 0.0], [0.0, 0.0], controller=lambda t, q, qd: np.zeros(3), until=1.0)
-    follower = Tree.of("pair", [Body("base"), Body("one", 1.0), Body("two", 1.0)],
-                       [Joint("a", "base", "one", Prismatic()), Joint("b", "base", "two", Prismatic(), mimic=Mimic("a"))])
+    follower = Tree.of(
+        "pair", [Body("base"), Body("one", 1.0), Body("two", 1.0)],
+        [Joint("a", "base", "one", Prismatic()),
+         Joint("b", "base", "two", Prismatic(), mimic=Mimic("a"))])
     with pytest.raises(UnsupportedError, match="joint 'b' mimics 'a'"):
         simulate(follower, [0.0, 0.0], [0.0, 0.0], until=1.0)
     looped = Tree.of("ring", [Body("base"), Body("one", 1.0)], [Joint("a", "base", "one", Prismatic())],
@@ -311,7 +323,8 @@ def test_where_is_a_branch_a_controller_may_have():
 
 def test_an_arm_that_falls_into_its_stops_comes_to_rest_there():
     arm = load_robot("panda")
-    found = simulate(arm, [0.0, -0.5, 0.0, -1.5, 0.0, 1.2, 0.1], np.zeros(7), controller=lambda t, q, qd: -2 * qd, until=8.0, limits=0.3)
+    found = simulate(arm, [0.0, -0.5, 0.0, -1.5, 0.0, 1.2, 0.1], np.zeros(7), controller=lambda t, q, qd: -2 * qd,
+                     until=8.0, limits=0.3)
     assert found.finished, found.message
     assert {"impact", "release"} <= {o.action for o in found.happened}
     assert (found.q > arm.lower - 1e-9).all() and (found.q < arm.upper + 1e-9).all()
@@ -326,9 +339,10 @@ def test_tolerances_that_nothing_can_meet_are_refused():
 
 
 def test_a_mechanism_that_becomes_singular_on_the_way_stops_there():
-    swing = Tree.of("swing", [Body("base"), Body("rod", 0.0), Body("bead", 1.0)],
-                    [Joint("turn", "base", "rod", Revolute()), Joint("slide", "rod", "bead", Prismatic((1.0, 0.0, 0.0)))],
-                    gravity=(0.0, 0.0, 0.0))
+    swing = Tree.of(
+        "swing", [Body("base"), Body("rod", 0.0), Body("bead", 1.0)],
+        [Joint("turn", "base", "rod", Revolute()),
+         Joint("slide", "rod", "bead", Prismatic((1.0, 0.0, 0.0)))], gravity=(0.0, 0.0, 0.0))
     latch = Event("latch", lambda t, q, qd: q[1] - 0.5, "falling", "record", lambda t, q, qd: ([q[0], 0.0], qd))
     found = simulate(swing, [0.0, 1.0], [0.0, -1.0], until=2.0, events=[latch])
     assert found.status == "singular" and "joint 'turn' moves no mass" in found.message
@@ -343,7 +357,8 @@ def test_a_ball_that_bounces_ever_faster_on_a_floor_of_the_user_is_a_storm_and_n
     found = simulate(slider(), [1.0], [0.0], until=5.0, events=[floor], **TIGHT)
     fall = np.sqrt(2 / GRAVITY)
     assert found.status == "event storm" and abs(found.t[-1] - 3 * fall) < 1e-6
-    assert found.q.min() > -1e-9 and len(found.happened) > 15 and "event 'floor' has its effect ever faster" in found.message
+    assert found.q.min() > -1e-9 and len(
+        found.happened) > 15 and "event 'floor' has its effect ever faster" in found.message
     expected = fall * (1 + 2 * np.cumsum(0.5 ** np.arange(1, 15)))
     assert np.abs([o.t for o in found.happened[1:15]] - expected).max() < 1e-9
 
@@ -357,18 +372,21 @@ def test_an_event_that_starts_at_zero_happens_only_when_it_comes_back():
 
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_events_that_are_no_numbers_are_named():
-    broken = simulate(slider(), [1.0], [0.0], until=1.0, events=[Event("root", lambda t, q, qd: np.sqrt(q[0] - 0.5) + 1)])
+    broken = simulate(slider(), [1.0], [0.0], until=1.0,
+                      events=[Event("root", lambda t, q, qd: np.sqrt(q[0] - 0.5) + 1)])
     assert broken.status == "not finite" and "event 'root'" in broken.message and np.isfinite(broken.q).all()
     fine = [Event(f"{k}", lambda t, q, qd: q[0] + 99, action="record") for k in range(3)]
     late = Event("late", lambda t, q, qd: np.sqrt(q[0] - 0.5) + 1)  # a number at some of the looks of a step
     for place in range(4):
-        several = simulate(slider(lower=-5.0), [1.0], [0.0], until=1.0, limits="elastic", events=[*fine[:place], late, *fine[place:]])
+        several = simulate(slider(lower=-5.0), [1.0], [0.0], until=1.0, limits="elastic",
+                           events=[*fine[:place], late, *fine[place:]])
         assert several.status == "not finite" and "event 'late'" in several.message
     with pytest.raises(SignatureError, match="event 'wide' must be a number"):
         simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0, events=[Event("wide", lambda t, q, qd: q)])
     for effect in (lambda t, q, qd: None, lambda t, q, qd: (q, np.zeros(3))):
         with pytest.raises(SignatureError, match="effect of event 'floor'"):
-            simulate(slider(), [1.0], [0.0], until=1.0, events=[Event("floor", lambda t, q, qd: q[0], "falling", "record", effect)])
+            simulate(slider(), [1.0], [0.0], until=1.0,
+                     events=[Event("floor", lambda t, q, qd: q[0], "falling", "record", effect)])
 
 
 def test_what_cannot_move_and_wrong_inputs_are_named():

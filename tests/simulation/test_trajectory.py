@@ -67,9 +67,11 @@ def test_batches_are_saved_and_cut(tmp_path):
     found = rollout(tree)(q, qd, step=1e-3, steps=100, every=10)
     read = Trajectory.load(found.save(tmp_path / "batch.npz"), tree)
     assert read.batch == (2, 3) and (read.q == found.q).all() and (read.momentum == found.momentum).all()
-    assert (found[1, 2].q == found.q[1, 2]).all() and found[0].batch == (3,) and (read[1].energy == found.energy[1]).all()
+    assert (found[1, 2].q == found.q[1, 2]).all() and found[0].batch == (3,) and (read[1].energy
+                                                                                   == found.energy[1]).all()
     part = found.between(0.02, 0.05)
-    assert (part.t == found.t[2:6]).all() and (part.q == found.q[:, :, 2:6]).all() and (part.tau == found.tau[:, :, 2:6]).all()
+    assert (part.t == found.t[2:6]).all() and (part.q == found.q[:, :, 2:6]).all() and (part.tau
+                                                                                        == found.tau[:, :, 2:6]).all()
     with pytest.raises(ConventionError, match="between"):
         found[0, 0, 3]
     with pytest.raises(ConventionError, match="between"):
@@ -102,15 +104,17 @@ def test_the_solver_interpolates_its_own_result():
     assert np.abs(found.at(times)[0][:, 0] - (1 - 9.81 * times**2 / 2)).max() < 1e-11
 
 
-@pytest.mark.parametrize("make", [some, lambda: rollout(load_robot("puma560"))(np.zeros((20, 6)), np.linspace(-1, 1, 120).reshape(20, 6),
-                                                                                step=1e-3, steps=200, every=10)], ids=["one", "batch"])
+@pytest.mark.parametrize("make", [
+    some, lambda: rollout(load_robot("puma560"))(np.zeros(
+        (20, 6)), np.linspace(-1, 1, 120).reshape(20, 6), step=1e-3, steps=200, every=10)], ids=["one", "batch"])
 def test_it_draws_itself(make, tmp_path):
     trajectory = make()
     figure = trajectory.plot()
     figure.savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10000
     axes = figure.axes
-    assert len(axes) == 3 + trajectory.tau.any() and axes[-1].get_xlabel() == "t [s]" and "[rad]" in axes[0].get_title(loc="left")
+    assert len(axes) == 3 + trajectory.tau.any() and axes[-1].get_xlabel() == "t [s]" and "[rad]" in axes[0].get_title(
+        loc="left")
     lines = axes[0].get_lines()
     nq = trajectory.q.shape[-1]
     batch = int(np.prod(trajectory.batch))
@@ -193,7 +197,8 @@ def test_a_damaged_file_is_refused_or_tells_the_same(tmp_path):
             refused += 1
             assert "run.npz" in str(error) and "damaged" in str(error)
         else:
-            assert all((getattr(read, name) == getattr(made, name)).all() for name in ("t", "q", "qd", "tau", "work", "momentum"))
+            assert all((getattr(read, name) == getattr(made, name)).all()
+                       for name in ("t", "q", "qd", "tau", "work", "momentum"))
             assert (read.status, read.happened, read.coordinates) == (made.status, made.happened, made.coordinates)
     assert refused > 500
 
@@ -235,7 +240,10 @@ def test_rollouts_travel_between_processes(method):
     tree = load_robot("planar2r").with_friction("joint1", coulomb=1.0).including("friction", "armature")
     for made in (rollout(tree, method=method), rollout(slider(), method=method, wrenches=["mass"], changing=["tau"])):
         copy = pickle.loads(pickle.dumps(made))
-        inputs = {name: np.zeros((20, *shape)) if name == "tau" else np.zeros(shape) for name, shape in made.inputs.items()}
+        inputs = {
+            name: np.zeros((20, *shape)) if name == "tau" else np.zeros(shape)
+            for name, shape in made.inputs.items()}
         inputs = {**inputs, "tau": np.zeros(2)} if made.tree is tree else inputs
-        one, other = (roll(np.full(roll.tree.nq, 0.2), np.ones(roll.tree.nv), step=1e-3, steps=20, **inputs) for roll in (made, copy))
+        one, other = (roll(np.full(roll.tree.nq, 0.2), np.ones(roll.tree.nv), step=1e-3, steps=20, **inputs)
+                      for roll in (made, copy))
         assert (one.q == other.q).all() and repr(copy) == repr(made)

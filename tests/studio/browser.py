@@ -21,8 +21,9 @@ from time import monotonic
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 INSTALL = ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]
 QUIETLY = {"DEBIAN_FRONTEND": "noninteractive"}
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
-         "--mute-audio", "--disable-background-networking", "--disable-extensions", "--remote-debugging-pipe")
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+         "--hide-scrollbars", "--mute-audio", "--disable-background-networking", "--disable-extensions",
+         "--remote-debugging-pipe")
 BEGIN = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
 PATIENCE = 60.0  # seconds for an answer, on a busy machine
 
@@ -42,13 +43,17 @@ def chromium() -> str:
 
 def _installed() -> str:
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        raise NoBrowser("there is no Chromium here, and only root on Debian or Ubuntu can have it installed: apt-get install chromium")
+        raise NoBrowser(
+            "there is no Chromium here, and only root on Debian or Ubuntu can have it installed: apt-get install "
+            "chromium"
+        )
     lock = Path(tempfile.gettempdir()) / "cayley-chromium.lock"
     with lock.open("w") as file:  # of several workers, one installs
         fcntl.flock(file, fcntl.LOCK_EX)
         if shutil.which("chromium") is None:
             for command in (["apt-get", "update"], INSTALL):
-                done = subprocess.run(command, capture_output=True, text=True, timeout=500, env={**os.environ, **QUIETLY})
+                done = subprocess.run(command, capture_output=True, text=True, timeout=500,
+                                      env={**os.environ, **QUIETLY})
             if done.returncode:
                 raise NoBrowser(f"there is no Chromium here, and installing it failed: {done.stderr.strip()[-300:]}")
     found = shutil.which("chromium")
@@ -66,7 +71,8 @@ class Browser:
         answers_out, answers_in = _pipe()
         command = [sys.executable, "-c", BEGIN, str(orders_out), str(answers_in), chromium(), *FLAGS,
                    f"--user-data-dir={self._profile.name}"]
-        self._process = subprocess.Popen(command, pass_fds=(orders_out, answers_in), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(command, pass_fds=(orders_out, answers_in), stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
         os.close(orders_out)
         os.close(answers_in)
         self._orders, self._answers, self._unread = orders_in, answers_out, b""
@@ -94,8 +100,10 @@ class Browser:
         self._session = self.order("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.order(f"{domain}.enable")
-        self.order("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.order("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.order("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width
+                   < 600)
+        self.order("Emulation.setEmulatedMedia",
+                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.order("Page.navigate", url=page.resolve().as_uri())
         self.wait("document.readyState === 'complete'")
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
@@ -116,7 +124,8 @@ class Browser:
         """Press the mouse, move it in steps, let it go."""
         self._mouse("mousePressed", *start, button="left", buttons=1, clickCount=1)
         for k in range(1, 6):
-            self._mouse("mouseMoved", *(a + (b - a) * k / 5 for a, b in zip(start, end, strict=True)), button="left", buttons=1)
+            self._mouse("mouseMoved", *(a + (b - a) * k / 5 for a, b in zip(start, end, strict=True)), button="left",
+                        buttons=1)
         self._mouse("mouseReleased", *end, button="left", clickCount=1)
 
     def wheel(self, place: tuple[float, float], amount: float) -> None:
@@ -125,7 +134,8 @@ class Browser:
     def touch_drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """One finger that moves."""
         for kind, share in (("touchStart", 0.0), ("touchMove", 0.5), ("touchMove", 1.0), ("touchEnd", None)):
-            places = [] if share is None else [{"x": start[0] + share * (end[0] - start[0]), "y": start[1] + share * (end[1] - start[1])}]
+            places = [] if share is None else [{
+                "x": start[0] + share * (end[0] - start[0]), "y": start[1] + share * (end[1] - start[1])}]
             self.order("Input.dispatchTouchEvent", type=kind, touchPoints=places)
 
     def click(self, selector: str) -> None:
@@ -147,7 +157,8 @@ class Browser:
     def order(self, method: str, **parameters) -> dict:
         """Send a command and wait for its answer."""
         self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters} | ({"sessionId": self._session} if self._session else {})
+        message = {"id": self._number, "method": method, "params": parameters
+                   } | ({"sessionId": self._session} if self._session else {})
         os.write(self._orders, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()

@@ -13,7 +13,8 @@ from cayley.studio import write_report
 from model.random_trees import KINDS, random_parts
 
 ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
-NAMES = ("planar2r", "scara", "anymal", "odd")  # small; without masses; a tree; every kind of joint, and names that HTML must not see
+NAMES = ("planar2r", "scara", "anymal", "odd"
+         )  # small; without masses; a tree; every kind of joint, and names that HTML must not see
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +22,12 @@ def robots():
     urdf = next(str(file.locate()) for file in files("example-robot-data") if "/".join(file.parts).endswith(ANYMAL))
     bodies, joints, frames = random_parts(np.random.default_rng(3), [kind for kind in KINDS if kind != "floating"])
     bent = Curvilinear((0.0, 0.9), (), (0.0, 0.0, 0.4))
-    bodies += [Body("cart", 1.0, [0.1, 0.0, 0.0], 0.1 * np.eye(3)), Body("sleeve", 1.0, [0.0, 0.1, 0.0], 0.1 * np.eye(3))]
-    joints += [Joint("rail", bodies[0].name, "cart", bent), Joint("bore", "cart", "sleeve", Cylindrical((0.6, 0.0, 0.8)))]
+    bodies += [
+        Body("cart", 1.0, [0.1, 0.0, 0.0], 0.1 * np.eye(3)),
+        Body("sleeve", 1.0, [0.0, 0.1, 0.0], 0.1 * np.eye(3))]
+    joints += [
+        Joint("rail", bodies[0].name, "cart", bent),
+        Joint("bore", "cart", "sleeve", Cylindrical((0.6, 0.0, 0.8)))]
     odd = cy.Mechanism.of("</script><b>odd & 'name'", bodies, joints, frames=frames)
     return {"planar2r": cy.load("planar2r"), "scara": cy.load("scara"), "anymal": cy.load(urdf), "odd": odd}
 

@@ -1,4 +1,6 @@
-"""Reports in a real Chromium, on a wide and a narrow screen: no complaints, nothing overflows, the robot turns, equations are typeset."""
+"""Reports in a real Chromium, on a wide and a narrow screen: no complaints, nothing overflows, the robot turns,
+equations are typeset.
+"""
 
 import json
 
@@ -37,7 +39,8 @@ def test_the_page_fits_and_nothing_complains(browser, pages, name, width):
     browser.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     assert browser.evaluate("innerWidth") == width
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    beyond = browser.evaluate("""[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
+    beyond = browser.evaluate(
+        """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
         && !e.closest('.scroll, .picture, .equations, nav, svg')).map(e => e.outerHTML.slice(0, 120))""")
     assert beyond == [] and browser.problems == []
     assert browser.requests == [pages(name).resolve().as_uri()]
@@ -46,8 +49,10 @@ def test_the_page_fits_and_nothing_complains(browser, pages, name, width):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_table_is_cut_on_a_wide_screen(browser, pages, name):
     browser.open(pages(name), width=1400)
-    cut = browser.evaluate("""[...document.querySelectorAll('figure.table .scroll')].filter(box => box.scrollWidth > box.clientWidth
-        && !box.closest('details:not([open])')).map(box => box.parentElement.querySelector('figcaption').textContent)""")
+    cut = browser.evaluate(
+        """[...document.querySelectorAll('figure.table .scroll')].filter(box => box.scrollWidth > box.clientWidth
+        && !box.closest('details:not([open])')).map(box => box.parentElement.querySelector('figcaption').textContent)"""
+    )
     assert cut == []
 
 
@@ -56,7 +61,8 @@ def test_equations_that_nobody_can_read_are_folded_away(browser, pages):
     browser.open(pages("planar2r"), width=1400)
     assert browser.evaluate(shown) >= 10
     browser.open(pages("anymal"), width=1400)
-    assert browser.evaluate(shown) == 0 and browser.evaluate("document.querySelectorAll('#equations .equation').length") > 100
+    assert browser.evaluate(shown) == 0 and browser.evaluate(
+        "document.querySelectorAll('#equations .equation').length") > 100
 
 
 def test_a_wide_screen_is_used(browser, pages):
@@ -117,7 +123,10 @@ def test_poses_in_the_page_are_those_of_the_mechanism(browser, pages, robots, na
 def test_a_slider_moves_the_robot(browser, pages, robots):
     browser.open(pages("scara"), width=1400)
     before = picture(browser)
-    browser.evaluate("(s => { s.value = s.max; s.dispatchEvent(new Event('input')); })(document.querySelectorAll('#sliders input')[1])")
+    browser.evaluate(
+        "(s => { s.value = s.max; s.dispatchEvent(new Event('input')); })(document.querySelectorAll('#sliders "
+        "input')[1])"
+    )
     assert picture(browser) != before
     assert abs(browser.evaluate("report.view.q[1]") - robots["scara"].upper[1]) < 1e-2
     assert "°" in browser.evaluate("document.querySelectorAll('#sliders output')[1].textContent")
@@ -162,6 +171,7 @@ def test_dark_screens_get_a_dark_page(browser, pages):
     colors = []
     for dark in (False, True):
         browser.open(pages("planar2r"), width=1400, dark=dark)
-        colors.append(browser.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"))
+        colors.append(
+            browser.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"))
         assert browser.problems == []
     assert sum(colors[0]) > 600 and sum(colors[1]) < 150

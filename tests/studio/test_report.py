@@ -1,4 +1,6 @@
-"""Reports: the page holds all it needs, its numbers are those of the mechanism, its equations say what the kernels compute."""
+"""Reports: the page holds all it needs, its numbers are those of the mechanism, its equations say what the kernels
+compute.
+"""
 
 import json
 import re
@@ -30,7 +32,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarnin
 
 
 class Outline(HTMLParser):
-    """What stands in a page: identities, addresses, texts of scripts and headings; tags that are left open are an error."""
+    """What stands in a page: identities, addresses, texts of scripts and headings; tags that are left open are an
+    error.
+    """
 
     VOID = ("meta", "link", "input", "img", "br", "hr")
 
@@ -86,12 +90,14 @@ def test_nothing_comes_from_outside(pages, outlines, name):
 
 def test_a_robot_with_masses_has_every_section(outlines):
     found = outlines("planar2r")
-    assert found.headings == ["Model", "Workspace and manipulability", "Equations of motion", "Operation counts", "Times"]
+    assert found.headings == [
+        "Model", "Workspace and manipulability", "Equations of motion", "Operation counts", "Times"]
     assert sum(address.startswith("data:image/png") for address in found.addresses) == 2
     text = "".join(found.text)
     assert "lean-newton-euler" in text and "93n-108 (78)" in text and "Table 5.3" in text  # published beside compiled
     assert {"play", "scrub", "cursor", "view", "sliders"} <= set(found.places)
-    for words in ("lower [rad]", "velocity [rad/s]", "armature [kg m^2]", "total mass", "time per state", "Warnings (", "Mass matrix M"):
+    for words in ("lower [rad]", "velocity [rad/s]", "armature [kg m^2]", "total mass", "time per state", "Warnings (",
+                  "Mass matrix M"):
         assert words in text
     assert not [words for words in ("What is doubtful", "known mass", "nothing idle") if words in text]
 
@@ -112,7 +118,8 @@ def test_names_cannot_break_the_page(outlines):
     found = outlines("odd")
     assert json.loads(found.scripts["scene"])["name"] == "</script><b>odd & 'name'"
     assert "</script><b>odd & 'name'" in "".join(found.text)
-    assert "Here is the recursion of inverse dynamics" in "".join(found.text)  # a spherical joint has no Christoffel's symbols
+    # a spherical joint has no Christoffel's symbols
+    assert "Here is the recursion of inverse dynamics" in "".join(found.text)
     assert json.loads(embedded({"a": "<!--</script>"})) == {"a": "<!--</script>"} and "<!" not in embedded("<!--")
 
 
@@ -131,11 +138,16 @@ def test_what_does_not_move_has_a_page(tmp_path):
 
 
 def test_a_base_that_floats_is_held_for_reach_and_fall(tmp_path):
-    tree = cy.Mechanism.of("drone", [Body("world"), Body("hull", 1.0, inertia=np.eye(3)), Body("arm", 1.0, center=(0.3, 0, 0))],
-                           [Joint("free", "world", "hull", Floating()), Joint("hinge", "hull", "arm", Revolute((0.0, 1.0, 0.0)))])
+    tree = cy.Mechanism.of(
+        "drone",
+        [Body("world"), Body("hull", 1.0, inertia=np.eye(3)),
+         Body("arm", 1.0, center=(0.3, 0, 0))],
+        [Joint("free", "world", "hull", Floating()),
+         Joint("hinge", "hull", "arm", Revolute((0.0, 1.0, 0.0)))])
     found = Outline(write_report(tree, tmp_path).read_text(encoding="utf-8"))
     moved = json.loads(found.scripts["fall"])["q"]
-    assert np.shape(moved) == (401, 8) and np.ptp(np.array(moved)[:, :7], axis=0).max() == 0 and np.ptp(np.array(moved)[:, 7]) > 1
+    assert np.shape(moved) == (401, 8) and np.ptp(np.array(moved)[:, :7], axis=0).max() == 0 and np.ptp(
+        np.array(moved)[:, 7]) > 1
 
 
 def test_progress_is_shown_and_the_library_draws_on_no_screen(tmp_path, capsys, monkeypatch):
@@ -173,7 +185,9 @@ def test_the_scene_has_the_poses_of_the_mechanism(name):
         np.testing.assert_allclose(one, pose.matrix, atol=1e-13)
     main = next(frame for frame in data["frames"] if frame["main"])
     np.testing.assert_allclose(found[main["body"]] @ rows(main, "pose"), tree.pose(q, main_frame(tree)), atol=1e-12)
-    placed = [found[link["body"]] @ np.vstack([np.array(link["points"]).T, np.ones(len(link["points"]))]) for link in data["links"]]
+    placed = [
+        found[link["body"]]
+        @ np.vstack([np.array(link["points"]).T, np.ones(len(link["points"]))]) for link in data["links"]]
     for line in skeleton(tree, q).lines:  # links stay links wherever the joints are
         assert min(abs(p[:3].T - line.points).max() for p in placed if p.shape[1] == len(line.points)) < 2e-6
 
@@ -182,7 +196,8 @@ def test_sliders_stay_within_limits_and_leave_out_followers():
     data = scene(cy.load("panda_hand"))
     assert [s["place"] for s in data["sliders"]] == [*range(8)] and len(data["followers"]) == 1
     assert all(s["lower"] <= s["value"] <= s["upper"] and s["lower"] < s["upper"] for s in data["sliders"])
-    one_sided = Tree.of("t", [Body("a"), Body("b")], [Joint("j", "a", "b", Prismatic(), limits=Limits((2.0,), (np.inf,)))])
+    one_sided = Tree.of("t", [Body("a"), Body("b")],
+                        [Joint("j", "a", "b", Prismatic(), limits=Limits((2.0,), (np.inf,)))])
     slider, = scene(one_sided)["sliders"]
     assert slider["lower"] == 2.0 and np.isfinite(slider["upper"]) and slider["upper"] > 2.0
 
@@ -253,7 +268,8 @@ def read(node):
     if node.tag == "mfrac":
         return f"(({children[0]})/({children[1]}))"
     assert node.tag in ("math", "mrow"), node.tag
-    return re.sub(r"(cos|sin)(?!\()(\w+)", r"\1(\2)", f"{''.join(children)}" if node.tag == "math" else f"({''.join(children)})")
+    return re.sub(r"(cos|sin)(?!\()(\w+)", r"\1(\2)",
+                  f"{''.join(children)}" if node.tag == "math" else f"({''.join(children)})")
 
 
 def equations_of(html):
@@ -288,4 +304,5 @@ def test_signs_powers_fractions_and_dots_are_typeset():
     assert names == ["y"] and abs(value - (-0.7 / 3 + 2.5e-7 * 1.69 - np.sin(1.1))) < 1e-12
     assert 'accent="true"' in html and "<mo>·</mo><msup><mn>10</mn><mn>−7</mn></msup>" in html
     assert mathml.formula("M qdd = tau").count("<mi>") == 3
-    assert '<mi mathvariant="normal">c</mi><mn>2−3</mn>' in mathml.formula("c2m3") and "<mi>c</mi><mn>2x</mn>" in mathml.formula("c_2x")
+    assert '<mi mathvariant="normal">c</mi><mn>2−3</mn>' in mathml.formula(
+        "c2m3") and "<mi>c</mi><mn>2x</mn>" in mathml.formula("c_2x")

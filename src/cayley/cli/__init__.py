@@ -1,1 +1,4 @@
-"""The command line `cayley`: one module a command. What a command needs is imported when it runs, so that help and completion are quick."""
+"""The command line `cayley`: one module a command.
+
+What a command needs is imported when it runs, so that help and completion are quick.
+"""

@@ -1,7 +1,7 @@
 """The command `cayley`: what its commands are, and what becomes of errors.
 
-Exit codes: 0 done; 1 the answer is no, or something given is wrong (the message says what); 2 the command was not understood; 3 a fault
-of Cayley itself.
+Exit codes: 0 done; 1 the answer is no, or something given is wrong (the message says what); 2 the command was not
+understood; 3 a fault of Cayley itself.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ NUMBERS = {"ignore_unknown_options": True}  # -0.3 is a number, not an option
 
 app = typer.Typer(name="cayley", no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 COMMANDS: dict[str, Callable[..., None]] = {
-    "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts, "export": export,
-    "ik": inverse_kinematics, "simulate": simulate, "report": report}
+    "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts,
+    "export": export, "ik": inverse_kinematics, "simulate": simulate, "report": report}
 for name, command in COMMANDS.items():
     app.command(name, context_settings=NUMBERS if name == "ik" else {})(command)
 
@@ -46,11 +46,13 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def cayley_command(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     """Cayley, a compiler for robot mechanisms: numbers, equations, counts and code.
 
-    ROBOT is a name of the catalogue (`cayley robots`) or a .urdf, .xml (MJCF) or .toml file. Data come as JSON with `--json`.
+    ROBOT is a name of the catalogue (`cayley robots`) or a .urdf, .xml (MJCF) or .toml file. Data come as JSON with
+    `--json`.
 
     **Examples**
 
@@ -91,7 +93,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        _fail(f"this should not happen: {type(error).__name__}: {error}. CAYLEY_TRACEBACK=1 shows where; please report it", 3, error)
+        _fail(
+            f"this should not happen: {type(error).__name__}: {error}. CAYLEY_TRACEBACK=1 shows where; please report "
+            "it",
+            3, error)
 
 
 def _fail(message: str, code: int, error: Exception) -> None:

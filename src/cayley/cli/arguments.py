@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def completions(incomplete: str) -> list[str]:
     """Robots and files that begin so. The catalogue's folder is listed, not loaded: a shell does not wait."""
     from importlib.resources import files
-    names = sorted(entry.name[:-5] for entry in (files("cayley.model") / "catalogue").iterdir() if entry.name.endswith(".toml"))
+    names = sorted(entry.name[:-5] for entry in (files("cayley.model") / "catalogue").iterdir()
+                   if entry.name.endswith(".toml"))
     return [name for name in names if name.startswith(incomplete)] + list(_files(incomplete))
 
 
@@ -31,14 +32,17 @@ def _files(incomplete: str) -> Iterator[str]:
     if folder.is_dir():
         for entry in sorted(folder.iterdir()):
             shown = str(entry) + ("/" if entry.is_dir() else "")
-            if shown.startswith(incomplete) and (entry.is_dir() or entry.suffix.lower() in ENDINGS) and not entry.name.startswith("."):
+            if shown.startswith(incomplete) and (entry.is_dir()
+                                                 or entry.suffix.lower() in ENDINGS) and not entry.name.startswith("."):
                 yield shown
 
 
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", autocompletion=completions, show_default=False,
                                       help="A name of the catalogue, or a .urdf, .xml (MJCF) or .toml file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Frame = Annotated[str, typer.Option("--frame", show_default=False, help='The frame that counts; "tool" or the only end if not named.')]
+Frame = Annotated[
+    str,
+    typer.Option("--frame", show_default=False, help='The frame that counts; "tool" or the only end if not named.')]
 
 
 def load(name: str) -> Mechanism:
@@ -56,7 +60,8 @@ def load(name: str) -> Mechanism:
 def check_moves(arm: Mechanism) -> None:
     """Refuse what has no joint that moves: it has no motion, and no operation to count."""
     if not arm.nv:
-        raise ModelError(f"no joint of {arm.name} moves: there is no motion to compute (cayley info shows what there is)")
+        raise ModelError(
+            f"no joint of {arm.name} moves: there is no motion to compute (cayley info shows what there is)")
 
 
 def end_frame(arm: Mechanism, name: str) -> str:
@@ -74,7 +79,8 @@ def numbers(text: str | list[str], count: int, what: str) -> np.ndarray:
     import numpy as np
     words = (text if isinstance(text, str) else " ".join(text)).replace(",", " ").split()
     if len(words) != count:
-        raise typer.BadParameter(f"{what} is {_counted(count)}, with commas or spaces between; {_counted(len(words))} found")
+        raise typer.BadParameter(
+            f"{what} is {_counted(count)}, with commas or spaces between; {_counted(len(words))} found")
     return np.array([_number(word, what) for word in words])
 
 

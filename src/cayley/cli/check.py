@@ -18,8 +18,8 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=co
           json: Json = False) -> None:
     """Read a file and explain every problem, with its line. Exit code 1 if it cannot be used.
 
-    Links and joints of URDF and tables of TOML are read one by one, so that one mistake does not hide another. MuJoCo, which reads MJCF,
-    stops at the first.
+    Links and joints of URDF and tables of TOML are read one by one, so that one mistake does not hide another. MuJoCo,
+    which reads MJCF, stops at the first.
 
     **Examples**
 

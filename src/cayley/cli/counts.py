@@ -15,18 +15,22 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
-PUBLISHED = {"hollerbach-4x4": "Hollerbach 4x4 [14]", "hollerbach-3x3": "Hollerbach 3x3 [14]", "luh-walker-paul": "Luh et al. [14]",
-             "kane": "Angeles et al. [45]", "tensor-newton-euler": "Algorithm 5.6", "augmented-links": "Algorithm 5.7, Table 5.2"}
+PUBLISHED = {
+    "hollerbach-4x4": "Hollerbach 4x4 [14]", "hollerbach-3x3": "Hollerbach 3x3 [14]",
+    "luh-walker-paul": "Luh et al. [14]", "kane": "Angeles et al. [45]", "tensor-newton-euler": "Algorithm 5.6",
+    "augmented-links": "Algorithm 5.7, Table 5.2"}
 
 
-def counts(robot: Robot,
-           function: Annotated[str, typer.Option("--function", metavar="NAME", help=f"One of {', '.join(FUNCTIONS)}.")] = FUNCTIONS[0],
-           tables: Annotated[bool, typer.Option("--tables", help="Also the published tables, counted again for as many joints.")] = False,
+def counts(robot: Robot, function: Annotated[
+    str, typer.Option("--function", metavar="NAME", help=f"One of {', '.join(FUNCTIONS)}.")] = FUNCTIONS[0],
+           tables: Annotated[
+               bool,
+               typer.Option("--tables", help="Also the published tables, counted again for as many joints.")] = False,
            json: Json = False) -> None:
     """Multiplications and additions of a robot's dynamics by every method.
 
-    The counts are of the compiled code for this robot: zeros, ones and shared terms are gone. The published formulas are for any robot
-    with as many revolute joints.
+    The counts are of the compiled code for this robot: zeros, ones and shared terms are gone. The published formulas
+    are for any robot with as many revolute joints.
 
     **Examples**
 
@@ -59,7 +63,8 @@ def method_counts(arm: Mechanism, function: str) -> list[dict[str, Any]]:
     """The operations of each method, or why it cannot be used."""
     from cayley.dynamics.accounting.published import TABLE_53
     from cayley.errors import UnsupportedError
-    compute, rows = getattr(arm, function), []
+    compute = getattr(arm, function)
+    rows = []
     for name, method in compute.methods.items():
         row: dict[str, Any] = {"method": name, "source": method.source}
         try:
@@ -71,8 +76,9 @@ def method_counts(arm: Mechanism, function: str) -> list[dict[str, Any]]:
                        square_roots=found.square_roots, trigonometric=found.trigonometric)
         if function == "inverse_dynamics" and name in PUBLISHED:
             formula = TABLE_53[PUBLISHED[name]]
-            row["published"] = {"multiplications": formula.multiplications(arm.nv), "additions": formula.additions(arm.nv),
-                                "formulas": [str(formula.multiplications), str(formula.additions)]}
+            row["published"] = {
+                "multiplications": formula.multiplications(arm.nv), "additions": formula.additions(arm.nv),
+                "formulas": [str(formula.multiplications), str(formula.additions)]}
         rows.append(row)
     return rows
 
@@ -88,8 +94,11 @@ def table_data(table: OperationTable) -> dict[str, Any]:
         return {"multiplications": found.multiplications(table.n), "additions": found.additions(table.n),
                 "formulas": [str(found.multiplications), str(found.additions)]}
 
-    return {"title": table.title, "n": table.n, "notes": table.notes,
-            "rows": {row: {column: figures(found) for column, found in columns.items()} for row, columns in table.rows.items()}}
+    return {
+        "title": table.title, "n": table.n, "notes": table.notes, "rows": {
+            row: {column: figures(found)
+                  for column, found in columns.items()}
+            for row, columns in table.rows.items()}}
 
 
 def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
@@ -108,7 +117,8 @@ def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
         lines.append((row["method"], *map(str, figures + (beside if with_published else []))))
     console = output()
     print_table(console, Table(f"{function.replace('_', ' ').capitalize()} of {arm.name}", columns, tuple(lines)))
-    console.print("M products, quotients and roots; A sums; F angles of which the sine and cosine are taken.", style="dim")
+    console.print("M products, quotients and roots; A sums; F angles of which the sine and cosine are taken.",
+                  style="dim")
     if with_published:
         console.print(f"Published: Balafoutis & Patel, Table 5.3, any arm of {arm.nv} revolute joints.", style="dim")
     if refused:
@@ -121,4 +131,6 @@ def refusals(reasons: dict[str, str]) -> list[str]:
     >>> refusals({"kane": "it branches", "renaud": "it slides", "waters": "it branches"})
     ['kane, waters: it branches', 'renaud: it slides']
     """
-    return [f"{', '.join(m for m, why in reasons.items() if why == reason)}: {reason}" for reason in dict.fromkeys(reasons.values())]
+    return [
+        f"{', '.join(m for m, why in reasons.items() if why == reason)}: {reason}"
+        for reason in dict.fromkeys(reasons.values())]

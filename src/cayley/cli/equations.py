@@ -11,12 +11,14 @@ from cayley.cli.arguments import Json, Robot, load
 from cayley.cli.terminal import literal, output, working, write_json
 
 
-def equations(robot: Robot,
-              symbols: Annotated[bool, typer.Option("--symbols", help="Letters for masses and lengths instead of their numbers.")] = False,
-              latex: Annotated[bool, typer.Option("--latex", help="LaTeX instead of plain text.")] = False,
-              destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
-                                                               help="Write into a file instead.")] = None,
-              json: Json = False) -> None:
+def equations(
+        robot: Robot, symbols: Annotated[
+            bool, typer.Option("--symbols", help="Letters for masses and lengths instead of their numbers.")] = False,
+        latex: Annotated[bool, typer.Option("--latex", help="LaTeX instead of plain text.")] = False,
+        destination: Annotated[
+            Path | None,
+            typer.Option("--output", metavar="FILE", show_default=False, help="Write into a file instead.")] = None,
+        json: Json = False) -> None:
     """The equations of motion M(q) qdd + V(q, qd) + G(q) = tau.
 
     What would be too long to read is written by way of numbered intermediate values.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
     from cayley.mechanism import Mechanism
 
-OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces", "coriolis_matrix",
-                "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum")
+OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces",
+                "coriolis_matrix", "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum")
 OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "twist": ("axes",)}
 FUNCTIONS = (*OF_THE_ROBOT, *OF_A_FRAME)
 
@@ -44,21 +44,27 @@ def _function_completions(incomplete: str) -> list[str]:
 
 
 def export(robot: Robot,
-           function: Annotated[str, typer.Option("--function", metavar="NAME", autocompletion=_function_completions,
-                                                 help=f"One of {', '.join(FUNCTIONS)}.")] = "inverse_dynamics",
+           function: Annotated[str,
+                               typer.Option("--function", metavar="NAME", autocompletion=_function_completions,
+                                            help=f"One of {', '.join(FUNCTIONS)}.")] = "inverse_dynamics",
            language: Annotated[Language, typer.Option("--language", help="What to write.")] = Language.c,
-           destination: Annotated[Path | None, typer.Option("--output", metavar="DIR", show_default=False,
-                                                            help="Folder for the files; without it the text is printed.")] = None,
-           name: Annotated[str, typer.Option("--name", show_default=False, help="What it is called; ROBOT_FUNCTION if not said.")] = "",
-           method: Annotated[str, typer.Option("--method", show_default=False,
-                                               help="A published method (`cayley counts`), if not the default.")] = "",
+           destination: Annotated[Path | None,
+                                  typer.Option("--output", metavar="DIR", show_default=False,
+                                               help="Folder for the files; without it the text is printed.")] = None,
+           name: Annotated[
+               str,
+               typer.Option("--name", show_default=False, help="What it is called; ROBOT_FUNCTION if not said.")] = "",
+           method: Annotated[str,
+                             typer.Option("--method", show_default=False,
+                                          help="A published method (`cayley counts`), if not the default.")] = "",
            precision: Annotated[Precision, typer.Option("--precision", help="Of C and CUDA.")] = Precision.double,
-           frame: Frame = "",
-           axes: Annotated[str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
+           frame: Frame = "", axes: Annotated[
+               str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
            json: Json = False) -> None:
     """Write a function of a robot as C99, CUDA, Python or LaTeX.
 
-    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. Python needs only its own math module.
+    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. Python needs only its own
+    math module.
 
     **Examples**
 
@@ -78,8 +84,10 @@ def export(robot: Robot,
             (destination / file).write_text(text, encoding="utf-8")
     if json:
         operations = kernel.operations()
-        return write_json({"robot": arm.name, "function": function, "language": language.value, "operations": vars(operations),
-                           "files": {str(destination / file) if destination else file: text for file, text in files.items()}})
+        return write_json({
+            "robot": arm.name, "function": function, "language": language.value, "operations": vars(operations),
+            "files": {str(destination / file) if destination else file: text
+                      for file, text in files.items()}})
     if destination is None:
         return typer.echo("\n".join(files.values()), nl=False)
     for file in files:
@@ -127,5 +135,15 @@ def _document(title: str, latex: str) -> str:
     """A document that LaTeX can set as it is; long lists of equations may be broken between pages."""
     body = latex.replace("{aligned}", "{align*}")
     heading = title.replace("_", r"\_")
-    return (r"\documentclass{article}" "\n" r"\usepackage{amsmath}" "\n" r"\allowdisplaybreaks" "\n" r"\begin{document}" "\n"
-            rf"\section*{{{heading}}}" f"\n{body}\n" r"\end{document}" "\n")
+    return (r"\documentclass{article}"
+            "\n"
+            r"\usepackage{amsmath}"
+            "\n"
+            r"\allowdisplaybreaks"
+            "\n"
+            r"\begin{document}"
+            "\n"
+            rf"\section*{{{heading}}}"
+            f"\n{body}\n"
+            r"\end{document}"
+            "\n")

@@ -19,21 +19,25 @@ if TYPE_CHECKING:
 
 def inverse_kinematics(
     robot: Robot,
-    pose: Annotated[list[str] | None, typer.Argument(metavar="POSE", show_default=False,
-                                                     help="x y z roll pitch yaw, or the 16 numbers of a 4x4 matrix by rows.")] = None,
-    of: Annotated[str, typer.Option("--of", metavar="Q", show_default=False, help="The pose at this configuration, instead.")] = "",
+    pose: Annotated[list[str] | None,
+                    typer.Argument(metavar="POSE", show_default=False,
+                                   help="x y z roll pitch yaw, or the 16 numbers of a 4x4 matrix by rows.")] = None,
+    of: Annotated[
+        str,
+        typer.Option("--of", metavar="Q", show_default=False, help="The pose at this configuration, instead.")] = "",
     frame: Frame = "",
     every: Annotated[bool, typer.Option("--all", help="All solutions, in closed form.")] = False,
     task: Annotated[str, typer.Option("--task", help='What counts: "pose", "position" or "orientation".')] = "pose",
-    start: Annotated[str, typer.Option("--start", metavar="Q", show_default=False, help="Where the search begins.")] = "",
+    start: Annotated[str,
+                     typer.Option("--start", metavar="Q", show_default=False, help="Where the search begins.")] = "",
     ignore_limits: Annotated[bool, typer.Option("--ignore-limits", help="Joints may go beyond their limits.")] = False,
     degrees: Annotated[bool, typer.Option("--degrees", help="Print angles in degrees.")] = False,
     json: Json = False,
 ) -> None:
     """Inverse kinematics: the configuration, or all of them, that reach a pose.
 
-    The pose is in the root's frame, in metres and radians (30deg is an angle in degrees); roll, pitch and yaw turn about the fixed x, then
-    y, then z axis. Exit code 1 if no configuration reaches it.
+    The pose is in the root's frame, in metres and radians (30deg is an angle in degrees); roll, pitch and yaw turn
+    about the fixed x, then y, then z axis. Exit code 1 if no configuration reaches it.
 
     **Examples**
 
@@ -55,12 +59,14 @@ def inverse_kinematics(
         found = arm.inverse_kinematics(target, chosen, task=task, limits=not ignore_limits,
                                        start=numbers(start, arm.nq, "a start") if start else None)
     if json:
-        write_json({"robot": arm.name, "frame": chosen, "target": target, "status": found.status, "reason": found.reason, "q": found.q,
-                    "residual": found.residual, "position_error": found.position_error, "angle_error": found.angle_error,
-                    "smallest_singular_value": found.smallest_singular_value})
+        write_json({
+            "robot": arm.name, "frame": chosen, "target": target, "status": found.status, "reason": found.reason,
+            "q": found.q, "residual": found.residual, "position_error": found.position_error,
+            "angle_error": found.angle_error, "smallest_singular_value": found.smallest_singular_value})
     if not found.solved:
-        raise UnreachableError(f"no configuration of {arm.name} found that brings {chosen!r} there: {found.reason}; the nearest misses it "
-                               f"by {found.position_error:.3g} m and {found.angle_error:.3g} rad")
+        raise UnreachableError(
+            f"no configuration of {arm.name} found that brings {chosen!r} there: {found.reason}; the nearest misses it "
+            f"by {found.position_error:.3g} m and {found.angle_error:.3g} rad")
     if not json:
         print_solutions(arm, [("", found.q, True, float(found.residual))], degrees)
 
@@ -78,7 +84,8 @@ def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) ->
     if len(words) == 3 and task == "position":
         words += ["0"] * 3
     if len(words) not in (6, 16):
-        raise typer.BadParameter(f"a pose is x y z roll pitch yaw, or 16 numbers (or x y z with --task position), not {len(words)} numbers")
+        raise typer.BadParameter(
+            f"a pose is x y z roll pitch yaw, or 16 numbers (or x y z with --task position), not {len(words)} numbers")
     values = numbers(words, len(words), "the pose")
     if len(values) == 16:
         matrix = values.reshape(4, 4)
@@ -88,7 +95,8 @@ def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) ->
             raise GeometryError(f"the 16 numbers are not a pose: {error}") from error
         return matrix
     made = np.eye(4)
-    made[:3, 3], made[:3, :3] = values[:3], matrix_from_roll_pitch_yaw(values[3:])
+    made[:3, 3] = values[:3]
+    made[:3, :3] = matrix_from_roll_pitch_yaw(values[3:])
     return made
 
 
@@ -96,12 +104,15 @@ def _all(arm: Mechanism, target: np.ndarray, frame: str, degrees: bool, json: bo
     found = arm.all_inverse_kinematics(target, frame)
     rows = [(str(branch), q, bool(inside), float(residual)) for branch, q, inside, residual, there in
             zip(found.branches, found.q, found.within_limits, found.residual, found.found, strict=True) if there]
-    continua = [str(replace(c, solution=c.solution + 1)) for c in found.continua.get((), ())]  # counted from 1, as they are printed
+    # counted from 1, as they are printed
+    continua = [str(replace(c, solution=c.solution + 1)) for c in found.continua.get((), ())]
     if json:
-        write_json({"robot": arm.name, "frame": frame, "target": target, "status": found.status, "continua": continua,
-                    "solutions": [{"branch": b, "q": q, "within_limits": inside, "residual": r} for b, q, inside, r in rows]})
+        write_json({
+            "robot": arm.name, "frame": frame, "target": target, "status": found.status, "continua": continua,
+            "solutions": [{"branch": b, "q": q, "within_limits": inside, "residual": r} for b, q, inside, r in rows]})
     if not rows:
-        raise UnreachableError(f"no configuration of {arm.name} brings {frame!r} there: it is beyond the reach of the arm")
+        raise UnreachableError(
+            f"no configuration of {arm.name} brings {frame!r} there: it is beyond the reach of the arm")
     if not json:
         print_solutions(arm, rows, degrees)
         for line in continua:
@@ -109,7 +120,8 @@ def _all(arm: Mechanism, target: np.ndarray, frame: str, degrees: bool, json: bo
         if found.task == "position":
             output().print("The arm has no choice of orientation: only the position was asked.", style="dim")
     if not found.within_limits.any():
-        raise UnreachableError(f"every configuration of {arm.name} that brings {frame!r} there is outside the limits of its joints")
+        raise UnreachableError(
+            f"every configuration of {arm.name} that brings {frame!r} there is outside the limits of its joints")
 
 
 def print_solutions(arm: Mechanism, rows: list[tuple[str, Any, bool, float]], degrees: bool) -> None:
@@ -117,7 +129,8 @@ def print_solutions(arm: Mechanism, rows: list[tuple[str, Any, bool, float]], de
     import numpy as np
 
     from cayley.model.coordinate_labels import coordinate_labels
-    console, labels = output(), coordinate_labels(arm)
+    console = output()
+    labels = coordinate_labels(arm)
     scale = np.array([180 / np.pi if degrees and unit == "rad" else 1.0 for _, unit in labels])
     units = dict.fromkeys("deg" if degrees and unit == "rad" else unit or "1" for _, unit in labels)
     digits = 3 if degrees else 5
@@ -125,5 +138,6 @@ def print_solutions(arm: Mechanism, rows: list[tuple[str, Any, bool, float]], de
         title = f"[bold cyan]{number}[/]  {branch}" if branch else f"[bold]{literal(arm.name)}[/]"
         remark = "" if inside else "  [yellow]outside the limits[/]"
         console.print(f"{title}{remark}  [dim]residual {residual:.1g}[/]")
-        console.print("   " + " ".join(f"{x:{digits + 6}.{digits}f}" for x in np.round(np.asarray(q) * scale, digits) + 0.0))
+        console.print("   " + " ".join(f"{x:{digits + 6}.{digits}f}"
+                                       for x in np.round(np.asarray(q) * scale, digits) + 0.0))
     console.print(f"[dim]({literal(', '.join(name for name, _ in labels))}) in {', '.join(units)}[/]")

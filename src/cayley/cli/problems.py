@@ -1,6 +1,7 @@
 """Everything that is wrong with the description of a mechanism, not only what stops its reader first.
 
-If a file cannot be read, its parts are read alone: each in a document of its own, at its old line, with bare neighbours to hold on to.
+If a file cannot be read, its parts are read alone: each in a document of its own, at its old line, with bare neighbours
+to hold on to.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _LINE = re.compile(r"line (\d+)")
 
 @dataclass(frozen=True)
 class Problems:
-    """What forbids the use of a file, what is doubtful, and in a line what was read; `all_found` unless a reader stopped early."""
+    """What forbids the use of a file, what is doubtful, and in a line what was read; `all_found` unless a reader
+    stopped early.
+    """
 
     errors: list[str]
     warnings: list[str]
@@ -98,7 +101,8 @@ def _error(read: Callable[[Any], Any], text: str) -> list[str]:
 def _urdf_errors(path: Path) -> Iterator[list[str]]:
     """Of who names whom, and of the links and joints one by one."""
     robot = read_xml(path)
-    links, joints = robot.all("link"), robot.all("joint")
+    links = robot.all("link")
+    joints = robot.all("joint")
     named = [*map(_bare, links), *map(_only_ends, joints)]
     for parts in chain([named], ([link] for link in links), ([*_ends(joint), joint] for joint in joints)):
         errors = _error(load_urdf, _document(robot, parts))
@@ -106,7 +110,8 @@ def _urdf_errors(path: Path) -> Iterator[list[str]]:
 
 
 def _bare(link: Element) -> Element:
-    return replace(link, attributes={key: link.attributes[key] for key in link.attributes if key == "name"}, children=[])
+    return replace(link, attributes={key: link.attributes[key]
+                                     for key in link.attributes if key == "name"}, children=[])
 
 
 def _only_ends(joint: Element) -> Element:
@@ -148,9 +153,10 @@ class Block(NamedTuple):
 
 
 def _toml_errors(path: Path) -> Iterator[list[str]]:
-    """Of what stands above the tables, of who names whom, and of the tables of bodies, joints and frames one by one. Joints that follow
-    others, loops and tables [dh] are left to the reading of the whole."""
-    data, lines = document(path).data, decoded(str(path), read_bytes(path)).split("\n")
+    """Of what stands above the tables, of who names whom, and of the tables of bodies, joints and frames one by one.
+    Joints that follow others, loops and tables [dh] are left to the reading of the whole."""
+    data = document(path).data
+    lines = decoded(str(path), read_bytes(path)).split("\n")
     blocks = list(_blocks(lines))
     parts = [block for block in blocks if block.kind in NEIGHBOURS]
     if not parts or "dh" in data or blocks[0].first == 0 or not all(_is_table(data, block) for block in parts):

@@ -1,4 +1,6 @@
-"""A program as a Python function of lists of floats that needs nothing but `math`: for readers, and for machines without NumPy."""
+"""A program as a Python function of lists of floats that needs nothing but `math`: for readers, and for machines
+without NumPy.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,18 @@ def python_text(program: Program, name: str) -> str:
     from sympy.printing.pycode import PythonCodePrinter
     spelled = PythonCodePrinter({"fully_qualified_modules": True}).doprint
     found = equations(program, shared=True)
-    taken = {str(symbol) for symbol, _ in found.lines} | {str(s) for value in found.inputs.values() for s in _flat(value)}
+    taken = {str(symbol)
+             for symbol, _ in found.lines} | {str(s)
+                                              for value in found.inputs.values()
+                                              for s in _flat(value)}
     parameters: dict[str, str] = {}
     reserved = {*keyword.kwlist, "math", name}
     for variable in program.inputs:
         own = set() if variable.shape else {str(found.inputs[variable.name])}
         parameters[variable.name] = identifier(variable.name, reserved, (taken - own) | {*parameters.values()})
-    lines = [f"{_nested(list(map(str, _flat(found.inputs[v.name]))), v.shape)} = {parameters[v.name]}" for v in program.inputs
-             if v.shape or str(found.inputs[v.name]) != parameters[v.name]]
+    lines = [
+        f"{_nested(list(map(str, _flat(found.inputs[v.name]))), v.shape)} = {parameters[v.name]}"
+        for v in program.inputs if v.shape or str(found.inputs[v.name]) != parameters[v.name]]
     lines += [f"{symbol} = {spelled(expression)}" for symbol, expression in found.lines]
     results = [identifier(v.name, reserved, taken | {*parameters.values()}) for v in program.outputs]
     for variable, result in zip(program.outputs, results, strict=True):

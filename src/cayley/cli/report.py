@@ -18,7 +18,8 @@ def report(robot: Robot,
            destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
                                                             help="The file; ROBOT_report.html if not said.")] = None,
            json: Json = False) -> None:
-    """Write one HTML file about a robot that needs no network: the robot in 3-D, workspace, equations, counts, timings, a fall.
+    """Write one HTML file about a robot that needs no network: the robot in 3-D, workspace, equations, counts, timings,
+    a fall.
 
     **Examples**
 

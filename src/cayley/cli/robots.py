@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cayley.model.tree import Tree
 
 
-def robots(fixtures: Annotated[bool, typer.Option("--fixtures", help="The small mechanisms of the test fixtures instead.")] = False,
+def robots(fixtures: Annotated[
+    bool, typer.Option("--fixtures", help="The small mechanisms of the test fixtures instead.")] = False,
            json: Json = False) -> None:
     """The robots of the catalogue.
 
@@ -81,7 +82,8 @@ def info(robot: Robot,
     drawn = draw(arm, picture) if picture else None
     if json:
         return write_json({**described(arm), **({"picture": str(drawn)} if drawn else {})})
-    console, report = output(), arm.report()
+    console = output()
+    report = arm.report()
     console.print(f"[bold]{literal(arm.name)}[/]" + (f"  [dim]{literal(arm.source)}[/]" if arm.source else ""))
     console.print(report.heading.rpartition(": ")[2])
     console.print()
@@ -107,11 +109,12 @@ def draw(arm: Mechanism, path: Path) -> Path:
 
 def described(arm: Mechanism) -> dict[str, Any]:
     """All of a mechanism as data."""
-    joints = [{"name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": j.motion.keys.get("axis"),
-               "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,
-               "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous, "coulomb": j.friction.coulomb,
-               "reflected_inertia": j.rotor.reflected, "follows": j.mimic.joint if j.mimic else None}
-              for j, own in zip(arm.joints, arm.q_slices, strict=True)]
+    joints = [{
+        "name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": j.motion.keys.get("axis"),
+        "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,
+        "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous,
+        "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected,
+        "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
     return {**_summary(arm), "gravity": arm.gravity, "bodies": bodies, "joints": joints,
             "frames": [{"name": f.name, "body": f.body, "pose": f.pose} for f in arm.frames],

@@ -18,24 +18,38 @@ if TYPE_CHECKING:
 def simulate(
     robot: Robot,
     time: Annotated[float, typer.Option("--time", metavar="SECONDS", help="How long.")] = 2.0,
-    q: Annotated[str, typer.Option("--q", metavar="Q", show_default=False, help="Where it starts; zero, or mid-range, if not said.")] = "",
-    qd: Annotated[str, typer.Option("--qd", metavar="QD", show_default=False, help="How fast it starts; at rest if not said.")] = "",
-    tau: Annotated[str, typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces; none if not said.")] = "",
-    limits: Annotated[str, typer.Option("--limits", help="Stops: inelastic, elastic, or a coefficient of restitution; or end there, or "
-                                          "ignore them.")] = "inelastic",
-    include: Annotated[str, typer.Option("--include", metavar="PARTS", show_default=False,
-                                         help='Of the drives: "armature", "friction", or "armature,friction".')] = "",
+    q: Annotated[str,
+                 typer.Option("--q", metavar="Q", show_default=False,
+                              help="Where it starts; zero, or mid-range, if not said.")] = "",
+    qd: Annotated[
+        str,
+        typer.Option("--qd", metavar="QD", show_default=False, help="How fast it starts; at rest if not said.")] = "",
+    tau: Annotated[
+        str,
+        typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces; none if not said.")] = "",
+    limits: Annotated[
+        str,
+        typer.
+        Option("--limits", help="Stops: inelastic, elastic, or a coefficient of restitution; or end there, or "
+               "ignore them.")] = "inelastic",
+    include: Annotated[str,
+                       typer.Option("--include", metavar="PARTS", show_default=False,
+                                    help='Of the drives: "armature", "friction", or "armature,friction".')] = "",
     samples: Annotated[int, typer.Option("--samples", min=2, help="How many states are kept, evenly in time.")] = 201,
-    method: Annotated[str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", show_default=False,
-                                              help="Coordinates, velocities and energy as a picture.")] = None,
-    save: Annotated[Path | None, typer.Option("--save", metavar="FILE", show_default=False, help="All of it as an .npz file.")] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
+    plot: Annotated[Path | None,
+                    typer.Option("--plot", metavar="FILE", show_default=False,
+                                 help="Coordinates, velocities and energy as a picture.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", show_default=False, help="All of it as an .npz file.")] = None,
     json: Json = False,
 ) -> None:
     """Let a robot move under gravity and joint forces, and say what happened.
 
-    Q, QD and TAU are numbers between commas or spaces; 30deg is an angle in degrees. Exit code 1 if the motion could not be followed to
-    its end; what was found until then is kept.
+    Q, QD and TAU are numbers between commas or spaces; 30deg is an angle in degrees. Exit code 1 if the motion could
+    not be followed to its end; what was found until then is kept.
 
     **Examples**
 
@@ -54,7 +68,8 @@ def simulate(
     arm = arm.including(*include.replace(",", " ").split()) if include else arm
     if not (np.isfinite(time) and time > 0):
         raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
-    state = numbers(q, arm.nq, "q") if q else configurations(arm, None)[-1], numbers(qd, arm.nv, "qd") if qd else np.zeros(arm.nv)
+    state = numbers(q, arm.nq, "q") if q else configurations(arm, None)[-1], numbers(qd, arm.nv,
+                                                                                     "qd") if qd else np.zeros(arm.nv)
     found = run(arm, *state, tau=numbers(tau, arm.nv, "tau") if tau else None, times=np.linspace(0.0, time, samples),
                 limits=_limits(limits), method=method)
     files = _written(found, plot, save)
@@ -86,10 +101,11 @@ def _written(found: Trajectory, plot: Path | None, save: Path | None) -> list[Pa
 
 
 def _data(found: Trajectory) -> dict[str, Any]:
-    return {"robot": found.name, "status": found.status, "message": found.message, "t": found.t, "q": found.q, "qd": found.qd,
-            "tau": found.tau, "coordinates": found.coordinates, "velocities": found.velocities, "kinetic": found.kinetic,
-            "potential": found.potential, "work": found.work, "energy_drift": found.energy_drift,
-            "happened": [occurrence._asdict() for occurrence in found.happened], "facts": dict(found.facts)}
+    return {
+        "robot": found.name, "status": found.status, "message": found.message, "t": found.t, "q": found.q,
+        "qd": found.qd, "tau": found.tau, "coordinates": found.coordinates, "velocities": found.velocities,
+        "kinetic": found.kinetic, "potential": found.potential, "work": found.work, "energy_drift": found.energy_drift,
+        "happened": [occurrence._asdict() for occurrence in found.happened], "facts": dict(found.facts)}
 
 
 def _print(found: Trajectory, files: list[Path]) -> None:
@@ -103,7 +119,8 @@ def _print(found: Trajectory, files: list[Path]) -> None:
     for (name, unit), values in zip(found.coordinates, found.q.T, strict=True):
         table.add_row(f"{literal(name)} [dim]\\[{unit or '1'}][/]", *_figures(values))
     table.add_section()
-    for name, values in (("kinetic energy", found.kinetic), ("potential energy", found.potential), ("work", found.work)):
+    for name, values in (("kinetic energy", found.kinetic), ("potential energy", found.potential), ("work",
+                                                                                                    found.work)):
         table.add_row(f"{name} [dim]\\[J][/]", *_figures(values))
     console.print(table)
     drift = float(abs(found.energy_drift).max())

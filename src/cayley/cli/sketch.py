@@ -10,16 +10,19 @@ from cayley.drawing.skeleton import skeleton
 from cayley.drawing.views import view_of
 from cayley.model.tree import Tree
 
-_AZIMUTH, _ELEVATION = np.radians(-60.0), np.radians(22.0)
+_AZIMUTH = np.radians(-60.0)
+_ELEVATION = np.radians(22.0)
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of one letter, by rows
 
 
 def sketch(tree: Tree, q: np.ndarray, *, columns: int = 26, rows: int = 11) -> str:
     """The stick figure at a configuration (nq), joints as small squares, in so many letters at most."""
-    figure, rows_of_view = skeleton(tree, q), view_of(tree).rows
+    figure = skeleton(tree, q)
+    rows_of_view = view_of(tree).rows
     axes = rows_of_view if len(rows_of_view) == 2 else _screen_axes()
     points = figure.points @ axes.T
-    low, size = points.min(axis=0), np.ptp(points, axis=0)
+    low = points.min(axis=0)
+    size = np.ptp(points, axis=0)
     scale = min((2 * columns - 5) / max(size[0], 1e-9), (4 * rows - 5) / max(size[1], 1e-9))
     shape = np.ceil((size * scale + 5) / (2, 4)).astype(int)
     dots = np.zeros((4 * shape[1], 2 * shape[0]), dtype=bool)
@@ -38,7 +41,10 @@ def sketch(tree: Tree, q: np.ndarray, *, columns: int = 26, rows: int = 11) -> s
 def _screen_axes() -> np.ndarray:
     """To the right and up on the screen, as rows."""
     right = np.array([-np.sin(_AZIMUTH), np.cos(_AZIMUTH), 0.0])
-    towards = np.array([np.cos(_AZIMUTH) * np.cos(_ELEVATION), np.sin(_AZIMUTH) * np.cos(_ELEVATION), np.sin(_ELEVATION)])
+    towards = np.array([
+        np.cos(_AZIMUTH) * np.cos(_ELEVATION),
+        np.sin(_AZIMUTH) * np.cos(_ELEVATION),
+        np.sin(_ELEVATION)])
     return np.stack([right, np.cross(towards, right)])
 
 

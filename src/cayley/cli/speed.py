@@ -36,10 +36,14 @@ class Speed:
 
 def measure(arm: Mechanism, states: tuple[np.ndarray, ...]) -> Speed:
     """The medians of a few rounds, all on the same states (count, ...)."""
-    kernel, one, count = arm.inverse_dynamics, [x[0].copy() for x in states], len(states[0])
-    out, some = np.empty((count, arm.nv)), [x[:VECTORISED] for x in states]
+    kernel = arm.inverse_dynamics
+    one = [x[0].copy() for x in states]
+    count = len(states[0])
+    out = np.empty((count, arm.nv))
+    some = [x[:VECTORISED] for x in states]
     found = Speed({"the Python text on NumPy arrays, one state": seconds(lambda: kernel.reference(*one))})
-    found.seconds[f"its graph in NumPy, {VECTORISED:,} states at once"] = seconds(lambda: kernel.evaluate(cy.NUMPY, *some)) / VECTORISED
+    found.seconds[f"its graph in NumPy, {VECTORISED:,} states at once"] = seconds(
+        lambda: kernel.evaluate(cy.NUMPY, *some)) / VECTORISED
     _pinocchio(arm, states, found)
     found.seconds["Cayley, one state"] = seconds(lambda: kernel(*one))
     found.seconds[f"Cayley, {count:,} states at once"] = seconds(lambda: kernel(*states, out=out)) / count
@@ -77,13 +81,16 @@ def _pinocchio(arm: Mechanism, states: tuple[np.ndarray, ...], found: Speed) -> 
     except (CayleyError, ValueError) as error:
         found.notes.append(f"Pinocchio is not compared: {error}")
         return
-    data, (q, qd, qdd) = model.createData(), (np.ascontiguousarray(x[:, order]) for x in states)
-    expected, largest = arm.inverse_dynamics(*[x[:50] for x in states])[:, order], 0.0
+    data = model.createData()
+    q, qd, qdd = (np.ascontiguousarray(x[:, order]) for x in states)
+    expected = arm.inverse_dynamics(*[x[:50] for x in states])[:, order]
+    largest = 0.0
     for k in range(50):
         largest = max(largest, float(np.abs(pinocchio.rnea(model, data, q[k], qd[k], qdd[k]) - expected[k]).max()))
     difference = largest / max(1.0, float(np.abs(expected).max()))
     if difference > 1e-9:
-        found.notes.append(f"Pinocchio is not compared: its forces differ by {difference:.1g}; it may have read another robot")
+        found.notes.append(
+            f"Pinocchio is not compared: its forces differ by {difference:.1g}; it may have read another robot")
         return
     one = (q[0], qd[0], qdd[0])
     found.seconds["Pinocchio, one state"] = seconds(lambda: pinocchio.rnea(model, data, *one))

@@ -1,4 +1,6 @@
-"""Tables that fit the terminal: those with many columns are written in several parts, each beginning with the first columns again."""
+"""Tables that fit the terminal: those with many columns are written in several parts, each beginning with the first
+columns again.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ def grid(title: str = "", **options: Any) -> RichTable:
     """An empty table in the house style: a rule under the headings, two blanks between columns, no box."""
     from rich import box
     from rich.table import Table
-    return Table(title=unstyled(title) if title else None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
-                 header_style="cyan", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)
+    return Table(title=unstyled(title) if title else None, title_justify="left", title_style="bold",
+                 box=box.SIMPLE_HEAD, header_style="cyan", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0),
+                 **options)
 
 
 def marked(mark: str, lines: Sequence[str]) -> RichTable:
@@ -37,8 +40,8 @@ def marked(mark: str, lines: Sequence[str]) -> RichTable:
 
 
 def print_table(console: Console, table: Table, *, keys: int = 1, brief: bool = False) -> None:
-    """A table, in as many parts as its width needs; the first `keys` columns begin each. With `brief`, columns that say nothing are
-    left out and named below."""
+    """A table, in as many parts as its width needs; the first `keys` columns begin each. With `brief`, columns that say
+    nothing are left out and named below."""
     from rich.text import Text
     columns = list(zip(table.columns, *table.rows, strict=True))
     silent = [column[0] for column in columns[keys:] if brief and set(column[1:]) <= _SAYING_NOTHING]

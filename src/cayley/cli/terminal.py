@@ -1,4 +1,5 @@
-"""What is written where: tables for people and JSON for programs on the standard output, notes and errors on the other."""
+"""What is written where: tables for people and JSON for programs on the standard output, notes and errors on the other.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-NARROWEST, WIDEST = 40, 110  # columns: in fewer, words of tables are lost; longer lines are not read
+# columns: in fewer, words of tables are lost; longer lines are not read
+NARROWEST = 40
+WIDEST = 110
 
 
 @cache
@@ -36,7 +39,8 @@ def errors() -> Console:
 
 
 def literal(text: object) -> str:
-    """A name, path or message as it is: the consoles read [words in brackets] as styles, and terminals obey control characters.
+    """A name, path or message as it is: the consoles read [words in brackets] as styles, and terminals obey control
+    characters.
 
     >>> literal("arm [red]")
     'arm \\\\[red]'

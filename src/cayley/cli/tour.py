@@ -26,10 +26,12 @@ STATES = 100  # on which the methods are compared
 AGREED = 1e-12  # beside the largest force, or 1
 
 
-def tour(robot: Robot = "puma560",
-         destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
-                                                          help="The report; ROBOT_report.html if not said.")] = None,
-         with_report: Annotated[bool, typer.Option("--report/--no-report", help="Write the report, or leave it out.")] = True,
+def tour(robot: Robot = "puma560", destination: Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE", show_default=False, help="The report; ROBOT_report.html if not said."
+                 )] = None,
+         with_report: Annotated[bool,
+                                typer.Option("--report/--no-report", help="Write the report, or leave it out.")] = True,
          json: Json = False) -> None:
     """See what Cayley does: a robot, its inverse dynamics by twenty methods, counts, speed, and a report.
 
@@ -69,7 +71,8 @@ def _show_robot(arm: Mechanism) -> None:
     from cayley.drawing.skeleton import configurations
     _heading(1, f"The robot: {arm.name}", arm.source)
     table = grid()
-    for heading, side in (("joint", "left"), ("kind", "left"), ("range", "right"), ("moves", "left"), (r"mass \[kg]", "right")):
+    for heading, side in (("joint", "left"), ("kind", "left"), ("range", "right"), ("moves", "left"), (r"mass \[kg]",
+                                                                                                       "right")):
         table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for joint, body in zip(arm.joints, arm.bodies[1:], strict=True):
         mass = "unknown" if body.mass is None else f"{body.mass:g}"
@@ -82,10 +85,12 @@ def _show_robot(arm: Mechanism) -> None:
 
 def _range(joint: Any) -> str:
     import math
-    low, high = (joint.limits.lower[:1] or (math.nan,))[0], (joint.limits.upper[:1] or (math.nan,))[0]
+    low = (joint.limits.lower[:1] or (math.nan,))[0]
+    high = (joint.limits.upper[:1] or (math.nan,))[0]
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
-    return f"{low:g} … {high:g} m" if joint.motion.coordinate_units[0] == "m" else f"{math.degrees(low):.0f}° … {math.degrees(high):.0f}°"
+    return f"{low:g} … {high:g} m" if joint.motion.coordinate_units[
+        0] == "m" else f"{math.degrees(low):.0f}° … {math.degrees(high):.0f}°"
 
 
 # Its inverse dynamics
@@ -133,8 +138,9 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
     spread = float(np.ptp(forces, axis=0).max(initial=0.0)) / max(1.0, float(np.abs(forces).max(initial=0.0)))
     _heading(3, "Every method against every other")
     refused = [row for row in comparison.rows if row.operations is None]
-    lines = tuple((row.method, str(row.operations.multiplications), str(row.operations.additions), f"{1e9 * (row.seconds or 0.0):.0f}",
-                   f"{row.distance:.0e}" if row.distance else "0") for row in comparison.rows if row.operations is not None)
+    lines = tuple((row.method, str(row.operations.multiplications), str(row.operations.additions),
+                   f"{1e9 * (row.seconds or 0.0):.0f}", f"{row.distance:.0e}" if row.distance else "0")
+                  for row in comparison.rows if row.operations is not None)
     print_table(output(), Table("", ("method", "M", "A", "ns per state", "from the first"), lines))
     verdict = "[bold green]✓ all agree[/]" if spread <= AGREED else "[bold red]✗ they do not agree[/]"
     output().print(f"{verdict}: {len(forces)} methods, {STATES} states; the largest difference between any two is "
@@ -152,10 +158,12 @@ def _published(n: int) -> Any:
     from cayley.model.report import Table
     with working("counting the published table again"):
         table = table_53(n)
-    _heading(4, "The published table, counted again", f"Balafoutis & Patel, Table 5.3, any arm of n = {n} revolute joints")
+    _heading(4, "The published table, counted again",
+             f"Balafoutis & Patel, Table 5.3, any arm of n = {n} revolute joints")
     lines = []
     for row, columns in table.rows.items():
-        given, counted = columns.get("published"), columns.get("compiled")
+        given = columns.get("published")
+        counted = columns.get("compiled")
         words = [str(given.multiplications), str(given.additions), *map(str, given(n))] if given else [""] * 4
         lines.append((row, *words, *(map(str, counted(n)) if counted else ("", ""))))
     print_table(output(), Table("", ("method", "published M", "A", "M", "A", "counted M", "A"), tuple(lines)))
@@ -207,8 +215,11 @@ def _data(arm: Mechanism, ready: dict[str, Any], comparison: Comparison, spread:
           path: Path | None) -> dict[str, Any]:
     from cayley.cli.counts import table_data
     from cayley.cli.robots import described
-    methods = [{"method": row.method, "source": row.source, "refused": row.refused, "distance": row.distance, "seconds": row.seconds,
-                "operations": vars(row.operations) if row.operations else None} for row in comparison.rows]
-    return {"robot": described(arm), "compiled": ready, "methods": methods, "states": STATES, "spread": spread,
-            "agrees": spread <= AGREED, "published": table_data(table), "seconds_a_state": speed.seconds, "notes": speed.notes,
-            "report": str(path.resolve()) if path else None}
+    methods = [{
+        "method": row.method, "source": row.source, "refused": row.refused, "distance": row.distance,
+        "seconds": row.seconds, "operations": vars(row.operations) if row.operations else None}
+               for row in comparison.rows]
+    return {
+        "robot": described(arm), "compiled": ready, "methods": methods, "states": STATES, "spread": spread,
+        "agrees": spread <= AGREED, "published": table_data(table), "seconds_a_state": speed.seconds,
+        "notes": speed.notes, "report": str(path.resolve()) if path else None}

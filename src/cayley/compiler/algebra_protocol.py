@@ -1,7 +1,8 @@
 """What a scalar is, for those who evaluate graphs.
 
-An `Algebra` says how each operation of a graph is carried out and how arrays of scalars are taken apart and put together. Those of
-NumPy, SymPy, CasADi, JAX and mpmath are in `known_algebras.py`; `Algebra.of_operators` makes one for a type of your own.
+An `Algebra` says how each operation of a graph is carried out and how arrays of scalars are taken apart and put
+together. Those of NumPy, SymPy, CasADi, JAX and mpmath are in `known_algebras.py`; `Algebra.of_operators` makes one for
+a type of your own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from cayley.errors import SignatureError, UnsupportedError
 
 Shape = tuple[int, ...]
 
-_SPELLINGS = {"absolute": ("fabs", "abs"), "arcsin": ("asin",), "arccos": ("acos",), "arctan": ("atan",), "arctan2": ("atan2",),
-              "minimum": ("min", "fmin"), "maximum": ("max", "fmax"), "log": ("ln",)}
+_SPELLINGS = {
+    "absolute": ("fabs", "abs"), "arcsin": ("asin", ), "arccos": ("acos", ), "arctan": ("atan", ),
+    "arctan2": ("atan2", ), "minimum": ("min", "fmin"), "maximum": ("max", "fmax"), "log": ("ln", )}
 
 _FALSE_FRIENDS = ("remainder",)
 """What modules after C call so is another function: the remainder of C goes to the nearest multiple."""
@@ -34,11 +36,22 @@ def _greater(a: Any, b: Any) -> Any:
 
 
 _OPERATORS: dict[str, Callable] = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "negative": operator.neg,
-    "absolute": operator.abs, "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
-    "and": lambda a, b: a and b, "not": operator.not_, "where": lambda condition, a, b: a if condition else b,
-    "minimum": _lesser, "maximum": _greater, "remainder": operator.mod, "floor_divide": operator.floordiv,
-}
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negative": operator.neg,
+    "absolute": operator.abs,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
+    "and": lambda a, b: a and b,
+    "not": operator.not_,
+    "where": lambda condition, a, b: a if condition else b,
+    "minimum": _lesser,
+    "maximum": _greater,
+    "remainder": operator.mod,
+    "floor_divide": operator.floordiv, }
 
 
 def read_nested(argument: Any, shape: Shape) -> list:
@@ -81,10 +94,11 @@ def _shape_of(argument: Any) -> Shape:
 class Algebra:
     """How to compute with one kind of scalar.
 
-    `functions` has a function for each operation, by its NumPy name (`sin`, `arctan2`, `where`, ...); for + - * /, comparisons,
-    choices, minimum and maximum, Python's own operators are taken where it has none. `constant` makes a scalar of a float.
-    `read(argument, shape)` takes an argument apart into scalars in C order, `write(scalars, shape, batch)` puts a result
-    together. `batch` is the broadcast shape of the leading axes, () unless the algebra is `batched`.
+    `functions` has a function for each operation, by its NumPy name (`sin`, `arctan2`, `where`, ...); for + - * /,
+    comparisons, choices, minimum and maximum, Python's own operators are taken where it has none. `constant` makes a
+    scalar of a float. `read(argument, shape)` takes an argument apart into scalars in C order, `write(scalars, shape,
+    batch)` puts a result together. `batch` is the broadcast shape of the leading axes, () unless the algebra is
+    `batched`.
     """
 
     name: str
@@ -98,7 +112,8 @@ class Algebra:
     def of_operators(name: str, functions: Any = None, constant: Callable[[float], Any] = float) -> Algebra:
         """The algebra of a scalar type that has + - * /.
 
-        Its other functions are looked for in `functions`, a table by operation or a module, and else are methods of the scalars.
+        Its other functions are looked for in `functions`, a table by operation or a module, and else are methods of the
+        scalars.
 
         >>> from fractions import Fraction
         >>> exact = Algebra.of_operators("fractions", {"floor": lambda x: Fraction(x // 1)}, constant=Fraction)
@@ -122,7 +137,8 @@ class Algebra:
 
 
 def missing(op: str, name: str) -> UnsupportedError:
-    return UnsupportedError(f"the algebra {name!r} has no {op!r}: give it one with algebra.extended({{{op!r}: function}})")
+    return UnsupportedError(
+        f"the algebra {name!r} has no {op!r}: give it one with algebra.extended({{{op!r}: function}})")
 
 
 class LazyTable(Mapping[str, Callable]):
@@ -137,7 +153,8 @@ class LazyTable(Mapping[str, Callable]):
 
 class _Extended(LazyTable):
     def __init__(self, first: Mapping[str, Callable], second: Mapping[str, Callable]):
-        self.first, self.second = first, second
+        self.first = first
+        self.second = second
 
     def __getitem__(self, op: str) -> Callable:
         return self.first[op] if op in self.first else self.second[op]
@@ -147,7 +164,9 @@ class _Found(LazyTable):
     """Functions from a table, from a module under their usual spellings, or as methods of their first argument."""
 
     def __init__(self, name: str, table: Mapping[str, Callable], home: Any):
-        self.name, self.table, self.home = name, table, home
+        self.name = name
+        self.table = table
+        self.home = home
 
     def __getitem__(self, op: str) -> Callable:
         if op in self.table:
@@ -172,4 +191,5 @@ def package(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise UnsupportedError(f"this needs {module.partition('.')[0]}: pip install {module.partition('.')[0]}") from error
+        raise UnsupportedError(
+            f"this needs {module.partition('.')[0]}: pip install {module.partition('.')[0]}") from error

@@ -13,10 +13,13 @@ from cayley.errors import SignatureError
 
 
 class _Package(LazyTable):
-    """Functions of a package by the names it gives them, or written here in its terms (then they are given the package first)."""
+    """Functions of a package by the names it gives them, or written here in its terms (then they are given the package
+    first).
+    """
 
     def __init__(self, module: str, names: Mapping[str, str | Callable]):
-        self.module, self.names = module, names
+        self.module = module
+        self.names = names
 
     def __getitem__(self, op: str) -> Callable:
         name = self.names[op]
@@ -24,9 +27,11 @@ class _Package(LazyTable):
         return getattr(home, name) if isinstance(name, str) else lambda *args: name(home, *args)
 
 
-_NUMPY_NAMES = {op: op for op in ("add", "subtract", "multiply", "divide", "negative", "sqrt", "sin", "cos", "tan", "arcsin", "arccos",
-                                  "arctan", "arctan2", "hypot", "exp", "log", "floor", "absolute", "sign", "minimum", "maximum",
-                                  "less", "less_equal", "equal", "where", "remainder", "floor_divide")}
+_NUMPY_NAMES = {
+    op: op
+    for op in ("add", "subtract", "multiply", "divide", "negative", "sqrt", "sin", "cos", "tan", "arcsin", "arccos",
+               "arctan", "arctan2", "hypot", "exp", "log", "floor", "absolute", "sign", "minimum", "maximum", "less",
+               "less_equal", "equal", "where", "remainder", "floor_divide")}
 _NUMPY_NAMES |= {"and": "logical_and", "not": "logical_not"}
 _SHORT_NAMES = {**{op: op for op in ("sqrt", "sin", "cos", "tan", "exp", "log", "floor", "sign")},
                 "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2"}
@@ -57,7 +62,8 @@ def _write_numpy(scalars: list, shape: Shape, batch: Shape) -> Any:
     return array.reshape(batch + shape)[()]
 
 
-NUMPY = Algebra("NumPy", {op: getattr(np, name) for op, name in _NUMPY_NAMES.items()}, read=_read_numpy, write=_write_numpy, batched=True)
+NUMPY = Algebra("NumPy", {op: getattr(np, name)
+                          for op, name in _NUMPY_NAMES.items()}, read=_read_numpy, write=_write_numpy, batched=True)
 """Float arrays; leading axes are a batch."""
 
 
@@ -109,11 +115,22 @@ def _write_sympy(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
     return sympy.ImmutableMatrix(*(shape if len(shape) == 2 else (*shape, 1)), scalars)
 
 
-SYMPY = Algebra("SymPy", _Package("sympy", {
-    **_SHORT_NAMES, "hypot": lambda sympy, a, b: sympy.sqrt(a**2 + b**2), "absolute": "Abs", "minimum": "Min", "maximum": "Max",
-    "less": "StrictLessThan", "less_equal": "LessThan", "equal": "Equality", "and": "And", "not": "Not",
-    "where": lambda sympy, condition, a, b: sympy.Piecewise((a, condition), (b, True)),
-}), _sympy_constant, _read_sympy, _write_sympy)
+SYMPY = Algebra(
+    "SymPy",
+    _Package(
+        "sympy", {
+            **_SHORT_NAMES,
+            "hypot": lambda sympy, a, b: sympy.sqrt(a**2 + b**2),
+            "absolute": "Abs",
+            "minimum": "Min",
+            "maximum": "Max",
+            "less": "StrictLessThan",
+            "less_equal": "LessThan",
+            "equal": "Equality",
+            "and": "And",
+            "not": "Not",
+            "where": lambda sympy, condition, a, b: sympy.Piecewise((a, condition), (b, True)), }), _sympy_constant,
+    _read_sympy, _write_sympy)
 """SymPy expressions. A vector is a column matrix, an array of more than two axes an `ImmutableDenseNDimArray`."""
 
 
@@ -144,12 +161,24 @@ def _casadi_remainder(casadi: Any, a: Any, b: Any) -> Any:
     return rest + casadi.if_else(rest * b < 0, b, 0)
 
 
-CASADI = Algebra("CasADi", _Package("casadi", {
-    **_SHORT_NAMES, "hypot": "hypot", "absolute": "fabs", "minimum": "fmin", "maximum": "fmax", "less": "lt", "less_equal": "le",
-    "equal": "eq", "and": "logic_and", "not": "logic_not", "where": "if_else",
-    "remainder": lambda casadi, a, b: _casadi_remainder(casadi, a, b),
-    "floor_divide": lambda casadi, a, b: casadi.floor((a - _casadi_remainder(casadi, a, b)) / b + 0.5),
-}), lambda value: package("casadi").DM(value), _read_casadi, _write_casadi)
+CASADI = Algebra(
+    "CasADi",
+    _Package(
+        "casadi", {
+            **_SHORT_NAMES,
+            "hypot": "hypot",
+            "absolute": "fabs",
+            "minimum": "fmin",
+            "maximum": "fmax",
+            "less": "lt",
+            "less_equal": "le",
+            "equal": "eq",
+            "and": "logic_and",
+            "not": "logic_not",
+            "where": "if_else",
+            "remainder": lambda casadi, a, b: _casadi_remainder(casadi, a, b),
+            "floor_divide": lambda casadi, a, b: casadi.floor((a - _casadi_remainder(casadi, a, b)) / b + 0.5), }),
+    lambda value: package("casadi").DM(value), _read_casadi, _write_casadi)
 """CasADi's SX or MX (DM where nothing is symbolic). A vector is a column, an array of more than two axes an object array of scalars.
 CasADi's minimum and maximum are C's: of a number and a NaN they give the number."""
 
@@ -160,7 +189,8 @@ def _real(name: str) -> Callable:
     """NaN where a function of real numbers has no real value."""
     def call(mpmath, *args):
         value = getattr(mpmath, name)(*args)
-        return mpmath.nan if isinstance(value, mpmath.mpc) and not any(isinstance(a, mpmath.mpc) for a in args) else value
+        return mpmath.nan if isinstance(value, mpmath.mpc) and not any(isinstance(a, mpmath.mpc)
+                                                                       for a in args) else value
     return call
 
 

@@ -61,8 +61,9 @@ def core_axes(signature: Signature, options: dict[str, Any], kernel: str) -> Seq
         return axes
     cores = (*signature.inputs, *signature.outputs)
     if axes is not None or any(len(core) > 1 for core in cores):
-        raise SignatureError(f"{kernel} with signature {signature} takes no axis={axis!r}, which is for arguments and results "
-                             "of one core axis at most and excludes axes=; axes=[...] names the core axes of each")
+        raise SignatureError(
+            f"{kernel} with signature {signature} takes no axis={axis!r}, which is for arguments and results "
+            "of one core axis at most and excludes axes=; axes=[...] names the core axes of each")
     kept = [bool(core) or bool(options.get("keepdims")) for core in signature.outputs]
     return [(axis,) if has_axis else () for has_axis in (*map(bool, signature.inputs), *kept)]
 

@@ -1,7 +1,7 @@
 """NumPy's functions that are not ufuncs, on arrays of nodes.
 
-A function is here because it is known to give the same on symbols as on floats. Every other is refused: what NumPy does with
-arrays of objects that it knows nothing about may be nothing at all (`np.nan_to_num`), or nonsense.
+A function is here because it is known to give the same on symbols as on floats. Every other is refused: what NumPy does
+with arrays of objects that it knows nothing about may be nothing at all (`np.nan_to_num`), or nonsense.
 """
 
 from __future__ import annotations
@@ -107,15 +107,26 @@ _REPLACED: dict[Callable, Callable] = {
     np.all: _reduced(np.logical_and), np.any: _reduced(np.logical_or),
 }
 _INSTEAD = {
-    **dict.fromkeys(("eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "cond", "matrix_rank"),
-                    "it is an iteration; np.linalg.solve, inv, det, slogdet, cholesky, pinv and lstsq can be traced, and cy.newton "
+    **dict.fromkeys(("eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "cond", "matrix_rank"), "it is an "
+                                                                                                     "iteration; "
+                                                                                                     "np.linalg.solve, "
+                                                                                                     "inv, det, "
+                                                                                                     "slogdet, "
+                                                                                                     "cholesky, pinv "
+                                                                                                     "and lstsq can be "
+                                                                                                     "traced, and "
+                                                                                                     "cy.newton "
                     "finds a solution near a guess, such as an eigenvector"),
-    "sort": "compare and select with np.minimum and np.maximum", "argsort": "compare and select with cy.where",
-    "argmax": "compare and select with cy.where", "argmin": "compare and select with cy.where",
+    "sort": "compare and select with np.minimum and np.maximum",
+    "argsort": "compare and select with cy.where",
+    "argmax": "compare and select with cy.where",
+    "argmin": "compare and select with cy.where",
     "nonzero": "shapes must not depend on values: use cy.where(condition, a, b)",
-    "allclose": "a traced function must not ask for values", "isclose": "write np.abs(a - b) <= tolerance",
-    "array_equal": "a traced function must not ask for values", "round": "write np.floor(x + 0.5)",
+    "allclose": "a traced function must not ask for values",
+    "isclose": "write np.abs(a - b) <= tolerance",
+    "array_equal": "a traced function must not ask for values",
+    "round": "write np.floor(x + 0.5)",
     "around": "write np.floor(x + 0.5)",
     "nan_to_num": "write cy.where(x == x, x, 0.0)",
-    **{name: f"use np.{name}" for name in ("cross", "matmul", "outer", "trace", "diagonal", "vecdot", "tensordot")},
-}
+    **{name: f"use np.{name}"
+       for name in ("cross", "matmul", "outer", "trace", "diagonal", "vecdot", "tensordot")}, }

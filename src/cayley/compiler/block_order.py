@@ -74,7 +74,8 @@ def _blocks(needs: Pattern) -> list[list[int]]:
 
 def parity(order: Sequence[int]) -> int:
     """1 for an even permutation, -1 for an odd one."""
-    left, sign = list(order), 1
+    left = list(order)
+    sign = 1
     for k in range(len(left)):
         while left[k] != k:
             j = left[k]

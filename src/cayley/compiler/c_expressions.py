@@ -1,7 +1,7 @@
 """Straight-line programs as C text: readable expressions and numbered temporaries. Shared by C99 and CUDA.
 
-A value with a single use is written where it is used, as long as the line stays short; every other value gets a temporary.
-Parentheses keep the order of the graph's operations, so that the text rounds exactly as the graph says.
+A value with a single use is written where it is used, as long as the line stays short; every other value gets a
+temporary. Parentheses keep the order of the graph's operations, so that the text rounds exactly as the graph says.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ class Text(NamedTuple):
 _CHOICE, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _SIGN, WHOLE = range(8)  # weakest first
 _INFIX = {"add": (" + ", _SUM), "subtract": (" - ", _SUM), "multiply": ("*", _PRODUCT), "divide": ("/", _PRODUCT),
           "less": (" < ", _ORDER), "less_equal": (" <= ", _ORDER), "equal": (" == ", _EQUAL), "and": (" && ", _AND)}
-_CALLED = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-           "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "floor": "floor", "absolute": "fabs",
-           "fmod": "fmod", "copysign": "copysign"}
+_CALLED = {
+    "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+    "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "floor": "floor", "absolute": "fabs",
+    "fmod": "fmod", "copysign": "copysign"}
 _HELPERS = {
     "minimum": "{real} {name}({real} a, {real} b) {{ return a < b || a != a ? a : b; }}",
     "maximum": "{real} {name}({real} a, {real} b) {{ return a > b || a != a ? a : b; }}",
@@ -125,7 +126,9 @@ class Body:
     """The statements that compute a program. `inputs` gives the text of each input node, by index."""
 
     def __init__(self, program: Program, dialect: Dialect, inputs: Mapping[int, Text], *, temporary: str, helper: str):
-        self.dialect, self.temporary, self.helper = dialect, temporary, helper
+        self.dialect = dialect
+        self.temporary = temporary
+        self.helper = helper
         self.lines: list[str] = []
         self._texts = dict(inputs)
         self._unnamed: set[int] = set()
@@ -186,6 +189,7 @@ class Body:
         if pair[0] is None or pair[1] is None:
             return False
         code = self.text(angle).code
-        sine, cosine = self._name(pair[0]), self._name(pair[1])
+        sine = self._name(pair[0])
+        cosine = self._name(pair[1])
         self.lines += [f"{self.dialect.real} {sine}, {cosine};", f"{self.dialect.sincos}({code}, &{sine}, &{cosine});"]
         return True

@@ -1,7 +1,7 @@
 """A program as C99: one `.c` and one `.h` that need nothing but math.h.
 
-Scalars are passed by value, arrays as flat row-major pointers. Every input is read before the first output is written, so an
-output may be the same array as an input.
+Scalars are passed by value, arrays as flat row-major pointers. Every input is read before the first output is written,
+so an output may be the same array as an input.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class Parameters:
 
 
 def parameter_names(program: Program, taken: Sequence[str] = ()) -> Parameters:
-    """Identifiers that differ from each other and from what is taken; an output with the name of an input gets `_out`."""
+    """Identifiers that differ from each other and from what is taken; an output with the name of an input gets `_out`.
+    """
     inputs: list[str] = []
     for variable in program.inputs:
         inputs.append(identifier(variable.name, FOR_PARAMETERS, [*inputs, *taken]))
@@ -139,13 +140,17 @@ def _body(program: Program, called: str, parameters: Parameters, dialect: Dialec
     targets = [f"{name}[{k}]" if v.shape else f"*{name}"
                for v, name in zip(program.outputs, parameters.outputs, strict=True) for k in range(len(v.nodes))]
     stores = [f"{target} = {body.text(node).code};" for target, node in zip(targets, results, strict=True)]
-    return _Code(dialect.helpers({node.op for node in program.nodes}, called), [*_unused(program, parameters), *body.lines, *stores])
+    return _Code(dialect.helpers({node.op
+                                  for node in program.nodes}, called),
+                 [*_unused(program, parameters), *body.lines, *stores])
 
 
 def _unused(program: Program, parameters: Parameters) -> list[str]:
     """Parameters that are not used are said to be so."""
     uses = program.uses()
-    idle = [name for v, name in zip(program.inputs, parameters.inputs, strict=True) if not any(uses[n.index] for n in v.nodes)]
+    idle = [
+        name for v, name in zip(program.inputs, parameters.inputs, strict=True)
+        if not any(uses[n.index] for n in v.nodes)]
     idle += [name for v, name in zip(program.outputs, parameters.outputs, strict=True) if not v.nodes]
     return [f"(void){name};" for name in idle]
 
@@ -154,8 +159,12 @@ def comment_of(program: Program, called: str, parameters: Parameters) -> str:
     """What the function computes, its inputs and outputs and what it costs, between /* and */."""
     title = f"{called}: {program.description}" if program.description else called
     lines = [part for paragraph in title.splitlines() for part in _wrapped(paragraph)]
-    lines += ["", "Inputs", *_table(program.inputs, parameters.inputs), "", "Outputs", *_table(program.outputs, parameters.outputs)]
-    lines += ["", *textwrap.wrap(f"Operations: {count(program)}.", 100), "An output may be the same array as an input. Written by Cayley."]
+    lines += [
+        "", "Inputs", *_table(program.inputs, parameters.inputs), "", "Outputs",
+        *_table(program.outputs, parameters.outputs)]
+    lines += [
+        "", *textwrap.wrap(f"Operations: {count(program)}.", 100),
+        "An output may be the same array as an input. Written by Cayley."]
     return "\n".join(["/*", *[f" * {_harmless(line)}".rstrip() for line in lines], " */"])
 
 
@@ -169,7 +178,8 @@ def _table(variables: Sequence[Variable], names: Sequence[str]) -> list[str]:
     rows = [(name, _spoken(v), f"[{v.unit}]" if v.unit else "", f"({v.name})" if v.name != name else "")
             for v, name in zip(variables, names, strict=True)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _spoken(variable: Variable) -> str:
@@ -179,7 +189,9 @@ def _spoken(variable: Variable) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Nothing that ends a comment or a line, begins one, is a trigraph, turns the direction of writing or cannot be written."""
+    """Nothing that ends a comment or a line, begins one, is a trigraph, turns the direction of writing or cannot be
+    written.
+    """
     apart = re.sub(r"\?(?=\?)", "? ", line.replace("*/", "* /").replace("/*", "/ *"))
     return printable(apart).replace("\n", "\\n")
 

@@ -1,7 +1,7 @@
 """Words that exported C must not use as names.
 
-A parameter may hide a function that is not called, so `gamma` and `index` stay as they are; a function may not be called like any
-function that compilers know, declared or not.
+A parameter may hide a function that is not called, so `gamma` and `index` stay as they are; a function may not be
+called like any function that compilers know, declared or not.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Compiled code on disk, so that a kernel is compiled once for a machine and not once for a process.
 
-`CAYLEY_CACHE` names the folder, or turns the cache off with `off`. An entry carries its whole key and a digest of its code: one
-that is damaged, was made for something else, or belongs to another user is not loaded but compiled anew and replaced.
+`CAYLEY_CACHE` names the folder, or turns the cache off with `off`. An entry carries its whole key and a digest of its
+code: one that is damaged, was made for something else, or belongs to another user is not loaded but compiled anew and
+replaced.
 
-What is trusted: the user. An entry is machine code, and runs as the program does that loads it. It is loaded only from a regular file that
-belongs to this user and that nobody else may write, so in a folder that is open to others they can delete entries, but not plant any. The
-digest has no secret in it: it protects from damage, not from the user's own other programs, which could write an entry that runs, as they
-could write any of the user's Python files.
+What is trusted: the user. An entry is machine code, and runs as the program does that loads it. It is loaded only from
+a regular file that belongs to this user and that nobody else may write, so in a folder that is open to others they can
+delete entries, but not plant any. The digest has no secret in it: it protects from damage, not from the user's own
+other programs, which could write an entry that runs, as they could write any of the user's Python files.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def _expanded(place: str) -> Path | None:
 
 @lru_cache
 def _warn_of_no_home(place: str, reason: str) -> None:
-    warnings.warn(f"there is no folder {place} to keep compiled code in ({reason}): set CAYLEY_CACHE to a folder that can be "
-                  "written, or to 'off'", CacheWarning, stacklevel=2)
+    warnings.warn(
+        f"there is no folder {place} to keep compiled code in ({reason}): set CAYLEY_CACHE to a folder that can be "
+        "written, or to 'off'", CacheWarning, stacklevel=2)
 
 
 def load(key: str) -> list[bytes] | None:
@@ -100,8 +102,10 @@ def store(key: str, objects: list[bytes]) -> None:
         with suppress(OSError):
             _prune(place)
     except OSError as error:
-        warnings.warn(f"compiled code cannot be kept in {place} ({error.strerror or error}): set CAYLEY_CACHE to a folder that can be "
-                      "written, or to 'off'", CacheWarning, stacklevel=2)
+        warnings.warn(
+            f"compiled code cannot be kept in {place} ({error.strerror or error}): set CAYLEY_CACHE to a folder that "
+            "can be "
+            "written, or to 'off'", CacheWarning, stacklevel=2)
 
 
 def _file_name(key: str) -> str:
@@ -139,7 +143,10 @@ def _unpack(data: bytes, key: str) -> list[bytes] | None:
 
 
 def _prune(place: Path) -> None:
-    """Drop what died unfinished, and the entries longest unused until the folder is within its limit. Others may be doing the same."""
+    """Drop what died unfinished, and the entries longest unused until the folder is within its limit.
+
+    Others may be doing the same.
+    """
     entries = []
     for entry in os.scandir(place):
         with suppress(OSError):

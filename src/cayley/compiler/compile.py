@@ -30,9 +30,12 @@ class Compiled:
     Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled.
     """
 
-    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable, make_result: Callable | None,
-                 *, explains_nan: bool = False):
-        self.traced, self._simplified, self._general, self._make_result = traced, simplified, general, make_result
+    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable,
+                 make_result: Callable | None, *, explains_nan: bool = False):
+        self.traced = traced
+        self._simplified = simplified
+        self._general = general
+        self._make_result = make_result
         self._explains_nan = explains_nan
         self._ufuncs: dict[str, np.ufunc] = {}
 
@@ -46,7 +49,8 @@ class Compiled:
         program = self.traced
         code = self._double if dtype == "float64" else self._code("float", None)
         sides = [",".join(core_shape(v.shape) for v in side) for side in (program.inputs, program.outputs)]
-        return numpy_api.ufunc_from_loop(code.address("loop"), np.dtype(dtype).num, len(program.inputs), len(program.outputs),
+        return numpy_api.ufunc_from_loop(code.address("loop"),
+                                         np.dtype(dtype).num, len(program.inputs), len(program.outputs),
                                          "->".join(sides), program.name, program.description, code)
 
     @property
@@ -60,7 +64,8 @@ class Compiled:
     def _code(self, precision: str, named: bool | None) -> Code:
         """Loaded code. `named` adds the native call, with that kind of result."""
         what = [self.traced.key, precision, named, *(["explains NaN"] if self._explains_nan else [])]
-        own = object_code(what, lambda: _assemblies(self._simplified(), precision, named, self._explains_nan), self.traced.name)
+        own = object_code(what, lambda: _assemblies(self._simplified(), precision, named, self._explains_nan),
+                          self.traced.name)
         return loaded(own, precision)
 
     @cached_property
@@ -68,7 +73,8 @@ class Compiled:
         """The quick way in for one state in float64; anything else it hands to the general call."""
         if not self._has_native:
             return self._general
-        return native_function(self._double.address("call"), self.traced.name, self._general, self._make_result, self._double)
+        return native_function(self._double.address("call"), self.traced.name, self._general, self._make_result,
+                               self._double)
 
 
 def core_shape(shape: Sequence[int | str]) -> str:
@@ -106,7 +112,8 @@ def object_code(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], ti
     return objects
 
 
-def _assemblies(program: Program, precision: str, named: bool | None, explains_nan: bool) -> list[Callable[[], Assembly]]:
+def _assemblies(program: Program, precision: str, named: bool | None,
+                explains_nan: bool) -> list[Callable[[], Assembly]]:
     """What there is to compile, piece by piece."""
     machine = host()
     core = Core(program, machine.width(precision), precision, fused=machine.fused)
@@ -125,14 +132,16 @@ def core_parts(core: Core) -> list[Callable[[], Assembly]]:
 
 def _with_progress(jobs: list[Callable[[], Assembly]], title: str) -> Iterator[Callable[[], Assembly]]:
     """The jobs one after the other, with a progress bar once the work has taken a while."""
-    started, waiting = time.monotonic(), iter(jobs)
+    started = time.monotonic()
+    waiting = iter(jobs)
     for done, job in enumerate(waiting, 1):
         yield job
         if time.monotonic() - started > _PATIENCE and done < len(jobs):
             yield from _shown(waiting, title, done, len(jobs))
 
 
-def _shown(waiting: Iterable[Callable[[], Assembly]], title: str, done: int, total: int) -> Iterator[Callable[[], Assembly]]:
+def _shown(waiting: Iterable[Callable[[], Assembly]], title: str, done: int,
+           total: int) -> Iterator[Callable[[], Assembly]]:
     from rich.console import Console
     from rich.progress import Progress
     with Progress(console=Console(stderr=True), transient=True) as bar:

@@ -39,7 +39,8 @@ class Text:
         self.place(before)
         self.do(f"br label %{test}")
         self.place(test)
-        counter, following = f"%i{next(self._numbers)}", f"%i{next(self._numbers)}"
+        counter = f"%i{next(self._numbers)}"
+        following = f"%i{next(self._numbers)}"
         self.do(f"{counter} = phi i64 [{start}, %{before}], [{following}, %{latch}]")
         more = self.let(f"icmp slt i64 {counter}, {stop}")
         self.do(f"br i1 {more}, label %{inside}, label %{after}")

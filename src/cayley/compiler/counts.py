@@ -1,4 +1,5 @@
-"""Operation counts, by the rules of the published tables: a change of sign is free, a sine with its cosine is one call."""
+"""Operation counts, by the rules of the published tables: a change of sign is free, a sine with its cosine is one call.
+"""
 
 from __future__ import annotations
 

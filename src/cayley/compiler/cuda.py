@@ -25,10 +25,11 @@ def on_cuda(program: Program) -> OnCuda:
 class OnCuda:
     """A program that runs on the GPU: `f(*arguments, out=None, dtype=None)`.
 
-    Arguments are CuPy arrays, or arrays of torch, JAX or others that lie on the GPU and speak DLPack or CUDA's array interface;
-    NumPy arrays and numbers are copied there. Leading axes are the batch and broadcast. It computes in float32 if every argument is
-    float32 (or `dtype` says so), otherwise in float64, and returns CuPy arrays, or what was given as `out` (one array or a tuple),
-    which may be one of the arguments but must not overlap one in another way.
+    Arguments are CuPy arrays, or arrays of torch, JAX or others that lie on the GPU and speak DLPack or CUDA's array
+    interface; NumPy arrays and numbers are copied there. Leading axes are the batch and broadcast. It computes in
+    float32 if every argument is float32 (or `dtype` says so), otherwise in float64, and returns CuPy arrays, or what
+    was given as `out` (one array or a tuple), which may be one of the arguments but must not overlap one in another
+    way.
     """
 
     def __init__(self, program: Program):
@@ -46,8 +47,9 @@ class OnCuda:
         cupy = _cupy()
         inputs = self.program.inputs
         if len(arguments) != len(inputs):
-            raise SignatureError(f"{self.program.name} takes {len(inputs)} arguments ({', '.join(v.name for v in inputs)}), "
-                                 f"not {len(arguments)}")
+            raise SignatureError(
+                f"{self.program.name} takes {len(inputs)} arguments ({', '.join(v.name for v in inputs)}), "
+                f"not {len(arguments)}")
         arrays = [_on_gpu(cupy, a, v.name) for v, a in zip(inputs, arguments, strict=True)]
         name = _common_dtype(arrays, arguments) if dtype is None else _supported(np.dtype(dtype).name)
         batch = _batch(inputs, arrays)
@@ -98,7 +100,8 @@ def _cupy() -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise UnsupportedError("kernels on a GPU need CuPy: pip install cupy-cuda12x (or cupy-cuda13x, as your driver is)") from error
+        raise UnsupportedError(
+            "kernels on a GPU need CuPy: pip install cupy-cuda12x (or cupy-cuda13x, as your driver is)") from error
     try:
         cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -116,7 +119,10 @@ def _on_gpu(cupy: Any, argument: Any, name: str) -> Any:
 
 
 def _view(cupy: Any, argument: Any, name: str) -> Any:
-    """An array of any library as a CuPy array on the same memory. DLPack goes first, since it orders the streams of both."""
+    """An array of any library as a CuPy array on the same memory.
+
+    DLPack goes first, since it orders the streams of both.
+    """
     if isinstance(argument, cupy.ndarray):
         return argument
     try:
@@ -126,7 +132,8 @@ def _view(cupy: Any, argument: Any, name: str) -> Any:
         pass
     if hasattr(argument, "__cuda_array_interface__"):
         return cupy.asarray(argument)
-    raise UnsupportedError(f"argument {name!r} is a {type(argument).__name__} that is not on the GPU: move it there first")
+    raise UnsupportedError(
+        f"argument {name!r} is a {type(argument).__name__} that is not on the GPU: move it there first")
 
 
 def _supported(name: str) -> str:
@@ -140,14 +147,17 @@ def _common_dtype(arrays: Sequence[Any], arguments: Sequence[Any]) -> str:
     for array in arrays:
         if array.dtype.kind not in "fiub":
             raise UnsupportedError(f"kernels take real numbers, not {array.dtype}")
-    fixed = [array.dtype for array, argument in zip(arrays, arguments, strict=True) if not isinstance(argument, (int, float))]
+    fixed = [
+        array.dtype for array, argument in zip(arrays, arguments, strict=True)
+        if not isinstance(argument, (int, float))]
     return "float32" if fixed and all(d.kind == "f" and d.itemsize <= 4 for d in fixed) else "float64"
 
 
 def _batch(variables: Sequence[Variable], arrays: Sequence[Any]) -> tuple[int, ...]:
     for variable, array in zip(variables, arrays, strict=True):
         if array.shape[max(0, array.ndim - len(variable.shape)):] != variable.shape:
-            raise SignatureError(f"argument {variable.name!r} has shape {array.shape}; its last axes must be {variable.shape}")
+            raise SignatureError(
+                f"argument {variable.name!r} has shape {array.shape}; its last axes must be {variable.shape}")
     shapes = [array.shape[:array.ndim - len(variable.shape)] for variable, array in zip(variables, arrays, strict=True)]
     try:
         return np.broadcast_shapes(*shapes)
@@ -158,5 +168,6 @@ def _batch(variables: Sequence[Variable], arrays: Sequence[Any]) -> tuple[int, .
 
 def _states(cupy: Any, array: Any, variable: Variable, batch: tuple[int, ...]) -> Any:
     """The array as (states, elements), a view where the strides allow it."""
-    flat = cupy.broadcast_to(array, batch + variable.shape).reshape(int(np.prod(batch, dtype=np.int64)), len(variable.nodes))
+    flat = cupy.broadcast_to(array, batch + variable.shape).reshape(int(np.prod(batch, dtype=np.int64)),
+                                                                    len(variable.nodes))
     return flat if all(stride % flat.itemsize == 0 for stride in flat.strides) else cupy.ascontiguousarray(flat)

@@ -1,7 +1,7 @@
 """A program as the text of one CUDA kernel: one thread a state.
 
-Each operand is a pointer with two strides, in elements: from state to state and from element to element. So an array of states is
-read where it is, and so is the transpose of an array of shape (elements, states), which a GPU reads fastest.
+Each operand is a pointer with two strides, in elements: from state to state and from element to element. So an array of
+states is read where it is, and so is the transpose of an array of shape (elements, states), which a GPU reads fastest.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from cayley.errors import UnsupportedError
 
 # NVRTC has neither INFINITY nor NAN.
 _DIALECTS = {
-    "double": Dialect("double", "__longlong_as_double(0x7ff0000000000000LL)", "__longlong_as_double(0x7ff8000000000000LL)",
-                      sincos="sincos", helper="static __device__"),
-    "float": Dialect("float", "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)", sincos="sincosf", helper="static __device__"),
-}
+    "double": Dialect("double", "__longlong_as_double(0x7ff0000000000000LL)",
+                      "__longlong_as_double(0x7ff8000000000000LL)", sincos="sincos", helper="static __device__"),
+    "float": Dialect("float", "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)", sincos="sincosf",
+                     helper="static __device__"), }
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,24 @@ def kernel_name(program: Program) -> str:
 
 
 def cuda_source(program: Program, precision: str = "double") -> str:
-    """The text of the kernel `kernel_name(program)(count, pointer, state stride, element stride, ...)`, inputs first."""
+    """The text of the kernel `kernel_name(program)(count, pointer, state stride, element stride, ...)`, inputs first.
+    """
     if precision not in _DIALECTS:
         raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")
     program = in_precision(program, precision)
-    dialect, taken = _DIALECTS[precision], {*helper_names(kernel_name(program)), "count", "state"}
+    dialect = _DIALECTS[precision]
+    taken = {*helper_names(kernel_name(program)), "count", "state"}
     inputs, outputs = _operands(program, taken)
     helpers = dialect.helpers({node.op for node in program.nodes}, kernel_name(program))
     declared = [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     lines = ["const long long state = (long long)blockIdx.x*blockDim.x + threadIdx.x;", "if (state >= count) return;",
              *_statements(program, dialect, inputs, outputs, taken)]
-    comment = comment_of(program, kernel_name(program), Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
-    return "".join([f"{comment}\n", *[f"{helper}\n" for helper in helpers], f'extern "C" __global__ void {kernel_name(program)}(\n    ',
-                    ",\n    ".join(["const long long count", *declared]), ")\n{\n", *[f"    {line}\n" for line in lines], "}\n"])
+    comment = comment_of(program, kernel_name(program),
+                         Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
+    return "".join([
+        f"{comment}\n", *[f"{helper}\n" for helper in helpers],
+        f'extern "C" __global__ void {kernel_name(program)}(\n    ',
+        ",\n    ".join(["const long long count", *declared]), ")\n{\n", *[f"    {line}\n" for line in lines], "}\n"])
 
 
 def _operands(program: Program, taken: set[str]) -> tuple[list[_Operand], list[_Operand]]:
@@ -75,9 +80,12 @@ def _operands(program: Program, taken: set[str]) -> tuple[list[_Operand], list[_
     return inputs, outputs
 
 
-def _statements(program: Program, dialect: Dialect, inputs: list[_Operand], outputs: list[_Operand], taken: set[str]) -> list[str]:
+def _statements(program: Program, dialect: Dialect, inputs: list[_Operand], outputs: list[_Operand],
+                taken: set[str]) -> list[str]:
     """Every input is loaded before anything else, every output stored after everything else."""
-    uses, loads, texts = program.uses(), [], {}
+    uses = program.uses()
+    loads = []
+    texts = {}
     for operand in inputs:
         for place, node in enumerate(operand.variable.nodes):
             if uses[node.index]:

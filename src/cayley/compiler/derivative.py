@@ -1,12 +1,12 @@
 """Differentiation on the graph, forward and reverse, each in one sweep over the nodes between variables and outputs.
 
-A derivative is made of nodes like everything else, so it is shared with the function, simplified as it is built, and can be
-differentiated again. A zero that follows from the structure is the constant 0.
+A derivative is made of nodes like everything else, so it is shared with the function, simplified as it is built, and
+can be differentiated again. A zero that follows from the structure is the constant 0.
 
 A branch selects its derivative, it never multiplies it by 0 or 1: what the branch not taken would give (NaN, infinity)
-cannot leak. Going forward, `where(c, da, db)` is enough. Going backward, an adjoint below a branch has a meaning only while
-the branch is taken; it carries the conditions of that, its guard, and 0 is put in its place only when it meets an adjoint
-that holds elsewhere.
+cannot leak. Going forward, `where(c, da, db)` is enough. Going backward, an adjoint below a branch has a meaning only
+while the branch is taken; it carries the conditions of that, its guard, and 0 is put in its place only when it meets an
+adjoint that holds elsewhere.
 """
 
 from __future__ import annotations
@@ -53,8 +53,10 @@ _BRANCHES: dict[str, Callable[..., tuple[Node, Node, Node]]] = {
 }
 """The operations that pass one of two operands on, as (condition, taken if it holds, taken if not)."""
 
-_FLAT = frozenset({"constant", "input", "held", "sign", "floor", "floor_divide", "less", "less_equal", "equal", "and", "not"})
-_WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15, selections=1)
+_FLAT = frozenset({
+    "constant", "input", "held", "sign", "floor", "floor_divide", "less", "less_equal", "equal", "and", "not"})
+_WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15,
+                      selections=1)
 _MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
 
 Guard = dict[int, Node]  # conditions that hold together, by their index
@@ -63,7 +65,8 @@ Adjoint = tuple[Guard, Node]
 
 
 def _leg(a: Node) -> Node:
-    """The other leg of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1."""
+    """The other leg of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1.
+    """
     return ((1.0 - a) * (1.0 + a)).sqrt()
 
 
@@ -78,7 +81,8 @@ def jacobian(outputs: Any, variables: Any) -> Any:
     Symbols([[q[1], q[0]],
              [cos(q[0]), 0.0]], dtype=object)
     """
-    results, places = np.asarray(outputs, dtype=object), np.asarray(variables, dtype=object)
+    results = np.asarray(outputs, dtype=object)
+    places = np.asarray(variables, dtype=object)
     nodes = _checked_variables(places)
     graph = _graph_of([*nodes, *[r for r in results.flat if isinstance(r, Node)]])
     matrix = jacobian_nodes([graph.lift(r) for r in results.flat], nodes).reshape(results.shape + places.shape)
@@ -88,8 +92,8 @@ def jacobian(outputs: Any, variables: Any) -> Any:
 def independent(values: Any) -> Any:
     """The same values, as variables that `jacobian` can differentiate by.
 
-    Expressions are simplified as they are written, so a value met on the way may no longer occur in what was computed from
-    it (`sin(q)**2 + cos(q)**2` is 1): only what was declared before its use can be differentiated by afterwards.
+    Expressions are simplified as they are written, so a value met on the way may no longer occur in what was computed
+    from it (`sin(q)**2 + cos(q)**2` is 1): only what was declared before its use can be differentiated by afterwards.
     """
     array = np.asarray(values, dtype=object)
     graph = _graph_of([v for v in array.flat if isinstance(v, Node)])
@@ -98,20 +102,25 @@ def independent(values: Any) -> Any:
 
 
 def jacobian_program(program: Program, of: str, variable: str) -> Program:
-    """The program of the derivatives of the output `of` by the input `variable`: shape of the output, then of the input."""
+    """The program of the derivatives of the output `of` by the input `variable`: shape of the output, then of the
+    input.
+    """
     _check_name(of, [v.name for v in program.outputs], "output", program.name)
     _check_name(variable, [v.name for v in program.inputs], "input", program.name)
     own = rebuild(program, build_marked)
-    result, place = next(v for v in own.outputs if v.name == of), own.input(variable)
+    result = next(v for v in own.outputs if v.name == of)
+    place = own.input(variable)
     matrix = jacobian_nodes(result.nodes, place.nodes)
     label = f"{of}_by_{variable}"
     made = Variable(label, result.shape + place.shape, tuple(matrix.flat), _ratio(result.unit, place.unit))
     meaning = f"Derivatives of {of} by {variable} of {program.name}."
-    return replace(own, name=f"{program.name}_{label}", outputs=(made,), description=f"{meaning}\n{program.description}".strip())
+    return replace(own, name=f"{program.name}_{label}", outputs=(made,),
+                   description=f"{meaning}\n{program.description}".strip())
 
 
 def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> np.ndarray:
-    """d outputs[i] / d variables[j], by forward or by reverse mode, whichever needs fewer operations together with the outputs.
+    """d outputs[i] / d variables[j], by forward or by reverse mode, whichever needs fewer operations together with the
+    outputs.
 
     The variables may be any nodes; a path from an output ends at the first of them.
     """
@@ -119,7 +128,8 @@ def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> np.nda
     modes: list[Callable[..., np.ndarray]] = [_by_columns, _by_rows]
     if len(between) * (len(outputs) + len(variables)) > _MOST_WORK:
         modes = [_by_columns if len(variables) <= len(outputs) else _by_rows]
-    found = min((mode(outputs, variables, between) for mode in modes), key=lambda matrix: _cost([*outputs, *matrix.flat]))
+    found = min((mode(outputs, variables, between) for mode in modes),
+                key=lambda matrix: _cost([*outputs, *matrix.flat]))
     return _array(released(list(found.flat), between), found.shape)
 
 
@@ -167,7 +177,8 @@ def _unit_seeds(nodes: Sequence[Node]) -> dict[int, dict[int, Node]]:
 def _between(outputs: Sequence[Node], variables: Sequence[Node]) -> list[Node]:
     """The nodes through which outputs depend on variables, without the variables, in topological order."""
     ends = {v.index for v in variables}
-    dependent, between = set(ends), []
+    dependent = set(ends)
+    between = []
     for node in ancestors(outputs):
         if node.index not in ends and any(a.index in dependent for a in _sources(node)):
             dependent.add(node.index)
@@ -186,7 +197,8 @@ def _sources(node: Node) -> tuple[Node, ...]:
     return node.args[1:] if node.op == "where" else node.args
 
 
-def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]], outputs: Sequence[Node]) -> dict[int, dict[int, Node]]:
+def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
+              outputs: Sequence[Node]) -> dict[int, dict[int, Node]]:
     """Forward sweep: for each output, by index, its derivatives by column. A tangent is dropped after its last use."""
     kept = {o.index for o in outputs}
     last = {a.index: node.index for node in between for a in node.args}
@@ -214,11 +226,16 @@ def _tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
 
 def _chosen_tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
     condition, a, b = _BRANCHES[node.op](*node.args)
-    of_a, of_b, zero = known.get(a.index, {}), known.get(b.index, {}), node.graph.constant(0.0)
-    return {column: RULES["where"](condition, of_a.get(column, zero), of_b.get(column, zero)) for column in {**of_a, **of_b}}
+    of_a = known.get(a.index, {})
+    of_b = known.get(b.index, {})
+    zero = node.graph.constant(0.0)
+    return {
+        column: RULES["where"](condition, of_a.get(column, zero), of_b.get(column, zero))
+        for column in {**of_a, **of_b}}
 
 
-def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]], variables: Sequence[Node]) -> dict[int, dict[int, Node]]:
+def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]],
+              variables: Sequence[Node]) -> dict[int, dict[int, Node]]:
     """Reverse sweep: for each variable, by index, the derivatives of the seeded nodes by row."""
     wanted = {n.index for n in between} | {v.index for v in variables}
     known: dict[int, dict[int, Adjoint]] = {i: {} for i in wanted}
@@ -233,7 +250,8 @@ def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]], variables:
     return {v.index: {row: _selected(*adjoint) for row, adjoint in known[v.index].items()} for v in variables}
 
 
-def _contributions(node: Node, adjoints: dict[int, Adjoint], wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
+def _contributions(node: Node, adjoints: dict[int, Adjoint],
+                   wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
     """What the adjoints of a node give to each of its operands."""
     if node.op in _BRANCHES:
         condition, a, b = _BRANCHES[node.op](*node.args)
@@ -258,7 +276,8 @@ def _times(derivative: Node, slope: Node | float) -> Node:
 
 def _joined(first: Adjoint, second: Adjoint) -> Adjoint:
     """The sum of two adjoints, valid where one of them is."""
-    (g, a), (h, b) = first, second
+    g, a = first
+    h, b = second
     if g.keys() == h.keys():
         return g, a + b
     both = {i: g[i] for i in g if i in h}
@@ -297,18 +316,21 @@ def _declared(node: Node) -> Node:
 
 def _graph_of(nodes: Sequence[Node]) -> Graph:
     if not nodes:
-        raise UnsupportedError("only symbols can be differentiated: call this inside a traced function, with its arguments as variables")
+        raise UnsupportedError(
+            "only symbols can be differentiated: call this inside a traced function, with its arguments as variables")
     return nodes[0].graph
 
 
 def _checked_variables(variables: np.ndarray) -> list[Node]:
     for v in variables.flat:
         if not isinstance(v, Node):
-            raise UnsupportedError(f"{v!r} is a number: differentiate by arguments of the traced function, or by values declared with "
-                                   "cy.independent")
+            raise UnsupportedError(
+                f"{v!r} is a number: differentiate by arguments of the traced function, or by values declared with "
+                "cy.independent")
         if v.op not in ("input", "independent"):
-            raise UnsupportedError(f"{v!r} is computed, and may have been simplified away in what was computed from it: "
-                                   "write p = cy.independent(p) before using p, then differentiate by p")
+            raise UnsupportedError(
+                f"{v!r} is computed, and may have been simplified away in what was computed from it: "
+                "write p = cy.independent(p) before using p, then differentiate by p")
     return list(variables.flat)
 
 

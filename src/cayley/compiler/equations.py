@@ -1,7 +1,7 @@
 """A program as equations to read: SymPy expressions, plain text and LaTeX.
 
-A short program is written out, each output an expression in the inputs. A long one is a list of numbered lines, as in a book:
-a value that is used more than once, or that would make a line too long, gets a name of its own.
+A short program is written out, each output an expression in the inputs. A long one is a list of numbered lines, as in a
+book: a value that is used more than once, or that would make a line too long, gets a name of its own.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _LEAVES = ("input", "constant")
 class Equations:
     """The equations of a program.
 
-    `lines` are the intermediate values, in order; `outputs` has for each output its expression, a matrix (a vector is a column)
-    or an array of them, in terms of the inputs and of the lines. `inputs` has the symbols of each input in the same form.
+    `lines` are the intermediate values, in order; `outputs` has for each output its expression, a matrix (a vector is a
+    column) or an array of them, in terms of the inputs and of the lines. `inputs` has the symbols of each input in the
+    same form.
     """
 
     name: str
@@ -56,7 +57,9 @@ class Equations:
     def latex(self) -> str:
         """All lines, numbered, as one `aligned` environment for a displayed formula."""
         sympy = package("sympy")
-        rows = [f"{self._written[s]} &= {sympy.latex(e, symbol_names=self._written)} && ({k})" for k, (s, e) in enumerate(self._all(), 1)]
+        rows = [
+            f"{self._written[s]} &= {sympy.latex(e, symbol_names=self._written)} && ({k})"
+            for k, (s, e) in enumerate(self._all(), 1)]
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _all(self) -> Iterator[tuple[Symbol, Expr]]:
@@ -87,7 +90,10 @@ def equations(program: Program, *, shared: bool | None = None) -> Equations:
     m*v
     """
     names = _Names(program)
-    values = {node.index: s for v in program.inputs for node, s in zip(v.nodes, names.symbols[v.name, "input"], strict=True)}
+    values = {
+        node.index: s
+        for v in program.inputs
+        for node, s in zip(v.nodes, names.symbols[v.name, "input"], strict=True)}
     shared = _written_out_length(program) > _LONGEST_WRITTEN_OUT if shared is None else shared
     with package("sympy.core.parameters").distribute(False):  # 2 (a + b) stays a product
         lines = _compute(program, values, names if shared else None)
@@ -103,18 +109,22 @@ def _written_out_length(program: Program) -> int:
     """The operations of all outputs together if nothing were shared, counted up to a little more than the limit."""
     length: dict[int, int] = {}
     for node in program.nodes:
-        length[node.index] = min(len(node.args) and 1 + sum(length[a.index] for a in node.args), _LONGEST_WRITTEN_OUT + 1)
+        length[node.index] = min(
+            len(node.args) and 1 + sum(length[a.index] for a in node.args), _LONGEST_WRITTEN_OUT + 1)
     return sum(length[node.index] for node in program.results)
 
 
 def _compute(program: Program, values: dict[int, Any], names: _Names | None) -> list[tuple[Symbol, Expr]]:
     """Fill in the value of every node; with `names`, values that deserve one become lines."""
-    uses, length, lines = program.uses(), dict.fromkeys(values, 0), []
+    uses = program.uses()
+    length = dict.fromkeys(values, 0)
+    lines = []
     table = {op: SYMPY.function(op) for op in {node.op for node in program.nodes} - set(_LEAVES)}
     table.update(subtract=lambda a, b: a + _negative(b), negative=_negative)
     for node in program.nodes:
         if node.op == "constant":
-            values[node.index], length[node.index] = _constant(node.value), 0
+            values[node.index] = _constant(node.value)
+            length[node.index] = 0
         if node.op in _LEAVES:
             continue
         value = table[node.op](*[values[a.index] for a in node.args])
@@ -122,13 +132,16 @@ def _compute(program: Program, values: dict[int, Any], names: _Names | None) -> 
         length[node.index] = inside + 1
         if names is not None and _deserves_a_name(node, value, uses[node.index], inside):
             lines.append((names.temporary(), value))
-            value, length[node.index] = lines[-1][0], 0
+            value = lines[-1][0]
+            length[node.index] = 0
         values[node.index] = value
     return lines
 
 
 def _constant(value: float) -> Expr:
-    """A third is written as a third and not as 0.333333333333333; the difference is less than the rounding of the float."""
+    """A third is written as a third and not as 0.333333333333333; the difference is less than the rounding of the
+    float.
+    """
     exact = SYMPY.constant(value)
     if exact.is_Float and len(repr(value)) > _SHORT_DECIMAL:
         fraction = Fraction(value).limit_denominator(100)
@@ -158,7 +171,8 @@ class _Names:
         self._known = {v.name for v in program.inputs + program.outputs}
         inputs = {v.name for v in program.inputs}
         for side, variables in (("input", program.inputs), ("output", program.outputs)):
-            for variable in sorted(variables, key=lambda v: len(v.shape)):  # a scalar keeps its name, whatever entries there are
+            # a scalar keeps its name, whatever entries there are
+            for variable in sorted(variables, key=lambda v: len(v.shape)):
                 base = f"{variable.name}_out" if side == "output" and variable.name in inputs else variable.name
                 self.symbols[variable.name, side] = [self._symbol(base, index) for index in np.ndindex(variable.shape)]
         self._prefix = free_prefix(self._taken | self._known)

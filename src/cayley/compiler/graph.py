@@ -27,10 +27,10 @@ RULES: dict[str, Callable[..., Node]] = {}
 class Graph:
     """A table of nodes, in which equal expressions are one node.
 
-    In a `strict` graph every operation stays as it was written: only rewrites that change no bit of any result are made.
-    Otherwise the rules follow real algebra; `regroups` says whether they may also round in another way than as written.
-    That is off while a function is traced, because it is not yet known what will be made of a value; `simplify` turns it
-    on where it is safe.
+    In a `strict` graph every operation stays as it was written: only rewrites that change no bit of any result are
+    made. Otherwise the rules follow real algebra; `regroups` says whether they may also round in another way than as
+    written. That is off while a function is traced, because it is not yet known what will be made of a value;
+    `simplify` turns it on where it is safe.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -73,7 +73,8 @@ class Graph:
         """`value` as a node of this graph: a node stays itself, a real number becomes a constant."""
         if isinstance(value, Node):
             if value.graph is not self:
-                raise TraceError("a symbol of one trace is used in another; pass it in as an argument instead of keeping it")
+                raise TraceError(
+                    "a symbol of one trace is used in another; pass it in as an argument instead of keeping it")
             return value
         if isinstance(value, numbers.Real):
             return self.constant(float(value))
@@ -88,7 +89,11 @@ class Node:
     __slots__ = ("args", "graph", "index", "op", "value")
 
     def __init__(self, graph: Graph, index: int, op: str, args: tuple[Node, ...], value: Any):
-        self.graph, self.index, self.op, self.args, self.value = graph, index, op, args, value
+        self.graph = graph
+        self.index = index
+        self.op = op
+        self.args = args
+        self.value = value
 
     def __add__(self, other): return _binary("add", self, other)
     def __radd__(self, other): return _binary("add", other, self)
@@ -137,19 +142,22 @@ class Node:
     def conjugate(self): return self
 
     def __bool__(self) -> bool:
-        return bool(self._number("a Python branch (if, while, and, or, not, min, max, a chained comparison) needs to know "
-                                 "whether a symbolic value is true: use cy.where(condition, a, b), np.minimum, np.maximum, "
-                                 "np.logical_and"))
+        return bool(
+            self._number("a Python branch (if, while, and, or, not, min, max, a chained comparison) needs to know "
+                         "whether a symbolic value is true: use cy.where(condition, a, b), np.minimum, np.maximum, "
+                         "np.logical_and"))
 
     def __float__(self) -> float:
-        return self._number("a symbolic value has no number yet: use NumPy's functions instead of those of math, and put "
-                            "symbols only into arrays made with dtype=object, np.stack or np.array")
+        return self._number(
+            "a symbolic value has no number yet: use NumPy's functions instead of those of math, and put "
+            "symbols only into arrays made with dtype=object, np.stack or np.array")
 
     def __int__(self) -> int:
         return int(self._number("a symbolic value cannot become an integer: use np.floor"))
 
     def __index__(self) -> int:
-        value = self._number("a symbolic value cannot be an index, a length or a range: shapes must not depend on values")
+        value = self._number(
+            "a symbolic value cannot be an index, a length or a range: shapes must not depend on values")
         if not value.is_integer():
             raise TypeError(f"{value} is not an integer")
         return int(value)
@@ -176,7 +184,8 @@ class Node:
         return f"{self.op}({', '.join(str(a.value) if not a.args else f'#{a.index}' for a in self.args)})"
 
     def __reduce__(self):
-        raise TypeError("a symbol cannot be pickled or copied by itself; pickle the kernel or the program that holds it")
+        raise TypeError(
+            "a symbol cannot be pickled or copied by itself; pickle the kernel or the program that holds it")
 
 
 numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol as of its value
@@ -184,18 +193,21 @@ numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol a
 
 def _binary(op: str, a: Any, b: Any) -> Node:
     if type(a) is Node and type(b) is Node and a.graph is b.graph:
-        first, second = a, b
+        first = a
+        second = b
     else:
         graph = a.graph if isinstance(a, Node) else b.graph
         if getattr(a, "shape", ()) != () or getattr(b, "shape", ()) != ():
             return NotImplemented
         try:
-            first, second = graph.lift(a), graph.lift(b)
+            first = graph.lift(a)
+            second = graph.lift(b)
         except UnsupportedError:
             return NotImplemented
     if first.op in BOOLEAN and second.op in BOOLEAN and op in _NOT_OF_TRUTHS:
         if op != "multiply":
-            raise UnsupportedError(f"np.{op} of two truth values is not that of numbers: write & or |, or 1.0 * condition")
+            raise UnsupportedError(
+                f"np.{op} of two truth values is not that of numbers: write & or |, or 1.0 * condition")
         op = "and"
     return RULES[op](first, second)
 
@@ -204,7 +216,8 @@ def _logical(op: str, *args: Any) -> Any:
     """The operators & | ~ are for truth values, as in NumPy; np.logical_and and its like take numbers too."""
     scalars = [a for a in args if getattr(a, "shape", ()) == ()]
     if not all(_is_truth(a) if isinstance(a, Node) else a in (True, False) for a in scalars):
-        raise UnsupportedError("& | ~ are for comparisons: use np.logical_and, np.logical_or, np.logical_not for numbers")
+        raise UnsupportedError(
+            "& | ~ are for comparisons: use np.logical_and, np.logical_or, np.logical_not for numbers")
     return RULES[op](*args) if op == "not" else _binary(op, *args)
 
 
@@ -222,7 +235,8 @@ def apply(op: str, *args: Any) -> Node:
 
 def ancestors(outputs: Iterable[Node]) -> list[Node]:
     """The nodes that the outputs need, in topological order."""
-    pending, seen = list(outputs), {}
+    pending = list(outputs)
+    seen = {}
     while pending:
         node = pending.pop()
         if node.index not in seen:

@@ -53,7 +53,8 @@ def implied(numbers: Sequence[Node], law: Callable[[list[Node], Callable[[Any], 
     `places` are the numbers, held; `hold` holds a scalar that depends on them or on anything else.
     """
     graph = numbers[0].graph
-    places, tag = [held_apart(number) for number in numbers], graph.constant(graph.size)
+    places = [held_apart(number) for number in numbers]
+    tag = graph.constant(graph.size)
 
     def hold(scalar: Any) -> Any:
         return scalar if not isinstance(scalar, Node) or scalar.op == "constant" else graph.node("held", scalar, tag)
@@ -96,7 +97,8 @@ def released_from(group: Group, nodes: Sequence[Node]) -> list[Node]:
 
 def _below(nodes: Sequence[Node], ends: set[int]) -> list[Node]:
     """What the nodes are computed from, back to the ends, in topological order."""
-    pending, seen = list(nodes), {}
+    pending = list(nodes)
+    seen = {}
     while pending:
         node = pending.pop()
         if node.index not in seen and node.index not in ends:

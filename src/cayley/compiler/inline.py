@@ -14,7 +14,10 @@ from cayley.compiler.symbols import symbols
 
 
 def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[int]) -> list[np.ndarray]:
-    """The outputs of `program` on arrays of nodes. Axes before the last `cores[k]` of an argument are a batch, and broadcast."""
+    """The outputs of `program` on arrays of nodes.
+
+    Axes before the last `cores[k]` of an argument are a batch, and broadcast.
+    """
     arrays = [np.asarray(a, dtype=object).view(np.ndarray) for a in arguments]
     graph = next(x.graph for a in arrays for x in a.flat if isinstance(x, Node))
     batches = [a.shape[:a.ndim - core] for a, core in zip(arrays, cores, strict=True)]
@@ -30,7 +33,9 @@ def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[in
 def _one(program: Program, graph: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
     made: dict[int, Node] = {}
     for v, argument in zip(program.inputs, arguments, strict=True):
-        made.update((node.index, graph.lift(x)) for node, x in zip(v.nodes, np.asarray(argument, dtype=object).flat, strict=True))
+        made.update((node.index, graph.lift(x))
+                    for node, x in zip(v.nodes,
+                                       np.asarray(argument, dtype=object).flat, strict=True))
     for node in program.nodes:
         if node.op == "constant":
             made[node.index] = graph.constant(node.value)

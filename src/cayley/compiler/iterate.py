@@ -1,14 +1,15 @@
 """A kernel whose outputs feed its inputs, iterated inside one compiled loop: x[k + 1] = f(x[k], u[k], p).
 
-Three loops are nested around the straight-line code of the kernel, for `width` states at once, which stay in its buffers throughout:
+Three loops are nested around the straight-line code of the kernel, for `width` states at once, which stay in its
+buffers throughout:
 
     for sample ...            the states that are kept
         for step ... every        `changing` inputs are read anew
             for stage ... cycle       `cycling` inputs are read anew: they are the same in each step
                 compute; outputs feed inputs
         keep
-The whole is a generalized ufunc: the lengths of the loops are dimensions of its operands. Blocks that are not full repeat their last
-state, so a trajectory is computed alike wherever in a batch it stands.
+The whole is a generalized ufunc: the lengths of the loops are dimensions of its operands. Blocks that are not full
+repeat their last state, so a trajectory is computed alike wherever in a batch it stands.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ _KEPT = (0,)
 
 @dataclass(frozen=True)
 class Plan:
-    """What the loops do with the variables of a program: by place, which loops each input moves along, which output feeds it, which
-    outputs are kept."""
+    """What the loops do with the variables of a program: by place, which loops each input moves along, which output
+    feeds it, which outputs are kept."""
 
     moves: tuple[tuple[int, ...], ...]
     feeds: tuple[tuple[int, int], ...]  # output, input
@@ -58,11 +59,14 @@ class Iterated:
 
     def __init__(self, kernel: Kernel, feeding: Mapping[str, str], changing: Sequence[str], cycling: Sequence[str],
                  keeping: Sequence[str] | None):
-        self.kernel, self._feeding, self._keeping = kernel, dict(feeding), keeping
+        self.kernel = kernel
+        self._feeding = dict(feeding)
+        self._keeping = keeping
         unknown = [name for name in (*feeding, *changing, *cycling) if name not in kernel.inputs]
         if unknown:
             raise SignatureError(f"{kernel.__name__} has no input {unknown[0]!r}; it has {', '.join(kernel.inputs)}")
-        self._moves = tuple(_CHANGING if name in changing else _CYCLING if name in cycling else _CONSTANT for name in kernel.inputs)
+        self._moves = tuple(_CHANGING if name in changing else _CYCLING if name in cycling else _CONSTANT
+                            for name in kernel.inputs)
         self._made: dict[tuple, _Specialised] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -72,17 +76,18 @@ class Iterated:
     def __repr__(self) -> str:
         return f"<iterated {self.kernel!r}>"
 
-    def __call__(self, *arguments: Any, steps: int, every: int = 1, out: Sequence[np.ndarray] | None = None, dtype: Any = None,
-                 threads: int = 1) -> tuple[np.ndarray, ...]:
+    def __call__(self, *arguments: Any, steps: int, every: int = 1, out: Sequence[np.ndarray] | None = None,
+                 dtype: Any = None, threads: int = 1) -> tuple[np.ndarray, ...]:
         """The kept outputs, each (..., steps / every, *core): after `every` steps, after twice as many, and so on.
 
-        Arguments are those of the kernel: states at the start (..., *core), changing ones (..., steps, *core), cycling ones
-        (..., cycle, *core). `threads` share the batch; `out` are arrays for the results.
+        Arguments are those of the kernel: states at the start (..., *core), changing ones (..., steps, *core), cycling
+        ones (..., cycle, *core). `threads` share the batch; `out` are arrays for the results.
         """
         samples = _samples(steps, every)
         if len(arguments) != len(self.kernel.inputs):
-            raise SignatureError(f"{self.kernel.__name__} takes {len(self.kernel.inputs)} arguments ({', '.join(self.kernel.inputs)}), "
-                                 f"not {len(arguments)}")
+            raise SignatureError(
+                f"{self.kernel.__name__} takes {len(self.kernel.inputs)} arguments ({', '.join(self.kernel.inputs)}), "
+                f"not {len(arguments)}")
         arrays = [np.asarray(a) for a in arguments]
         found = self._specialised(arrays)
         precision = self.kernel._dtype_of(arguments, arrays, dtype)
@@ -94,7 +99,8 @@ class Iterated:
         axes = [len(LOOPS), *[len(moves) + len(core) for moves, core in zip(self._moves, found.cores, strict=True)]]
 
         def prepare(*_: Any) -> Prepared:
-            return Prepared(compute, precision, [(samples, *found.program.outputs[k].shape) for k in found.plan.kept], tuple)
+            return Prepared(compute, precision, [(samples, *found.program.outputs[k].shape) for k in found.plan.kept],
+                            tuple)
 
         def together(*given: Any, out: Any, dtype: Any) -> Any:
             results = called(compute, given, {"dtype": precision} | ({} if out is None else {"out": out}))
@@ -119,15 +125,17 @@ class Iterated:
         return self._made[key]
 
     def _plan(self, program: Program) -> Plan:
-        names_in, names_out = [v.name for v in program.inputs], [v.name for v in program.outputs]
+        names_in = [v.name for v in program.inputs]
+        names_out = [v.name for v in program.outputs]
         missing = [name for name in (*self._feeding.values(), *(self._keeping or ())) if name not in names_out]
         if missing:
             raise SignatureError(f"{program.name} has no output {missing[0]!r}; it has {', '.join(names_out)}")
         feeds = tuple((names_out.index(after), names_in.index(before)) for before, after in self._feeding.items())
         for after, before in feeds:
             if program.outputs[after].shape != program.inputs[before].shape:
-                raise SignatureError(f"output {names_out[after]!r} of {program.name} has the shape {program.outputs[after].shape}; it "
-                                     f"cannot feed {names_in[before]!r}, which has {program.inputs[before].shape}")
+                raise SignatureError(
+                    f"output {names_out[after]!r} of {program.name} has the shape {program.outputs[after].shape}; it "
+                    f"cannot feed {names_in[before]!r}, which has {program.inputs[before].shape}")
         return Plan(self._moves, feeds, tuple(names_out.index(name) for name in self._keeping or names_out))
 
     def _looped(self, place: int, array: np.ndarray, samples: int, every: int, program: Program) -> np.ndarray:
@@ -144,10 +152,11 @@ class Iterated:
 
 def iterate(kernel: Kernel, feeding: Mapping[str, str], *, changing: Sequence[str] = (), cycling: Sequence[str] = (),
             keeping: Sequence[str] | None = None) -> Iterated:
-    """The kernel iterated: after each step the output `feeding[x]` becomes the input `x`, for all steps inside one compiled loop.
+    """The kernel iterated: after each step the output `feeding[x]` becomes the input `x`, for all steps inside one
+    compiled loop.
 
-    Inputs that are fed are states; `changing` ones have a value for each step; `cycling` ones take each step in stages, with a value for
-    each; all others are constant. `keeping` are the outputs that are kept (all).
+    Inputs that are fed are states; `changing` ones have a value for each step; `cycling` ones take each step in stages,
+    with a value for each; all others are constant. `keeping` are the outputs that are kept (all).
 
     >>> @cy.kernel("(),(),()->()", outputs=("after",))
     ... def drop(level, inflow, loss):
@@ -163,7 +172,8 @@ def iterate(kernel: Kernel, feeding: Mapping[str, str], *, changing: Sequence[st
 
 def _samples(steps: int, every: int) -> int:
     if steps < 0 or every < 1 or steps % every:
-        raise SignatureError(f"{steps} steps with every {every}th kept: the steps must be a multiple of it, and neither negative")
+        raise SignatureError(
+            f"{steps} steps with every {every}th kept: the steps must be a multiple of it, and neither negative")
     return steps // every
 
 
@@ -171,7 +181,8 @@ class _Specialised:
     """The kernel for given dimensions, with code for each precision."""
 
     def __init__(self, kernel: Kernel, dimensions: dict[str, int], plan: Callable[[Program], Plan]):
-        self._kernel, self._dimensions = kernel, dimensions
+        self._kernel = kernel
+        self._dimensions = dimensions
         self._traced = kernel._trace(tuple(dimensions.values()))
         self.plan = plan(self._traced)
         self._ufuncs: dict[str, np.ufunc] = {}
@@ -186,23 +197,29 @@ class _Specialised:
 
     def ufunc(self, dtype: str) -> np.ufunc:
         if dtype not in self._ufuncs:
-            program, plan, precision = self._traced, self.plan, PRECISION[dtype]
+            program = self._traced
+            plan = self.plan
+            precision = PRECISION[dtype]
             identity = [program.key, precision, "iterated", plan.moves, plan.feeds, plan.kept]
             own = object_code(identity, lambda: self._jobs(precision), program.name)
             code = loaded(own, precision)
-            self._ufuncs[dtype] = numpy_api.ufunc_from_loop(code.address("loop"), np.dtype(dtype).num, _CLOCK + len(program.inputs),
-                                                            len(plan.kept), self._signature(), program.name, program.description, code)
+            self._ufuncs[dtype] = numpy_api.ufunc_from_loop(code.address("loop"),
+                                                            np.dtype(dtype).num, _CLOCK + len(program.inputs),
+                                                            len(plan.kept), self._signature(), program.name,
+                                                            program.description, code)
         return self._ufuncs[dtype]
 
     def _signature(self) -> str:
-        program, plan = self._traced, self.plan
+        program = self._traced
+        plan = self.plan
         inputs = [core_shape(LOOPS), *[core_shape((*[LOOPS[a] for a in moves], *v.shape))
                                        for v, moves in zip(program.inputs, plan.moves, strict=True)]]
         outputs = [core_shape((LOOPS[0], *program.outputs[k].shape)) for k in plan.kept]
         return f"{','.join(inputs)}->{','.join(outputs)}"
 
     def _jobs(self, precision: str) -> list[Callable[[], Assembly]]:
-        machine, program = host(), self._kernel.program(**self._dimensions)
+        machine = host()
+        program = self._kernel.program(**self._dimensions)
         core = Core(program, machine.width(precision), precision, fused=machine.fused)
         return [lambda: _IteratedLoop(core, self.plan).assembly, *core_parts(core)]
 
@@ -222,8 +239,12 @@ class _IteratedLoop(BatchLoop):
         super().__init__(core)
 
     def _operands(self) -> tuple[list[Any], list[Any]]:
-        text, program, places, plan = self.text, self.core.program, Buffers(self.core), self._plan
-        self._lengths = [text.let(f"load i64, ptr {text.let(f'getelementptr i64, ptr %dimensions, i64 {1 + k}')}") for k in range(3)]
+        text = self.text
+        program = self.core.program
+        places = Buffers(self.core)
+        plan = self._plan
+        self._lengths = [
+            text.let(f"load i64, ptr {text.let(f'getelementptr i64, ptr %dimensions, i64 {1 + k}')}") for k in range(3)]
         self.assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
         variables = [*program.inputs, *[program.outputs[k] for k in plan.kept]]
         starts = [*places.inputs, *[places.outputs[k] for k in plan.kept]]
@@ -237,7 +258,9 @@ class _IteratedLoop(BatchLoop):
             pointer = text.let(f"load ptr, ptr {text.let(f'getelementptr ptr, ptr %args, i64 {_CLOCK + k}')}")
             loops = tuple((number, next(steps)) for number in turns)
             strides = [next(steps) for _ in v.shape]
-            operands.append(_Looped(v.shape, start, pointer, outer[k], strides, is_dense(text, v.shape, strides, self._size), loops))
+            operands.append(
+                _Looped(v.shape, start, pointer, outer[k], strides, is_dense(text, v.shape, strides, self._size),
+                        loops))
         return operands[:len(program.inputs)], operands[len(program.inputs):]
 
     @property
@@ -283,16 +306,20 @@ class _IteratedLoop(BatchLoop):
         return self.text.offset(memory, *[(turns[number], stride) for number, stride in operand.loops])
 
     def _gather(self, operand: _Looped, memory: str, place: str, valid: str) -> None:
-        """By way of another buffer, because a gathered block may be longer than the operand, and what follows is in use."""
+        """By way of another buffer, because a gathered block may be longer than the operand, and what follows is in
+        use.
+        """
         self._move("gather", operand, memory, self.space.scratch, valid)
         self._copy(place, self.space.scratch, prod(operand.shape))
 
     def _feed(self) -> None:
-        places, program = Buffers(self.core), self.core.program
+        places = Buffers(self.core)
+        program = self.core.program
         for after, before in self._plan.feeds:
-            source, target = (self.text.let(f"getelementptr {self.core.precision}, ptr {buffer}, i64 {start * self.core.width}")
-                              for buffer, start in ((self.space.output, places.outputs[after]),
-                                                    (self.space.input, places.inputs[before])))
+            source, target = (
+                self.text.let(f"getelementptr {self.core.precision}, ptr {buffer}, i64 {start * self.core.width}")
+                for buffer, start in ((self.space.output, places.outputs[after]), (self.space.input,
+                                                                                   places.inputs[before])))
             self._copy(target, source, prod(program.inputs[before].shape))
 
     def _copy(self, target: str, source: str, elements: int) -> None:

@@ -41,21 +41,28 @@ MakeProgram = Callable[[Mapping[str, int]], Program]
 class Kernel:
     """A function of arrays that compiles itself; `kernel` makes one of a Python function.
 
-    Called on arrays, by place or by name, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None, **options)` broadcasts
-    over leading axes and computes in float32 if every argument is float32 (or `dtype` says so), otherwise in float64; the options are
-    `axes`, `axis`, `keepdims`, `casting`, `order` and `subok` of NumPy. Called on symbols, inside another traced function, it becomes
-    part of that function's graph.
+    Called on arrays, by place or by name, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None,
+    **options)` broadcasts over leading axes and computes in float32 if every argument is float32 (or `dtype` says so),
+    otherwise in float64; the options are `axes`, `axis`, `keepdims`, `casting`, `order` and `subok` of NumPy. Called on
+    symbols, inside another traced function, it becomes part of that function's graph.
     """
 
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
                  results: Sequence[str] | None = None, function: Callable | None = None, doc: str | None = None,
-                 module: str | None = None, check: Callable[..., None] | None = None, explain: Callable[..., None] | None = None,
-                 rebuild: tuple | None = None):
-        self.signature, self.inputs, self.outputs = signature, tuple(inputs), None if results is None else tuple(results)
-        self.__name__, self.__doc__, self.__module__ = name, doc, module or __name__
+                 module: str | None = None, check: Callable[..., None] | None = None,
+                 explain: Callable[..., None] | None = None, rebuild: tuple | None = None):
+        self.signature = signature
+        self.inputs = tuple(inputs)
+        self.outputs = None if results is None else tuple(results)
+        self.__name__ = name
+        self.__doc__ = doc
+        self.__module__ = module or __name__
         self.__qualname__ = getattr(function, "__qualname__", name)
         self.__wrapped__ = function
-        self._make_program, self._check, self._explain, self._rebuild = make_program, check, explain, rebuild
+        self._make_program = make_program
+        self._check = check
+        self._explain = explain
+        self._rebuild = rebuild
         self._traces: dict[tuple[int, ...], Program] = {}
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
@@ -64,8 +71,9 @@ class Kernel:
         self._lock = threading.RLock()
 
     def __new__(cls, *_: Any, **__: Any) -> Kernel:
-        # Python looks for __call__ in the class of an object. Each kernel has a class of its own, so that `_answer_with` can put
-        # compiled code in that place: a call then reaches it without passing through a Python function.
+        # Python looks for __call__ in the class of an object. Each kernel has a class of its own, so that
+        # `_answer_with` can put compiled code in that place: a call then reaches it without passing through a Python
+        # function.
         return super().__new__(type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__}))
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -105,7 +113,9 @@ class Kernel:
         return count(self.program(**dimensions))
 
     def equations(self, *, shared: bool | None = None, **dimensions: int) -> Equations:
-        """The outputs as SymPy expressions; with `shared`, or when they would be long, by way of numbered intermediate lines."""
+        """The outputs as SymPy expressions; with `shared`, or when they would be long, by way of numbered intermediate
+        lines.
+        """
         from cayley.compiler.equations import equations  # what is not used is not imported, here and below
         return equations(self.program(**dimensions), shared=shared)
 
@@ -146,8 +156,8 @@ class Kernel:
 
     @property
     def unchecked(self) -> Kernel:
-        """The same kernel without the check of its arguments, for values that are known to be good, as in a control loop; and without
-        explanations: what has no answer is NaN for one state as it is in a batch."""
+        """The same kernel without the check of its arguments, for values that are known to be good, as in a control
+        loop; and without explanations: what has no answer is NaN for one state as it is in a batch."""
         if (self._check is not None or self._explain is not None) and self._bare is None:
             self._bare = self._without_check()
         return self._bare or self
@@ -204,14 +214,20 @@ class Kernel:
         return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
 
     def _explain_nan(self, operands: Sequence[Any], result: Any) -> None:
-        """Let it be said why one state has no answer. Batches keep their NaN; so does a state that is not finite itself."""
-        alone = all(np.ndim(a) == len(core) and np.isfinite(a).all() for a, core in zip(operands, self.signature.inputs, strict=True))
+        """Let it be said why one state has no answer.
+
+        Batches keep their NaN; so does a state that is not finite itself.
+        """
+        alone = all(
+            np.ndim(a) == len(core) and np.isfinite(a).all()
+            for a, core in zip(operands, self.signature.inputs, strict=True))
         if alone and any(np.isnan(part).any() for part in (result if isinstance(result, tuple) else (result,))):
             self._explain(*operands)  # type: ignore[misc]
 
     def _inlined(self, operands: Sequence[Any], out: Any, dtype: Any, options: Mapping[str, Any]) -> Any:
         if options:
-            raise UnsupportedError(f"{self.__name__} with {', '.join(options)} cannot be traced: bring the core axes to the end")
+            raise UnsupportedError(
+                f"{self.__name__} with {', '.join(options)} cannot be traced: bring the core axes to the end")
         check_type(self.__name__, dtype)
         bound = self.signature.bind([np.shape(a) for a in operands], self.inputs)
         program = self._trace(self._sizes(bound))  # what may be rounded in another way is for the whole to decide
@@ -224,13 +240,15 @@ class Kernel:
         from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
         operands = len(self.signature.inputs) + len(self.signature.outputs)
         if operands > _MOST_OPERANDS:
-            raise SignatureError(f"{self.__name__} has {operands} arguments and results; NumPy calls functions of at most "
-                                 f"{_MOST_OPERANDS}: put several into one array")
+            raise SignatureError(
+                f"{self.__name__} has {operands} arguments and results; NumPy calls functions of at most "
+                f"{_MOST_OPERANDS}: put several into one array")
         with self._lock:
             if sizes not in self._compiled:
-                traced, dimensions = self._trace(sizes), dict(zip(self.signature.names, sizes, strict=True))
-                self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general, _result_maker(traced),
-                                                 explains_nan=self._explain is not None)
+                traced = self._trace(sizes)
+                dimensions = dict(zip(self.signature.names, sizes, strict=True))
+                self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general,
+                                                 _result_maker(traced), explains_nan=self._explain is not None)
             return self._compiled[sizes]
 
     def _prepared(self, arguments: Sequence[Any], arrays: Sequence[np.ndarray], dtype: Any) -> Prepared:
@@ -263,11 +281,14 @@ class Kernel:
         return name
 
     def _dtype_of(self, arguments: Sequence[Any], operands: Sequence[Any], dtype: Any) -> str:
-        """What to compute in: as asked; or float32 if every argument is float32 or float16 (Python's own numbers adapt); or float64."""
+        """What to compute in: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
+        adapt); or float64.
+        """
         for label, operand in zip(self.inputs, operands, strict=True):
             if operand.dtype.kind not in "fiub" or operand.dtype.itemsize > 8:
-                raise UnsupportedError(f"argument {label!r} of {self.__name__} is {operand.dtype}: kernels take real numbers that fit "
-                                       "into float64")
+                raise UnsupportedError(
+                    f"argument {label!r} of {self.__name__} is {operand.dtype}: kernels take real numbers that fit "
+                    "into float64")
         if dtype is not None:
             return self._dtype_name(dtype)
         fixed = [o.dtype for a, o in zip(arguments, operands, strict=True) if not _adapts(a)]
@@ -291,8 +312,9 @@ class Kernel:
     def _jacobian(self, variable: str, place: int) -> Kernel:
         core = self.signature.outputs[place] + self.signature.inputs[self.inputs.index(variable)]
         signature = Signature(self.signature.inputs, (core,))
-        return Kernel(signature, lambda bound: _jacobian_of(self._differentiable(**bound), place, variable), inputs=self.inputs,
-                      name=f"{self.__name__}_by_{variable}", doc=f"Derivative of {self.__name__} by {variable}.",
+        return Kernel(signature, lambda bound: _jacobian_of(self._differentiable(**bound), place, variable),
+                      inputs=self.inputs, name=f"{self.__name__}_by_{variable}",
+                      doc=f"Derivative of {self.__name__} by {variable}.",
                       rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
 
     def __reduce__(self):
@@ -300,27 +322,32 @@ class Kernel:
             return self._rebuild
         if found(self.__module__, self.__qualname__) is self:
             return self.__qualname__
-        bounds = [dict(zip(self.signature.names, sizes, strict=True)) for sizes in (self._traces if self.signature.names else [()])]
+        bounds = [
+            dict(zip(self.signature.names, sizes, strict=True))
+            for sizes in (self._traces if self.signature.names else [()])]
         programs = {self._sizes(bound): self._differentiable(**bound) for bound in bounds}
         if not programs:
-            raise TypeError(f"kernel {self.__name__} cannot be pickled: it is not at the top of a module, and has not been used, so its "
-                            "dimensions are not known; call it once, or move it to the top of its module")
+            raise TypeError(
+                f"kernel {self.__name__} cannot be pickled: it is not at the top of a module, and has not been used, "
+                "so its "
+                "dimensions are not known; call it once, or move it to the top of its module")
         return _from_programs, (str(self.signature), self.__name__, self.inputs, self.outputs, self.__doc__, programs)
 
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
-           name: str | None = None, check: Callable[..., None] | None = None, explain: Callable[..., None] | None = None,
-           inputs: Sequence[str] | None = None, strict: bool = False,
+           name: str | None = None, check: Callable[..., None] | None = None,
+           explain: Callable[..., None] | None = None, inputs: Sequence[str] | None = None, strict: bool = False,
            kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
-    `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use. Several outputs
-    are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in exported code. `check` is called
-    with the arguments of every numeric call and raises if they are not what the function is for; `unchecked` leaves it out. `explain`
-    is called with the arguments of a call for one state, all finite, whose answer is not a number, and raises if it knows why. `inputs`
-    are the names of the arguments, if the function's own will not do. With `strict` every operation is rounded as it is
-    written, and NaN, infinities and signed zeros come out as NumPy gives them; otherwise expressions follow real algebra,
-    and cost less. `kind` is the class of the result, if it is to be a kernel with more to it.
+    `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use.
+    Several outputs are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in
+    exported code. `check` is called with the arguments of every numeric call and raises if they are not what the
+    function is for; `unchecked` leaves it out. `explain` is called with the arguments of a call for one state, all
+    finite, whose answer is not a number, and raises if it knows why. `inputs` are the names of the arguments, if the
+    function's own will not do. With `strict` every operation is rounded as it is written, and NaN, infinities and
+    signed zeros come out as NumPy gives them; otherwise expressions follow real algebra, and cost less. `kind` is the
+    class of the result, if it is to be a kernel with more to it.
 
     >>> @cy.kernel("(n),(n)->(n)")
     ... def pendulum_torque(q, qdd):
@@ -335,9 +362,11 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
     """
     parsed = Signature.parse(signature)
     if outputs is not None and len(outputs) != len(parsed.outputs):
-        raise SignatureError(f"{len(outputs)} output names were given; the signature {signature} has {len(parsed.outputs)} outputs")
+        raise SignatureError(
+            f"{len(outputs)} output names were given; the signature {signature} has {len(parsed.outputs)} outputs")
     if inputs is not None and len(inputs) != len(parsed.inputs):
-        raise SignatureError(f"{len(inputs)} input names were given; the signature {signature} has {len(parsed.inputs)} inputs")
+        raise SignatureError(
+            f"{len(inputs)} input names were given; the signature {signature} has {len(parsed.inputs)} inputs")
     check_names(inputs or (), f"inputs of the signature {signature}", identifiers=False)
     check_names(outputs or (), f"outputs of the signature {signature}")
 
@@ -349,14 +378,16 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
             return trace(function, parsed, bound, name=label, inputs=names, outputs=outputs, units=units,
                          description=inspect.getdoc(function) or "", strict=strict)
 
-        return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function, doc=function.__doc__,
-                    module=getattr(function, "__module__", None), check=check, explain=explain)
+        return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function,
+                    doc=function.__doc__, module=getattr(function, "__module__", None), check=check, explain=explain)
 
     return decorate
 
 
 def _parameters(function: Callable, count_in: int, name: str) -> list[str]:
-    parameters = [p for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    parameters = [
+        p for p in inspect.signature(function).parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in parameters if p.default is p.empty]
     if len(required) > count_in or len(parameters) < count_in:
         raise SignatureError(f"{name} takes {len(parameters)} arguments; its signature has {count_in} inputs")
@@ -368,8 +399,9 @@ def _from_programs(signature: str, name: str, inputs: Sequence[str], outputs: Se
     parsed = Signature.parse(signature)
 
     def make_program(bound: Mapping[str, int]) -> Program:
-        raise UnsupportedError(f"kernel {name} was unpickled without its Python text, for the dimensions {sorted(programs)} of "
-                               f"{parsed.names}; it cannot be made for {dict(bound)}")
+        raise UnsupportedError(
+            f"kernel {name} was unpickled without its Python text, for the dimensions {sorted(programs)} of "
+            f"{parsed.names}; it cannot be made for {dict(bound)}")
 
     made = Kernel(parsed, make_program, name=name, inputs=inputs, results=outputs, doc=doc)
     made._traces.update(programs)
@@ -411,10 +443,12 @@ def _adapts(argument: Any) -> bool:
 
 
 def _is_symbolic(operand: Any) -> bool:
-    return isinstance(operand, np.ndarray) and operand.dtype == object and any(isinstance(x, Node) for x in operand.flat)
+    return isinstance(operand, np.ndarray) and operand.dtype == object and any(
+        isinstance(x, Node) for x in operand.flat)
 
 
 def _core_shape(argument: Any, axes: int) -> tuple[int, ...]:
     """The shape of one state's argument in any algebra; CasADi's vectors are columns."""
     shape = tuple(argument.shape) if hasattr(argument, "shape") else np.shape(np.asarray(argument, dtype=object))
-    return shape[:1] if axes == 1 and len(shape) == 2 and shape[1] == 1 and not isinstance(argument, np.ndarray) else shape
+    return shape[:1] if axes == 1 and len(shape) == 2 and shape[1] == 1 and not isinstance(argument,
+                                                                                           np.ndarray) else shape

@@ -1,13 +1,15 @@
 """Kernels that differ by something other than numbers: the frame of a pose, the axes of a Jacobian.
 
-`@family("q")` turns a method that makes a kernel for one choice into a function that takes the arrays first, then the choice:
+`@family("q")` turns a method that makes a kernel for one choice into a function that takes the arrays first, then the
+choice:
 
     @family("q")
     def jacobian(self, frame, *, axes): ...              makes the kernel of one frame and one kind of axes
     arm.jacobian(q, "tool", axes="world")                computes
     arm.jacobian.of("tool", axes="world")                is the kernel that does it; it is made once
 
-The function is written from the method's signature, as dataclasses write theirs: keywords that it knows by name cost a call nothing.
+The function is written from the method's signature, as dataclasses write theirs: keywords that it knows by name cost a
+call nothing.
 """
 
 from __future__ import annotations
@@ -88,28 +90,34 @@ class KernelFamily(Protocol):
 
 
 class family:
-    """Of a method that makes a kernel, the attribute that is called. `arrays` are the names of the arrays that come first; `given`, of
-    choices that may be arrays too: the method then gets `GIVEN`, and its kernel one more input for each, in this order."""
+    """Of a method that makes a kernel, the attribute that is called. `arrays` are the names of the arrays that come
+    first; `given`, of choices that may be arrays too: the method then gets `GIVEN`, and its kernel one more input for
+    each, in this order."""
 
     def __init__(self, *arrays: str, given: Sequence[str] = ()):
-        self._arrays, self._given = arrays, given
+        self._arrays = arrays
+        self._given = given
 
     def __call__(self, make: Callable[..., Kernel]) -> family:
-        self._make, self._name = make, make.__name__
+        self._make = make
+        self._name = make.__name__
         self._signature = inspect.signature(make).replace(return_annotation=inspect.Signature.empty)
         parameters = [p.replace(annotation=p.empty) for p in list(self._signature.parameters.values())[1:]]
         self._signature = self._signature.replace(parameters=parameters)
         self._bind = self._written(parameters)
         update_wrapper(self, make)
-        self._called = inspect.Signature([*(inspect.Parameter(name, _POSITIONAL) for name in self._arrays), *parameters],
-                                         return_annotation=np.ndarray)
-        self.__signature__ = self._called.replace(parameters=[inspect.Parameter("self", _POSITIONAL), *self._called.parameters.values()])
+        self._called = inspect.Signature(
+            [*(inspect.Parameter(name, _POSITIONAL) for name in self._arrays), *parameters],
+            return_annotation=np.ndarray)
+        self.__signature__ = self._called.replace(
+            parameters=[inspect.Parameter("self", _POSITIONAL), *self._called.parameters.values()])
         return self
 
     def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable:
         """The function, in which every choice may be left out, so that the error can say what is missing."""
         space: dict[str, Any] = {"MISSING": MISSING}
-        spelled = self._signature.replace(parameters=[p.replace(default=MISSING) if p.default is p.empty else p for p in parameters])
+        spelled = self._signature.replace(
+            parameters=[p.replace(default=MISSING) if p.default is p.empty else p for p in parameters])
         exec(_CALL.format(name=self._name, arrays=", ".join(self._arrays), parameters=str(spelled)[1:-1],
                           choice="".join(f"{p.name}, " for p in parameters)), space)
         return space["bind"]
@@ -134,27 +142,33 @@ class family:
             try:
                 bound = self._signature.bind(*choice, **named)
             except TypeError as error:
-                raise SignatureError(f"{self._name}.of: {error}; it is called {self._name}.of{self._signature}") from None
+                raise SignatureError(
+                    f"{self._name}.of: {error}; it is called {self._name}.of{self._signature}") from None
             bound.apply_defaults()
             words, arrays = self._split(list(bound.arguments.values()))
             if arrays:
-                raise SignatureError(f"{self._name}.of takes no arrays: say GIVEN, and give the array to the kernel after its others")
+                raise SignatureError(
+                    f"{self._name}.of takes no arrays: say GIVEN, and give the array to the kernel after its others")
             return chosen(words)
 
         def general(arrays: list[Any], choice: list[Any], options: dict[str, Any]) -> Any:
             unknown = sorted(options.keys() - _FOR_THE_CALL)
             if unknown:
-                raise SignatureError(f"{self._name} has no option {unknown[0]!r}; it has {', '.join(self._signature.parameters)}, "
-                                f"{', '.join(sorted(_FOR_THE_CALL))}")
+                raise SignatureError(
+                    f"{self._name} has no option {unknown[0]!r}; it has {', '.join(self._signature.parameters)}, "
+                    f"{', '.join(sorted(_FOR_THE_CALL))}")
             self._check_complete(choice)
             words, more = self._split(choice)
             return chosen(words)(*arrays, *more, **options)
 
         call = self._bind(kernels, general)  # a method, which is pickled as the name of an attribute of its instance
-        call.of, call.__doc__, call.__module__ = of, self.__doc__, self._make.__module__
-        call.__signature__, call.__qualname__ = self.__signature__, self._make.__qualname__
-        required = ", ".join(f'"{p.name}"' if p.kind is _POSITIONAL else f"{p.name}=..." for p in self._signature.parameters.values()
-                             if p.default is p.empty or p.name == "axes")
+        call.of = of
+        call.__doc__ = self.__doc__
+        call.__module__ = self._make.__module__
+        call.__signature__ = self.__signature__
+        call.__qualname__ = self._make.__qualname__
+        required = ", ".join(f'"{p.name}"' if p.kind is _POSITIONAL else f"{p.name}=..."
+                             for p in self._signature.parameters.values() if p.default is p.empty or p.name == "axes")
         for name in _OF_KERNELS:
             setattr(call, name, OfOneChoice(f"{self._name}.{name}", f"{self._name}.of({required})"))
         return cast(KernelFamily, MethodType(call, instance))
@@ -163,11 +177,15 @@ class family:
         missing = [name for name, given in zip(self._signature.parameters, choice, strict=True) if given is MISSING]
         if missing:
             call = f"{self._name}{self._called.replace(return_annotation=inspect.Signature.empty)}"
-            raise SignatureError(f"{self._name} needs {' and '.join(f'`{name}`' for name in missing)}: it is called {call}")
+            raise SignatureError(
+                f"{self._name} needs {' and '.join(f'`{name}`' for name in missing)}: it is called {call}")
 
     def _split(self, choice: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become tuples."""
-        words, arrays = list(choice), []
+        """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become
+        tuples.
+        """
+        words = list(choice)
+        arrays = []
         for k, name in enumerate(self._signature.parameters):
             if name in self._given and not (words[k] is None or isinstance(words[k], (str, Given))):
                 arrays.append(words[k])

@@ -44,7 +44,8 @@ def least_squares(A: Any, right: Sequence[Sequence[Any]], rcond: float) -> Solut
     if rcond == 0.0:
         return _of_full_rank(A, right)
     m, n = np.shape(A)
-    columns, sides = _columns(A), [list(b) for b in right]
+    columns = _columns(A)
+    sides = [list(b) for b in right]
     least = rcond * rcond * _square([entry for column in columns for entry in column])
     exchanges: list[tuple[int, int, Any]] = []
     kept: list[Any] = []
@@ -64,7 +65,8 @@ def _of_full_rank(A: Any, right: Sequence[Sequence[Any]]) -> Solutions:
     kept = [True] * min(m, n)
     if m < n:
         return Solutions(_shortest([list(row) for row in A], right, kept), kept)
-    columns, sides = _columns(A), [list(b) for b in right]
+    columns = _columns(A)
+    sides = [list(b) for b in right]
     for k in range(n):
         reflection = _reflection(columns[k], k, True)
         columns[k:] = [reflection.of(column) for column in columns[k:]]
@@ -74,7 +76,8 @@ def _of_full_rank(A: Any, right: Sequence[Sequence[Any]]) -> Solutions:
 
 def _shortest(rows: Columns, sides: Sequence[Sequence[Any]], kept: list[Any]) -> Columns:
     """The shortest x of R x = c, for R (r, n) with r <= n: R^T = Z S, x = Z S^-T c. Rows that are not kept are zero."""
-    columns, reflections = [list(row) for row in rows], []
+    columns = [list(row) for row in rows]
+    reflections = []
     for k in range(len(rows)):
         reflections.append(_reflection(columns[k], k, kept[k]))
         columns[k:] = [reflections[-1].of(column) for column in columns[k:]]

@@ -36,7 +36,8 @@ def _implied_solution(graph: Graph, A: Any, elimination: Any, b: Sequence[Any]) 
 
 
 def solve(a: Any, b: Any) -> Any:
-    a, b = _matrices("solve", a, square=True), np.asarray(b, dtype=object)
+    a = _matrices("solve", a, square=True)
+    b = np.asarray(b, dtype=object)
     is_vector = b.ndim == 1
     right = b[:, None] if is_vector else b
     if right.ndim < 2 or right.shape[-2] != a.shape[-1]:
@@ -79,7 +80,8 @@ def cholesky_factors(a: Any, /, *, upper: bool = False) -> Any:
 
 
 def matrix_power(a: Any, n: int) -> Any:
-    power, base = operator.index(n), _matrices("matrix_power", a, square=True)
+    power = operator.index(n)
+    base = _matrices("matrix_power", a, square=True)
     result: Any = symbols(np.broadcast_to(np.eye(base.shape[-1]), base.shape).astype(object))
     base = inverse(base) if power < 0 else symbols(base)
     for digit in f"{abs(power):b}":
@@ -112,7 +114,8 @@ class _SingularValues:
 
 
 def least_squares_solution(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
-    a, b = np.asarray(a, dtype=object), np.asarray(b, dtype=object)
+    a = np.asarray(a, dtype=object)
+    b = np.asarray(b, dtype=object)
     if a.ndim != 2 or b.ndim not in (1, 2) or len(b) != len(a) or not a.size:
         raise UnsupportedError(f"np.linalg.lstsq takes A (m, n), b (m) or (m, k), not shapes {a.shape} and {b.shape}")
     m, n = a.shape

@@ -1,8 +1,8 @@
 """A program as LLVM assembly: one state in each lane, straight-line arithmetic between two buffers.
 
-`core` reads the inputs of `width` states from a buffer, element by element (element k of all lanes, then element k + 1),
-and writes the outputs in the same layout. A large program is cut into several functions, because the time of a compiler's
-back end grows faster than the length of a function; values that cross a cut travel through a third buffer.
+`core` reads the inputs of `width` states from a buffer, element by element (element k of all lanes, then element k +
+1), and writes the outputs in the same layout. A large program is cut into several functions, because the time of a
+compiler's back end grows faster than the length of a function; values that cross a cut travel through a third buffer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class Core:
 
     def __init__(self, program: Program, width: int, precision: str, *, fused: bool):
         program = in_precision(program, precision)
-        self.program, self.width, self.precision, self.fused = program, width, precision, fused
+        self.program = program
+        self.width = width
+        self.precision = precision
+        self.fused = fused
         order = schedule(program)
         self.parts = [order[k:k + LONGEST_FUNCTION] for k in range(0, len(order), LONGEST_FUNCTION)] or [[]]
         self.products = fused_products(program)
@@ -54,8 +57,9 @@ class Core:
             body.store_plain_outputs()
         name = self.names[number]
         lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body.lanes.lines)
-        assembly.functions[name] = (f"define void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %between) alignstack(64) {{\n"
-                                    f"{lines}\n  ret void\n}}")
+        assembly.functions[name] = (
+            f"define void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %between) alignstack(64) {{\n"
+            f"{lines}\n  ret void\n}}")
         return assembly
 
 
@@ -80,7 +84,8 @@ class _Body:
     """One function: where each value is, and how each operation is spelled."""
 
     def __init__(self, core: Core, lanes: Lanes):
-        self.core, self.lanes = core, lanes
+        self.core = core
+        self.lanes = lanes
         self.absorbed = set(core.products.values())
         self.values: dict[int, Value] = {}
 
@@ -88,7 +93,9 @@ class _Body:
         if node.op == "constant":
             return self.lanes.constant(node.value)
         if node.index not in self.values:
-            buffer, place = ("in", self.core.inputs[node.index]) if node.op == "input" else ("between", self.core.crossing[node.index])
+            buffer, place = ("in",
+                             self.core.inputs[node.index]) if node.op == "input" else ("between",
+                                                                                       self.core.crossing[node.index])
             self.values[node.index] = self._load(buffer, place, node.op in BOOLEAN)
         return self.values[node.index]
 
@@ -116,7 +123,8 @@ class _Body:
         """The function written out here, or a call of it where there would be too many copies."""
         if not self.core.calls:
             return function(self.lanes, *operands)
-        symbol, kinds = f"@cayley.{name}.{self.core.width}", [self.core.precision] * (2 if name == "sincos" else 1)
+        symbol = f"@cayley.{name}.{self.core.width}"
+        kinds = [self.core.precision] * (2 if name == "sincos" else 1)
         if symbol not in self.lanes.assembly.functions:
             body = Lanes(self.lanes.assembly, self.core.width, self.core.precision, fused=self.core.fused)
             arguments = [body.argument(f"a{k}", operand.kind) for k, operand in enumerate(operands)]
@@ -161,16 +169,19 @@ class _Body:
 
     def _address(self, buffer: str, place: int) -> str:
         name = self.lanes.fresh()
-        self.lanes.lines.append(f"{name} = getelementptr {self.core.precision}, ptr %{buffer}, i64 {place * self.core.width}")
+        self.lanes.lines.append(
+            f"{name} = getelementptr {self.core.precision}, ptr %{buffer}, i64 {place * self.core.width}")
         return name
 
     def _load(self, buffer: str, place: int, truth: bool) -> Value:
         kind = self.core.precision
-        value = self.lanes.line(f"load {self.lanes.vector(kind)}, ptr {self._address(buffer, place)}, align {_alignment(self.core)}", kind)
+        value = self.lanes.line(
+            f"load {self.lanes.vector(kind)}, ptr {self._address(buffer, place)}, align {_alignment(self.core)}", kind)
         return ~value.equals(0.0) if truth else value
 
     def _store(self, value: Value, buffer: str, place: int) -> None:
-        self.lanes.lines.append(f"store {value.typed}, ptr {self._address(buffer, place)}, align {_alignment(self.core)}")
+        self.lanes.lines.append(
+            f"store {value.typed}, ptr {self._address(buffer, place)}, align {_alignment(self.core)}")
 
 
 def _alignment(core: Core) -> int:

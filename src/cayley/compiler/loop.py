@@ -35,7 +35,8 @@ class Buffers:
 
 
 def _places(variables: tuple[Variable, ...], width: int) -> tuple[list[int], int]:
-    starts, total = [], 0
+    starts = []
+    total = 0
     for v in variables:
         starts.append(total)
         total += prod(v.shape)
@@ -64,10 +65,15 @@ def batch_loop(core: Core) -> Assembly:
 
 
 class BatchLoop:
-    """The loop under construction. A small core is made part of it, so that full blocks stay in registers from end to end."""
+    """The loop under construction.
+
+    A small core is made part of it, so that full blocks stay in registers from end to end.
+    """
 
     def __init__(self, core: Core):
-        self.core, self.assembly, self.text = core, Assembly(), Text()
+        self.core = core
+        self.assembly = Assembly()
+        self.text = Text()
         self.inputs, self.outputs = self._operands()
         self.total = self.text.let("load i64, ptr %dimensions")
         self._declare()
@@ -80,30 +86,37 @@ class BatchLoop:
         self.text.do("ret void")
         self.text.place(failed)
         self._raise_no_memory()
-        self.assembly.functions["loop"] = ("define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) alignstack(64) {\n"
-                                           + "\n".join(self.text.lines) + "\n  ret void\n}")
+        self.assembly.functions["loop"] = (
+            "define void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %data) alignstack(64) {\n"
+            + "\n".join(self.text.lines) + "\n  ret void\n}")
 
     _scratch_elements = 0
 
     def _raise_no_memory(self) -> None:
         """NumPy has released Python's lock; it looks for an error after the loop. `data` has what is called here."""
-        ensure, no_memory, release = (self.text.let(f"load ptr, ptr {self.text.let(f'getelementptr ptr, ptr %data, i64 {k}')}")
-                                      for k in range(len(numpy_api.LOOP_FUNCTIONS)))
+        ensure, no_memory, release = (
+            self.text.let(f"load ptr, ptr {self.text.let(f'getelementptr ptr, ptr %data, i64 {k}')}")
+            for k in range(len(numpy_api.LOOP_FUNCTIONS)))
         state = self.text.let(f"call i32 {ensure}()")
         self.text.let(f"call ptr {no_memory}()")
         self.text.do(f"call void {release}(i32 {state})")
 
     def _operands(self) -> tuple[list[Operand], list[Operand]]:
-        text, program, places = self.text, self.core.program, Buffers(self.core)
+        text = self.text
+        program = self.core.program
+        places = Buffers(self.core)
         variables = program.inputs + program.outputs
-        pointers = [text.let(f"load ptr, ptr {text.let(f'getelementptr ptr, ptr %args, i64 {k}')}") for k in range(len(variables))]
+        pointers = [
+            text.let(f"load ptr, ptr {text.let(f'getelementptr ptr, ptr %args, i64 {k}')}")
+            for k in range(len(variables))]
         steps = iter([text.let(f"load i64, ptr {text.let(f'getelementptr i64, ptr %steps, i64 {k}')}")
                       for k in range(len(variables) + sum(len(v.shape) for v in variables))])
         outer = [next(steps) for _ in variables]
         operands = []
         for v, start, pointer, step in zip(variables, places.inputs + places.outputs, pointers, outer, strict=True):
             strides = [next(steps) for _ in v.shape]
-            operands.append(Operand(v.shape, start, pointer, step, strides, is_dense(text, v.shape, strides, self._size)))
+            operands.append(
+                Operand(v.shape, start, pointer, step, strides, is_dense(text, v.shape, strides, self._size)))
         return operands[:len(program.inputs)], operands[len(program.inputs):]
 
     @property
@@ -119,11 +132,13 @@ class BatchLoop:
             self.assembly.declarations.update(part.declarations)
             self.assembly.functions.update({name: _internal(function) for name, function in part.functions.items()})
         else:
-            self.assembly.declarations.update((name, f"declare void @{name}(ptr, ptr, ptr)") for name in self.core.names)
+            self.assembly.declarations.update(
+                (name, f"declare void @{name}(ptr, ptr, ptr)") for name in self.core.names)
 
     def _quick_blocks(self) -> str:
         """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
-        text, core = self.text, self.core
+        text = self.text
+        core = self.core
         space = Workspace(text, self.assembly, core)  # of its own: it turns into registers
         if not (is_inlined(core) and space.on_stack and all(o.is_small for o in self.inputs + self.outputs)):
             return "0"
@@ -135,11 +150,13 @@ class BatchLoop:
         done = text.let(f"select i1 {plain}, i64 {whole}, i64 0")
 
         def block(first: str) -> None:
-            for direction, operands, buffer in (("gather", self.inputs, space.input), ("scatter", self.outputs, space.output)):
+            for direction, operands, buffer in (("gather", self.inputs, space.input), ("scatter", self.outputs,
+                                                                                       space.output)):
                 for operand in operands:
                     memory, place = self._places(operand, first, buffer)
                     if operand.shape:
-                        move_block(text, direction, prod(operand.shape), memory, operand.outer, place, core.precision, core.width)
+                        move_block(text, direction, prod(operand.shape), memory, operand.outer, place, core.precision,
+                                   core.width)
                     else:
                         move_side_by_side(text, direction, memory, place, core.precision, core.width)
                 if direction == "gather":
@@ -161,17 +178,20 @@ class BatchLoop:
     def _places(self, operand: Operand, first: str, buffer: str) -> tuple[str, str]:
         """Where a block of an operand is in NumPy's memory, and where in the buffer."""
         memory = self.text.offset(operand.pointer, (first, operand.outer))
-        return memory, self.text.let(f"getelementptr {self.core.precision}, ptr {buffer}, i64 {operand.start * self.core.width}")
+        return memory, self.text.let(
+            f"getelementptr {self.core.precision}, ptr {buffer}, i64 {operand.start * self.core.width}")
 
     def _move(self, direction: str, operand: Operand, memory: str, place: str, valid: str) -> None:
-        text, elements = self.text, prod(operand.shape)
+        text = self.text
+        elements = prod(operand.shape)
 
         def by_rows() -> None:
-            text.do(f"call void @{direction}(ptr {memory}, i64 {operand.outer}, i64 {valid}, i64 {elements}, ptr {place})")
+            text.do(
+                f"call void @{direction}(ptr {memory}, i64 {operand.outer}, i64 {valid}, i64 {elements}, ptr {place})")
 
         def by_elements() -> None:
-            _elementwise(text, direction, operand.shape, memory, operand.outer, operand.strides, valid, place, self.core.precision,
-                         self.core.width)
+            _elementwise(text, direction, operand.shape, memory, operand.outer, operand.strides, valid, place,
+                         self.core.precision, self.core.width)
 
         if elements and operand.shape:
             text.when(operand.dense, by_rows, by_elements)
@@ -198,12 +218,13 @@ def rows(element: str, width: int) -> Assembly:
 
 
 class Workspace:
-    """The buffers of a core, and room for some `scratch` elements. They are on the stack if they are small; otherwise they are taken from
-    the heap, and must be given back on every way out."""
+    """The buffers of a core, and room for some `scratch` elements. They are on the stack if they are small; otherwise
+    they are taken from the heap, and must be given back on every way out."""
 
     def __init__(self, text: Text, assembly: Assembly, core: Core, scratch: int = 0):
         places = Buffers(core)
-        self._text, self._assembly = text, assembly
+        self._text = text
+        self._assembly = assembly
         self._sizes = [n * core.width * element_size(core.precision)
                        for n in (places.input_size, places.output_size, places.between_size, scratch)]
         self.on_stack = sum(self._sizes) <= STACK_BYTES
@@ -238,7 +259,8 @@ def call_core(text: Text, core: Core, space: Workspace) -> None:
 
 def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:
     """Whether the elements of one state are contiguous in C order."""
-    dense, expected = "true", size
+    dense = "true"
+    expected = size
     for length, stride in zip(reversed(shape), reversed(strides), strict=True):
         if length != 1:
             same = text.let(f"icmp eq i64 {stride}, {expected}")
@@ -247,8 +269,8 @@ def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) 
     return dense
 
 
-def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str], valid: str,
-                 buffer: str, element: str, width: int) -> None:
+def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str, outer: str, strides: list[str],
+                 valid: str, buffer: str, element: str, width: int) -> None:
     """Any strides: all elements of a state, and for each all lanes."""
     last = text.let(f"sub i64 {valid}, 1")
 
@@ -263,7 +285,8 @@ def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str
 
         def lane(i: str) -> None:
             state = text.let(f"call i64 @llvm.smin.i64(i64 {i}, i64 {last})")
-            there, here = text.offset(address, (state, outer)), text.let(f"getelementptr {element}, ptr {row}, i64 {i}")
+            there = text.offset(address, (state, outer))
+            here = text.let(f"getelementptr {element}, ptr {row}, i64 {i}")
             source, target = (there, here) if direction == "gather" else (here, there)
             text.do(f"store {element} {text.let(f'load {element}, ptr {source}')}, ptr {target}")
         text.repeat("0", str(width) if direction == "gather" else valid, 1, lane)
@@ -273,7 +296,8 @@ def _elementwise(text: Text, direction: str, shape: tuple[int, ...], memory: str
 
 def _rows_function(assembly: Assembly, direction: str, element: str, width: int) -> str:
     """`gather` or `scatter`: contiguous rows of `width` states, transposed block by block."""
-    text, size = Text(), element_size(element)
+    text = Text()
+    size = element_size(element)
     vector = f"<{width} x {element}>"
     last = text.let("sub i64 %valid, 1")
     rows = []
@@ -283,7 +307,8 @@ def _rows_function(assembly: Assembly, direction: str, element: str, width: int)
     whole = text.let(f"and i64 %count, {-width}")
     suffix = f"v{width}f{8 * size}"
     lanes = f"<{width} x i1>"
-    load, store = f"@llvm.masked.load.{suffix}.p0", f"@llvm.masked.store.{suffix}.p0"
+    load = f"@llvm.masked.load.{suffix}.p0"
+    store = f"@llvm.masked.store.{suffix}.p0"
     assembly.declarations[load] = f"declare {vector} {load}(ptr, i32, {lanes}, {vector})"
     assembly.declarations[store] = f"declare void {store}({vector}, ptr, i32, {lanes})"
 
@@ -299,7 +324,8 @@ def _rows_function(assembly: Assembly, direction: str, element: str, width: int)
                 text.do(f"store {vector} {value}, ptr {column}, align {size * width}")
             return
         loaded = [text.let(f"load {vector}, ptr {c}, align {size * width}") for c in columns]
-        for k, (value, address) in enumerate(zip(transposed(text, loaded, width, width, element), addresses, strict=True)):
+        for k, (value,
+                address) in enumerate(zip(transposed(text, loaded, width, width, element), addresses, strict=True)):
             instruction = (f"store {vector} {value}, ptr {address}, align {size}" if mask is None else
                            f"call void {store}({vector} {value}, ptr {address}, i32 {size}, {lanes} {mask})")
             text.when(text.let(f"icmp slt i64 {k}, %valid"), lambda instruction=instruction: text.do(instruction))
@@ -310,7 +336,8 @@ def _rows_function(assembly: Assembly, direction: str, element: str, width: int)
         numbers = f"<{', '.join(f'i64 {k}' for k in range(width))}>"
         left = text.let(f"sub i64 %count, {whole}")
         one = text.let(f"insertelement <{width} x i64> poison, i64 {left}, i32 0")
-        every = text.let(f"shufflevector <{width} x i64> {one}, <{width} x i64> poison, <{width} x i32> zeroinitializer")
+        every = text.let(
+            f"shufflevector <{width} x i64> {one}, <{width} x i64> poison, <{width} x i32> zeroinitializer")
         block(whole, text.let(f"icmp slt <{width} x i64> {numbers}, {every}"))
 
     text.when(text.let(f"icmp slt i64 {whole}, %count"), rest)

@@ -45,7 +45,8 @@ def host() -> Machine:
     arm = platform.machine().lower() in ("arm64", "aarch64")
     has = {name for name, present in features.items() if present} | ({"neon", "fma"} if arm else {"sse2"})
     vector_bytes = next(size for name, size in VECTOR_BYTES.items() if name in has)
-    return Machine(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes, "fma" in has)
+    return Machine(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes, "fma"
+                   in has)
 
 
 def _target_machine(machine: Machine, level: int) -> Any:
@@ -70,7 +71,9 @@ def assemble(text: str, machine: Machine, level: int = 2) -> bytes:
 
 
 def _dispose(manager: Any) -> None:
-    """Free a pass manager. llvmlite's own `close` does not: of two inherited `_dispose` it takes the one that does nothing."""
+    """Free a pass manager. llvmlite's own `close` does not: of two inherited `_dispose` it takes the one that does
+    nothing.
+    """
     for kind in type(manager).__mro__:
         if "_dispose" in vars(kind) and kind is not binding.ffi.ObjectRef:
             kind._dispose(manager)  # type: ignore[attr-defined]

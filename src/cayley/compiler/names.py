@@ -30,7 +30,8 @@ def identifier(name: str, reserved: Collection[str], taken: Collection[str] = ()
     >>> identifier("θ", ()), identifier("<lambda>", ()), identifier("int", {"int"}), identifier("_x", ())
     ('theta', 'lambda', 'int_', 'v_x')
     """
-    text = re.sub(r"\W+", "_", "".join(map(_ascii, name)), flags=re.ASCII).strip("_" if not name.startswith("_") else " ")
+    text = re.sub(r"\W+", "_", "".join(map(_ascii, name)),
+                  flags=re.ASCII).strip("_" if not name.startswith("_") else " ")
     text = text if re.match(r"[A-Za-z]", text) else f"v{text}"
     return unique(text, {*reserved, *taken})
 

@@ -1,8 +1,8 @@
 """One state, called from Python without ceremony: a function whose argument checks are machine code too.
 
-The plain case (contiguous float64 arrays of exactly the core shapes, results new or into `out`) is computed at once, through
-buffers, so `out` may overlap an input. Every other call is handed over, untouched, to the general one; so is, of kernels that explain
-it, a call whose result is not a number.
+The plain case (contiguous float64 arrays of exactly the core shapes, results new or into `out`) is computed at once,
+through buffers, so `out` may overlap an input. Every other call is handed over, untouched, to the general one; so is,
+of kernels that explain it, a call whose result is not a number.
 """
 
 from __future__ import annotations
@@ -20,27 +20,35 @@ from cayley.compiler.loop import Buffers, Workspace, call_core
 from cayley.compiler.program import Variable
 from cayley.compiler.vector_assembly import Assembly
 
-_TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar", "PyObject_Vectorcall",
-          "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "PyErr_NoMemory", "Py_IncRef", "Py_DecRef")
+_TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar",
+          "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "PyErr_NoMemory", "Py_IncRef",
+          "Py_DecRef")
 _DOUBLE = np.dtype(np.float64)
 _OUT = "out"
 
 
 def native_function(code: int, name: str, general: Callable, make_result: Callable | None, owner: object):
     """The Python function around the compiled `call`. `make_result` turns a tuple of results into a named one."""
-    objects = {"array_type": np.ndarray, "descriptor": _DOUBLE, "out_name": _OUT, "general": general, "make_result": make_result}
+    objects = {
+        "array_type": np.ndarray, "descriptor": _DOUBLE, "out_name": _OUT, "general": general,
+        "make_result": make_result}
     table = struct.pack(f"{len(_TABLE)}Q", *[id(objects[k]) if k in objects else api.address(k) for k in _TABLE])
     return api.function_from_code(code, name, table, (owner, general, make_result))
 
 
 def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assembly:
     """The assembly of `call` for a core of width one."""
-    assembly, text = Assembly(), Text()
+    assembly = Assembly()
+    text = Text()
     for name in core.names:
         assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr)"
     assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-    inputs, outputs = core.program.inputs, core.program.outputs
-    into, new, slow, no_memory = text.label("into"), text.label("new"), text.label("slow"), text.label("no_memory")
+    inputs = core.program.inputs
+    outputs = core.program.outputs
+    into = text.label("into")
+    new = text.label("new")
+    slow = text.label("slow")
+    no_memory = text.label("no_memory")
     arguments = [text.let(f"getelementptr ptr, ptr %args, i64 {k}") for k in range(len(inputs) + 1)]
     space = Workspace(text, assembly, core)
     for k, name in enumerate(_TABLE):
@@ -49,7 +57,9 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
     _choose_form(text, len(inputs), into, new, slow)
 
     def compute() -> None:
-        """Nothing is taken before all arguments are known to be good; from then on nothing can fail but the taking itself."""
+        """Nothing is taken before all arguments are known to be good; from then on nothing can fail but the taking
+        itself.
+        """
         data = [_checked_array(text, text.let(f"load ptr, ptr {argument}"), v, slow, writable=False)
                 for argument, v in zip(arguments, inputs, strict=False)]
         space.take(no_memory)
@@ -78,14 +88,17 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
     text.do(f"ret ptr {text.let('call ptr %PyObject_Vectorcall(ptr %general, ptr %args, i64 %count, ptr %names)')}")
     text.place(no_memory)
     text.do(f"ret ptr {text.let('call ptr %PyErr_NoMemory()')}")
-    assembly.functions["call"] = ("define ptr @call(ptr %self, ptr %args, i64 %count, ptr %names) {\n" + "\n".join(text.lines) + "\n}")
+    assembly.functions["call"] = ("define ptr @call(ptr %self, ptr %args, i64 %count, ptr %names) {\n"
+                                  + "\n".join(text.lines) + "\n}")
     return assembly
 
 
 def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> None:
     """f(a, b) or f(a, b, out=out)."""
-    bare, keywords = text.label("bare"), text.label("keywords")
-    one, named = text.label("one"), text.label("named")
+    bare = text.label("bare")
+    keywords = text.label("keywords")
+    one = text.label("one")
+    named = text.label("named")
     text.do(f"br i1 {text.let('icmp eq ptr %names, null')}, label %{bare}, label %{keywords}")
     text.place(bare)
     text.do(f"br i1 {text.let(f'icmp eq i64 %count, {inputs}')}, label %{new}, label %{slow}")
@@ -101,7 +114,9 @@ def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> Non
 
 def _hand_over_nan(text: Text, core: Core, space: Workspace, slow: str) -> None:
     """To the general call, if a result is not equal to itself."""
-    numbers, bad, good = "true", text.label("bad"), text.label("good")
+    numbers = "true"
+    bad = text.label("bad")
+    good = text.label("good")
     for start, v in zip(Buffers(core).outputs, core.program.outputs, strict=True):
         for k in range(start, start + prod(v.shape)):
             value = text.let(f"load double, ptr {text.let(f'getelementptr double, ptr {space.output}, i64 {k}')}")
@@ -137,8 +152,12 @@ def _checked_array(text: Text, pointer: str, v: Variable, slow: str, *, writable
 
 
 def _new_results(text: Text, assembly: Assembly, core: Core, space: Workspace, named: bool) -> None:
-    """Return new arrays: one, or several as a tuple, or as a named one. The tuple owns what was made before something failed."""
-    failed, several = text.label("failed"), len(core.program.outputs) > 1
+    """Return new arrays: one, or several as a tuple, or as a named one.
+
+    The tuple owns what was made before something failed.
+    """
+    failed = text.label("failed")
+    several = len(core.program.outputs) > 1
     pack = text.let(f"call ptr %PyTuple_New(i64 {len(core.program.outputs)})") if several else "null"
     if several:
         empty = text.label("empty")
@@ -171,9 +190,12 @@ def _new_result(text: Text, assembly: Assembly, core: Core, space: Workspace, k:
         text.require(text.let(f"icmp ne ptr {made}, null"), failed)
         return made
     lengths = f"@shape{k}"
-    assembly.declarations[lengths] = f"{lengths} = internal constant [{len(shape)} x i64] [{', '.join(f'i64 {n}' for n in shape)}]"
-    made = text.let(f"call ptr %PyArray_New(ptr %array_type, i32 {len(shape)}, ptr {lengths}, i32 {_DOUBLE.num}, ptr null, ptr null, "
-                    "i32 0, i32 0, ptr null)")
+    assembly.declarations[
+        lengths] = f"{lengths} = internal constant [{len(shape)} x i64] [{', '.join(f'i64 {n}' for n in shape)}]"
+    made = text.let(
+        f"call ptr %PyArray_New(ptr %array_type, i32 {len(shape)}, ptr {lengths}, i32 {_DOUBLE.num}, ptr null, ptr "
+        "null, "
+        "i32 0, i32 0, ptr null)")
     text.require(text.let(f"icmp ne ptr {made}, null"), failed)
     _copy_result(text, core, space, k, _field(text, made, api.ARRAY["data"], "ptr"))
     return made

@@ -16,8 +16,12 @@ from numpy._core import _multiarray_umath as _numpy  # type: ignore[attr-defined
 HEAD = object.__basicsize__
 TYPE = HEAD - 8
 ARRAY = {"data": HEAD, "nd": HEAD + 8, "dimensions": HEAD + 16, "descr": HEAD + 40, "flags": HEAD + 48}
-TUPLE_SIZE, TUPLE_ITEMS, BYTES_ITEMS = HEAD, tuple.__basicsize__, bytes.__basicsize__ - 1
-C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+TUPLE_SIZE = HEAD
+TUPLE_ITEMS = tuple.__basicsize__
+BYTES_ITEMS = bytes.__basicsize__ - 1
+C_CONTIGUOUS = 0x1
+ALIGNED = 0x100
+WRITEABLE = 0x400
 FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _UFUNC_OWNER = HEAD + 72
 _BUFFER_OF_TYPE = HEAD + 8 + 17 * 8
@@ -31,7 +35,9 @@ abi = f"{sys.implementation.cache_tag}|{HEAD}|{TUPLE_ITEMS}|{BYTES_ITEMS}"
 
 
 def _python(name: str, result: type, *arguments: type) -> Any:
-    """A function of Python's C interface, with a prototype of its own: those of `ctypes.pythonapi` are shared by everybody."""
+    """A function of Python's C interface, with a prototype of its own: those of `ctypes.pythonapi` are shared by
+    everybody.
+    """
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
@@ -47,15 +53,17 @@ def address(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-def ufunc_from_loop(loop: int, type_number: int, inputs: int, outputs: int, signature: str, name: str, doc: str, owner: object) -> np.ufunc:
+def ufunc_from_loop(loop: int, type_number: int, inputs: int, outputs: int, signature: str, name: str, doc: str,
+                    owner: object) -> np.ufunc:
     """A generalized ufunc around a compiled loop. It keeps `owner`, and with it the code, alive."""
     operands = inputs + outputs
     table = (ctypes.c_void_p * len(LOOP_FUNCTIONS))(*[address(function) for function in LOOP_FUNCTIONS])
-    functions, data = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(ctypes.addressof(table))
+    functions = (ctypes.c_void_p * 1)(loop)
+    data = (ctypes.c_void_p * 1)(ctypes.addressof(table))
     types = (ctypes.c_char * operands)(*[bytes([type_number])] * operands)
     texts = [ctypes.create_string_buffer(t.encode()) for t in (name, doc)]
-    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4, *[ctypes.c_void_p] * 2, ctypes.c_int,
-                                  ctypes.c_char_p)
+    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4, *[ctypes.c_void_p] * 2,
+                                  ctypes.c_int, ctypes.c_char_p)
     make = prototype(_table(_numpy._UFUNC_API)[_UFUNC_FROM_LOOP])
     made = make(ctypes.addressof(functions), ctypes.addressof(data), ctypes.addressof(types), 1, inputs, outputs, -1,
                 *[ctypes.addressof(t) for t in texts], 0, signature.encode())
@@ -70,13 +78,15 @@ def _own(ufunc: np.ufunc, kept: tuple) -> None:
 
 
 class _MethodDefinition(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
+                ("doc", ctypes.c_char_p)]
 
 
 def function_from_code(code: int, name: str, table: bytes, owner: object):
     """A Python function whose body is machine code `code(table, args, count, keywords)`; it keeps `owner` alive."""
     definition = _MethodDefinition(name.encode(), code, FASTCALL_WITH_KEYWORDS, None)
-    make = _python("PyCMethod_New", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
+    make = _python("PyCMethod_New", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object,
+                   ctypes.c_void_p)
     return make(ctypes.addressof(definition), table, (definition, owner), None)
 
 

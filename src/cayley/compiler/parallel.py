@@ -1,7 +1,7 @@
 """A large batch on several threads. Compiled loops release Python's lock, so plain threads are enough.
 
-Only the plain case is cut into pieces: arrays, results new or into arrays of exactly the right shapes. Every other call, and every wrong
-one, is the call on one thread, so that both answer alike.
+Only the plain case is cut into pieces: arrays, results new or into arrays of exactly the right shapes. Every other
+call, and every wrong one, is the call on one thread, so that both answer alike.
 """
 
 from __future__ import annotations
@@ -35,14 +35,17 @@ class Prepared:
 class Parallel:
     """A kernel that cuts its batch along the longest axis and computes the pieces side by side.
 
-    `compute` is the call on one thread, `axes` are the numbers of core axes of its arguments, and `prepare(arguments, arrays, dtype)`
-    checks them.
+    `compute` is the call on one thread, `axes` are the numbers of core axes of its arguments, and `prepare(arguments,
+    arrays, dtype)` checks them.
     """
 
     def __init__(self, compute: Callable, axes: Sequence[int], prepare: Callable[..., Prepared], threads: int):
         if not isinstance(threads, int) or threads < 1:
             raise SignatureError(f"the number of threads must be a whole number, 1 or more, not {threads!r}")
-        self._compute, self._axes, self._prepare, self._threads = compute, tuple(axes), prepare, threads
+        self._compute = compute
+        self._axes = tuple(axes)
+        self._prepare = prepare
+        self._threads = threads
 
     def __repr__(self) -> str:
         return f"<{self._compute!r} on {self._threads} threads>"
@@ -71,7 +74,9 @@ class Parallel:
 
     def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
         """The arguments as arrays, unless one of them has its own idea of how it is computed with, or is too short."""
-        if any(hasattr(a, "__array_ufunc__") and type(a) not in _PLAIN and not isinstance(a, np.generic) for a in arguments):
+        if any(
+                hasattr(a, "__array_ufunc__") and type(a) not in _PLAIN and not isinstance(a, np.generic)
+                for a in arguments):
             return None
         try:
             arrays = [np.asarray(a) for a in arguments]
@@ -88,10 +93,11 @@ class Parallel:
             return None
         return batch if batch and min(batch) > 0 and max(batch) > 1 else None
 
-    def _in_pieces(self, ufunc: np.ufunc, arrays: Sequence[np.ndarray], batch: tuple[int, ...], results: Sequence[np.ndarray],
-                   dtype: str) -> None:
+    def _in_pieces(self, ufunc: np.ufunc, arrays: Sequence[np.ndarray], batch: tuple[int, ...],
+                   results: Sequence[np.ndarray], dtype: str) -> None:
         length = max(batch)
-        axis, count = batch.index(length), min(self._threads, length)
+        axis = batch.index(length)
+        count = min(self._threads, length)
         bounds = [length * k // count for k in range(count + 1)]
         from_end = len(batch) - axis
 

@@ -89,8 +89,10 @@ class Program:
         operations = [[node.op, node.value.hex()] if node.op == "constant" else
                       [node.op] if node.op == "input" else
                       [node.op, *[position[a.index] for a in node.args]] for node in self.nodes]
-        shapes = [[[v.shape, [position[n.index] for n in v.nodes]] for v in side] for side in (self.inputs, self.outputs)]
-        names = [self.name, self.description, *[[[v.name, v.unit] for v in side] for side in (self.inputs, self.outputs)]]
+        shapes = [[[v.shape, [position[n.index] for n in v.nodes]] for v in side]
+                  for side in (self.inputs, self.outputs)]
+        names = [
+            self.name, self.description, *[[[v.name, v.unit] for v in side] for side in (self.inputs, self.outputs)]]
         return self.is_strict, operations, shapes, names
 
     def __reduce__(self):
@@ -107,7 +109,8 @@ def found(module: str, qualified_name: str) -> Any:
 
 
 def _restore(strict: bool, operations: list, shapes: list, names: list, kind: Any = None) -> Program:
-    graph, nodes = Graph(strict=strict), []
+    graph = Graph(strict=strict)
+    nodes = []
     for k, (op, *operands) in enumerate(operations):
         if op == "constant":
             nodes.append(graph.constant(float.fromhex(operands[0])))
@@ -162,7 +165,8 @@ def _rebuilt(program: Program, build: Build, graph: Graph) -> Program:
 
 
 def replaced(program: Program, new: Callable[[Node], Node]) -> Program:
-    inputs, outputs = (tuple(replace(v, nodes=tuple(new(n) for n in v.nodes)) for v in side) for side in (program.inputs, program.outputs))
+    inputs, outputs = (tuple(replace(v, nodes=tuple(new(n) for n in v.nodes)) for v in side)
+                       for side in (program.inputs, program.outputs))
     return replace(program, inputs=inputs, outputs=outputs)
 
 
@@ -170,5 +174,7 @@ def variable(name: str, value: Any, graph: Graph, unit: str = "") -> Variable:
     """An array of nodes and numbers as a variable of `graph`; truth values become 1 and 0."""
     array = np.asarray(value, dtype=object)
     nodes = [graph.lift(x) for x in array.ravel()]
-    one, zero = graph.constant(1.0), graph.constant(0.0)
-    return Variable(name, array.shape, tuple(RULES["where"](n, one, zero) if n.op in BOOLEAN else n for n in nodes), unit)
+    one = graph.constant(1.0)
+    zero = graph.constant(0.0)
+    return Variable(name, array.shape, tuple(RULES["where"](n, one, zero) if n.op in BOOLEAN else n for n in nodes),
+                    unit)

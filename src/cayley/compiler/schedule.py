@@ -68,8 +68,8 @@ def _pressure(order: list[Node], uses: dict[int, int]) -> int:
 def fused_products(program: Program) -> dict[int, int]:
     """For each sum that is computed as a fused multiply-add, the index of the product in it.
 
-    A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself, and only
-    into sums whose last bit is not seen.
+    A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself, and
+    only into sums whose last bit is not seen.
     """
     if program.is_strict:
         return {}

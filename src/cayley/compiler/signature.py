@@ -31,9 +31,11 @@ class Signature:
         Signature(inputs=(('n',), (3, 'n')), outputs=((),))
         """
         if not isinstance(text, str) or not re.fullmatch(rf"{_OPERANDS}->{_OPERANDS}", text):
-            raise SignatureError(f"{text!r} is not a signature: write the core shapes of inputs and outputs as in '(n),(3,n)->(n)', "
-                                 "with () for a scalar")
-        inputs, outputs = ([_dimensions(operand, text) for operand in re.findall(_OPERAND, side)] for side in text.split("->"))
+            raise SignatureError(
+                f"{text!r} is not a signature: write the core shapes of inputs and outputs as in '(n),(3,n)->(n)', "
+                "with () for a scalar")
+        inputs, outputs = ([_dimensions(operand, text) for operand in re.findall(_OPERAND, side)]
+                           for side in text.split("->"))
         return Signature(tuple(inputs), tuple(outputs))
 
     @property
@@ -52,7 +54,8 @@ class Signature:
                 expected = bound.setdefault(dimension, size) if isinstance(dimension, str) else dimension
                 if size != expected:
                     meaning = f" with {dimension} = {expected}" if isinstance(dimension, str) else ""
-                    raise SignatureError(f"argument {label!r} has shape {shape}, which does not fit {spell(core)}{meaning}")
+                    raise SignatureError(
+                        f"argument {label!r} has shape {shape}, which does not fit {spell(core)}{meaning}")
         return bound
 
     def check_bound(self, bound: Mapping[str, int], kernel: str) -> None:
@@ -87,8 +90,9 @@ def check_names(names: Sequence[str], whose: str, *, identifiers: bool = True) -
         if name in names[:k]:
             raise SignatureError(f"the name {name!r} is given to two {whose}")
         if identifiers and (not str(name).isidentifier() or keyword.iskeyword(name) or name.startswith("_")):
-            raise SignatureError(f"{name!r} cannot be a name for one of the {whose}: it must be an identifier of Python, "
-                                 "no keyword, and not begin with an underscore")
+            raise SignatureError(
+                f"{name!r} cannot be a name for one of the {whose}: it must be an identifier of Python, "
+                "no keyword, and not begin with an underscore")
 
 
 def spell(shape: Sequence[Dimension]) -> str:

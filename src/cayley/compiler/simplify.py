@@ -1,6 +1,7 @@
 """Whole-program simplification: what the rules cannot see because it depends on how often a value is used.
 
-Factoring never adds an operation: only sums and products that nothing else uses are taken apart. Terms of a sum that cancel go.
+Factoring never adds an operation: only sums and products that nothing else uses are taken apart. Terms of a sum that
+cancel go.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _MOST_FACTORS = 16
 def simplify(program: Program) -> Program:
     """The program with constants gathered, common factors taken out and repeated divisors inverted once.
 
-    A strict program stays as it is. All of this rounds in another way than as written, so it stops at values that are seen to the last bit.
+    A strict program stays as it is. All of this rounds in another way than as written, so it stops at values that are
+    seen to the last bit.
     """
     program = plain(program)
     if program.is_strict:
@@ -34,7 +36,8 @@ def _regrouped(program: Program) -> Program:
 
 def _rebuilt_but_visible(program: Program, build: Build) -> Program:
     """The program made anew by `build`, what is visible as it was."""
-    graph, seen = Graph(), visible(program)
+    graph = Graph()
+    seen = visible(program)
 
     def build_one(node: Node, operands: list[Node]) -> Node:
         graph.regroups = node.index not in seen
@@ -59,13 +62,17 @@ def factored(program: Program) -> Program:
     def build(node: Node, operands: list[Node]) -> Node:
         made = build_again(node, operands)
         if node.op == "multiply":
-            factors = [products.get(a.index, [new]) if uses[a.index] == 1 else [new] for a, new in zip(node.args, operands, strict=True)]
-            products[node.index] = factors[0] + factors[1] if len(factors[0]) + len(factors[1]) <= _MOST_FACTORS else [made]
+            factors = [
+                products.get(a.index, [new]) if uses[a.index] == 1 else [new]
+                for a, new in zip(node.args, operands, strict=True)]
+            products[node.index] = factors[0] + factors[1] if len(factors[0]) + len(factors[1]) <= _MOST_FACTORS else [
+                made]
         if node.op not in _SUM:
             return made
         signs = {"add": (1.0, 1.0), "subtract": (1.0, -1.0), "negative": (-1.0,)}[node.op]
-        collected = [(sign * s, t) for a, new, sign in zip(node.args, operands, signs, strict=True)
-                     for s, t in (terms.pop(a.index) if a.index in terms and a.index in inner else [(1.0, leaf(a, new))])]
+        collected = [
+            (sign * s, t) for a, new, sign in zip(node.args, operands, signs, strict=True)
+            for s, t in (terms.pop(a.index) if a.index in terms and a.index in inner else [(1.0, leaf(a, new))])]
         if len(collected) > _MOST_TERMS:
             return made
         terms[node.index] = collected
@@ -76,7 +83,9 @@ def factored(program: Program) -> Program:
 
 def _inner_sums(program: Program, uses: dict[int, int]) -> set[int]:
     """Sums whose only use is inside another sum."""
-    return {a.index for node in program.nodes if node.op in _SUM for a in node.args if a.op in _SUM and uses[a.index] == 1}
+    return {
+        a.index
+        for node in program.nodes if node.op in _SUM for a in node.args if a.op in _SUM and uses[a.index] == 1}
 
 
 def _factored_sum(terms: list[tuple[float, Node]], leaves: dict[int, list[Node]], otherwise: Node) -> Node:
@@ -119,7 +128,8 @@ def _factor_out(terms: list[tuple[float, list[Node]]]) -> Node:
     if often < 2:
         return _added([(sign, _product(factors)) for sign, factors in terms])
     shared = next(f for _, factors in terms for f in factors if f.index == best)
-    inside = [(sign, _without(factors, shared)) for sign, factors in terms if len(factors) > 1 and any(f is shared for f in factors)]
+    inside = [(sign, _without(factors, shared)) for sign, factors in terms
+              if len(factors) > 1 and any(f is shared for f in factors)]
     outside = [(sign, factors) for sign, factors in terms if len(factors) == 1 or not any(f is shared for f in factors)]
     return _factor_out([*outside, (1.0, [shared, _factor_out(inside)])])
 

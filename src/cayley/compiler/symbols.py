@@ -1,7 +1,7 @@
 """Arrays of nodes that NumPy's own functions accept.
 
-`Symbols` is an object array that answers NumPy's two protocols, so that `np.sin(q)`, `a @ b`, `np.where(q > 0, a, b)` or
-`np.linalg.norm(p)` build graphs. What cannot be traced is refused with the name of what to write instead.
+`Symbols` is an object array that answers NumPy's two protocols, so that `np.sin(q)`, `a @ b`, `np.where(q > 0, a, b)`
+or `np.linalg.norm(p)` build graphs. What cannot be traced is refused with the name of what to write instead.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Symbols(np.ndarray):
     def __setitem__(self, place, value):
         are_truths = self.size and _is_condition(self.item(0)) and all(map(_is_condition, self.flat))
         if are_truths and not all(map(_is_condition, np.asarray(value, dtype=object).flat)):
-            raise UnsupportedError("an array of truth values takes no numbers: write a comparison, or 1.0 * condition before")
+            raise UnsupportedError(
+                "an array of truth values takes no numbers: write a comparison, or 1.0 * condition before")
         super().__setitem__(place, value)
 
     def _memory(self, *_, **__):
@@ -110,37 +111,68 @@ def _trunc(x):
 
 
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": _scalar("divide", np.divide),
-    "negative": operator.neg, "positive": operator.pos, "power": _scalar("power", np.float_power),
-    "float_power": _scalar("power", np.float_power), "remainder": _operator(operator.mod, np.remainder),
-    "floor_divide": _operator(operator.floordiv, np.floor_divide), "reciprocal": _reciprocal,
-    "square": lambda x: x * x, "conjugate": operator.pos,
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": _scalar("divide", np.divide),
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "power": _scalar("power", np.float_power),
+    "float_power": _scalar("power", np.float_power),
+    "remainder": _operator(operator.mod, np.remainder),
+    "floor_divide": _operator(operator.floordiv, np.floor_divide),
+    "reciprocal": _reciprocal,
+    "square": lambda x: x * x,
+    "conjugate": operator.pos,
     "clip": lambda x, low, high: _ELEMENTWISE["minimum"](_ELEMENTWISE["maximum"](x, low), high),
-    "deg2rad": lambda x: x * (np.pi / 180.0), "radians": lambda x: x * (np.pi / 180.0),
-    "rad2deg": lambda x: x * (180.0 / np.pi), "degrees": lambda x: x * (180.0 / np.pi),
-    "ceil": _ceil, "trunc": _trunc,
-    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-    "equal": _scalar("equal", operator.eq), "not_equal": _scalar("not_equal", operator.ne),
-    "logical_and": _scalar("and", lambda a, b: bool(a) and bool(b)), "logical_or": _scalar("or", lambda a, b: bool(a) or bool(b)),
+    "deg2rad": lambda x: x * (np.pi / 180.0),
+    "radians": lambda x: x * (np.pi / 180.0),
+    "rad2deg": lambda x: x * (180.0 / np.pi),
+    "degrees": lambda x: x * (180.0 / np.pi),
+    "ceil": _ceil,
+    "trunc": _trunc,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": _scalar("equal", operator.eq),
+    "not_equal": _scalar("not_equal", operator.ne),
+    "logical_and": _scalar("and", lambda a, b: bool(a) and bool(b)),
+    "logical_or": _scalar("or", lambda a, b: bool(a) or bool(b)),
     "logical_not": _scalar("not", operator.not_),
-    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "invert": _inverted,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "invert": _inverted,
     "fabs": _scalar("absolute", abs),
-    **{op: _scalar(op, getattr(np, op)) for op in ("sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "exp", "log",
-                                                   "absolute", "sign", "floor", "minimum", "maximum", "hypot")},
+    **{
+        op: _scalar(op, getattr(np, op))
+        for op in ("sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "exp", "log", "absolute", "sign", "floor", "minimum", "maximum", "hypot")},
 }
 _INSTEAD = {
-    "sinh": "(np.exp(x) - np.exp(-x)) / 2", "cosh": "(np.exp(x) + np.exp(-x)) / 2", "tanh": "1 - 2 / (np.exp(2 * x) + 1)",
-    "rint": "np.floor(x + 0.5)", "log10": "np.log(x) / np.log(10)", "log2": "np.log(x) / np.log(2)", "cbrt": "np.exp(np.log(x) / 3)",
-    "exp2": "np.exp(x * np.log(2))", "expm1": "np.exp(x) - 1", "log1p": "np.log(1 + x)", "fmod": "x - y * np.trunc(x / y)",
-    "logical_xor": "(a | b) & ~(a & b)", "copysign": "np.abs(a) * np.sign(b)", "isnan": "x != x",
-    "isfinite": "np.abs(x) < np.inf", "isinf": "np.abs(x) == np.inf",
-    "heaviside": "cy.where(x < 0, 0, 1)", "fmin": "np.minimum(x, y), which keeps NaN", "fmax": "np.maximum(x, y), which keeps NaN",
-}
+    "sinh": "(np.exp(x) - np.exp(-x)) / 2",
+    "cosh": "(np.exp(x) + np.exp(-x)) / 2",
+    "tanh": "1 - 2 / (np.exp(2 * x) + 1)",
+    "rint": "np.floor(x + 0.5)",
+    "log10": "np.log(x) / np.log(10)",
+    "log2": "np.log(x) / np.log(2)",
+    "cbrt": "np.exp(np.log(x) / 3)",
+    "exp2": "np.exp(x * np.log(2))",
+    "expm1": "np.exp(x) - 1",
+    "log1p": "np.log(1 + x)",
+    "fmod": "x - y * np.trunc(x / y)",
+    "logical_xor": "(a | b) & ~(a & b)",
+    "copysign": "np.abs(a) * np.sign(b)",
+    "isnan": "x != x",
+    "isfinite": "np.abs(x) < np.inf",
+    "isinf": "np.abs(x) == np.inf",
+    "heaviside": "cy.where(x < 0, 0, 1)",
+    "fmin": "np.minimum(x, y), which keeps NaN",
+    "fmax": "np.maximum(x, y), which keeps NaN", }
 
 
 _CONTRACTIONS = ("matmul", "vecdot", "matvec", "vecmat")
-_FOLDS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "hypot", "logical_and", "logical_or", "bitwise_and",
-          "bitwise_or")
+_FOLDS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "hypot", "logical_and", "logical_or",
+          "bitwise_and", "bitwise_or")
 _WITHOUT_EFFECT = ("casting", "subok", "order")
 _AS_COMPUTED = (np.dtype(np.float64), np.dtype(object))
 
@@ -171,7 +203,8 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: di
 def _on_elements(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
     name = ufunc.__name__
     if name not in _ELEMENTWISE or ufunc is not getattr(_umath, name):  # somebody else's may have the name of NumPy's
-        raise UnsupportedError(f"np.{name} cannot be traced" + (f": write {_INSTEAD[name]}" if name in _INSTEAD else ""))
+        raise UnsupportedError(f"np.{name} cannot be traced"
+                               + (f": write {_INSTEAD[name]}" if name in _INSTEAD else ""))
     if method in ("reduce", "accumulate", "reduceat") and name not in _FOLDS:
         raise UnsupportedError(f"np.{name}.{method} cannot be traced: write the loop")
     return _ELEMENTWISE[name]
@@ -196,7 +229,8 @@ def _mapped(function: Callable[[Any], Any], array: np.ndarray) -> np.ndarray:
 def check_type(what: str, dtype: Any, also: np.dtype | None = None) -> None:
     """Symbols have no other type than the kernel's."""
     if dtype is not None and np.dtype(dtype) not in (*_AS_COMPUTED, also):
-        raise UnsupportedError(f"{what} with dtype={np.dtype(dtype)} cannot be traced: a kernel computes in its own type")
+        raise UnsupportedError(
+            f"{what} with dtype={np.dtype(dtype)} cannot be traced: a kernel computes in its own type")
 
 
 def into(target: Any, result: Any, *, exactly: bool = False) -> Any:
@@ -213,7 +247,8 @@ def into(target: Any, result: Any, *, exactly: bool = False) -> Any:
 
 
 def _contraction(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
-    a, b = np.asarray(a, dtype=object), np.asarray(b, dtype=object)
+    a = np.asarray(a, dtype=object)
+    b = np.asarray(b, dtype=object)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("a matrix product needs vectors or matrices: use * for scalars")
     if a.shape[-1] == 0:
@@ -227,7 +262,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     >>> where(np.array([True, False]), 1.0, 2.0)
     array([1., 2.])
     """
-    if not any(isinstance(x, (Node, Symbols)) or getattr(x, "dtype", None) == np.dtype(object) for x in (condition, a, b)):
+    if not any(
+            isinstance(x, (Node, Symbols)) or getattr(x, "dtype", None) == np.dtype(object) for x in (condition, a, b)):
         return np.where(condition, a, b)
     choose = np.frompyfunc(lambda c, x, y: apply("where", c, x, y) if isinstance(c, Node) else (x if c else y), 3, 1)
     with np.errstate(all="ignore"):  # folding log(0) says nothing about the values to come

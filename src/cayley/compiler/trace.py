@@ -24,8 +24,10 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
           outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None, description: str = "",
           strict: bool = False) -> Program:
     """The program of `function` for the dimensions `bound`. `inputs` and `outputs` name its arguments and results."""
-    graph, units = Graph(strict=strict), units or {}
-    arguments = [input_symbols(graph, label, shape) for label, shape in zip(inputs, signature.input_shapes(bound), strict=True)]
+    graph = Graph(strict=strict)
+    units = units or {}
+    arguments = [
+        input_symbols(graph, label, shape) for label, shape in zip(inputs, signature.input_shapes(bound), strict=True)]
     own = [a.copy() if isinstance(a, Symbols) else a for a in arguments]  # the function may write into its arguments
     try:
         with without_collection(), np.errstate(all="ignore"):  # of constants too, NaN says it all
@@ -36,19 +38,26 @@ def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *,
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)
     check_names(labels, f"results of {name}")
-    kind = type(returned) if getattr(returned, "_fields", None) == tuple(labels) and hasattr(returned, "_make") else None
-    made_inputs = tuple(variable(label, array, graph, units.get(label, "")) for label, array in zip(inputs, arguments, strict=True))
-    made_outputs = tuple(_result(label, value, graph, units.get(label, ""), name) for label, value in zip(labels, values, strict=True))
+    kind = type(returned) if getattr(returned, "_fields", None) == tuple(labels) and hasattr(returned,
+                                                                                             "_make") else None
+    made_inputs = tuple(
+        variable(label, array, graph, units.get(label, "")) for label, array in zip(inputs, arguments, strict=True))
+    made_outputs = tuple(
+        _result(label, value, graph, units.get(label, ""), name) for label, value in zip(labels, values, strict=True))
     _check_outputs(made_outputs, signature, dict(bound), name)
     return Program(name, made_inputs, made_outputs, description, kind)
 
 
 def named_results(returned: Any, count: int, outputs: Sequence[str] | None, name: str) -> tuple[list[str], list[Any]]:
-    """The names and values of what a function returned: one value, or a tuple, a dictionary or a named tuple of several."""
+    """The names and values of what a function returned: one value, or a tuple, a dictionary or a named tuple of
+    several.
+    """
     if isinstance(returned, Mapping):
-        labels, values = list(returned), list(returned.values())
+        labels = list(returned)
+        values = list(returned.values())
     elif count == 1 and not hasattr(returned, "_fields"):
-        labels, values = ["out"], [returned]
+        labels = ["out"]
+        values = [returned]
     elif isinstance(returned, (tuple, list)):
         labels = list(getattr(returned, "_fields", None) or [f"out{k + 1}" for k in range(len(returned))])
         values = list(returned)
@@ -66,7 +75,8 @@ def _result(label: str, value: Any, graph: Graph, unit: str, name: str) -> Varia
     try:
         return variable(label, value, graph, unit)
     except (UnsupportedError, ValueError) as error:
-        raise SignatureError(f"{name} returned something that is not an array of numbers for {label!r}: {error}") from error
+        raise SignatureError(
+            f"{name} returned something that is not an array of numbers for {label!r}: {error}") from error
 
 
 def _check_outputs(outputs: Sequence[Variable], signature: Signature, bound: dict[str, int], name: str) -> None:
@@ -74,8 +84,9 @@ def _check_outputs(outputs: Sequence[Variable], signature: Signature, bound: dic
         sizes = [bound.setdefault(d, s) if isinstance(d, str) else d for d, s in zip(core, made.shape, strict=False)]
         if len(core) != len(made.shape) or tuple(sizes) != made.shape:
             known = ", ".join(f"{d} = {s}" for d, s in bound.items())
-            raise SignatureError(f"{name} returned {made.name!r} with shape {made.shape}; its signature says {spell(core)}"
-                                 + (f" with {known}" if known else ""))
+            raise SignatureError(
+                f"{name} returned {made.name!r} with shape {made.shape}; its signature says {spell(core)}"
+                + (f" with {known}" if known else ""))
 
 
 def _from_libraries(error: Exception) -> bool:

@@ -64,7 +64,10 @@ class Lanes:
     """The body of one function on vectors of `width` lanes in the working `precision` ("double" or "float")."""
 
     def __init__(self, assembly: Assembly, width: int, precision: str = "double", *, fused: bool = True):
-        self.assembly, self.width, self.precision, self.fused = assembly, width, precision, fused
+        self.assembly = assembly
+        self.width = width
+        self.precision = precision
+        self.fused = fused
         self.lines: list[str] = []
         self.block: str | None = None
         """The label of the block under construction; None as long as the body is the one block it was begun in."""
@@ -172,13 +175,17 @@ class Lanes:
         self.lines.append(f"{name} = call i1 {symbol}({condition.typed})")
         return name
 
-    def rarely(self, condition: Value, values: Sequence[Value], replacements: Callable[[], Sequence[Value]]) -> list[Value]:
-        """`values`, replaced in the lanes where the condition holds; the code of `replacements()` is jumped over if there are none.
+    def rarely(self, condition: Value, values: Sequence[Value], replacements: Callable[[],
+                                                                                       Sequence[Value]]) -> list[Value]:
+        """`values`, replaced in the lanes where the condition holds; the code of `replacements()` is jumped over if
+        there are none.
 
         That code should call a function marked `cold`, by which LLVM knows the branch to be rarely taken.
         """
         label = self.fresh()[1:]
-        before, rare, after = f"{label}.before", f"{label}.rare", f"{label}.after"
+        before = f"{label}.before"
+        rare = f"{label}.rare"
+        after = f"{label}.after"
         needed = self.any(condition)
         self.begin(before)
         self.begin(rare, f"br i1 {needed}, label %{rare}, label %{after}")
@@ -215,7 +222,8 @@ class Lanes:
     def argument(self, name: str, kind: str) -> Value:
         return Value(self, f"%{name}", kind)
 
-    def define(self, symbol: str, arguments: Sequence[Value], results: Sequence[Value], attributes: str = "nounwind") -> None:
+    def define(self, symbol: str, arguments: Sequence[Value], results: Sequence[Value],
+               attributes: str = "nounwind") -> None:
         """Add this body to the module as an internal function for `call`."""
         structure = self.structure([r.kind for r in results])
         built = "poison"
@@ -230,7 +238,8 @@ class Lanes:
 
 def _loop_over_lanes(lanes: Lanes, symbol: str, wide: str, kind: str, kinds: Sequence[str]) -> str:
     one = Lanes(lanes.assembly, 1)
-    many, single = lanes.structure(kinds), one.structure(kinds)
+    many = lanes.structure(kinds)
+    single = one.structure(kinds)
     vectors = [lanes.vector(k) for k in kinds]
     lines = [
         f"define internal {many} {wide}({lanes.vector(kind)} %a) cold noinline nounwind {{",
@@ -242,9 +251,13 @@ def _loop_over_lanes(lanes: Lanes, symbol: str, wide: str, kind: str, kinds: Seq
         f"%results = call {single} {symbol}({one.vector(kind)} %argument)",
     ]
     for i, (k, v) in enumerate(zip(kinds, vectors, strict=True)):
-        lines += [f"%vector{i} = extractvalue {single} %results, {i}", f"%scalar{i} = bitcast {one.vector(k)} %vector{i} to {k}",
-                  f"%after{i} = insertelement {v} %before{i}, {k} %scalar{i}, i32 %lane"]
-    lines += ["%next = add i32 %lane, 1", f"%more = icmp slt i32 %next, {lanes.width}", "br i1 %more, label %loop, label %done", "done:"]
+        lines += [
+            f"%vector{i} = extractvalue {single} %results, {i}",
+            f"%scalar{i} = bitcast {one.vector(k)} %vector{i} to {k}",
+            f"%after{i} = insertelement {v} %before{i}, {k} %scalar{i}, i32 %lane"]
+    lines += [
+        "%next = add i32 %lane, 1", f"%more = icmp slt i32 %next, {lanes.width}",
+        "br i1 %more, label %loop, label %done", "done:"]
     built = "poison"
     for i, v in enumerate(vectors):
         lines.append(f"%built{i} = insertvalue {many} {built}, {v} %after{i}, {i}")
@@ -258,5 +271,6 @@ def literal(value: float | int | bool, kind: str) -> str:
         return "true" if value else "false"
     if kind.startswith("i"):
         return str(int(value))
-    exact = ctypes.c_float(value).value if kind == "float" else float(value)  # rounds, and gives infinity where float overflows
+    # rounds, and gives infinity where float overflows
+    exact = ctypes.c_float(value).value if kind == "float" else float(value)
     return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"

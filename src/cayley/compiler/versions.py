@@ -1,6 +1,8 @@
-"""What Cayley needs of Python and of the packages that its machine code touches: older ones fail without a word that would help.
+"""What Cayley needs of Python and of the packages that its machine code touches: older ones fail without a word that
+would help.
 
-With llvmlite before 0.48 LLVM ends the process when it compiles a vector of sines; NumPy before 2.3 cannot trace products of whole numbers.
+With llvmlite before 0.48 LLVM ends the process when it compiles a vector of sines; NumPy before 2.3 cannot trace
+products of whole numbers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which values are seen to the last bit: those from which a floor, a remainder, a sign or a comparison is computed.
 
 Everywhere else a result that is rounded in another way is as good as the one that was written. The search goes back to
-where the last bit is not NumPy's anyway: to elementary functions, and, from a sign or a comparison, to sums with products
-in them, which are rounded once where the machine can. Those that lead to a floor or a remainder are rounded twice, as
-written.
+where the last bit is not NumPy's anyway: to elementary functions, and, from a sign or a comparison, to sums with
+products in them, which are rounded once where the machine can. Those that lead to a floor or a remainder are rounded
+twice, as written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def visible(program: Program) -> set[int]:
 
 
 def _seen_by(program: Program, jumps: frozenset[str], stops: Callable[[Node], bool]) -> set[int]:
-    pending, seen = [a for node in program.nodes if node.op in jumps for a in node.args], set()
+    pending = [a for node in program.nodes if node.op in jumps for a in node.args]
+    seen = set()
     while pending:
         node = pending.pop()
         if node.index not in seen and not stops(node):

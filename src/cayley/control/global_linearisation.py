@@ -42,7 +42,8 @@ def error_matrix(Kp: Any, Kv: Any) -> np.ndarray:
     array([[ 0., 1.],
            [-4., -4.]])
     """
-    P, V = (np.diag(K) if np.ndim(K) < 2 else np.asarray(K, dtype=float) for K in (np.atleast_1d(Kp), np.atleast_1d(Kv)))
+    P, V = (np.diag(K) if np.ndim(K) < 2 else np.asarray(K, dtype=float)
+            for K in (np.atleast_1d(Kp), np.atleast_1d(Kv)))
     return np.block([[np.zeros(P.shape), np.eye(len(P))], [-P, -V]])
 
 
@@ -51,13 +52,15 @@ def computed_torque_kernel(tree: Tree) -> Kernel:
 
     >>> from cayley.model.catalogue import load_robot
     >>> law = computed_torque_kernel(load_robot("s1_g1"))
-    >>> law([0.3, -0.7], [0.5, 1.2], [0.3, -0.7], [0.5, 1.2], [-0.4, 0.8], [100.0, 100.0], [20.0, 20.0]).round(10)  # no error yet
+    # no error yet
+    >>> law([0.3, -0.7], [0.5, 1.2], [0.3, -0.7], [0.5, 1.2], [-0.4, 0.8], [100.0, 100.0], [20.0, 20.0]).round(10)
     array([29.14743322, 5.25717023])
     """
     links = minimal_links(tree)
 
     def computed_torque(q: Any, qd: Any, q_d: Any, qd_d: Any, qdd_d: Any, Kp: Any, Kv: Any) -> Any:
-        parts = [j.motion.difference(q[a], q_d[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
+        parts = [
+            j.motion.difference(q[a], q_d[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
         wanted = qdd_d + Kv * (qd_d - qd) + Kp * np.concatenate(parts or [np.zeros(0)])
         return inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, qd, wanted)
 
@@ -94,7 +97,8 @@ class OutputLinearisation:
         """`outputs(q, qd)`: y, yd, J and J' qd."""
         size = np.shape(self.output(self.tree.neutral))[0]
         if size != self.tree.nv:
-            raise SignatureError(f"an output of {self.tree.name} must have {self.tree.nv} entries, one for each velocity, not {size}")
+            raise SignatureError(
+                f"an output of {self.tree.name} must have {self.tree.nv} entries, one for each velocity, not {size}")
 
         def outputs(q: Any, qd: Any) -> Outputs:
             J = task_jacobian(self.tree, q, self.output)
@@ -129,10 +133,11 @@ class TaskRates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ResolvedAcceleration:
-    """Resolved acceleration of a frame of a mechanism with six velocities: `law.forces(q, qd, pose, twist, acceleration)`.
+    """Resolved acceleration of a frame of a mechanism with six velocities: `law.forces(q, qd, pose, twist,
+    acceleration)`.
 
-    The target is a pose (4, 4), its twist (6) and its acceleration (6), in the root's axes; the error of attitude is the rotation vector
-    from the frame to the target. `Kp`, `Kv`: numbers or diagonals (6), linear first.
+    The target is a pose (4, 4), its twist (6) and its acceleration (6), in the root's axes; the error of attitude is
+    the rotation vector from the frame to the target. `Kp`, `Kv`: numbers or diagonals (6), linear first.
     """
 
     tree: Tree
@@ -166,8 +171,12 @@ class ResolvedAcceleration:
 def regular_solve(J: np.ndarray, x: Any) -> np.ndarray:
     """J^-1 x (..., n) for regular matrices (..., n, n); an error names the singular one."""
     if J.shape[-1] != J.shape[-2]:
-        raise SignatureError(f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: there must be as many velocities as outputs")
+        raise SignatureError(
+            f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: there must be as many velocities as "
+            "outputs"
+        )
     bad = first_failure(~(regularity(J) <= _SINGULAR))
     if bad is not None:
-        raise SingularityError(f"the Jacobian{place(bad)} is singular: the output cannot be accelerated in every direction there")
+        raise SingularityError(
+            f"the Jacobian{place(bad)} is singular: the output cannot be accelerated in every direction there")
     return solved(J, x)

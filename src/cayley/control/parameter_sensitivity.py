@@ -1,8 +1,9 @@
-"""How a motion depends on constants of the mechanism: dq(t)/dp and dqd(t)/dp beside q(t) and qd(t), under the same forces.
+"""How a motion depends on constants of the mechanism: dq(t)/dp and dqd(t)/dp beside q(t) and qd(t), under the same
+forces.
 
     D y'' + V y' + P y = dtau/dp - (dID/dp at fixed q, qd, qdd)         y = dq/dp
-D, V, P and the derivative of inverse dynamics ID are those of the running state, so there is no error but that of the integration.
-Parameters are
+D, V, P and the derivative of inverse dynamics ID are those of the running state, so there is no error but that of the
+integration. Parameters are
     MassParameter     a moment of a link about its origin, "m(link2)", "uy(link2)", "Jxz(link2)", ..: ID is linear in it
     PayloadMass       the mass of a particle fixed to a frame: ID is affine in it
     Displacement      of a joint's place, along or about an axis: dID/dp is the column P of a joint there that is not driven
@@ -60,19 +61,23 @@ class PayloadMass(NamedTuple):
     at: Any = (0.0, 0.0, 0.0)
 
     def force_change(self, tree: Tree) -> Callable[[Any, Any, Any], Any]:
-        loaded, bare = minimal_links(tree.with_payload(self.frame, 1.0, center=self.at)), minimal_links(tree)
+        loaded = minimal_links(tree.with_payload(self.frame, 1.0, center=self.at))
+        bare = minimal_links(tree)
         return lambda q, qd, qdd: inverse_dynamics(loaded, q, qd, qdd) - inverse_dynamics(bare, q, qd, qdd)
 
 
 class Displacement(NamedTuple):
-    """A shift (`Prismatic(axis)`) [m] or turn (`Revolute(axis)`) [rad] of the place of a named joint in its parent, in the joint's axes."""
+    """A shift (`Prismatic(axis)`) [m] or turn (`Revolute(axis)`) [rad] of the place of a named joint in its parent, in
+    the joint's axes.
+    """
 
     joint: str
     motion: Motion
 
     def force_change(self, tree: Tree) -> Callable[[Any, Any, Any], Any]:
         number = tree.joint_number(self.joint)
-        extended, added = _with_joint_before(tree, number, self.motion), tree.v_slices[number].start
+        extended = _with_joint_before(tree, number, self.motion)
+        added = tree.v_slices[number].start
         others = [k for k in range(tree.nv + 1) if k != added]
         place = tree.q_slices[number].start
         column = sensitivities_text(extended)
@@ -99,7 +104,8 @@ def _with_joint_before(tree: Tree, number: int, motion: Motion) -> Tree:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveMotion:
-    """A motion and its derivatives by k parameters, at times (T): q (T, nq), qd (T, nv), dq (T, nv, k) and dqd (T, nv, k).
+    """A motion and its derivatives by k parameters, at times (T): q (T, nq), qd (T, nv), dq (T, nv, k) and dqd (T, nv,
+    k).
 
     dq is along the velocities, where coordinates are more than these.
     """
@@ -111,12 +117,14 @@ class SensitiveMotion:
     dqd: np.ndarray
 
 
-def trajectory_sensitivity(tree: Tree, parameters: Sequence[Parameter], q: Any, qd: Any, forces: Callable[[float], Any], times: Any, *,
-                           force_changes: Callable[[float], Any] | None = None, dq: Any = 0.0, dqd: Any = 0.0,
-                           tolerance: float = 1e-10) -> SensitiveMotion:
-    """The motion from a state under `forces(t)` (nv), and its derivatives by the parameters; the first of the times is the start.
+def trajectory_sensitivity(tree: Tree, parameters: Sequence[Parameter], q: Any, qd: Any, forces: Callable[[float], Any],
+                           times: Any, *, force_changes: Callable[[float], Any] | None = None, dq: Any = 0.0,
+                           dqd: Any = 0.0, tolerance: float = 1e-10) -> SensitiveMotion:
+    """The motion from a state under `forces(t)` (nv), and its derivatives by the parameters; the first of the times is
+    the start.
 
-    `force_changes(t)` (nv, k): dtau/dp, if the forces depend on the parameters; `dq`, `dqd` (nv, k), if the initial state does.
+    `force_changes(t)` (nv, k): dtau/dp, if the forces depend on the parameters; `dq`, `dqd` (nv, k), if the initial
+    state does.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm, load = load_robot("s1_g1"), PayloadMass("link2", (0.8, 0.0, 0.0))
@@ -124,12 +132,16 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[Parameter], q: Any, 
     >>> found.dq.shape
     (2, 2, 1)
     """
-    n, k = tree.nv, len(parameters)
-    forward, rate = forward_dynamics_kernel(tree), rate_kernel(tree)
-    sensitivities, change = linearize_kernel(tree), _changes(tree, parameters)
+    n = tree.nv
+    k = len(parameters)
+    forward = forward_dynamics_kernel(tree)
+    rate = rate_kernel(tree)
+    sensitivities = linearize_kernel(tree)
+    change = _changes(tree, parameters)
 
     def slope(t: float, x: np.ndarray) -> np.ndarray:
-        here, velocity = np.ascontiguousarray(x[:tree.nq]), np.ascontiguousarray(x[tree.nq:tree.nq + n])
+        here = np.ascontiguousarray(x[:tree.nq])
+        velocity = np.ascontiguousarray(x[tree.nq:tree.nq + n])
         y, dy = x[tree.nq + n:].reshape(2, n, k)
         acceleration = forward(here, velocity, np.asarray(forces(t), dtype=float))
         D, V, P = sensitivities(here, velocity, acceleration)
@@ -148,7 +160,8 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[Parameter], q: Any, 
 def _changes(tree: Tree, parameters: Sequence[Parameter]) -> Kernel:
     """`changes(q, qd, qdd)`: dID/dp (nv, k)."""
     if not parameters:
-        raise ModelError(f"name at least one parameter of {tree.name}: a MassParameter, a PayloadMass or a Displacement")
+        raise ModelError(
+            f"name at least one parameter of {tree.name}: a MassParameter, a PayloadMass or a Displacement")
     texts = [parameter.force_change(tree) for parameter in parameters]
 
     def changes(q: Any, qd: Any, qdd: Any) -> Any:

@@ -1,9 +1,10 @@
-"""Tracking of a nominal motion: its forces go ahead, a linear law on the state errors, designed on the linearised model, brings back.
+"""Tracking of a nominal motion: its forces go ahead, a linear law on the state errors, designed on the linearised
+model, brings back.
 
     tau = tau0(t) - K(t) (x - x0(t))         x = (q, qd)
-K is designed at points of the nominal motion, each as if the model stood still there, and interpolated between them: by weights of state
-and force (the linear-quadratic regulator) or by poles. What the model does not know (payload, friction) is what the law is for.
-Source: Balafoutis & Patel 7.1, spec R8.9.
+K is designed at points of the nominal motion, each as if the model stood still there, and interpolated between them: by
+weights of state and force (the linear-quadratic regulator) or by poles. What the model does not know (payload,
+friction) is what the law is for. Source: Balafoutis & Patel 7.1, spec R8.9.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ Law = Callable[[float, np.ndarray, np.ndarray], Any]
 
 
 class Weights(NamedTuple):
-    """What a regulator minimises: the integral of x^T state x + u^T force u, plus x^T final x at the end. Numbers, diagonals or matrices.
+    """What a regulator minimises: the integral of x^T state x + u^T force u, plus x^T final x at the end. Numbers,
+    diagonals or matrices.
 
-    Without `final`, each gain is that of a model that stands still, for ever; with it, of the whole motion to its last point.
+    Without `final`, each gain is that of a model that stands still, for ever; with it, of the whole motion to its last
+    point.
     """
 
     state: Any
@@ -68,7 +71,8 @@ class Tracking:
         after = int(np.clip(np.searchsorted(self.times, t), 1, max(1, len(self.times) - 1)))
         if len(self.times) == 1:
             return self.gains[0]
-        start, end = self.times[after - 1], self.times[after]
+        start = self.times[after - 1]
+        end = self.times[after]
         share = np.clip((t - start) / (end - start), 0.0, 1.0)
         return (1 - share) * self.gains[after - 1] + share * self.gains[after]
 
@@ -81,8 +85,8 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
                      poles: Sequence[complex] | None = None, driven: Sequence[int] | None = None) -> Tracking:
     """The law for a nominal motion, `reference(t) -> (q, qd, qdd)`, with gains at the times (points) [s].
 
-    Give `weights`, or the 2 nv `poles` [1/s] that the closed loop is to have. `driven`: the velocities that have a drive, if not all do;
-    the nominal motion must be one that needs no force at the others.
+    Give `weights`, or the 2 nv `poles` [1/s] that the closed loop is to have. `driven`: the velocities that have a
+    drive, if not all do; the nominal motion must be one that needs no force at the others.
 
     >>> from cayley.model.catalogue import load_robot
     >>> upright = tracking_control(load_robot("s1_g1"), lambda t: (np.array([np.pi / 2, 0.0]), np.zeros(2), np.zeros(2)), [0.0],
@@ -91,7 +95,8 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
     >>> np.sort(np.linalg.eigvals(linear.A - linear.B @ upright.gains[0]).real).round(6)
     array([-6., -5., -4., -3.])
     """
-    model, instants = LinearisedMechanism(tree), np.atleast_1d(np.asarray(times, dtype=float))
+    model = LinearisedMechanism(tree)
+    instants = np.atleast_1d(np.asarray(times, dtype=float))
     columns = list(range(tree.nv) if driven is None else driven)
     models = [model.at(*reference(t)).driven_by(columns) for t in instants]
     gains = np.zeros((len(instants), tree.nv, 2 * tree.nv))
@@ -107,11 +112,16 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
 
 
 def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weights) -> np.ndarray:
-    """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference equation."""
-    Q, R = _square(weights.state, models[0].B.shape[0]), _square(weights.force, models[0].B.shape[1])
+    """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference
+    equation.
+    """
+    Q = _square(weights.state, models[0].B.shape[0])
+    R = _square(weights.force, models[0].B.shape[1])
     if len(models) < 2:
-        raise SignatureError("a motion with an end takes two points or more; leave `final` out for one that stands still")
-    S, gains = _square(weights.final, len(Q)), []
+        raise SignatureError(
+            "a motion with an end takes two points or more; leave `final` out for one that stands still")
+    S = _square(weights.final, len(Q))
+    gains = []
     for model, dt in zip(reversed(models[:-1]), reversed(np.diff(times)), strict=True):
         step = model.discretised(dt)
         K = np.linalg.solve(R * dt + step.B.T @ S @ step.B, step.B.T @ S @ step.A)
@@ -123,12 +133,14 @@ def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weig
 
 def regulator_gain(model: StateSpace, weights: Weights) -> np.ndarray:
     """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation."""
-    Q, R = _square(weights.state, model.B.shape[0]), _square(weights.force, model.B.shape[1])
+    Q = _square(weights.state, model.B.shape[0])
+    R = _square(weights.force, model.B.shape[1])
     try:
         X = solve_continuous_are(model.A, model.B, Q, R)
     except LinAlgError as error:
-        raise SingularityError("the regulator has no solution: some mode is out of reach of the forces, or has no weight "
-                               f"(margins {np.array2string(model.margins, precision=1)})") from error
+        raise SingularityError(
+            "the regulator has no solution: some mode is out of reach of the forces, or has no weight "
+            f"(margins {np.array2string(model.margins, precision=1)})") from error
     return np.linalg.solve(R, model.B.T @ X)
 
 
@@ -153,12 +165,17 @@ class Run(NamedTuple):
 
 
 def simulate_law(tree: Tree, law: Law, q: Any, qd: Any, times: Any, *, tolerance: float = 1e-9) -> Run:
-    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start."""
-    forward, rate = forward_dynamics_kernel(tree), rate_kernel(tree)
+    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start.
+    """
+    forward = forward_dynamics_kernel(tree)
+    rate = rate_kernel(tree)
 
     def slope(t: float, x: np.ndarray) -> np.ndarray:
-        here, velocity = np.ascontiguousarray(x[:tree.nq]), np.ascontiguousarray(x[tree.nq:])
-        return np.concatenate([rate(here, velocity), forward(here, velocity, np.asarray(law(t, here, velocity), dtype=float))])
+        here = np.ascontiguousarray(x[:tree.nq])
+        velocity = np.ascontiguousarray(x[tree.nq:])
+        return np.concatenate([
+            rate(here, velocity),
+            forward(here, velocity, np.asarray(law(t, here, velocity), dtype=float))])
 
     t, rows = followed(tree.name, slope, np.concatenate([q, qd]), times, tolerance)
     return Run(t, rows[:, :tree.nq], rows[:, tree.nq:])
@@ -166,20 +183,26 @@ def simulate_law(tree: Tree, law: Law, q: Any, qd: Any, times: Any, *, tolerance
 
 def followed(name: str, slope: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, times: Any,
              tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start, which is the first of the times."""
+    """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start, which is the first of the
+    times.
+    """
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     if len(instants) < 2:
         return instants, start[None]
-    found = solve_ivp(slope, (instants[0], instants[-1]), start, t_eval=instants, rtol=tolerance, atol=tolerance, method="DOP853")
+    found = solve_ivp(slope, (instants[0], instants[-1]), start, t_eval=instants, rtol=tolerance, atol=tolerance,
+                      method="DOP853")
     if not found.success:
-        raise SingularityError(f"the motion of {name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
+        raise SingularityError(
+            f"the motion of {name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
     return found.t, found.y.T
 
 
 def rate_kernel(tree: Tree) -> Kernel:
     """`rate(q, v)`: dq/dt (nq)."""
     def rate(q: Any, v: Any) -> Any:
-        parts = [j.motion.rate(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq]
+        parts = [
+            j.motion.rate(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+            if j.motion.nq]
         return np.concatenate(parts or [np.zeros(0)])
 
     return kernel(sized(tree, "(q),(v)->(q)"))(rate)
@@ -188,7 +211,9 @@ def rate_kernel(tree: Tree) -> Kernel:
 def difference_kernel(tree: Tree) -> Kernel:
     """`difference(start, end)`: the velocity (nv) that leads from one configuration to the other in unit time."""
     def difference(start: Any, end: Any) -> Any:
-        parts = [j.motion.difference(start[a], end[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
+        parts = [
+            j.motion.difference(start[a], end[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True)
+            if j.motion.nq]
         return np.concatenate(parts or [np.zeros(0)])
 
     return kernel(sized(tree, "(q),(q)->(v)"))(difference)

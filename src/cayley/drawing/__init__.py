@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ManipulabilityMap", "Workspace", "draw_ellipsoids", "manipulability_map", "stick_figure", "workspace"]
 
-_MODULES = {"stick_figure": "stick_figures", "workspace": "workspaces", "Workspace": "workspaces",
-            "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps", "draw_ellipsoids": "ellipsoids"}
+_MODULES = {
+    "stick_figure": "stick_figures", "workspace": "workspaces", "Workspace": "workspaces",
+    "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps",
+    "draw_ellipsoids": "ellipsoids"}
 
 
 def __dir__() -> list[str]:

@@ -12,8 +12,14 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # typ
 
 from cayley.drawing.views import View
 
-INK, GREY, PALE = "#333333", "#8793a1", "#e3e7ec"
-BLUE, RED, GREEN, PURPLE, ORANGE = "#1b6ca8", "#d1495b", "#3a8d5c", "#8f5db7", "#e08b3e"
+INK = "#333333"
+GREY = "#8793a1"
+PALE = "#e3e7ec"
+BLUE = "#1b6ca8"
+RED = "#d1495b"
+GREEN = "#3a8d5c"
+PURPLE = "#8f5db7"
+ORANGE = "#e08b3e"
 TRIAD = ("#d62f3f", "#2f9e44", "#2563c9")  # x, y, z
 DENSITY = "YlGnBu"
 
@@ -58,7 +64,8 @@ def fit(ax: Any, points: np.ndarray, *, first: bool) -> None:
         extents = np.ptp(limits, axis=1)
         extents = np.maximum(extents, 0.05 * extents.max() or 1.0)
         middle = limits.mean(axis=1)
-        low, high = middle - 0.5 * extents, middle + 0.5 * extents
+        low = middle - 0.5 * extents
+        high = middle + 0.5 * extents
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
         _DRAWN[ax] = np.concatenate([_DRAWN.get(ax, points[:0]), points])
         _fill(ax, extents, _DRAWN[ax])
@@ -92,13 +99,18 @@ def on_screen(ax: Any, points: np.ndarray) -> np.ndarray:
 
 
 def draw_floor(ax: Any, points: np.ndarray, height: float) -> np.ndarray:
-    """A floor with a grid below points (n, 3); its corners (4, 3) are returned, and the width of the grid is written down."""
-    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    """A floor with a grid below points (n, 3); its corners (4, 3) are returned, and the width of the grid is written
+    down.
+    """
+    low = points[:, :2].min(axis=0)
+    high = points[:, :2].max(axis=0)
     size = max(np.ptp(points, axis=0).max(), 1e-9)
     step = round_number(size / 5)
-    start, end = step * np.floor((low - 0.08 * size) / step), step * np.ceil((high + 0.08 * size) / step)
+    start = step * np.floor((low - 0.08 * size) / step)
+    end = step * np.ceil((high + 0.08 * size) / step)
     x, y = (np.arange(round((b - a) / step) + 1) * step + a for a, b in zip(start, end, strict=True))
-    lines = [[(a, start[1], height), (a, end[1], height)] for a in x] + [[(start[0], b, height), (end[0], b, height)] for b in y]
+    lines = [[(a, start[1], height), (a, end[1], height)] for a in x] + [[(start[0], b, height), (end[0], b, height)]
+                                                                         for b in y]
     corners = np.array([(*start, height), (end[0], start[1], height), (*end, height), (start[0], end[1], height)])
     add_polygons(ax, [corners], facecolors="#f7f8fa", edgecolors="none", zorder=0)
     ax.add_collection3d(Line3DCollection(lines, colors=PALE, linewidths=0.8, zorder=0.5, label="_floor"))

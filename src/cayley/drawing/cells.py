@@ -1,8 +1,9 @@
-"""How much room scattered points fill: the mean of the cells of a grid that hold points, and of those whose neighbours do too.
+"""How much room scattered points fill: the mean of the cells of a grid that hold points, and of those whose neighbours
+do too.
 
-If every cell that the body touches held a point, the first would be too many and the second too few by the same amount, whichever way the
-boundary runs; a cell that it only just touches may hold none, and then the mean is too small by a part of their difference. Single empty
-cells inside are taken for accidents of sampling.
+If every cell that the body touches held a point, the first would be too many and the second too few by the same amount,
+whichever way the boundary runs; a cell that it only just touches may hold none, and then the mean is too small by a
+part of their difference. Single empty cells inside are taken for accidents of sampling.
 """
 
 from __future__ import annotations

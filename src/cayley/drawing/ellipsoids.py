@@ -2,7 +2,8 @@
 
     velocities that joint velocities of length one give    axes U, semi-axes s        flat where J is singular
     forces that joint torques of length one exert          axes U, semi-axes 1/s      without end where J is singular
-The two have the same axes: fast along a direction is weak along it. Source: Ruggiu (2.76), (3.62)-(3.65); see `cayley.kinematics.indices`.
+The two have the same axes: fast along a direction is weak along it. Source: Ruggiu (2.76), (3.62)-(3.65); see
+`cayley.kinematics.indices`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _UNITS = {("position", "velocity"): "m/s", ("position", "force"): "N",
 
 
 class Shape(NamedTuple):
-    """An ellipsoid in space: unit axes as columns (3, k), semi-axes (k) as drawn [m], infinite where it has no end, and their scale."""
+    """An ellipsoid in space: unit axes as columns (3, k), semi-axes (k) as drawn [m], infinite where it has no end, and
+    their scale.
+    """
 
     kind: str
     axes: np.ndarray
@@ -43,17 +46,19 @@ class Shape(NamedTuple):
     scale: float  # metres of the picture for a unit of velocity or force
 
 
-def draw_ellipsoids(tree: Tree, q: Any, frame: str, *, kinds: Sequence[str] = ("velocity", "force"), task: str = "position",
-                    characteristic_length: float | None = None, velocity_scale: float | None = None, force_scale: float | None = None,
-                    ax: Any = None) -> Any:
-    """Draw the ellipsoids of velocities (blue) and forces (red) of a frame at a configuration (nq); with new axes, the robot as well.
+def draw_ellipsoids(tree: Tree, q: Any, frame: str, *, kinds: Sequence[str] = ("velocity", "force"),
+                    task: str = "position", characteristic_length: float | None = None,
+                    velocity_scale: float | None = None, force_scale: float | None = None, ax: Any = None) -> Any:
+    """Draw the ellipsoids of velocities (blue) and forces (red) of a frame at a configuration (nq); with new axes, the
+    robot as well.
 
     task             "position": velocities and forces; "orientation": angular velocities and moments. Of a planar mechanism in its plane
     velocity_scale   metres of the picture for a unit of velocity, and `force_scale` for a unit of force; by default round numbers that
                      give the longest finite semi-axis about a quarter of the robot's size. The legend states both
 
-    A semi-axis of zero makes a flat ellipsoid; one without end is cut off and drawn with dashed axes. Metres and radians that mix are a
-    `ConventionError` unless `characteristic_length` is given; then the units are those of numbers. Returns the Matplotlib axes.
+    A semi-axis of zero makes a flat ellipsoid; one without end is cut off and drawn with dashed axes. Metres and
+    radians that mix are a `ConventionError` unless `characteristic_length` is given; then the units are those of
+    numbers. Returns the Matplotlib axes.
 
     >>> from cayley.model.catalogue import load_robot
     >>> ax = draw_ellipsoids(load_robot("planar2r"), [0.4, 0.9], "tool")
@@ -62,9 +67,12 @@ def draw_ellipsoids(tree: Tree, q: Any, frame: str, *, kinds: Sequence[str] = ("
     """
     wrong = [kind for kind in kinds if kind not in COLORS]
     if wrong or not kinds:
-        raise ConventionError(f'ellipsoids are of "velocity" or of "force", not of {wrong[0]!r}' if wrong else "name an ellipsoid to draw")
+        raise ConventionError(f'ellipsoids are of "velocity" or of "force", not of {wrong[0]!r}'
+                              if wrong else "name an ellipsoid to draw")
     if task not in ("position", "orientation"):
-        raise UnsupportedError(f'an ellipsoid of the task {task!r} has more than three dimensions: draw "position" and "orientation" apart')
+        raise UnsupportedError(
+            f'an ellipsoid of the task {task!r} has more than three dimensions: draw "position" and "orientation" apart'
+        )
     view = view_for(tree, ax)
     one = configurations(tree, q)[-1]
     figure = skeleton(tree, one)
@@ -86,8 +94,8 @@ def draw_ellipsoids(tree: Tree, q: Any, frame: str, *, kinds: Sequence[str] = ("
     return ax
 
 
-def _shape(tree: Tree, q: np.ndarray, frame: str, task: str, kind: str, characteristic_length: float | None, scale: float | None,
-           size: float) -> Shape:
+def _shape(tree: Tree, q: np.ndarray, frame: str, task: str, kind: str, characteristic_length: float | None,
+           scale: float | None, size: float) -> Shape:
     J = np.asarray(task_jacobian(tree, q, frame, task, characteristic_length), dtype=float)
     found = (velocity_ellipsoid if kind == "velocity" else force_ellipsoid)(J)
     seen = view_of(tree)
@@ -101,15 +109,17 @@ def _shape(tree: Tree, q: np.ndarray, frame: str, task: str, kind: str, characte
 
 
 def outline(first: np.ndarray, second: np.ndarray, lengths: np.ndarray, endless: float) -> list[np.ndarray]:
-    """The section of an ellipsoid by two of its axes, as lines (k, 3) about its center: an ellipse; two lines if it has no end in one
-    direction; nothing if in both."""
+    """The section of an ellipsoid by two of its axes, as lines (k, 3) about its center: an ellipse; two lines if it has
+    no end in one direction; nothing if in both."""
     angle = np.linspace(0, 2 * np.pi, 121)
     if np.isfinite(lengths).all():
         return [np.outer(lengths[0] * np.cos(angle), first) + np.outer(lengths[1] * np.sin(angle), second)]
     if np.isinf(lengths).all():
         return []
     along, across, width = (first, second, lengths[1]) if np.isinf(lengths[0]) else (second, first, lengths[0])
-    return [np.stack([side * width * across - endless * along, side * width * across + endless * along]) for side in (1, -1)]
+    return [
+        np.stack([side * width * across - endless * along, side * width * across + endless * along])
+        for side in (1, -1)]
 
 
 def surface(shape: Shape, endless: float) -> solids.Polygons:
@@ -141,7 +151,8 @@ def _draw_solid(ax: Any, center: np.ndarray, shapes: Sequence[Shape], endless: f
         colors += [to_rgba(COLORS[shape.kind], 0.10)] * len(part)
         for first, second in combinations(range(shape.axes.shape[1]), 2):
             for line in outline(shape.axes[:, first], shape.axes[:, second], shape.lengths[[first, second]], endless):
-                ax.plot(*(center + line).T, color=COLORS[shape.kind], lw=1.0, alpha=0.8, zorder=8, label=f"_{shape.kind} ellipse")
+                ax.plot(*(center + line).T, color=COLORS[shape.kind], lw=1.0, alpha=0.8, zorder=8,
+                        label=f"_{shape.kind} ellipse")
     if polygons:
         add_polygons(ax, polygons, facecolors=colors, edgecolors="none", zorder=7, label="_ellipsoids")
 
@@ -152,8 +163,9 @@ def _draw_flat(ax: Any, view: View, center: np.ndarray, shape: Shape, endless: f
         return
     lines = [view(center + line) for line in outline(shape.axes[:, 0], shape.axes[:, 1], shape.lengths, endless)]
     if lines:
-        ax.add_patch(Polygon(np.concatenate([lines[0], *[line[::-1] for line in lines[1:]]]), closed=True, facecolor=to_rgba(color, 0.15),
-                             edgecolor="none", zorder=7))
+        ax.add_patch(
+            Polygon(np.concatenate([lines[0], *[line[::-1] for line in lines[1:]]]), closed=True,
+                    facecolor=to_rgba(color, 0.15), edgecolor="none", zorder=7))
     for line in lines:
         ax.plot(*line.T, color=color, lw=1.4, zorder=8, label=f"_{shape.kind} ellipse")
 
@@ -163,19 +175,26 @@ def _draw_axes(ax: Any, view: View, center: np.ndarray, shape: Shape, endless: f
     for axis, length in zip(shape.axes.T, shape.lengths, strict=True):
         ends = view(np.stack([center - min(length, endless) * axis, center + min(length, endless) * axis]))
         wide = shape.kind == "velocity"  # below the other, so that both are seen where one covers the other
-        ax.plot(*ends.T, color=COLORS[shape.kind], lw=2.8 if wide else 1.3, ls="-" if np.isfinite(length) else (0, (3, 2)),
-                zorder=9.0 if wide else 9.5, label=f"_{shape.kind} axis")
+        ax.plot(*ends.T, color=COLORS[shape.kind], lw=2.8 if wide else 1.3, ls="-" if np.isfinite(length) else
+                (0, (3, 2)), zorder=9.0 if wide else 9.5, label=f"_{shape.kind} axis")
 
 
-def _draw_legend(ax: Any, tree: Tree, frame: str, task: str, shapes: Sequence[Shape], characteristic_length: float | None) -> None:
+def _draw_legend(ax: Any, tree: Tree, frame: str, task: str, shapes: Sequence[Shape],
+                 characteristic_length: float | None) -> None:
     columns = set(velocity_units(tree, frame).values())
     rates, torques = ("rad/s", "N m") if columns == {"rad"} else ("m/s", "N")
     handles = []
     for shape in shapes:
-        unit, joints = _UNITS[task, shape.kind], rates if shape.kind == "velocity" else torques
+        unit = _UNITS[task, shape.kind]
+        joints = rates if shape.kind == "velocity" else torques
         if characteristic_length is not None:
-            unit, joints = "", ""
+            unit = ""
+            joints = ""
         words = f"{shape.kind} for |{'q̇' if shape.kind == 'velocity' else 'τ'}| = 1 {joints}".rstrip()
-        ends = ", no end along dashes" if np.isinf(shape.lengths).any() else ", flat" if (shape.lengths == 0).any() else ""
-        handles.append(Line2D([], [], color=COLORS[shape.kind], lw=2, label=f"{words}: 1 {unit}".rstrip() + f" is {shape.scale:g} m{ends}"))
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, fontsize=8.5, frameon=False)
+        ends = ", no end along dashes" if np.isinf(
+            shape.lengths).any() else ", flat" if (shape.lengths == 0).any() else ""
+        handles.append(
+            Line2D([], [], color=COLORS[shape.kind], lw=2,
+                   label=f"{words}: 1 {unit}".rstrip() + f" is {shape.scale:g} m{ends}"))
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, fontsize=8.5,
+              frameon=False)

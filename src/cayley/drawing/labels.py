@@ -1,4 +1,6 @@
-"""Names beside points, placed anew whenever the picture is drawn, so that they do not overlap from whichever side it is looked at."""
+"""Names beside points, placed anew whenever the picture is drawn, so that they do not overlap from whichever side it is
+looked at.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,13 @@ _LEADER = 20.0  # from here on a line leads to the point
 
 
 class Labels(matplotlib.artist.Artist):
-    """Texts at points (n, 2 or 3) of `ax`, away from one another, from the `obstacles` (k, 2 or 3) and from the edge."""
+    """Texts at points (n, 2 or 3) of `ax`, away from one another, from the `obstacles` (k, 2 or 3) and from the edge.
+    """
 
     def __init__(self, ax: Any, points: np.ndarray, names: Sequence[str], obstacles: np.ndarray, fontsize: float = 8.5):
         super().__init__()
-        self.points, self.obstacles = np.asarray(points, dtype=float), np.asarray(obstacles, dtype=float)
+        self.points = np.asarray(points, dtype=float)
+        self.obstacles = np.asarray(obstacles, dtype=float)
         self.texts = [Text(0, 0, name, fontsize=fontsize, color=INK, ha="center", va="center",
                            path_effects=[withStroke(linewidth=2.5, foreground="white")]) for name in names]
         self.set_zorder(30)
@@ -36,7 +40,8 @@ class Labels(matplotlib.artist.Artist):
         """Place every text, the leftmost first, and draw it."""
         if not self.get_visible():
             return
-        points, obstacles = on_screen(self.axes, self.points), on_screen(self.axes, self.obstacles)
+        points = on_screen(self.axes, self.points)
+        obstacles = on_screen(self.axes, self.obstacles)
         taken: list[Bbox] = []
         for k in np.argsort(points[:, 0], kind="stable"):
             text = self.texts[k]
@@ -53,10 +58,13 @@ class Labels(matplotlib.artist.Artist):
     def _page(self) -> Any:
         return self.get_figure()
 
-    def _best_place(self, renderer: Any, text: Text, point: np.ndarray, taken: Sequence[Bbox], obstacles: np.ndarray) -> np.ndarray:
+    def _best_place(self, renderer: Any, text: Text, point: np.ndarray, taken: Sequence[Bbox],
+                    obstacles: np.ndarray) -> np.ndarray:
         text.set_position((point[0], point[1]))
         half = 0.5 * np.array(text.get_window_extent(renderer).size)
-        page, best, least = self._page.bbox, point, np.inf
+        page = self._page.bbox
+        best = point
+        least = np.inf
         for distance in _DISTANCES:
             reach = renderer.points_to_pixels(distance)
             for angle in _ANGLES:
@@ -64,12 +72,15 @@ class Labels(matplotlib.artist.Artist):
                 place = point + reach * direction + half * np.clip(1.5 * direction, -1, 1)
                 cost = distance / 10 + self._cost(place, half, page, taken, obstacles)
                 if cost < least:
-                    best, least = place, cost
+                    best = place
+                    least = cost
         text.set_position((best[0], best[1]))
         return best
 
-    def _cost(self, place: np.ndarray, half: np.ndarray, page: Any, taken: Sequence[Bbox], obstacles: np.ndarray) -> float:
-        low, high = place - half - 1, place + half + 1
+    def _cost(self, place: np.ndarray, half: np.ndarray, page: Any, taken: Sequence[Bbox],
+              obstacles: np.ndarray) -> float:
+        low = place - half - 1
+        high = place + half + 1
         boxes = np.reshape([box.extents for box in taken], (-1, 4))
         overlaps = np.count_nonzero((boxes[:, :2] < high).all(axis=1) & (low < boxes[:, 2:]).all(axis=1))
         outside = bool((low < [page.x0, page.y0]).any() or (high > [page.x1, page.y1]).any())

@@ -1,9 +1,10 @@
 """Manipulability over two joints, or over a section of the workspace, with the singular configurations among them.
 
-Over two joints the others stand still. Over the section each place shows the best of the configurations that were found to reach it.
-Singular configurations are found on lines through the space of the joints (those of the grid, or random ones): where the smallest
-singular value has a minimum on a line, golden sections lead to it, and it counts if it is zero. Singularities that are single points, as
-redundant arms have, are met by no line and not shown. Source of the indices: Ruggiu (2.59)-(2.63), (2.76).
+Over two joints the others stand still. Over the section each place shows the best of the configurations that were found
+to reach it. Singular configurations are found on lines through the space of the joints (those of the grid, or random
+ones): where the smallest singular value has a minimum on a line, golden sections lead to it, and it counts if it is
+zero. Singularities that are single points, as redundant arms have, are met by no line and not shown. Source of the
+indices: Ruggiu (2.59)-(2.63), (2.76).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _HALVINGS = 45
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManipulabilityMap:
-    """Values (k, l) of an index at places `horizontal` (l) and `vertical` (k), not a number where nothing is reached."""
+    """Values (k, l) of an index at places `horizontal` (l) and `vertical` (k), not a number where nothing is reached.
+    """
 
     tree: Tree
     frame: str
@@ -52,13 +54,16 @@ class ManipulabilityMap:
         return draw_map(self, ax)
 
     def __repr__(self) -> str:
-        return (f"<{self.index} of {self.frame!r} over {self.names[0]} and {self.names[1]}: {np.nanmin(self.values):.4g} to "
-                f"{np.nanmax(self.values):.4g} {self.unit}, {len(self.singular)} singular places>")
+        return (
+            f"<{self.index} of {self.frame!r} over {self.names[0]} and {self.names[1]}: {np.nanmin(self.values):.4g} "
+            "to "
+            f"{np.nanmax(self.values):.4g} {self.unit}, {len(self.singular)} singular places>")
 
 
-def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: Any = None, task: str = "position",
-                       characteristic_length: float | None = None, index: Index = "manipulability", resolution: int = 121,
-                       limits: JointLimits | None = None, samples: int = 200_000, seed: int = 0) -> ManipulabilityMap:
+def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: Any = None,
+                       task: str = "position", characteristic_length: float | None = None,
+                       index: Index = "manipulability", resolution: int = 121, limits: JointLimits | None = None,
+                       samples: int = 200_000, seed: int = 0) -> ManipulabilityMap:
     """How well a frame can be moved, over two coordinates.
 
     over     the names of two joints, the first to the right; or "section": that of the workspace (see `Workspace.section`)
@@ -67,7 +72,8 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     index    "manipulability", the product of the singular values, or "inverse_condition_number", from 0 (singular) to 1 (isotropic)
     limits   by joint, instead of those of the model; turns without limits make one turn, slides without limits are an error
 
-    A Jacobian that mixes metres and radians is a `ConventionError` unless `characteristic_length` says how many metres are worth a radian.
+    A Jacobian that mixes metres and radians is a `ConventionError` unless `characteristic_length` says how many metres
+    are worth a radian.
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = manipulability_map(load_robot("planar2r"), "tool", over=("joint1", "joint2"), resolution=41)
@@ -76,10 +82,13 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     """
     if index not in ("manipulability", "inverse_condition_number"):
         raise ConventionError(f'the index is "manipulability" or "inverse_condition_number", not {index!r}')
-    rows, columns = len(task_rows(tree, task)[0]), len(velocity_units(tree, frame))
+    rows = len(task_rows(tree, task)[0])
+    columns = len(velocity_units(tree, frame))
     if rows > columns:
-        raise SingularityError(f"the task {task!r} of {frame!r} has {rows} rows, and only {columns} velocities move it: its manipulability "
-                               "is zero everywhere. Ask for a smaller task")
+        raise SingularityError(
+            f"the task {task!r} of {frame!r} has {rows} rows, and only {columns} velocities move it: its "
+            "manipulability "
+            "is zero everywhere. Ask for a smaller task")
     jacobian = task_jacobian_kernel(tree, frame, task, characteristic_length)
     start = configurations(tree, q)[-1]
     unit = _unit(tree, frame, task, characteristic_length) if index == "manipulability" else ""
@@ -87,7 +96,8 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     if isinstance(over, str):
         if over != "section":
             raise ConventionError(f'a map is over the names of two joints, or over "section", not {over!r}')
-        return _over_section(tree, frame, meter, start, unit, workspace(tree, frame, samples=samples, seed=seed, limits=limits), resolution)
+        return _over_section(tree, frame, meter, start, unit,
+                             workspace(tree, frame, samples=samples, seed=seed, limits=limits), resolution)
     return _over_joints(tree, frame, meter, start, unit, over, limits, resolution)
 
 
@@ -112,15 +122,16 @@ class Meter:
 # Over two joints
 
 
-def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: str, over: Sequence[str], limits: JointLimits | None,
-                 resolution: int) -> ManipulabilityMap:
+def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: str, over: Sequence[str],
+                 limits: JointLimits | None, resolution: int) -> ManipulabilityMap:
     numbers = [tree.joint_number(name) for name in over]
     if len(numbers) != 2 or numbers[0] == numbers[1]:
         raise SignatureError(f"a map is over the names of two different joints, not {list(over)}")
     for number in numbers:
         if tree.joints[number].motion.nq != 1:
-            raise ModelError(f"joint {tree.joints[number].name!r} is {tree.joints[number].motion.word}: a map is over joints of one "
-                             "coordinate each")
+            raise ModelError(
+                f"joint {tree.joints[number].name!r} is {tree.joints[number].motion.word}: a map is over joints of one "
+                "coordinate each")
     low, high = ranges(tree, numbers, limits)
     places = [tree.q_slices[number].start for number in numbers]
     across, up = (np.linspace(low[k], high[k], resolution) for k in places)
@@ -128,8 +139,8 @@ def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: 
     grid[..., places[0]], grid[..., places[1]] = np.meshgrid(across, up)
     singular = np.concatenate([singular_on_lines(meter, lines) for lines in (grid, grid.swapaxes(0, 1))])
     names = [f"{name} [{tree.joints[k].motion.coordinate_units[0]}]" for name, k in zip(over, numbers, strict=True)]
-    return ManipulabilityMap(tree, frame, meter.index, (names[0], names[1]), across, up, meter.value(grid), singular[:, places], singular,
-                             start, unit, None)
+    return ManipulabilityMap(tree, frame, meter.index, (names[0], names[1]), across, up, meter.value(grid),
+                             singular[:, places], singular, start, unit, None)
 
 
 # Over a section
@@ -152,11 +163,15 @@ def _over_section(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit:
 
 
 def _random_lines(tree: Tree, q: np.ndarray) -> np.ndarray:
-    """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are drawn from, too."""
-    start, end = q[: len(q) // 2], q[len(q) // 2: 2 * (len(q) // 2)].copy()
-    endless = [place.start + k for joint, place in zip(tree.joints, tree.q_slices, strict=True)
-               for k, (wraps, *ends) in enumerate(zip(joint.motion.wraps, joint.limits.lower, joint.limits.upper, strict=True))
-               if wraps and not np.isfinite(ends).any()]
+    """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are
+    drawn from, too.
+    """
+    start = q[: len(q) // 2]
+    end = q[len(q) // 2: 2 * (len(q) // 2)].copy()
+    endless = [
+        place.start + k for joint, place in zip(tree.joints, tree.q_slices, strict=True)
+        for k, (wraps, *ends) in enumerate(zip(joint.motion.wraps, joint.limits.lower, joint.limits.upper, strict=True))
+        if wraps and not np.isfinite(ends).any()]
     end[:, endless] += 2 * np.pi * (np.arange(len(end)) % 3 - 1)[:, None]
     return np.linspace(start, end, 41, axis=1)
 
@@ -165,11 +180,15 @@ def _random_lines(tree: Tree, q: np.ndarray) -> np.ndarray:
 
 
 def singular_on_lines(meter: Meter, lines: np.ndarray) -> np.ndarray:
-    """The singular configurations (n, nq) on lines (k, stations, nq) of configurations, as far as the stations tell minima apart."""
+    """The singular configurations (n, nq) on lines (k, stations, nq) of configurations, as far as the stations tell
+    minima apart.
+    """
     values = meter.singular_values(lines)
-    small, scale = values[..., -1], float(values[..., 0].max())
+    small = values[..., -1]
+    scale = float(values[..., 0].max())
     if (small <= _SINGULAR * scale).all():
-        raise SingularityError("every configuration of this map is singular: ask for a smaller task, or move the other joints")
+        raise SingularityError(
+            "every configuration of this map is singular: ask for a smaller task, or move the other joints")
     ends = np.pad(small, ((0, 0), (1, 1)), constant_values=np.inf)
     line, station = np.nonzero((small <= ends[:, :-2]) & (small <= ends[:, 2:]))
     last = lines.shape[1] - 1
@@ -181,9 +200,11 @@ def singular_on_lines(meter: Meter, lines: np.ndarray) -> np.ndarray:
 def _least(meter: Meter, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Where the smallest singular value is least between configurations (n, nq), by golden sections of all at once."""
     for _ in range(_HALVINGS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        left = high - _GOLDEN * (high - low)
+        right = low + _GOLDEN * (high - low)
         lower = meter.singular_values(left)[:, -1:] < meter.singular_values(right)[:, -1:]
-        low, high = np.where(lower, low, left), np.where(lower, right, high)
+        low = np.where(lower, low, left)
+        high = np.where(lower, right, high)
     return 0.5 * (low + high)
 
 

@@ -21,11 +21,14 @@ def draw_map(found: ManipulabilityMap, ax: Any = None) -> Any:
     if ax is None:
         ax = plt.figure(figsize=(6.4, 5.4), layout="constrained").add_subplot()
     values = np.ma.masked_invalid(found.values)
-    mesh = ax.pcolormesh(found.horizontal, found.vertical, values, cmap="viridis", vmin=0.0, shading="nearest", rasterized=True, zorder=1)
+    mesh = ax.pcolormesh(found.horizontal, found.vertical, values, cmap="viridis", vmin=0.0, shading="nearest",
+                         rasterized=True, zorder=1)
     if found.space is None:
         levels = np.linspace(0, values.max(), 10)[1:-1]
-        ax.contour(found.horizontal, found.vertical, values, levels=levels, colors="white", linewidths=0.5, alpha=0.7, zorder=2)
-        ax.set(xlabel=found.names[0], ylabel=found.names[1], xlim=found.horizontal[[0, -1]], ylim=found.vertical[[0, -1]])
+        ax.contour(found.horizontal, found.vertical, values, levels=levels, colors="white", linewidths=0.5, alpha=0.7,
+                   zorder=2)
+        ax.set(xlabel=found.names[0], ylabel=found.names[1], xlim=found.horizontal[[0, -1]],
+               ylim=found.vertical[[0, -1]])
         _degrees(ax.xaxis, found.names[0])
         _degrees(ax.yaxis, found.names[1])
     else:
@@ -40,8 +43,10 @@ def draw_map(found: ManipulabilityMap, ax: Any = None) -> Any:
     bar.outline.set_visible(False)
     if len(found.singular):
         ax.plot([], [], color=RED, lw=2, label="singular configurations")
-        ax.legend(handles=ax.lines[-1:], loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=9, borderaxespad=0.2)
-    ax.set_title(f"{found.tree.name}, {found.frame}", fontsize=10, color=INK, loc="left", pad=20 if len(found.singular) else 6)
+        ax.legend(handles=ax.lines[-1:], loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=9,
+                  borderaxespad=0.2)
+    ax.set_title(f"{found.tree.name}, {found.frame}", fontsize=10, color=INK, loc="left",
+                 pad=20 if len(found.singular) else 6)
     return ax
 
 

@@ -1,8 +1,9 @@
-"""Random configurations within the limits of the joints: every joint on the way to a frame anywhere in its range, alike.
+"""Random configurations within the limits of the joints: every joint on the way to a frame anywhere in its range,
+alike.
 
-A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all rotations, alike. A
-slide without an end is refused by name; the limits of a floating joint are those of its position, its attitude is any. A joint that
-follows another does so.
+A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all
+rotations, alike. A slide without an end is refused by name; the limits of a floating joint are those of its position,
+its attitude is any. A joint that follows another does so.
 """
 
 from __future__ import annotations
@@ -25,45 +26,58 @@ def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]
     for name in (frame, relative_to):
         if name is not None:
             check_independent(tree, "a workspace", name, mimics_kept=True)
-    ways = [set(tree.path(tree.body_number(tree.frame(name).body))) for name in (frame, relative_to) if name is not None]
+    ways = [
+        set(tree.path(tree.body_number(tree.frame(name).body))) for name in (frame, relative_to) if name is not None]
     between = ways[0] if relative_to is None else ways[0] ^ ways[1]
     moving = sorted(number for number in between if tree.joints[number].motion.nv)
     if not moving:
-        raise ModelError(f"no joint of {tree.name} moves {frame!r}" + (f" relative to {relative_to!r}" if relative_to else ""))
+        raise ModelError(f"no joint of {tree.name} moves {frame!r}"
+                         + (f" relative to {relative_to!r}" if relative_to else ""))
     return moving
 
 
 def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[np.ndarray, np.ndarray]:
     """Where the coordinates (nq) of the joints are drawn from; the others have an empty range at rest."""
     low = high = resting(tree)
-    low, high = low.copy(), high.copy()
+    low = low.copy()
+    high = high.copy()
     for name in limits or {}:
         tree.joint_number(name)
     for number in joints:
-        joint, place = tree.joints[number], tree.q_slices[number]
-        lower, upper = np.array(joint.limits.lower), np.array(joint.limits.upper)
+        joint = tree.joints[number]
+        place = tree.q_slices[number]
+        lower = np.array(joint.limits.lower)
+        upper = np.array(joint.limits.upper)
         if limits and joint.name in limits:
             lower, upper = (np.full(joint.motion.nq, float(end)) for end in limits[joint.name])
-        turns, attitude = np.array(joint.motion.wraps, dtype=bool), joint.motion.attitude
+        turns = np.array(joint.motion.wraps, dtype=bool)
+        attitude = joint.motion.attitude
         if attitude is not None:
             if np.isfinite([*joint.limits.lower[attitude.q], *joint.limits.upper[attitude.q]]).any():
-                raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits: rotations within "
-                                       "limits of a quaternion are not drawn")
+                raise UnsupportedError(
+                    f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits: rotations within "
+                    "limits of a quaternion are not drawn")
             kept = attitude.position or slice(0, 0)
             place = slice(place.start + kept.start, place.start + kept.stop)
-            lower, upper, turns = lower[kept], upper[kept], turns[kept]
+            lower = lower[kept]
+            upper = upper[kept]
+            turns = turns[kept]
         lower[turns], upper[turns] = _one_turn(lower[turns], upper[turns])
         if not np.isfinite([*lower, *upper]).all():
-            raise ModelError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has no end: its reach is infinite. Give "
-                             f"limits={{{joint.name!r}: (lower, upper)}}" + (", or the frame that it carries as relative_to"
-                                                                            if joint.motion.nv > 1 else ""))
+            raise ModelError(
+                f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has no end: its reach is infinite. "
+                "Give "
+                f"limits={{{joint.name!r}: (lower, upper)}}"
+                + (", or the frame that it carries as relative_to" if joint.motion.nv > 1 else ""))
         if not (lower <= upper).all():
             raise ModelError(f"the limits of joint {joint.name!r} are crossed: lower {lower}, upper {upper}")
-        low[place], high[place] = lower, upper
+        low[place] = lower
+        high[place] = upper
     return low, high
 
 
-def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: int, limits: JointLimits | None = None) -> np.ndarray:
+def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: int,
+                          limits: JointLimits | None = None) -> np.ndarray:
     """Configurations (count, nq); joints not named are at rest."""
     drawn = leaders(tree, joints)
     low, high = ranges(tree, drawn, limits)
@@ -87,8 +101,11 @@ def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | Non
     low, high = ranges(tree, drawn, limits)
     columns = []
     for number in drawn:
-        q, v = tree.q_slices[number], tree.v_slices[number]
-        attitude, held = tree.joints[number].motion.attitude, np.zeros(v.stop - v.start, dtype=bool)  # by a quaternion: never held
+        q = tree.q_slices[number]
+        v = tree.v_slices[number]
+        # by a quaternion: never held
+        attitude = tree.joints[number].motion.attitude
+        held = np.zeros(v.stop - v.start, dtype=bool)
         if attitude is None:
             held[:] = low[q] == high[q]
         elif attitude.position is not None:

@@ -1,7 +1,7 @@
 """What a stick figure consists of, as points in the root's frame: lines for links, marks for joints. No graphics here.
 
-A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis and across it are
-seen apart; straight where this would be a long way round.
+A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis
+and across it are seen apart; straight where this would be a long way round.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def largest_mark(tree: Tree) -> float:
 
 
 class LinkLine(NamedTuple):
-    """A polyline (k, 3) on a body; `carries` says whether it leads to another joint that moves, or to the end of a moving chain."""
+    """A polyline (k, 3) on a body; `carries` says whether it leads to another joint that moves, or to the end of a
+    moving chain.
+    """
 
     body: str
     points: np.ndarray
@@ -87,13 +89,15 @@ class Skeleton:
         for number, joint in enumerate(self.tree.joints):
             mark = joint.motion.mark
             if mark is not None:
-                child, parent = self.poses[number + 1], self.poses[self.tree.parents[number]]
+                child = self.poses[number + 1]
+                parent = self.poses[self.tree.parents[number]]
                 before = parent.then(Pose.of(joint.placement))
                 size = self._mark_size(number)
                 center = child.p if mark.on_child else before.p
                 if mark.shape == "sleeve" and np.linalg.norm(before.p - parent.p) < 2 * size:
                     center = before.p + _beside(child.p - before.p, 3 * size)
-                axes = np.array([(before if axis.on_parent else child).R @ np.asarray(axis.direction) for axis in mark.axes])
+                axes = np.array([
+                    (before if axis.on_parent else child).R @ np.asarray(axis.direction) for axis in mark.axes])
                 found.append(JointMark(joint.name, mark, center, axes, size))
         return tuple(found)
 
@@ -111,7 +115,8 @@ class Skeleton:
 def skeleton(tree: Tree, q: np.ndarray) -> Skeleton:
     """The stick figure of a mechanism at a configuration (nq)."""
     poses = body_poses(tree, q)
-    lines, slides = [], []
+    lines = []
+    slides = []
     carrying = _carrying(tree)
     for number, joint in enumerate(tree.joints):
         body = tree.parents[number]
@@ -122,7 +127,8 @@ def skeleton(tree: Tree, q: np.ndarray) -> Skeleton:
         path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
         if path_length(path) > _SAME:
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
-        if np.linalg.norm(end.p - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):
+        if np.linalg.norm(end.p
+                          - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):
             slides.append(SlideLine(joint.name, np.stack([start.p, end.p])))
     for frame in _end_frames(tree):
         body = tree.body_number(frame.body)
@@ -142,15 +148,20 @@ def configurations(tree: Tree, q: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise SignatureError(f"a configuration of {tree.name} is {tree.nq} numbers, not {q!r}") from error
     if given.ndim != 2 or given.shape[1] != tree.nq or not len(given):
-        raise SignatureError(f"{tree.name} has configurations ({tree.nq},), or several as ({tree.nq} columns): not {np.shape(q)}")
+        raise SignatureError(
+            f"{tree.name} has configurations ({tree.nq},), or several as ({tree.nq} columns): not {np.shape(q)}")
     if not np.isfinite(given).all():
-        raise GeometryError(f"configuration {int(np.argmin(np.isfinite(given).all(axis=1)))} of {tree.name} is not finite")
+        raise GeometryError(
+            f"configuration {int(np.argmin(np.isfinite(given).all(axis=1)))} of {tree.name} is not finite")
     return given
 
 
 def resting(tree: Tree) -> np.ndarray:
-    """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops."""
-    q, lower, upper = tree.neutral, tree.lower, tree.upper
+    """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops.
+    """
+    q = tree.neutral
+    lower = tree.lower
+    upper = tree.upper
     outside = (q < lower) | (q > upper)
     ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
     rest = np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
@@ -165,8 +176,10 @@ def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine
     found = []
     for k, figure in enumerate(figures):
         rest = figures[k + 1:]
-        found.append((kept(figure.lines, [x for f in rest for x in f.lines]), kept(figure.slides, [x for f in rest for x in f.slides]),
-                      kept(figure.marks, [x for f in rest for x in f.marks])))
+        found.append((kept(figure.lines, [x for f in rest for x in f.lines]),
+                      kept(figure.slides,
+                           [x for f in rest for x in f.slides]), kept(figure.marks,
+                                                                      [x for f in rest for x in f.marks])))
     return found
 
 
@@ -183,7 +196,9 @@ def floats(tree: Tree) -> bool:
 
 
 def stands_on_legs(tree: Tree) -> bool:
-    """Whether the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave the root."""
+    """Whether the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave
+    the root.
+    """
     fast = {tree.bodies[0].name}
     for joint in tree.joints:
         if joint.parent in fast and not joint.motion.nv:
@@ -191,7 +206,8 @@ def stands_on_legs(tree: Tree) -> bool:
     return floats(tree) or sum(joint.parent in fast and joint.motion.nv > 0 for joint in tree.joints) > 1
 
 
-def link_path(start: np.ndarray, start_axis: np.ndarray | None, end: np.ndarray, end_axis: np.ndarray | None) -> np.ndarray:
+def link_path(start: np.ndarray, start_axis: np.ndarray | None, end: np.ndarray,
+              end_axis: np.ndarray | None) -> np.ndarray:
     """From a point on an axis to a point on another, over the feet of their common normal: (k, 3), k from 2 to 4."""
     way = end - start
     if start_axis is None and end_axis is None:
@@ -234,8 +250,11 @@ def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> np.ndarray | None
 
 
 def _carrying(tree: Tree) -> list[bool]:
-    """For each body, whether a moving joint is beyond it, or it is the end of a chain: the fixed branches of what moves on are the rest."""
-    beyond, moved = [False] * len(tree.bodies), [False] * len(tree.bodies)
+    """For each body, whether a moving joint is beyond it, or it is the end of a chain: the fixed branches of what moves
+    on are the rest.
+    """
+    beyond = [False] * len(tree.bodies)
+    moved = [False] * len(tree.bodies)
     for number in reversed(range(len(tree.joints))):
         joint = tree.joints[number]
         beyond[tree.parents[number]] |= joint.motion.nv > 0 or beyond[number + 1]

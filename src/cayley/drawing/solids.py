@@ -1,7 +1,9 @@
-"""Solids as polygons in space: tubes, cylinders, boxes, spheres, each a list of quadrangles (4, 3), and how light falls on them.
+"""Solids as polygons in space: tubes, cylinders, boxes, spheres, each a list of quadrangles (4, 3), and how light falls
+on them.
 
-Everything that is opaque goes into one Matplotlib collection, which sorts polygons by depth: so they must be small and of like size.
-(Of polygons with different numbers of corners, some versions of Matplotlib take the padding for points when they scale the axes.)
+Everything that is opaque goes into one Matplotlib collection, which sorts polygons by depth: so they must be small and
+of like size. (Of polygons with different numbers of corners, some versions of Matplotlib take the padding for points
+when they scale the axes.)
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ _SIDES = 14
 def cylinder(center: np.ndarray, axis: np.ndarray, radius: float, half_length: float) -> Polygons:
     """A closed cylinder about an axis."""
     ring = _ring(axis, radius, _SIDES)
-    low, high = center - half_length * axis + ring, center + half_length * axis + ring
+    low = center - half_length * axis + ring
+    high = center + half_length * axis + ring
     return [*_wall(low, high), *_lid(low[::-1]), *_lid(high)]
 
 
@@ -47,7 +50,8 @@ def box(center: np.ndarray, axis: np.ndarray, half_width: float, half_length: fl
     """A box with a square section, long along an axis."""
     across = plane_across(axis)
     corners = half_width * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ across
-    low, high = center - half_length * axis + corners, center + half_length * axis + corners
+    low = center - half_length * axis + corners
+    high = center + half_length * axis + corners
     return [*_wall(low, high), low[::-1], high]
 
 

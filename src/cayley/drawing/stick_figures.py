@@ -1,5 +1,6 @@
-"""The robot as a stick figure: links as rods, revolute joints as short cylinders along their axes, prismatic ones as sleeves, frames as
-triads. In space everything opaque is one collection of polygons, sorted by depth; a planar robot is drawn in its plane.
+"""The robot as a stick figure: links as rods, revolute joints as short cylinders along their axes, prismatic ones as
+sleeves, frames as triads. In space everything opaque is one collection of polygons, sorted by depth; a planar robot is
+drawn in its plane.
 """
 
 from __future__ import annotations
@@ -13,7 +14,20 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, Polygon
 
 from cayley.drawing import solids
-from cayley.drawing.canvas import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, TRIAD, add_polygons, draw_floor, fit, flat_style, new_axes
+from cayley.drawing.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    TRIAD,
+    add_polygons,
+    draw_floor,
+    fit,
+    flat_style,
+    new_axes,
+)
 from cayley.drawing.labels import Labels
 from cayley.drawing.skeleton import (
     JointMark,
@@ -37,9 +51,10 @@ SLIDE = "#b9a58f"
 _MANY_ENDS = 6  # with more, no end is named unless asked for
 
 
-def stick_figure(tree: Tree, q: Any = None, *, frames: str | Sequence[str] = "ends", labels: bool = True, ground: bool = True,
-                 trail: bool = True, ax: Any = None) -> Any:
-    """Draw a mechanism at a configuration (nq), or at several (k, nq): the last in full colour, those before it the paler the earlier.
+def stick_figure(tree: Tree, q: Any = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
+                 ground: bool = True, trail: bool = True, ax: Any = None) -> Any:
+    """Draw a mechanism at a configuration (nq), or at several (k, nq): the last in full colour, those before it the
+    paler the earlier.
 
     frames    names of frames or bodies to draw as triads, x red, y green, z blue; "ends": the root and the ends of the chains, unless
               these are more than six; "bodies": every body; () for none
@@ -48,7 +63,8 @@ def stick_figure(tree: Tree, q: Any = None, *, frames: str | Sequence[str] = "en
     ax        Matplotlib axes to draw on; by default new ones, in a plane along its normal if the mechanism is planar. On empty axes the
               ground takes the place of the frame with numbers in space (`ax.set_axis_on()` brings it back)
 
-    Without `q` every joint is at its zero, or in the middle of its range where zero is outside. Returns the Matplotlib axes.
+    Without `q` every joint is at its zero, or in the middle of its range where zero is outside. Returns the Matplotlib
+    axes.
 
     >>> from cayley.model.catalogue import load_robot
     >>> stick_figure(load_robot("planar2r"), [0.5, 0.8]).name, stick_figure(load_robot("panda")).name
@@ -89,7 +105,9 @@ def shown_frames(tree: Tree, frames: str | Sequence[str]) -> list[Frame]:
         return [tree.frame(body.name) for body in tree.bodies]
     if frames == "ends":
         inner = {joint.parent for joint in tree.joints}
-        ends = [_end_frame(tree, body.name) for body in tree.bodies if body.name not in inner and body is not tree.bodies[0]]
+        ends = [
+            _end_frame(tree, body.name) for body in tree.bodies
+            if body.name not in inner and body is not tree.bodies[0]]
         root = [] if floats(tree) else [tree.frame(tree.bodies[0].name)]
         return root + (ends if len(ends) <= _MANY_ENDS else [])
     return [tree.frame(name) for name in ([frames] if isinstance(frames, str) else frames)]
@@ -119,15 +137,18 @@ def _draw_solid(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
 
 def _solids(lines: Sequence[LinkLine], slides: Sequence[SlideLine], marks: Sequence[JointMark],
             size: float) -> list[tuple[str, solids.Polygons]]:
-    rod, piece = 0.3 * size, size
+    rod = 0.3 * size
+    piece = size
     found = [(GREY, solids.tube(line.points, rod if line.carries else 0.45 * rod, piece)) for line in lines]
     found += [(SLIDE, solids.tube(slide.points, 0.75 * rod, piece)) for slide in slides]
     return found + [(COLORS[mark.mark.color], joint_solid(mark)) for mark in marks]
 
 
 def joint_solid(mark: JointMark) -> solids.Polygons:
-    """The solid that stands for a joint: a cylinder along each axis of a turn, a sleeve along a slide, a ball, a plate."""
-    center, size = mark.center, mark.size
+    """The solid that stands for a joint: a cylinder along each axis of a turn, a sleeve along a slide, a ball, a plate.
+    """
+    center = mark.center
+    size = mark.size
     if mark.mark.shape == "ball":
         return solids.sphere(center, 1.2 * size)
     if mark.mark.shape == "sleeve":
@@ -141,7 +162,8 @@ def joint_solid(mark: JointMark) -> solids.Polygons:
 
 
 def _draw_flat(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
-    for depth, ((lines, slides, marks), fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
+    for depth, ((lines, slides, marks),
+                fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
         level = 5 + depth / len(figures)
         for line in lines:
             ax.plot(*view(line.points).T, color=_pale(GREY, fade), lw=5 if line.carries else 2, solid_capstyle="round",
@@ -154,13 +176,15 @@ def _draw_flat(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
 
 
 def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Any:
-    style = {"facecolor": _pale(COLORS[mark.mark.color], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0, "zorder": level,
-             "label": f"_{mark.joint}"}
+    style = {
+        "facecolor": _pale(COLORS[mark.mark.color], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0,
+        "zorder": level, "label": f"_{mark.joint}"}
     center = view(mark.center)
     if mark.mark.shape == "sleeve":
         along = view(mark.axes[0])
         across = np.array([-along[1], along[0]])
-        corners = [a * 2.0 * mark.size * along + b * mark.size * across for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+        corners = [
+            a * 2.0 * mark.size * along + b * mark.size * across for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
         return Polygon(center + corners, closed=True, **style)
     return Circle((center[0], center[1]), mark.size, **style)
 
@@ -178,7 +202,10 @@ def fades(count: int) -> np.ndarray:
 
 
 def _draw_ground(ax: Any, view: View, figures: Sequence[Skeleton], points: np.ndarray) -> np.ndarray:
-    """The floor below a figure in space; in a plane a hatched wedge at the root. The corners (k, 3) of what was drawn."""
+    """The floor below a figure in space; in a plane a hatched wedge at the root.
+
+    The corners (k, 3) of what was drawn.
+    """
     tree = figures[-1].tree
     if not view.flat:
         lowest = min(figure.points[:, 2].min() for figure in figures)
@@ -186,7 +213,8 @@ def _draw_ground(ax: Any, view: View, figures: Sequence[Skeleton], points: np.nd
     if floats(tree):
         return np.zeros((0, 3))
     size = max(figure.size for figure in figures)
-    wide, deep = 0.075 * size, 0.05 * size
+    wide = 0.075 * size
+    deep = 0.05 * size
     right, up = view.rows
     foot = np.stack([np.zeros(3), -0.8 * wide * right - deep * up, 0.8 * wide * right - deep * up])
     slab = np.stack([-1.4 * wide * right - deep * up, 1.4 * wide * right - deep * up,
@@ -203,7 +231,9 @@ def triad_ends(pose: Pose, size: float) -> np.ndarray:
 
 
 def draw_triad(ax: Any, view: View, pose: Pose, size: float) -> None:
-    """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away from it a cross."""
+    """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away
+    from it a cross.
+    """
     for end, color, name in zip(triad_ends(pose, size), TRIAD, "xyz", strict=True):
         arm = view(np.stack([pose.p, end]))
         if view.flat and np.linalg.norm(arm[1] - arm[0]) < 0.05 * 0.11 * size:
@@ -220,7 +250,8 @@ def _draw_trails(ax: Any, view: View, figures: Sequence[Skeleton], frames: Seque
         ax.plot(*view(path).T, color=INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")
 
 
-def _draw_labels(ax: Any, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton, size: float) -> None:
+def _draw_labels(ax: Any, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
+                 size: float) -> None:
     """One label for each place: frames that share an origin share a label."""
     shared: dict[tuple[float, ...], list[str]] = {}
     for name, pose in zip(names, poses, strict=True):

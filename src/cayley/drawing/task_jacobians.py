@@ -1,7 +1,9 @@
-"""Jacobians for pictures: of the position or the orientation of a frame, in the plane of a planar mechanism only what can change there.
+"""Jacobians for pictures: of the position or the orientation of a frame, in the plane of a planar mechanism only what
+can change there.
 
-The task "position" of a planar mechanism is two rows, to the right and up; "orientation" is one, about the normal; "pose" is both.
-Elements of different units are refused unless a characteristic length is given: see `cayley.kinematics.uniform_units`.
+The task "position" of a planar mechanism is two rows, to the right and up; "orientation" is one, about the normal;
+"pose" is both. Elements of different units are refused unless a characteristic length is given: see
+`cayley.kinematics.uniform_units`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ def task_rows(tree: Tree, task: str) -> tuple[np.ndarray, list[str]]:
         raise ConventionError(f'the task is "position", "orientation" or "pose", not {task!r}')
     view = view_of(tree)
     blocks = {"linear": view.rows, "angular": view.normal[None] if view.flat else view.rows}
-    rows = [np.concatenate([row, np.zeros(3)] if part == "linear" else [np.zeros(3), row]) for part in _PARTS[task] for row in blocks[part]]
+    rows = [
+        np.concatenate([row, np.zeros(3)] if part == "linear" else [np.zeros(3), row]) for part in _PARTS[task]
+        for row in blocks[part]]
     units = [ROW_UNITS[0] if part == "linear" else ROW_UNITS[3] for part in _PARTS[task] for _ in blocks[part]]
     return np.stack(rows), units
 
@@ -40,7 +44,8 @@ def task_jacobian(tree: Tree, q: Any, frame: str, task: str, characteristic_leng
 
 def task_jacobian_kernel(tree: Tree, frame: str, task: str, characteristic_length: float | None) -> Kernel:
     """The same, compiled, for many configurations at once."""
-    rows, n = len(task_rows(tree, task)[0]), len(velocity_units(tree, frame))
+    rows = len(task_rows(tree, task)[0])
+    n = len(velocity_units(tree, frame))
     made_uniform(np.zeros((rows, n)), rows=task_rows(tree, task)[1], columns=list(velocity_units(tree, frame).values()),
                  characteristic_length=characteristic_length)
     return kernel(f"({tree.nq})->({rows},{n})", name="task_jacobian")(

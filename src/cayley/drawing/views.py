@@ -1,7 +1,8 @@
 """From which side a mechanism is looked at: in space, or, if all of it moves in parallel planes, along their normal.
 
-A mechanism is planar if every axis of a turn is parallel to one direction, and every slide is across it. The picture of a plane has z up
-if the plane contains it nearly, otherwise y; to the right is what points along x, or y, rather than against it.
+A mechanism is planar if every axis of a turn is parallel to one direction, and every slide is across it. The picture of
+a plane has z up if the plane contains it nearly, otherwise y; to the right is what points along x, or y, rather than
+against it.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ class View:
     @property
     def names(self) -> list[str]:
         """What to write at the axes of the picture."""
-        return [next((f"{letter} [m]" for letter, unit in zip("xyz", np.eye(3), strict=True) if row @ unit > 1 - _PARALLEL),
-                     f"along ({', '.join(f'{x:.3g}' for x in row)}) [m]") for row in self.rows]
+        return [
+            next((f"{letter} [m]" for letter, unit in zip("xyz", np.eye(3), strict=True) if row @ unit > 1 - _PARALLEL),
+                 f"along ({', '.join(f'{x:.3g}' for x in row)}) [m]") for row in self.rows]
 
 
 SPACE = View(np.eye(3))
@@ -64,7 +66,8 @@ def view_for(tree: Tree, ax: Any) -> View:
         return SPACE
     view = view_of(tree)
     if not view.flat:
-        raise ConventionError(f'{tree.name} is not planar and needs axes in space: plt.figure().add_subplot(projection="3d")')
+        raise ConventionError(
+            f'{tree.name} is not planar and needs axes in space: plt.figure().add_subplot(projection="3d")')
     return view
 
 

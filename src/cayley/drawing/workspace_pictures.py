@@ -1,4 +1,6 @@
-"""The picture of a workspace: a cloud with the robot in it, and the density of configurations in a section with its outline."""
+"""The picture of a workspace: a cloud with the robot in it, and the density of configurations in a section with its
+outline.
+"""
 
 from __future__ import annotations
 
@@ -40,20 +42,24 @@ def draw_workspace(space: Workspace, figure: Any = None) -> Any:
 
 
 def draw_section(ax: Any, space: Workspace) -> Any:
-    """How often configurations lead to each cell of the section, per area or volume, and the outline of what is reached."""
+    """How often configurations lead to each cell of the section, per area or volume, and the outline of what is
+    reached.
+    """
     points, chosen, names = space.section
     flat_style(ax, *names)
     ax.set_aspect("equal", adjustable="box")
     extent = float(np.ptp(points, axis=0).max())
     if extent <= _STILL * max(1.0, float(np.abs(points).max())):
-        ax.plot(*points[0], "o", ms=5, color=RED, label="_point")  # all configurations lead to one point: there is no density
+        # all configurations lead to one point: there is no density
+        ax.plot(*points[0], "o", ms=5, color=RED, label="_point")
         return ax
     width = extent / _CELLS_ACROSS
     edges = [np.arange(low - 2.5 * width, high + 3 * width, width)
              for low, high in zip(points.min(axis=0), points.max(axis=0), strict=True)]
     round_about = not space.view.flat and space.axis is not None
     if round_about:
-        edges[0] = np.arange(max(0.0, np.floor(points[:, 0].min() / width - 2)) * width, points[:, 0].max() + 3 * width, width)
+        edges[0] = np.arange(
+            max(0.0, np.floor(points[:, 0].min() / width - 2)) * width, points[:, 0].max() + 3 * width, width)
     density, *_ = np.histogramdd(points, bins=edges)
     density /= len(chosen) * width**2
     if round_about:
@@ -95,8 +101,8 @@ def _draw_cloud(ax: Any, space: Workspace) -> None:
         ax.plot(*space.center[:, None], "o", ms=5, color=RED, zorder=6)
         Labels(ax, space.center[None], [space.relative_to], dots)
     distance = np.linalg.norm(dots - space.center, axis=1)
-    ax.scatter(*dots.T, s=2.4, c=distance, cmap=DENSITY, vmin=-0.5 * distance.max(), linewidths=0, alpha=0.5, depthshade=False, zorder=3,
-               label="_cloud")
+    ax.scatter(*dots.T, s=2.4, c=distance, cmap=DENSITY, vmin=-0.5 * distance.max(), linewidths=0, alpha=0.5,
+               depthshade=False, zorder=3, label="_cloud")
 
 
 def _posture(space: Workspace) -> np.ndarray:
@@ -115,5 +121,3 @@ def _caption(space: Workspace) -> str:
 
 def _length(value: float) -> str:
     return f"{round(value, 6):.3g}"
-
-

@@ -1,7 +1,9 @@
-"""The reachable workspace of a frame: where its origin gets to over random configurations within the limits, and how far.
+"""The reachable workspace of a frame: where its origin gets to over random configurations within the limits, and how
+far.
 
-The nearest and farthest reach are searched for from the best samples, and are exact where the search finds the extreme. The volume (or the
-area, of a planar mechanism) is an estimate from cells of a grid; thin parts that few configurations reach are missed.
+The nearest and farthest reach are searched for from the best samples, and are exact where the search finds the extreme.
+The volume (or the area, of a planar mechanism) is an estimate from cells of a grid; thin parts that few configurations
+reach are missed.
 """
 
 from __future__ import annotations
@@ -79,16 +81,18 @@ class Workspace:
 
     @property
     def section(self) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
-        """Coordinates (k, 2) of points in the plane that shows the workspace best, their places among the points, and two names.
+        """Coordinates (k, 2) of points in the plane that shows the workspace best, their places among the points, and
+        two names.
 
-        In the plane of a planar mechanism; distance from the first axis and height, if that axis is vertical; otherwise x and z of a
-        slice, a tenth of the workspace thick, through the middle.
+        In the plane of a planar mechanism; distance from the first axis and height, if that axis is vertical; otherwise
+        x and z of a slice, a tenth of the workspace thick, through the middle.
         """
         chosen = self._in_slice(self.points)
         return self._flattened(self.points[chosen]), chosen, self._section_names
 
     def section_of(self, q: np.ndarray) -> np.ndarray:
-        """Where configurations (n, nq) are in the section, (k, 2); those outside the slice, if it is one, are left out."""
+        """Where configurations (n, nq) are in the section, (k, 2); those outside the slice, if it is one, are left out.
+        """
         points = position_kernel(self.tree, self.frame, self.relative_to)(q).reshape(-1, 3)
         return self._flattened(points[self._in_slice(points)])
 
@@ -101,7 +105,8 @@ class Workspace:
     def _in_slice(self, points: np.ndarray) -> np.ndarray:
         if self.view.flat or self.axis is not None:
             return np.arange(len(points))
-        middle, thick = 0.5 * (self.lowest + self.highest)[1], 0.05 * float(np.ptp(self.points, axis=0).max())
+        middle = 0.5 * (self.lowest + self.highest)[1]
+        thick = 0.05 * float(np.ptp(self.points, axis=0).max())
         return np.flatnonzero(np.abs(points[:, 1] - middle) <= thick)
 
     def _flattened(self, points: np.ndarray) -> np.ndarray:
@@ -112,13 +117,17 @@ class Workspace:
         return np.stack([np.hypot(*(points[:, :2] - self.axis.point[:2]).T), points[:, 2]], axis=1)
 
     def draw(self, *, figure: Any = None) -> Any:
-        """The cloud of points with the robot in it, and the section beside it; a planar workspace in its plane. A Matplotlib figure."""
+        """The cloud of points with the robot in it, and the section beside it; a planar workspace in its plane.
+
+        A Matplotlib figure.
+        """
         from cayley.drawing.workspace_pictures import draw_workspace
         return draw_workspace(self, figure)
 
     def __repr__(self) -> str:
         size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
-        nearest, farthest = round(self.nearest, 6), round(self.farthest, 6)
+        nearest = round(self.nearest, 6)
+        farthest = round(self.farthest, 6)
         return f"<workspace of {self.frame!r}: reach {nearest:.4g} to {farthest:.4g} m, {size}, {len(self.points)} points>"
 
 
@@ -141,7 +150,8 @@ def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, 
     joints = joints_between(tree, frame, relative_to)
     q = random_configurations(tree, joints, samples, seed, limits)
     place = position_kernel(tree, frame, relative_to)
-    points, middle = place(q), np.asarray(center, dtype=float)
+    points = place(q)
+    middle = np.asarray(center, dtype=float)
     reach = Reach(tree, joints, place, middle, limits)
     distance = np.linalg.norm(points - middle, axis=1)
     view = SPACE if relative_to is not None else view_of(tree)
@@ -181,8 +191,10 @@ class Reach(NamedTuple):
                 trial = start.copy()
                 trial[free] = x
                 return float(sign * np.sum((self.place(with_followers(self.tree, trial)) - self.center) ** 2))
-            solved = minimize(squared, start[free], method="L-BFGS-B", bounds=list(zip(low[free], high[free], strict=True)),
-                              options={"ftol": 1e-15, "gtol": 1e-10})
+
+            solved = minimize(squared, start[free], method="L-BFGS-B",
+                              bounds=list(zip(low[free], high[free],
+                                              strict=True)), options={"ftol": 1e-15, "gtol": 1e-10})
             best = min(best, sign * float(np.sqrt(abs(solved.fun))))
         return sign * best
 
@@ -190,8 +202,11 @@ class Reach(NamedTuple):
 def _dimension(tree: Tree, q: np.ndarray, frame: str, relative_to: str | None, free: np.ndarray) -> int:
     """The largest rank of the position's Jacobian on a few configurations, by the directions that are free."""
     seen_from = "world" if relative_to is None else relative_to
-    jacobian = [np.asarray(general_jacobian(tree, one, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3] for one in q]
-    return int(max(np.linalg.matrix_rank(J @ free, tol=1e-9 * max(np.abs(J).max(), 1e-300)) for J in jacobian)) if free.size else 0
+    jacobian = [
+        np.asarray(general_jacobian(tree, one, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3]
+        for one in q]
+    return int(max(np.linalg.matrix_rank(J @ free, tol=1e-9 * max(np.abs(J).max(), 1e-300))
+                   for J in jacobian)) if free.size else 0
 
 
 def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str | None) -> Axis | None:
@@ -202,7 +217,8 @@ def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str |
     screw = first.motion.screw
     if screw is None or not screw.turn or screw.slide or not outward:
         return None
-    seen = frame_pose(tree, tree.neutral, relative_to).inverse if relative_to is not None else body_poses(tree, tree.neutral)[0]
+    seen = frame_pose(tree, tree.neutral, relative_to).inverse if relative_to is not None else body_poses(
+        tree, tree.neutral)[0]
     child = seen.then(body_poses(tree, tree.neutral)[joints[0] + 1])
     direction = child.R @ np.asarray(screw.axis)
     return Axis(child.p, direction) if abs(direction[2]) > 1 - _VERTICAL else None

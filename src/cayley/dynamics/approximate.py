@@ -1,10 +1,10 @@
 """Historical approximations of inverse dynamics: without the velocity terms, and with configuration terms from a table.
 
     M   inertia matrix (nv, nv)         c   coefficients of products of velocities (nv, nv, nv)         G   gravity forces (nv)
-Dropping the velocity terms (Paul, Bejczy) is right for slow motion only: the error falls with the square of the velocity. Tables of M, c
-and G, along a trajectory (Albus, Raibert) or over all configurations (Horn & Raibert), are interpolated: the error falls with the square
-of the grid's width, and the memory grows as the number of points to the power of the number of coordinates.
-Source: Balafoutis & Patel, section 5.2.1.
+Dropping the velocity terms (Paul, Bejczy) is right for slow motion only: the error falls with the square of the
+velocity. Tables of M, c and G, along a trajectory (Albus, Raibert) or over all configurations (Horn & Raibert), are
+interpolated: the error falls with the square of the grid's width, and the memory grows as the number of points to the
+power of the number of coordinates. Source: Balafoutis & Patel, section 5.2.1.
 """
 
 from __future__ import annotations
@@ -61,8 +61,12 @@ class DynamicsTable:
         place = np.asarray(place, dtype=float)
         for k, axis in enumerate(self.axes):
             if ((place[..., k] < axis[0]) | (place[..., k] > axis[-1])).any():
-                raise SignatureError(f"coordinate {k} is outside of the table, which goes from {axis[0]:g} to {axis[-1]:g}: tabulate more")
-        n, batch = self.nv, place.shape[:-1]
+                raise SignatureError(
+                    f"coordinate {k} is outside of the table, which goes from {axis[0]:g} to {axis[-1]:g}: tabulate "
+                    "more"
+                )
+        n = self.nv
+        batch = place.shape[:-1]
         row = self._look_up(place).reshape(*batch, -1)
         return Terms(row[..., :n * n].reshape(*batch, n, n), row[..., n * n:-n].reshape(*batch, n, n, n), row[..., -n:])
 
@@ -72,11 +76,12 @@ class DynamicsTable:
         return np.einsum("...ij,...j->...i", M, vd) + np.einsum("...ijk,...j,...k->...i", c, v, v) + G
 
 
-def tabulate(links: Links, axes: Sequence[Any], *, configuration: Callable[[np.ndarray], Any] | None = None) -> DynamicsTable:
+def tabulate(links: Links, axes: Sequence[Any], *,
+             configuration: Callable[[np.ndarray], Any] | None = None) -> DynamicsTable:
     """A table of the configuration terms over a grid: `axes` are d increasing lists of numbers.
 
-    By default they are those of the coordinates q. With `configuration`, a function from places (..., d) to q (..., nq), they are of
-    something else: the one parameter of a trajectory, say.
+    By default they are those of the coordinates q. With `configuration`, a function from places (..., d) to q (...,
+    nq), they are of something else: the one parameter of a trajectory, say.
 
     >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
@@ -88,8 +93,9 @@ def tabulate(links: Links, axes: Sequence[Any], *, configuration: Callable[[np.n
     points = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1)
     q = points if configuration is None else np.asarray(configuration(points))
     if q.shape[-1] != links.nq:
-        raise SignatureError(f"{links.name} has {links.nq} coordinates, and the table's configurations have {q.shape[-1]}: give an axis "
-                             "for each, or a function that makes configurations of the places")
+        raise SignatureError(
+            f"{links.name} has {links.nq} coordinates, and the table's configurations have {q.shape[-1]}: give an axis "
+            "for each, or a function that makes configurations of the places")
 
     def rows(q: Any) -> Any:
         parts = inertia_matrix(links, q), velocity_coefficients(links, q), gravity_forces(links, q)

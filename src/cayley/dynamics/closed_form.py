@@ -1,12 +1,12 @@
 """The equations of motion in closed form, M vd + V + G = tau, of trees with joints of every kind.
 
     M   inertia matrix (nv, nv)         V   Coriolis and centrifugal forces (nv)         G   gravity forces (nv)         C   V = C v
-M and V are read off the Newton-Euler recursion, which is affine in the accelerations: column k of M is what the unit acceleration k
-needs. C is the matrix of Christoffel's symbols, also where velocities are no rates of coordinates (spherical and floating joints): it is
-that of the Levi-Civita connection of the kinetic energy, dM/dt - 2 C is skew. It comes from the recursion of Echeandia and Wensing
-(Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems, 2021): with the spatial velocity V_i,
-the spatial inertia I and the bodies' own B = (V x* I - I V x + (I V) x~*) / 2, summed over what each joint carries.
-Source: Ruggiu (3.58), (3.59); spec S2-57.
+M and V are read off the Newton-Euler recursion, which is affine in the accelerations: column k of M is what the unit
+acceleration k needs. C is the matrix of Christoffel's symbols, also where velocities are no rates of coordinates
+(spherical and floating joints): it is that of the Levi-Civita connection of the kinetic energy, dM/dt - 2 C is skew. It
+comes from the recursion of Echeandia and Wensing (Numerical methods to compute the Coriolis matrix and Christoffel
+symbols for rigid-body systems, 2021): with the spatial velocity V_i, the spatial inertia I and the bodies' own B = (V
+x* I - I V x + (I V) x~*) / 2, summed over what each joint carries. Source: Ruggiu (3.58), (3.59); spec S2-57.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     array([[3.40447729, 0.77890531],
            [0.77890531, 0.32      ]])
     """
-    floating, rest = _weightless(links), np.zeros(links.nv)
+    floating = _weightless(links)
+    rest = np.zeros(links.nv)
     columns = [newton_euler.inverse_dynamics(floating, q, rest, unit) for unit in np.eye(links.nv)]
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
@@ -51,12 +52,15 @@ def velocity_coefficients(links: Links, q: Any) -> Any:
 
     units = np.eye(links.nv)
     alone = [of(unit) for unit in units]
-    rows = [[alone[j] if j == k else (of(units[j] + units[k]) - alone[j] - alone[k]) / 2 for k in range(links.nv)] for j in range(links.nv)]
+    rows = [[alone[j] if j == k else (of(units[j] + units[k]) - alone[j] - alone[k]) / 2 for k in range(links.nv)]
+            for j in range(links.nv)]
     return np.moveaxis(np.array(rows).reshape((links.nv,) * 3), 2, 0)
 
 
 def gravity_forces(links: Links, q: Any) -> Any:
-    """G (nv): the derivative of the potential energy along each velocity, from the mass and first moment that each joint carries."""
+    """G (nv): the derivative of the potential energy along each velocity, from the mass and first moment that each
+    joint carries.
+    """
     falls: list[Any] = []
     forces = []
     for link, (mass, first, _) in zip(links.links, composite_bodies(links, q), strict=True):
@@ -90,7 +94,8 @@ def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any) -> Any:
 
 def forward_dynamics(links: Links, q: Any, v: Any, tau: Any) -> Any:
     """Accelerations (nv) that the generalised forces `tau` give; infinite or NaN where a joint moves no mass."""
-    return ldl_solve(inertia_matrix(links, q), tau - velocity_forces(links, q, v) - gravity_forces(links, q))    # (3.59)
+    # (3.59)
+    return ldl_solve(inertia_matrix(links, q), tau - velocity_forces(links, q, v) - gravity_forces(links, q))
 
 
 def _weightless(links: Links) -> Links:
@@ -101,11 +106,15 @@ def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any
     """The rows and columns of C between a joint and those on the way to the root, from what the joint carries."""
     link = links.links[number]
     S = link.subspace(q)
-    right, left, lower = I @ rates[number] + B @ S, I @ S, B.T @ S
+    right = I @ rates[number] + B @ S
+    left = I @ S
+    lower = B.T @ S
     _put(C, link, link, S.T @ right)
     while link.parent != ROOT:
         X = _inward(link, q)
-        right, left, lower = X @ right, X @ left, X @ lower
+        right = X @ right
+        left = X @ left
+        lower = X @ lower
         parent = links.links[link.parent]
         _put(C, parent, links.links[number], parent.subspace(q).T @ right)
         _put(C, links.links[number], parent, (rates[link.parent].T @ left + parent.subspace(q).T @ lower).T)
@@ -124,7 +133,8 @@ def _put(C: list[list[Any]], rows: Link, columns: Link, block: Any) -> None:
 
 
 def _inward(link: Link, q: Any) -> Any:
-    """The matrix (6, 6) that turns wrenches on a link into wrenches, about its parent's origin, in the parent's axes."""
+    """The matrix (6, 6) that turns wrenches on a link into wrenches, about its parent's origin, in the parent's axes.
+    """
     R = link.rotation(q)
     return _blocks(R, np.zeros((3, 3)), hat(link.offset(q)) @ R, R)
 

@@ -19,7 +19,12 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import friction_forces, rotor_coriolis_matrix, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.drives import (
+    friction_forces,
+    rotor_coriolis_matrix,
+    rotor_inertias,
+    rotor_velocity_forces,
+)
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import Alternatives
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -32,16 +37,17 @@ if TYPE_CHECKING:
 
 
 class DynamicTree(Tree):
-    """Functions of the state (`q` (..., nq), `qd` (..., nv)); all broadcast over leading axes. Forces are along the velocities: torques
-    [N m] of revolute joints, forces [N] of prismatic ones.
+    """Functions of the state (`q` (..., nq), `qd` (..., nv)); all broadcast over leading axes. Forces are along the
+    velocities: torques [N m] of revolute joints, forces [N] of prismatic ones.
 
     The drives' rotors and friction take part if `including` says so.
     """
 
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:
-        """`inverse_dynamics(q, qd, qdd)`: the joint torques and forces (..., nv) that give the accelerations `qdd`; RNEA, by default
-        on base parameters. `.using(method)` is another method, `.taking(...)` has external wrenches and a moving base.
+        """`inverse_dynamics(q, qd, qdd)`: the joint torques and forces (..., nv) that give the accelerations `qdd`;
+        RNEA, by default on base parameters. `.using(method)` is another method, `.taking(...)` has external wrenches
+        and a moving base.
 
         >>> cy.load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         array([15.20009968,  2.87612016])
@@ -50,11 +56,12 @@ class DynamicTree(Tree):
 
     @cached_property
     def forward_dynamics(self) -> ForwardDynamics:
-        """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the joint torques and forces `tau` give; by way of the mass
-        matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.taking(...)`.
+        """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the joint torques and forces `tau` give; by
+        way of the mass matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.taking(...)`.
 
-        A state whose inertia matrix is singular, or not positive definite, has none: by every method they are NaN for all joints, and a
-        call for one state raises `SingularityError` that says why. `inertia_regularity` says it of a batch.
+        A state whose inertia matrix is singular, or not positive definite, has none: by every method they are NaN for
+        all joints, and a call for one state raises `SingularityError` that says why. `inertia_regularity` says it of a
+        batch.
 
         >>> cy.load("s1_f2").forward_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916]).round(9)
         array([0.5, 2. ])
@@ -82,8 +89,8 @@ class DynamicTree(Tree):
         return inverse_inertia_matrix_kernel(self)
 
     def inertia_condition(self, q: Any) -> np.ndarray:
-        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward dynamics;
-        infinite where a joint moves no mass.
+        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward
+        dynamics; infinite where a joint moves no mass.
 
         >>> cy.load("s1_f2").inertia_condition([0.3, -0.7]).round(3)
         np.float64(6.459)
@@ -95,10 +102,11 @@ class DynamicTree(Tree):
         return np.where((own > 0).all(axis=-1) | np.isnan(condition), condition, np.inf)[()]
 
     def inertia_regularity(self, q: Any) -> InertiaRegularity:
-        """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that no body has.
+        """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that
+        no body has.
 
-        There `forward_dynamics`, by every method, `inverse_inertia_matrix` and `forward_derivatives` of a batch are NaN for all joints;
-        for one state they raise `SingularityError` with the reason, unless they are `unchecked`.
+        There `forward_dynamics`, by every method, `inverse_inertia_matrix` and `forward_derivatives` of a batch are NaN
+        for all joints; for one state they raise `SingularityError` with the reason, unless they are `unchecked`.
 
         >>> cy.load("s1_f2").inertia_regularity([[0.3, -0.7], [0.0, 0.0]]).regular
         array([ True,  True])
@@ -109,8 +117,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def bias_forces(self) -> Kernel:
-        """`bias_forces(q, qd)`: the nonlinear effects C(q, qd) qd + G(q) (..., nv), and friction if it is included: what is left of
-        `inverse_dynamics` without acceleration.
+        """`bias_forces(q, qd)`: the nonlinear effects C(q, qd) qd + G(q) (..., nv), and friction if it is included:
+        what is left of `inverse_dynamics` without acceleration.
 
         >>> cy.load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
@@ -135,7 +143,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def gravity_forces(self) -> Kernel:
-        """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity compensation.
+        """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity
+        compensation.
 
         >>> cy.load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
@@ -147,7 +156,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def joint_reactions(self) -> Reactions:
-        """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the moving joints.
+        """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
+        moving joints.
 
         At the origins and in the axes of the children; along a joint's directions they are its forces. `.taking(...)`.
 
@@ -169,9 +179,10 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
         np.float64(0.443139)
         """
-        links, rotors = self._links_of_state, rotor_inertias(self)
-        return self._state_kernel("(q),(v)->()", lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd,
-                                  "kinetic_energy", "The kinetic energy.", "J")
+        links = self._links_of_state
+        rotors = rotor_inertias(self)
+        return self._state_kernel("(q),(v)->()", lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 *
+                                  (rotors * qd) @ qd, "kinetic_energy", "The kinetic energy.", "J")
 
     @cached_property
     def potential_energy(self) -> Kernel:
@@ -197,22 +208,23 @@ class DynamicTree(Tree):
 
     @cached_property
     def momentum(self) -> Kernel:
-        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes; `momentum.jacobian("qd")` is the
-        momentum matrix.
+        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes;
+        `momentum.jacobian("qd")` is the momentum matrix.
 
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
         links = self._links_of_state
         return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",
-                                  "Linear and angular momentum about the root's origin, in its axes.", "kg m/s; kg m^2/s")
+                                  "Linear and angular momentum about the root's origin, in its axes.",
+                                  "kg m/s; kg m^2/s")
 
     # Derivatives
 
     @cached_property
     def linearize(self) -> Linearize:
-        """`linearize(q, qd, qdd)`: the derivatives of inverse dynamics D = dtau/dqdd, V = dtau/dqd, P = dtau/dq (..., nv, nv).
-        `.using(method)`.
+        """`linearize(q, qd, qdd)`: the derivatives of inverse dynamics D = dtau/dqdd, V = dtau/dqd, P = dtau/dq (...,
+        nv, nv). `.using(method)`.
 
         >>> cy.load("s1_f2").linearize([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).P.round(3)
         array([[-2.478,  1.519],
@@ -222,7 +234,8 @@ class DynamicTree(Tree):
 
     @cached_property
     def forward_derivatives(self) -> Alternatives:
-        """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau` (..., nv, nv).
+        """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau`
+        (..., nv, nv).
 
         >>> arm = cy.load("s1_f2")
         >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau, arm.inverse_inertia_matrix([0.3, -0.7]))
@@ -233,7 +246,8 @@ class DynamicTree(Tree):
     # Equations and methods
 
     def equations(self, **options: Any) -> EquationsOfMotion:
-        """M, C and G as formulas; prints as text and as LaTeX. `parameters="symbols"` has letters for masses and lengths.
+        """M, C and G as formulas; prints as text and as LaTeX. `parameters="symbols"` has letters for masses and
+        lengths.
 
         >>> print(cy.load("s1_f1").equations(parameters="symbols"))
         M qdd + V + G = tau, V = C qd

@@ -22,14 +22,18 @@ def tolerance_of(values: Any, tolerance: float | None = None) -> float:
 
 
 def float_array(values: Any) -> np.ndarray:
-    """An array of float32 if that is what the values are (or less), of float64 otherwise: what kernels do with their arguments."""
+    """An array of float32 if that is what the values are (or less), of float64 otherwise: what kernels do with their
+    arguments.
+    """
     array = np.asarray(values)
     small = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     return array.astype(np.float32 if small else np.float64, copy=False)
 
 
 def real_array(values: Any, shape: tuple[int | None, ...], what: str) -> np.ndarray:
-    """The values as float64 in an array of that shape (None: any length), or `GeometryError` that says what they were to be."""
+    """The values as float64 in an array of that shape (None: any length), or `GeometryError` that says what they were
+    to be.
+    """
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "fiub":
@@ -37,7 +41,8 @@ def real_array(values: Any, shape: tuple[int | None, ...], what: str) -> np.ndar
         array = array.astype(np.float64)
     except (TypeError, ValueError):
         raise GeometryError(f"{what} is made of real numbers, not {values!r}") from None
-    if len(array.shape) != len(shape) or any(wanted not in (None, found) for found, wanted in zip(array.shape, shape, strict=True)):
+    if len(array.shape) != len(shape) or any(wanted not in (None, found)
+                                             for found, wanted in zip(array.shape, shape, strict=True)):
         words = ", ".join("n" if size is None else str(size) for size in shape)
         raise GeometryError(f"{what} has shape ({words}), not {array.shape}")
     return array

@@ -1,6 +1,7 @@
 """Lengths and directions of vectors of every size, in both precisions; to be traced.
 
-What is squared is first multiplied by a power of two, so that nothing overflows or vanishes; powers of two change no digit.
+What is squared is first multiplied by a power of two, so that nothing overflows or vanishes; powers of two change no
+digit.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ def largest_component(v):
     """The size of the component of largest size."""
     sizes = [np.abs(x) for x in v]
     while len(sizes) > 1:
-        sizes = [np.maximum(*pair) if len(pair) == 2 else pair[0] for pair in (sizes[k:k + 2] for k in range(0, len(sizes), 2))]
+        sizes = [
+            np.maximum(*pair) if len(pair) == 2 else pair[0]
+            for pair in (sizes[k:k + 2] for k in range(0, len(sizes), 2))]
     return sizes[0]
 
 
@@ -27,21 +30,28 @@ def shrinking(size):
 
 
 def scaling(size):
-    """A power of two that brings a size where its square and its reciprocal are numbers to all digits, in both precisions."""
+    """A power of two that brings a size where its square and its reciprocal are numbers to all digits, in both
+    precisions.
+    """
     return where(size < 2.0**-500, 2.0**600, where(size < 2.0**-50, 2.0**100, shrinking(size)))
 
 
 def direction(v):
-    """The unit vector along v, z where v is zero, and the length of v, for every size; the slope of the length at zero is given as zero."""
+    """The unit vector along v, z where v is zero, and the length of v, for every size; the slope of the length at zero
+    is given as zero.
+    """
     size = largest_component(v)
-    is_zero, scale = size == 0, scaling(size)
+    is_zero = size == 0
+    scale = scaling(size)
     u = where(is_zero, np.array([0.0, 0.0, 1.0]), scale * v)
     scaled = np.sqrt(u @ u)
     return u / scaled, where(is_zero, 0.0, scaled / scale)
 
 
 def length(v):
-    """|v| of a vector that can be squared, zero below 1e-162 (float32: 1e-23); the slope at zero, a corner, is zero instead of NaN."""
+    """|v| of a vector that can be squared, zero below 1e-162 (float32: 1e-23); the slope at zero, a corner, is zero
+    instead of NaN.
+    """
     square = v @ v
     return where(square > 0, np.sqrt(where(square > 0, square, 1.0)), 0.0)
 
@@ -52,5 +62,7 @@ def unsigned(w):
 
 
 def nearly_unit(v):
-    """v / |v| of a vector whose length is one but for rounding, or for what a check admits: one step of Newton's, no root."""
+    """v / |v| of a vector whose length is one but for rounding, or for what a check admits: one step of Newton's, no
+    root.
+    """
     return (1.5 - 0.5 * (v @ v)) * v

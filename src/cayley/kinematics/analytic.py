@@ -1,8 +1,8 @@
 """Coordinates of a frame, r = (position; parameters of the attitude), and analytic Jacobians: r' = J v.
 
-The pose is that of the frame seen from another ("world": the root): its position is in the axes of that other, and both may move. The
-parameterisation of the attitude is always named, see `attitude`. With the geometric Jacobian (J_v; J_w) of the same relative motion in
-the same axes and f' = B w,
+The pose is that of the frame seen from another ("world": the root): its position is in the axes of that other, and both
+may move. The parameterisation of the attitude is always named, see `attitude`. With the geometric Jacobian (J_v; J_w)
+of the same relative motion in the same axes and f' = B w,
     J = (J_v; B J_w)      J' = (J_v'; B J_w' + B' J_w)      J'' = (J_v''; B J_w'' + 2 B' J_w' + B'' J_w)
 J fails where B does, even if the geometric Jacobian is regular: the parameters are at fault then, not the mechanism.
 Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23), (1.36), (1.37).
@@ -32,7 +32,10 @@ def coordinates(tree: Tree, q: Any, frame: str, *, attitude: str, relative_to: s
 
 
 def analytic_jacobian(tree: Tree, q: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
-    """dr/dt by the velocities: (6 or 7, nv). Infinite or NaN where the parameters are singular: see `check_attitude`."""
+    """dr/dt by the velocities: (6 or 7, nv).
+
+    Infinite or NaN where the parameters are singular: see `check_attitude`.
+    """
     named = attitude_named(attitude)
     R = relative_pose(tree, q, frame, relative_to).R
     return _over(general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to), named.rate_map(R))
@@ -47,24 +50,33 @@ def analytic_jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, attitude: 
     return _over(rate, named.rate_map(R), (named.rate_map_rate(R, J[3:] @ v), J))
 
 
-def analytic_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
+def analytic_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, attitude: str,
+                                  relative_to: str) -> Any:
     """The second time derivative of `analytic_jacobian` at the velocity `v` and the acceleration `vd`."""
     named = attitude_named(attitude)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
     rate = jacobian_rate(tree, q, v, frame, axes=relative_to, relative_to=relative_to)
     second = jacobian_second_rate(tree, q, v, vd, frame, axes=relative_to, relative_to=relative_to)
-    R, w, dw = relative_pose(tree, q, frame, relative_to).R, J[3:] @ v, J[3:] @ vd + rate[3:] @ v
-    return _over(second, named.rate_map(R), (2 * named.rate_map_rate(R, w), rate), (named.rate_map_second_rate(R, w, dw), J))
+    R = relative_pose(tree, q, frame, relative_to).R
+    w = J[3:] @ v
+    dw = J[3:] @ vd + rate[3:] @ v
+    return _over(second, named.rate_map(R), (2 * named.rate_map_rate(R, w), rate),
+                 (named.rate_map_second_rate(R, w, dw), J))
 
 
 def analytic_hessian(tree: Tree, q: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
-    """H (6 or 7, nv, nv): H[:, i, j] is the change of column i of `analytic_jacobian` when velocity j is one and the others are zero."""
+    """H (6 or 7, nv, nv): H[:, i, j] is the change of column i of `analytic_jacobian` when velocity j is one and the
+    others are zero.
+    """
     named = attitude_named(attitude)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
     H = hessian(tree, q, frame, axes=relative_to, relative_to=relative_to)
     R = relative_pose(tree, q, frame, relative_to).R
-    B, turned = named.rate_map(R), [named.rate_map_rate(R, unit) for unit in np.eye(3)]
-    layers = [_over(H[:, :, j], B, (sum(x * layer for x, layer in zip(J[3:, j], turned, strict=True)), J)) for j in range(tree.nv)]
+    B = named.rate_map(R)
+    turned = [named.rate_map_rate(R, unit) for unit in np.eye(3)]
+    layers = [
+        _over(H[:, :, j], B, (sum(x * layer for x, layer in zip(J[3:, j], turned, strict=True)), J))
+        for j in range(tree.nv)]
     return np.stack(layers, axis=2) if layers else np.zeros((3 + named.size, 0, 0))
 
 
@@ -74,17 +86,21 @@ def relative_pose(tree: Tree, q: Any, frame: str, relative_to: str) -> Pose:
 
 
 def check_attitude(tree: Tree, frame: str, *, attitude: str, relative_to: str) -> Callable[..., None]:
-    """What raises `SingularityError` for configurations where the parameters are singular: the `check` of kernels of this module."""
+    """What raises `SingularityError` for configurations where the parameters are singular: the `check` of kernels of
+    this module.
+    """
     named: Attitude = attitude_named(attitude)
-    margin_of = kernel(f"({tree.nq})->()", name="margin")(lambda q: named.margin(relative_pose(tree, q, frame, relative_to).R))
+    margin_of = kernel(f"({tree.nq})->()",
+                       name="margin")(lambda q: named.margin(relative_pose(tree, q, frame, relative_to).R))
 
     def check(q: Any, *_: Any) -> None:
         margin = np.asarray(margin_of(q))
         bad = first_failure(~(margin <= ROUNDING))
         if bad is not None:
-            raise SingularityError(f"{attitude!r} is singular for {frame!r} in configuration{place(bad)} (margin {margin[bad]:.0e}): its "
-                                   "rates are not determined there. The mechanism may be regular: use the geometric Jacobian, a "
-                                   "quaternion, or another sequence")
+            raise SingularityError(
+                f"{attitude!r} is singular for {frame!r} in configuration{place(bad)} (margin {margin[bad]:.0e}): its "
+                "rates are not determined there. The mechanism may be regular: use the geometric Jacobian, a "
+                "quaternion, or another sequence")
 
     return check
 

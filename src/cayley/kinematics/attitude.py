@@ -1,11 +1,12 @@
-"""Attitudes by named parameters, and how fast these change: parameters f(R), f' = B(R) w, with w in the axes that R turns into.
+"""Attitudes by named parameters, and how fast these change: parameters f(R), f' = B(R) w, with w in the axes that R
+turns into.
 
     "zyx moving", "zyz fixed", ...   Euler angles, every sequence, middle angle in [0, pi] or [-pi/2, pi/2]; singular where it ends
     "rotation vector"                angle from 0 to pi; it jumps at a half-turn, B does not fail there
     "vector-parameter"               tan(angle/2) e; infinite at a half-turn
     "quaternion"                     (w, x, y, z), w >= 0; it jumps at a half-turn, B does not fail there
-B of Euler angles needs no angles: with the first axis u (constant), the last axis u' (fixed to the body) and n = u x u', whose length is
-the margin m of the middle angle, the rates are (u' x n).w/m^2, +-n.w/m, (n x u).w/m^2.
+B of Euler angles needs no angles: with the first axis u (constant), the last axis u' (fixed to the body) and n = u x
+u', whose length is the margin m of the middle angle, the rates are (u' x n).w/m^2, +-n.w/m, (n x u).w/m^2.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ def attitude(name: str) -> Attitude:
         return _kernels(name, *_NAMED[name])
     sequence, _, axes = name.partition(" ")
     if sequence not in SEQUENCES or axes not in ("moving", "fixed"):
-        raise ConventionError(f'there is no attitude {name!r}: say three axes and whether they move, as in "zyx moving" or "xyz fixed", '
-                              f"or one of {', '.join(map(repr, _NAMED))}")
+        raise ConventionError(
+            f'there is no attitude {name!r}: say three axes and whether they move, as in "zyx moving" or "xyz fixed", '
+            f"or one of {', '.join(map(repr, _NAMED))}")
     return _kernels(name, 3, lambda R: euler_kernels(sequence, axes=axes).euler_from_matrix.unchecked(R).angles,
                     lambda R: _euler_rate_map(R, sequence, axes), lambda R: np.linalg.norm(_normal(R, sequence, axes)))
 
@@ -72,9 +74,11 @@ def _kernels(name: str, size: int, parameters: Callable, rate_map: Callable, mar
     def second_rate(R, w, dw):
         return changing(rate(R, w), [R, w], [hat(w) @ R, dw])
 
-    return Attitude(size, made(f"(3,3)->({size})", parameters, "parameters"), made(f"(3,3)->({size},3)", rate_map, "rate_map"),
+    return Attitude(size, made(f"(3,3)->({size})", parameters, "parameters"),
+                    made(f"(3,3)->({size},3)", rate_map, "rate_map"),
                     made(f"(3,3),(3)->({size},3)", rate, "rate_map_rate"),
-                    made(f"(3,3),(3),(3)->({size},3)", second_rate, "rate_map_second_rate"), made("(3,3)->()", margin, "margin"))
+                    made(f"(3,3),(3),(3)->({size},3)", second_rate, "rate_map_second_rate"),
+                    made("(3,3)->()", margin, "margin"))
 
 
 def changing(values: Any, variables: list[Any], rates: list[Any]) -> Any:
@@ -129,7 +133,8 @@ def _everywhere(R: Any) -> Any:
 
 
 _NAMED: dict[str, tuple[int, Callable, Callable, Callable]] = {
-    "rotation vector": (3, _rotation_vector, lambda R: world_velocity_map_inverse.unchecked(_rotation_vector(R)), _everywhere),
-    "vector-parameter": (3, _vector_parameter, _vector_parameter_rate_map, lambda R: quaternion_from_matrix.unchecked(R)[0]),
-    "quaternion": (4, quaternion_from_matrix.unchecked, _quaternion_rate_map, _everywhere),
-}
+    "rotation vector": (3, _rotation_vector, lambda R: world_velocity_map_inverse.unchecked(_rotation_vector(R)),
+                        _everywhere),
+    "vector-parameter": (3, _vector_parameter, _vector_parameter_rate_map,
+                         lambda R: quaternion_from_matrix.unchecked(R)[0]),
+    "quaternion": (4, quaternion_from_matrix.unchecked, _quaternion_rate_map, _everywhere), }

@@ -1,7 +1,9 @@
-"""Jacobians of a frame in its own axes at a point of its own: built from the frame inwards, without a pose in the root's frame.
+"""Jacobians of a frame in its own axes at a point of its own: built from the frame inwards, without a pose in the
+root's frame.
 
-Column i is the twist that joint i gives to the frame, in the frame's axes. The frame moves relative to joint i's child with what the
-joints beyond it give, P_i = sum over j > i of J_j v_j; with the bracket [(a; b), (c; d)] = (b x c + a x d; b x d) of twists
+Column i is the twist that joint i gives to the frame, in the frame's axes. The frame moves relative to joint i's child
+with what the joints beyond it give, P_i = sum over j > i of J_j v_j; with the bracket [(a; b), (c; d)] = (b x c + a x
+d; b x d) of twists
     J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']        dJ_i by joint j: [J_i, J_j] if j lies beyond i, otherwise 0
 These are a third to a half cheaper than the same matrices in the root's axes, turned.
 """
@@ -27,12 +29,15 @@ class OwnColumns(NamedTuple):
 
 def own_columns(tree: Tree, q: Any, frame: str, point: Any) -> list[OwnColumns]:
     """The columns of the joints on the way, from the frame inwards."""
-    R, p = np.eye(3), -point  # the frame after a step, seen from the frame's axes at the point
+    # the frame after a step, seen from the frame's axes at the point
+    R = np.eye(3)
+    p = -point
     found = []
     for step in reversed(steps_to(tree, q, frame)):
         if step.subspace.size:
             turns = R @ step.subspace[3:]
-            found.append(OwnColumns(step.columns.start, np.concatenate([R @ step.subspace[:3] + hat(p) @ turns, turns])))
+            found.append(OwnColumns(step.columns.start, np.concatenate([R @ step.subspace[:3] + hat(p) @ turns,
+                                                                        turns])))
         R, p = _before(R, p, step.pose)
     return found
 
@@ -44,7 +49,8 @@ def own_jacobian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
 
 def own_jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, point: Any) -> Any:
     """Its time derivative (6, nv) at the velocity `v`."""
-    beyond, rates = np.zeros(6), {}
+    beyond = np.zeros(6)
+    rates = {}
     for first, matrix in own_columns(tree, q, frame, point):
         rates[first] = _brackets(matrix, beyond)
         beyond = beyond + matrix @ v[first:first + matrix.shape[1]]
@@ -53,11 +59,15 @@ def own_jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, point: Any) -> Any
 
 def own_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, point: Any) -> Any:
     """Its second time derivative (6, nv) at the velocity `v` and the acceleration `vd`."""
-    beyond, beyond_rate, found = np.zeros(6), np.zeros(6), {}
+    beyond = np.zeros(6)
+    beyond_rate = np.zeros(6)
+    found = {}
     for first, matrix in own_columns(tree, q, frame, point):
-        own, rate = slice(first, first + matrix.shape[1]), _brackets(matrix, beyond)
+        own = slice(first, first + matrix.shape[1])
+        rate = _brackets(matrix, beyond)
         found[first] = _brackets(rate, beyond) + _brackets(matrix, beyond_rate)
-        beyond, beyond_rate = beyond + matrix @ v[own], beyond_rate + rate @ v[own] + matrix @ vd[own]
+        beyond = beyond + matrix @ v[own]
+        beyond_rate = beyond_rate + rate @ v[own] + matrix @ vd[own]
     return _assembled(tree, found)
 
 
@@ -67,7 +77,9 @@ def own_hessian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
     layers = [np.zeros((6, tree.nv)) for _ in range(tree.nv)]
     for k, (first, matrix) in enumerate(columns):
         for place in range(matrix.shape[1]):
-            layers[first + place] = _assembled(tree, {c.first: _brackets(c.matrix, matrix[:, place]) for c in columns[k + 1:]})
+            layers[first + place] = _assembled(
+                tree, {c.first: _brackets(c.matrix, matrix[:, place])
+                       for c in columns[k + 1:]})
     return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
 
 
@@ -78,7 +90,8 @@ def _before(R: Any, p: Any, pose: Pose) -> tuple[Any, Any]:
 
 def _brackets(matrix: Any, twist: Any) -> Any:
     """[column, twist] for each column."""
-    linear, angular = hat(twist[:3]), hat(twist[3:])
+    linear = hat(twist[:3])
+    angular = hat(twist[3:])
     return -np.concatenate([linear @ matrix[3:] + angular @ matrix[:3], angular @ matrix[3:]])
 
 

@@ -1,11 +1,13 @@
-"""Configurations in which the loops of a mechanism are closed and its mimic joints are where they belong, and its mobility there.
+"""Configurations in which the loops of a mechanism are closed and its mimic joints are where they belong, and its
+mobility there.
 
     q, s    coordinates of the tree's joints, and of the joints that close the loops
     X(q)    the pose of a loop's second frame in its first; P(s) the pose that its joint allows
     e       the twist log(P^-1 X) that is left open, and the departures of the mimic joints
-To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the loop. The steps are
-those of Levenberg and Marquardt with a damping of |e|^2, which closes overconstrained loops (a planar four-bar in space) as well.
-The mobility is the number of independent velocities with J (qd, sd) = 0, at configurations that have nothing special about them.
+To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the
+loop. The steps are those of Levenberg and Marquardt with a damping of |e|^2, which closes overconstrained loops (a
+planar four-bar in space) as well. The mobility is the number of independent velocities with J (qd, sd) = 0, at
+configurations that have nothing special about them.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ def close(tree: Tree, guess: np.ndarray) -> Closure:
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
     """
-    loops, chance = _Loops(tree), np.random.default_rng(0)
+    loops = _Loops(tree)
+    chance = np.random.default_rng(0)
     start = np.concatenate([np.asarray(guess, dtype=float), *_closing_at_zero(tree)])
     found = [loops.closed_from(start)]
     for size in _CHANCES:
@@ -60,7 +63,8 @@ def close(tree: Tree, guess: np.ndarray) -> Closure:
 
 
 def mobility(tree: Tree) -> int:
-    """How many velocities the constraints of a mechanism leave independent, at closed configurations that are not special.
+    """How many velocities the constraints of a mechanism leave independent, at closed configurations that are not
+    special.
 
     `UnreachableError` if no configuration was found in which the loops are closed.
 
@@ -75,9 +79,10 @@ def mobility(tree: Tree) -> int:
     closed = [closure.independent for closure in found if closure.status == "closed"]
     if not closed:
         nearest = min(closure.residual for closure in found)
-        raise UnreachableError(f"no configuration of {tree.name} was found in which its loops "
-                               f"({', '.join(loop.name for loop in tree.loops)}) are closed: the nearest leaves {nearest:.3g} open. "
-                               "Look at the frames that they join, and at the lengths between them")
+        raise UnreachableError(
+            f"no configuration of {tree.name} was found in which its loops "
+            f"({', '.join(loop.name for loop in tree.loops)}) are closed: the nearest leaves {nearest:.3g} open. "
+            "Look at the frames that they join, and at the lengths between them")
     return min(closed)
 
 
@@ -166,12 +171,16 @@ class _Loops:
             between = frame_pose(tree, x, loop.second, loop.first)
             allowed = Pose(*motion.pose(x[q]))
             relative = general_jacobian(tree, x, loop.second, axes="body", relative_to=loop.first)
-            columns = [relative, np.zeros((6, v.start - tree.nv)), -motion.subspace(x[q]), np.zeros((6, self.velocities - v.stop))]
+            columns = [
+                relative,
+                np.zeros((6, v.start - tree.nv)), -motion.subspace(x[q]),
+                np.zeros((6, self.velocities - v.stop))]
             yield twist_from_pose.unchecked(allowed.inverse.then(between).matrix), np.concatenate(columns, axis=1)
 
     def _mimic_openings(self, x: Any) -> Iterator[tuple[Any, Any]]:
         for number, (leader, multiplier, offset) in self.tree.followers.items():
-            (_, q, v), (_, q_leader, v_leader) = self.motions[number], self.motions[leader]
+            _, q, v = self.motions[number]
+            _, q_leader, v_leader = self.motions[leader]
             row = np.zeros((1, self.velocities))
             row[0, v.start] = 1.0
             row[0, v_leader.start] = -multiplier

@@ -1,4 +1,5 @@
-"""Rates, second rates and Hessians of Jacobians by differentiation, where directions of joints change in the axes of what they move.
+"""Rates, second rates and Hessians of Jacobians by differentiation, where directions of joints change in the axes of
+what they move.
 
 Derivatives by the coordinates are taken of the graph of the Jacobian, and followed along the velocities.
 """

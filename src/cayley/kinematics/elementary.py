@@ -1,8 +1,10 @@
-"""Joints as sequences of elementary motions, whose directions, of most kinds, stand still in the axes of what they move.
+"""Joints as sequences of elementary motions, whose directions, of most kinds, stand still in the axes of what they
+move.
 
-A universal joint is two turns, a planar joint two slides and a turn; most other kinds are elementary already. After an elementary motion
-the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ v`. Where the `subspace` is constant, rates, second
-rates and Hessians of Jacobians need to know of a joint only how the moved frame turns; where it is not, they are differentiated.
+A universal joint is two turns, a planar joint two slides and a turn; most other kinds are elementary already. After an
+elementary motion the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ v`. Where the
+`subspace` is constant, rates, second rates and Hessians of Jacobians need to know of a joint only how the moved frame
+turns; where it is not, they are differentiated.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ class Step(NamedTuple):
     columns: slice  # its entries in the velocity
     subspace: np.ndarray  # (6, m), in the axes and at the origin of the frame after it
     pose: Pose  # of the frame after it, in the frame before it
-    bias: Callable[[Any], Any] | None = None  # of its own velocities: (6), the rate of the subspace times them; None if that is constant
+    # of its own velocities: (6), the rate of the subspace times them; None if that is constant
+    bias: Callable[[Any], Any] | None = None
 
     def twist_rate(self, v: Any, vd: Any) -> Any:
         """The rate (6) of the components of subspace @ v, for the velocities (nv) of the mechanism."""
@@ -34,7 +37,9 @@ class Step(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One elementary motion as data: the pose of its frame in the frame before it, the motion, and its places in q and in the velocity."""
+    """One elementary motion as data: the pose of its frame in the frame before it, the motion, and its places in q and
+    in the velocity.
+    """
 
     placement: Pose
     motion: Motion
@@ -43,31 +48,38 @@ class Link(NamedTuple):
 
 
 def way_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
-    """The elementary motions from the root to a named frame, outwards, and the pose of the frame after the last of them.
+    """The elementary motions from the root to a named frame, outwards, and the pose of the frame after the last of
+    them.
 
     What is fixed is part of the placement after it.
     """
     wanted = tree.frame(frame)
-    links, placement = [], HERE
+    links = []
+    placement = HERE
     for number in tree.path(tree.body_number(wanted.body)):
-        joint, place, first = tree.joints[number], tree.q_slices[number].start, tree.v_slices[number].start
+        joint = tree.joints[number]
+        place = tree.q_slices[number].start
+        first = tree.v_slices[number].start
         placement = placement.then(Pose.of(joint.placement))
         for motion in joint.motion.elementary:
             if motion.nv:
                 links.append(Link(placement, motion, slice(place, place + motion.nq), slice(first, first + motion.nv)))
                 placement = HERE
-            place, first = place + motion.nq, first + motion.nv
+            place = place + motion.nq
+            first = first + motion.nv
     return links, placement.then(Pose.of(wanted.pose))
 
 
 def pairs_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
-    """The same for what is written for motions about one axis and attitudes; joints of other kinds are refused by name."""
+    """The same for what is written for motions about one axis and attitudes; joints of other kinds are refused by name.
+    """
     links, end = way_to(tree, frame)
     for number in tree.path(tree.body_number(tree.frame(frame).body)):
         for motion in tree.joints[number].motion.elementary:
             if motion.nv and motion.screw is None and motion.attitude is None:
-                raise UnsupportedError(f"joint {tree.joints[number].name!r} of {tree.name} is {motion.word}: it neither moves about one "
-                                       "axis nor has an attitude of its own")
+                raise UnsupportedError(
+                    f"joint {tree.joints[number].name!r} of {tree.name} is {motion.word}: it neither moves about one "
+                    "axis nor has an attitude of its own")
     return links, end
 
 
@@ -78,7 +90,8 @@ def steps_to(tree: Tree, q: Any, frame: str) -> list[Step]:
 
 
 def _step(link: Link, q: Any) -> Step:
-    motion, pose = link.motion, link.placement.then(Pose(*link.motion.pose(q)))
+    motion = link.motion
+    pose = link.placement.then(Pose(*link.motion.pose(q)))
     if motion.constant_subspace:
         return Step(link.columns, motion.subspace(None), pose)
     return Step(link.columns, motion.subspace(q), pose, partial(motion.bias, q))

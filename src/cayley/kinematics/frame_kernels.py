@@ -1,4 +1,6 @@
-"""Kernels of the texts of this layer, `text(tree, *arrays, frame, **choices)`, for one mechanism, one frame and one choice."""
+"""Kernels of the texts of this layer, `text(tree, *arrays, frame, **choices)`, for one mechanism, one frame and one
+choice.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +16,23 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of
 from cayley.model.tree import Tree
 
-_UNITS = {"pose_matrix": "position in m", "point_position": "m", "twist": "m/s; rad/s", "acceleration": "m/s^2; rad/s^2",
-          "general_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",
-          "joint_forces_that_resist": "tau"}
+_UNITS = {
+    "pose_matrix": "position in m", "point_position": "m", "twist": "m/s; rad/s", "acceleration": "m/s^2; rad/s^2",
+    "general_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",
+    "joint_forces_that_resist": "tau"}
 
 
 def sized(tree: Tree, signature: str) -> str:
-    """A signature in which q and v stand for the sizes of configuration and velocity, with the numbers of a mechanism."""
+    """A signature in which q and v stand for the sizes of configuration and velocity, with the numbers of a mechanism.
+    """
     return re.sub(r"\b[qv]\b", lambda letter: str(tree.nq if letter[0] == "q" else tree.nv), signature)
 
 
 def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: Callable[..., None] | None = None, *,
                  sentence: str = "", unit: str = "") -> Kernel:
-    """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it computes, for its
-    docstring and exported code; the unit is that of its only result, or one of the names that `units_of` knows."""
+    """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it
+    computes, for its docstring and exported code; the unit is that of its only result, or one of the names that
+    `units_of` knows."""
     units = units_of(tree)
     if sentence:
         described(tree, text, sentence)
@@ -37,8 +42,8 @@ def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: C
 
 def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, check: Callable[..., None] | None = None,
                  **choices: Any) -> Kernel:
-    """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up; `at=GIVEN` makes the
-    point (3) the last input.
+    """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
+    `at=GIVEN` makes the point (3) the last input.
 
     >>> from cayley.kinematics.velocity import twist
     >>> from cayley.model.catalogue import load_robot
@@ -56,8 +61,8 @@ def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, chec
     of_one_state.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in [*arrays, *given]])
     described(tree, of_one_state, first_sentence(text), choices_in_words(tree, frame, choices))
-    return sized_kernel(tree, signature.replace("->", ",(3)" * len(given) + "->"), of_one_state, f"{text.__name__}_of_{frame}", check,
-                        unit=_UNITS.get(text.__name__, ""))
+    return sized_kernel(tree, signature.replace("->", ",(3)" * len(given) + "->"), of_one_state,
+                        f"{text.__name__}_of_{frame}", check, unit=_UNITS.get(text.__name__, ""))
 
 
 def pose_matrix(tree: Tree, q: Any, frame: str, *, relative_to: str) -> Any:
@@ -68,8 +73,9 @@ def pose_matrix(tree: Tree, q: Any, frame: str, *, relative_to: str) -> Any:
 def _check_frames(tree: Tree, frame: str, what: str, choices: dict[str, Any]) -> None:
     tree.frame(frame)
     if "axes" in choices and choices["axes"] is None:
-        raise ConventionError(f'say in which axes the {what.replace("_", " ")} is to be: axes="world" (the root\'s), axes="body" (those '
-                              "of the frame), or the name of a frame")
+        raise ConventionError(
+            f'say in which axes the {what.replace("_", " ")} is to be: axes="world" (the root\'s), axes="body" (those '
+            "of the frame), or the name of a frame")
     if choices.get("axes") not in (None, "world", "body"):
         tree.frame(choices["axes"])
     for place in (choices.get("at"), choices.get("relative_to")):

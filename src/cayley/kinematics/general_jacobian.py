@@ -1,12 +1,13 @@
-"""General Jacobians: the twist (v; w) of any body at any point in any axes, relative to any other; their rates, second rates and Hessians.
+"""General Jacobians: the twist (v; w) of any body at any point in any axes, relative to any other; their rates, second
+rates and Hessians.
 
     a, s   the angular velocity that a unit velocity of a joint gives to what it moves, and the velocity of the moved frame's origin p
     r      from p to the reference point P
 A column is (s + a x r; a). a and s turn with the frame that the joint moves; P moves as its own frame does. So
     column rate   (s' + a' x r + a x r'; a')            with a' = w x a, a'' = dw x a + w x (w x a), and the same for s
     Hessian       (a_j x l_i + a_i x (P_j - l_j); a_j x a_i) if joint j carries joint i, otherwise (a_i x P_j; 0)
-with l_i the linear part of a column and P_j the velocity of P under joint j. A rate is the rate of the matrix: in turning axes, that
-of the components. Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58).
+with l_i the linear part of a column and P_j the velocity of P under joint j. A rate is the rate of the matrix: in
+turning axes, that of the components. Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58).
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Branch(NamedTuple):
 
 
 class View(NamedTuple):
-    """What is asked for: columns of the body and, with opposite sign, of what it is seen from; the point and the axes, with their ways."""
+    """What is asked for: columns of the body and, with opposite sign, of what it is seen from; the point and the axes,
+    with their ways.
+    """
 
     columns: list[tuple[int, float, Column, Branch]]
     point: Moving
@@ -53,8 +56,9 @@ class View(NamedTuple):
 def general_jacobian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
     """The Jacobian (6, nv): the twist of a frame's body relative to the body of another, by the velocities.
 
-    The reference point is the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame, for the point of
-    the body that is at that frame's origin now. `axes`: "world", "body" (the frame's own), or the name of a frame.
+    The reference point is the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame,
+    for the point of the body that is at that frame's origin now. `axes`: "world", "body" (the frame's own), or the name
+    of a frame.
     """
     if _is_own(axes, at, relative_to):
         return own_jacobian(tree, q, frame, np.zeros(3) if at is None else at)
@@ -62,40 +66,49 @@ def general_jacobian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = Non
     return _assembled(tree, view, {i: _column(view, sign, c) for i, sign, c, _ in view.columns})
 
 
-def jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
+def jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any = None,
+                  relative_to: str = "world") -> Any:
     """The time derivative (6, nv) of `general_jacobian` at the velocity `v`.
 
-    In the root's axes, rate @ v + jacobian @ vd is the acceleration of a point that is fixed to the body (`at` not a name).
+    In the root's axes, rate @ v + jacobian @ vd is the acceleration of a point that is fixed to the body (`at` not a
+    name).
     """
     if has_changing_directions(tree):
         return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, v)
     if _is_own(axes, at, relative_to):
         return own_jacobian_rate(tree, q, v, frame, np.zeros(3) if at is None else at)
     view = _view(tree, q, v, None, frame, axes, at, relative_to)
-    rates = {i: _column_rate(view, sign, c) - _spun(view.axes.w, _column(view, sign, c)) for i, sign, c, _ in view.columns}
+    rates = {
+        i: _column_rate(view, sign, c) - _spun(view.axes.w, _column(view, sign, c))
+        for i, sign, c, _ in view.columns}
     return _assembled(tree, view, rates)
 
 
-def jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
+def jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None,
+                         relative_to: str = "world") -> Any:
     """The second time derivative (6, nv) of `general_jacobian` at the velocity `v` and the acceleration `vd`."""
     if has_changing_directions(tree):
         return second_rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, v, vd)
     if _is_own(axes, at, relative_to):
         return own_jacobian_second_rate(tree, q, v, vd, frame, np.zeros(3) if at is None else at)
     view = _view(tree, q, v, vd, frame, axes, at, relative_to)
-    w, dw = view.axes.w, view.axes.dw
+    w = view.axes.w
+    dw = view.axes.dw
     found = {}
     for i, sign, c, _ in view.columns:
-        column, rate = _column(view, sign, c), _column_rate(view, sign, c)
-        found[i] = _column_second_rate(view, sign, c) - 2 * _spun(w, rate) + _spun(w, _spun(w, column)) - _spun(dw, column)
+        column = _column(view, sign, c)
+        rate = _column_rate(view, sign, c)
+        found[i] = _column_second_rate(view, sign, c) - 2 * _spun(w, rate) + _spun(w, _spun(w, column)) - _spun(
+            dw, column)
     return _assembled(tree, view, found)
 
 
 def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
-    """H (6, nv, nv): H[:, i, j] is the change of column i of `general_jacobian` when velocity j is one and the others are zero.
+    """H (6, nv, nv): H[:, i, j] is the change of column i of `general_jacobian` when velocity j is one and the others
+    are zero.
 
-    So H @ v is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and floating ones), the
-    linear part for a point of the body in the root's axes is symmetric in i and j.
+    So H @ v is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and
+    floating ones), the linear part for a point of the body in the root's axes is symmetric in i and j.
     """
     if has_changing_directions(tree):
         return changes_of(tree, _of_q(tree, frame, axes, at, relative_to), q)
@@ -103,11 +116,16 @@ def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relati
         return own_hessian(tree, q, frame, np.zeros(3) if at is None else at)
     view = _view(tree, q, None, None, frame, axes, at, relative_to)
     plain = {i: _column(view, sign, c) for i, sign, c, _ in view.columns}
-    directions = {j: c for way in (view.point_way, view.axes_way, *[way for *_, way in view.columns]) for j, c in way.columns.items()}
+    directions = {
+        j: c
+        for way in (view.point_way, view.axes_way, *[way for *_, way in view.columns])
+        for j, c in way.columns.items()}
     layers = [np.zeros((6, tree.nv)) for _ in range(tree.nv)]
     for j, along in directions.items():
         turned = along.turn if j in view.axes_way.columns else np.zeros(3)
-        changes = {i: _column_change(view, sign, c, way, j, along) - _spun(turned, plain[i]) for i, sign, c, way in view.columns}
+        changes = {
+            i: _column_change(view, sign, c, way, j, along) - _spun(turned, plain[i])
+            for i, sign, c, way in view.columns}
         layers[j] = _assembled(tree, view, changes)
     return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
 
@@ -129,13 +147,17 @@ def _column(view: View, sign: float, c: Column) -> Any:
 
 
 def _column_rate(view: View, sign: float, c: Column) -> Any:
-    r, dr = view.point.pose.p - c.moved.pose.p, view.point.u - c.moved.u
-    turn, slide = np.cross(c.moved.w, c.turn), np.cross(c.moved.w, c.slide)
+    r = view.point.pose.p - c.moved.pose.p
+    dr = view.point.u - c.moved.u
+    turn = np.cross(c.moved.w, c.turn)
+    slide = np.cross(c.moved.w, c.slide)
     return sign * np.concatenate([slide + np.cross(turn, r) + np.cross(c.turn, dr), turn])
 
 
 def _column_second_rate(view: View, sign: float, c: Column) -> Any:
-    r, dr, ddr = view.point.pose.p - c.moved.pose.p, view.point.u - c.moved.u, view.point.du - c.moved.du
+    r = view.point.pose.p - c.moved.pose.p
+    dr = view.point.u - c.moved.u
+    ddr = view.point.du - c.moved.du
     rate = np.cross(c.moved.w, c.turn)
     turn, slide = (np.cross(c.moved.dw, x) + np.cross(c.moved.w, np.cross(c.moved.w, x)) for x in (c.turn, c.slide))
     return sign * np.concatenate([slide + np.cross(turn, r) + 2 * np.cross(rate, dr) + np.cross(c.turn, ddr), turn])
@@ -160,7 +182,9 @@ def _spun(w: Any, column: Any) -> Any:
 def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Any:
     """The matrix of the columns, in the asked axes."""
     turn = view.axes.pose.R.T
-    turned = [np.concatenate([turn @ columns[i][:3], turn @ columns[i][3:]]) if i in columns else np.zeros(6) for i in range(tree.nv)]
+    turned = [
+        np.concatenate([turn @ columns[i][:3], turn @ columns[i][3:]]) if i in columns else np.zeros(6)
+        for i in range(tree.nv)]
     return np.stack(turned, axis=1) if turned else np.zeros((6, 0))
 
 
@@ -174,7 +198,8 @@ def branch(tree: Tree, q: Any, v: Any, vd: Any, frame: str) -> Branch:
     motions = moving(steps, still if v is None else v, still if vd is None else vd)
     columns = {}
     for step, moved in zip(steps, motions, strict=True):
-        slides, turns = moved.pose.R @ step.subspace[:3], moved.pose.R @ step.subspace[3:]
+        slides = moved.pose.R @ step.subspace[:3]
+        turns = moved.pose.R @ step.subspace[3:]
         for k, place in enumerate(range(step.columns.start, step.columns.stop)):
             columns[place] = Column(turns[:, k], slides[:, k], moved, step.columns.stop)
     return Branch(columns, motions[-1])
@@ -186,7 +211,8 @@ def reference(tree: Tree, q: Any, v: Any, vd: Any, name: str) -> Branch:
 
 
 def _view(tree: Tree, q: Any, v: Any, vd: Any, frame: str, axes: str, at: Any, relative_to: str) -> View:
-    own, other = branch(tree, q, v, vd, frame), reference(tree, q, v, vd, relative_to)
+    own = branch(tree, q, v, vd, frame)
+    other = reference(tree, q, v, vd, relative_to)
     columns = [(i, 1.0, c, own) for i, c in own.columns.items() if i not in other.columns]
     columns += [(i, -1.0, c, other) for i, c in other.columns.items() if i not in own.columns]
     turning = own if axes == "body" else reference(tree, q, v, vd, axes)

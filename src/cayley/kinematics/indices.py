@@ -1,12 +1,13 @@
-"""How well a configuration serves a task: condition number, isotropy, manipulability, and ellipsoids of velocities and forces.
+"""How well a configuration serves a task: condition number, isotropy, manipulability, and ellipsoids of velocities and
+forces.
 
     k = |J| |J^+|, k2 = s_max/s_min, c2 = 1/k2        w = sqrt(det(J J^T)), the product of the singular values
 Every function but `manipulability` takes Jacobians (..., m, n) whose elements have one unit: see `uniform`.
     velocities of the joints that give a unit velocity of the task    qd.(J^T J) qd = 1    axes V, semi-axes 1/s
     forces that unit torques of the joints can exert                  f.(J J^T) f = 1      axes U, semi-axes 1/s
     velocities of the task from unit velocities of the joints         axes U, semi-axes s, reciprocal to the forces
-At a singular value of zero the first two are endless cylinders: motions that the task does not feel, forces that need no torque.
-Source: Ruggiu (2.59)-(2.63), (2.76), (3.62)-(3.65).
+At a singular value of zero the first two are endless cylinders: motions that the task does not feel, forces that need
+no torque. Source: Ruggiu (2.59)-(2.63), (2.76), (3.62)-(3.65).
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ class Indices:
     def __repr__(self) -> str:
         if np.ndim(self.condition_number):
             return f"<indices of {np.size(self.condition_number)} Jacobians: manipulability, condition_number, ...>"
-        return (f"<manipulability {float(self.manipulability):.4g}, condition number {float(self.condition_number):.4g}, smallest singular "
-                f"value {float(self.smallest_singular_value):.4g}>")
+        return (
+            f"<manipulability {float(self.manipulability):.4g}, condition number {float(self.condition_number):.4g}, "
+            "smallest singular "
+            f"value {float(self.smallest_singular_value):.4g}>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,8 @@ class Ellipsoid:
 
 
 def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
-    """The indices of Jacobians with elements of one unit; singular values below `tolerance` of the largest count as zero.
+    """The indices of Jacobians with elements of one unit; singular values below `tolerance` of the largest count as
+    zero.
 
     >>> found = indices([[-1.0, -1.0], [1.0, 0.0]])
     >>> round(float(found.condition_number), 6), round(float(found.manipulability), 6)
@@ -61,7 +65,8 @@ def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
     parts = subspaces(J, tolerance=tolerance)
     s = parts.singular_values
     if not s.shape[-1]:
-        raise SignatureError(f"a Jacobian of the shape {np.shape(J)} has no indices: there is no row or no column in it")
+        raise SignatureError(
+            f"a Jacobian of the shape {np.shape(J)} has no indices: there is no row or no column in it")
     c2 = np.where(parts.singular, 0.0, s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0))[()]
     with np.errstate(divide="ignore"):
         k2 = 1 / c2
@@ -73,11 +78,13 @@ def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
 def condition_number(J: Any, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -> Any:
     """|J| |J^+| (...) in the 2-norm or the Frobenius norm; infinite where J is singular. Ruggiu (2.59)."""
     if norm not in ("2", "frobenius"):
-        raise ConventionError(f'the norm of a condition number is "2" or "frobenius", not {norm!r}: others depend on the axes')
+        raise ConventionError(
+            f'the norm of a condition number is "2" or "frobenius", not {norm!r}: others depend on the axes')
     found = indices(J, tolerance=tolerance)
     if norm == "2":
         return found.condition_number
-    s, singular = found.decomposition.singular_values, found.decomposition.singular
+    s = found.decomposition.singular_values
+    singular = found.decomposition.singular
     inverse = 1 / np.where(np.asarray(singular)[..., None], 1.0, s)
     return np.where(singular, np.inf, np.linalg.norm(s, axis=-1) * np.linalg.norm(inverse, axis=-1))[()]
 

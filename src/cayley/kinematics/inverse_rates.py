@@ -1,8 +1,8 @@
 """Joint velocities and accelerations that give those of a task, for a square regular Jacobian, geometric or analytic.
 
     qd = J^-1 r'      qdd = J^-1 (r'' - J' qd)
-A singular J has no inverse: `SingularityError` names the velocity that is lost. For other numbers of joints see `redundancy`.
-Source: Yamamoto 1.15 with (1.36), (1.37); spec S3-21.
+A singular J has no inverse: `SingularityError` names the velocity that is lost. For other numbers of joints see
+`redundancy`. Source: Yamamoto 1.15 with (1.36), (1.37); spec S3-21.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def joint_velocities(J: Any, rate: Any, *, tolerance: float = RANK_TOLERANCE) ->
 def joint_motion(J: Any, J_rate: Any, rate: Any, second_rate: Any, *, tolerance: float = RANK_TOLERANCE) -> JointMotion:
     """The joint velocities and accelerations that give the rate r' and the second rate r'' of a task: (..., n) each.
 
-    `J` and `J_rate` (..., n, n) must be of the same kind as the rates: of the same point, axes and parameters of the attitude.
+    `J` and `J_rate` (..., n, n) must be of the same kind as the rates: of the same point, axes and parameters of the
+    attitude.
     """
     J = _checked(J, tolerance)
     velocities = _solved(J, rate)
@@ -54,9 +55,10 @@ def _checked(J: Any, tolerance: float) -> np.ndarray:
     bad = first_failure(~np.asarray(parts.singular))
     if bad is not None:
         lost = parts.U[bad][:, -1]
-        raise SingularityError(f"the Jacobian{place(bad)} is singular (singular values from {parts.singular_values[bad][0]:.2g} to "
-                               f"{parts.smallest[bad]:.0e}): no joint velocities give a rate along {np.round(lost, 6).tolist()}; "
-                               "redundancy.general_solution gives the nearest ones")
+        raise SingularityError(
+            f"the Jacobian{place(bad)} is singular (singular values from {parts.singular_values[bad][0]:.2g} to "
+            f"{parts.smallest[bad]:.0e}): no joint velocities give a rate along {np.round(lost, 6).tolist()}; "
+            "redundancy.general_solution gives the nearest ones")
     return J
 
 

@@ -1,5 +1,5 @@
-"""What the kernels of a mechanism say of themselves, in `help` and at the head of exported C: the mechanism, its joints in the order of q,
-gravity, units, and the choices (frame, axes, point) that were made.
+"""What the kernels of a mechanism say of themselves, in `help` and at the head of exported C: the mechanism, its joints
+in the order of q, gravity, units, and the choices (frame, axes, point) that were made.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 
 _FILES = (".urdf", ".xml", ".mjcf", ".toml")
-_UNITS = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "qd": ("rad/s", "m/s"), "vd": ("rad/s^2", "m/s^2"), "qdd": ("rad/s^2", "m/s^2"),
-          "tau": ("N m", "N"), "M": ("kg m^2", "kg")}  # of revolute joints, and of prismatic joints
+_UNITS = {
+    "q": ("rad", "m"), "v": ("rad/s", "m/s"), "qd": ("rad/s", "m/s"), "vd": ("rad/s^2", "m/s^2"),
+    "qdd": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
+    "M": ("kg m^2", "kg")}  # of revolute joints, and of prismatic joints
 
 
 def units_of(tree: Tree) -> dict[str, str]:
@@ -58,7 +60,8 @@ def choices_in_words(tree: Tree, frame: str, choices: Mapping[str, Any]) -> str:
             words.append("at the origin of the frame" if choice is None else "at a given point" if choice is GIVEN else
                          f"at the point of the body that is at {choice!r}")
         elif name == "relative_to":
-            words.append(f"relative to {choice!r}" + (f", the root {tree.bodies[0].name!r}" if choice == "world" else ""))
+            words.append(f"relative to {choice!r}"
+                         + (f", the root {tree.bodies[0].name!r}" if choice == "world" else ""))
         elif choice is not None:
             words.append(f"{name.replace('_', ' ')} {choice!r}")
     return f"Here: {'; '.join(words)}."
@@ -68,20 +71,24 @@ def _mechanism(tree: Tree) -> list[str]:
     source = Path(tree.source).name if tree.source.endswith(_FILES) else tree.source
     gravity = ", ".join(f"{x + 0.0:.6g}" for x in tree.gravity)
     included = f" Included of the drives: {', '.join(sorted(tree.included))}." if tree.included else ""
-    return [f"Mechanism: {tree.name}{f' ({source})' if source else ''}. Gravity ({gravity}) m/s^2 in the axes of the root, "
-            f"{tree.bodies[0].name!r}.{included}", "Joints, in the order of coordinates q and of velocities and forces v:", *_joints(tree)]
+    return [
+        f"Mechanism: {tree.name}{f' ({source})' if source else ''}. Gravity ({gravity}) m/s^2 in the axes of the root, "
+        f"{tree.bodies[0].name!r}.{included}", "Joints, in the order of coordinates q and of velocities and forces v:",
+        *_joints(tree)]
 
 
 def _joints(tree: Tree) -> list[str]:
     rows = []
     for joint, q, v in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
         if joint.motion.nq:
-            labels, rates = coordinate_labels(tree)[q], velocity_labels(tree)[v]
+            labels = coordinate_labels(tree)[q]
+            rates = velocity_labels(tree)[v]
             units = _units(labels, joint.name)
             more = "" if labels == rates else f"; velocities {_units(rates, joint.name, '/s')}"
             rows.append((f"q[{_places(q)}]", f"v[{_places(v)}]", joint.name, joint.motion.word, units + more))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _places(part: slice) -> str:

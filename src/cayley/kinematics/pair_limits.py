@@ -1,7 +1,7 @@
 """Joint limits as sets: Q of the configurations, and Q_ct of the pairs (c, t) of a chain in vector-parameters.
 
-A turn between limits short of half-turns has a c between two finite vectors; a turn that may pass a half-turn has an unbounded one.
-Source: Mladenova (1), (109), (256); spec R-25.
+A turn between limits short of half-turns has a c between two finite vectors; a turn that may pass a half-turn has an
+unbounded one. Source: Mladenova (1), (109), (256); spec R-25.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ class PairLimits:
 
 
 def pair_limits(tree: Tree, frame: str) -> PairLimits:
-    """The limits of the joints on the way to a frame as limits of their pairs: infinite where a turn may pass a half-turn or has none."""
-    bounds = [_pair_bounds(link.motion, tree.lower[link.coordinates], tree.upper[link.coordinates]) for link in pairs_to(tree, frame)[0]]
+    """The limits of the joints on the way to a frame as limits of their pairs: infinite where a turn may pass a
+    half-turn or has none.
+    """
+    bounds = [
+        _pair_bounds(link.motion, tree.lower[link.coordinates], tree.upper[link.coordinates])
+        for link in pairs_to(tree, frame)[0]]
     low, high = (np.array([b[side] for b in bounds]) for side in (0, 1))
     return PairLimits(JointPairs(low[:, 0], low[:, 1]), JointPairs(high[:, 0], high[:, 1]))
 
@@ -45,7 +49,8 @@ def within_limits(tree: Tree, q: Any) -> Any:
 
 def _pair_bounds(motion: Motion, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The smallest and the largest (c, t), each (2, 3)."""
-    none, attitude = np.zeros((2, 3)), motion.attitude
+    none = np.zeros((2, 3))
+    attitude = motion.attitude
     if attitude is not None:
         low, high = none if attitude.position is None else (lower[attitude.position], upper[attitude.position])
         return np.array([np.full(3, -np.inf), low]), np.array([np.full(3, np.inf), high])
@@ -60,5 +65,3 @@ def _pair_bounds(motion: Motion, lower: np.ndarray, upper: np.ndarray) -> tuple[
 def _along(axis: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Both ends times the axis; zero times infinity is zero."""
     return np.where(axis == 0, 0.0, np.where(axis == 0, 1.0, axis) * ends)
-
-

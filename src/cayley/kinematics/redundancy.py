@@ -1,9 +1,11 @@
-"""Joint velocities for a task that leaves some of them free: the general solution, the shortest one, and the one that improves something.
+"""Joint velocities for a task that leaves some of them free: the general solution, the shortest one, and the one that
+improves something.
 
     qd = J^+ v + (1 - J^+ J) qd0      J^+ = J^T (J J^T)^-1, by singular values, so that a singular J has it too
-With qd0 = -k grad w the free part makes the criterion w SMALLER: what should grow, such as the manipulability, enters with its sign
-changed (spec E-39). Where J is singular, there are infinitely many solutions if v is in its range and none otherwise (spec E-29): then
-the answer is the nearest one, and `solved` says so. Source: Ruggiu (2.64)-(2.76), corrected as in spec E-31, E-39.
+With qd0 = -k grad w the free part makes the criterion w SMALLER: what should grow, such as the manipulability, enters
+with its sign changed (spec E-39). Where J is singular, there are infinitely many solutions if v is in its range and
+none otherwise (spec E-29): then the answer is the nearest one, and `solved` says so. Source: Ruggiu (2.64)-(2.76),
+corrected as in spec E-31, E-39.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class RateSolutions:
-    """Joint velocities (..., n) for velocities of a task, and all the others: every solution is velocities + null_projector @ anything."""
+    """Joint velocities (..., n) for velocities of a task, and all the others: every solution is velocities +
+    null_projector @ anything.
+    """
 
     velocities: np.ndarray
     residual: Any  # |J qd - v| (...)
@@ -45,19 +49,22 @@ class RateSolutions:
 
 
 def general_solution(J: Any, v: Any, start: Any = None, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
-    """qd = J^+ v + (1 - J^+ J) start (..., n): of all joint velocities that give v (..., m), the one nearest to `start` (zero if left out).
+    """qd = J^+ v + (1 - J^+ J) start (..., n): of all joint velocities that give v (..., m), the one nearest to `start`
+    (zero if left out).
 
     >>> general_solution([[1.0, 1.0]], [2.0], [1.0, 0.0]).velocities.round(12)
     array([1.5, 0.5])
     """
-    J, v = np.asarray(J, dtype=np.float64), np.asarray(v, dtype=np.float64)
+    J = np.asarray(J, dtype=np.float64)
+    v = np.asarray(v, dtype=np.float64)
     parts = subspaces(J, tolerance=tolerance)
     velocities = (parts.pseudo_inverse @ v[..., None])[..., 0]
     if start is not None:
         velocities = velocities + (parts.null_projector @ np.asarray(start, dtype=np.float64)[..., None])[..., 0]
     residual = np.linalg.norm((J @ velocities[..., None])[..., 0] - v, axis=-1)
     solved = residual <= 1e3 * tolerance * np.linalg.norm(v, axis=-1)
-    return RateSolutions(velocities, residual, solved, np.broadcast_to(parts.redundancy == 0, np.shape(residual))[()], parts)
+    return RateSolutions(velocities, residual, solved,
+                         np.broadcast_to(parts.redundancy == 0, np.shape(residual))[()], parts)
 
 
 def minimum_norm(J: Any, v: Any, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
@@ -65,8 +72,10 @@ def minimum_norm(J: Any, v: Any, *, tolerance: float = RANK_TOLERANCE) -> RateSo
     return general_solution(J, v, tolerance=tolerance)
 
 
-def gradient_projection(J: Any, v: Any, gradient: Any, gain: Any, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
-    """Joint velocities that give v and, with what is free, make a criterion with this gradient (..., n) smaller: Ruggiu (2.75).
+def gradient_projection(J: Any, v: Any, gradient: Any, gain: Any, *,
+                        tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+    """Joint velocities that give v and, with what is free, make a criterion with this gradient (..., n) smaller: Ruggiu
+    (2.75).
 
     `gain` (...) must not be negative; the gradient is by the velocities, as `manipulability_gradient` gives it.
     """
@@ -77,7 +86,8 @@ def gradient_projection(J: Any, v: Any, gradient: Any, gain: Any, *, tolerance: 
 # Texts that can be traced
 
 
-def projected_rates(tree: Tree, q: Any, v: Any, start: Any, frame: str, *, task: str | Sequence[bool], axes: str) -> Any:
+def projected_rates(tree: Tree, q: Any, v: Any, start: Any, frame: str, *, task: str | Sequence[bool],
+                    axes: str) -> Any:
     """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for.
 
     By J J^T, for regular configurations of arms with at least as many joints as rows; infinite or NaN at singular ones.
@@ -89,6 +99,8 @@ def projected_rates(tree: Tree, q: Any, v: Any, start: Any, frame: str, *, task:
 
 def manipulability_gradient(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
                             characteristic_length: float | None = None) -> Any:
-    """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make it grow."""
+    """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make
+    it grow.
+    """
     return task_jacobian(tree, q, lambda x: manipulability(tree, x, frame, task=task, axes=axes,
                                                            characteristic_length=characteristic_length))

@@ -1,10 +1,10 @@
 """Singular configurations: whether, what is lost, which joints move in vain, and whether the workspace ends there.
 
-A configuration is singular for a task if its Jacobian has less than full rank. The left null vectors are velocities that cannot be
-produced, the null vectors motions of the joints that the task does not feel. Its class is found by trying: from the pose x a small way
-along each lost direction u, to x + e u and to x - e u. If one of them has no inverse solution in ANY posture, the configuration is at a
-boundary of the workspace; otherwise it is interior, since one posture folds where another goes on.
-Source: Ruggiu 2.3.4, Fig. 2.9; spec S2-39, A-08.
+A configuration is singular for a task if its Jacobian has less than full rank. The left null vectors are velocities
+that cannot be produced, the null vectors motions of the joints that the task does not feel. Its class is found by
+trying: from the pose x a small way along each lost direction u, to x + e u and to x - e u. If one of them has no
+inverse solution in ANY posture, the configuration is at a boundary of the workspace; otherwise it is interior, since
+one posture folds where another goes on. Source: Ruggiu 2.3.4, Fig. 2.9; spec S2-39, A-08.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Singularity:
     def __repr__(self) -> str:
         if not self.singular:
             return f"<regular configuration: rank {self.rank}, smallest singular value {self.smallest_singular_value:.4g}>"
-        lost = "; ".join(np.array2string(direction + 0.0, precision=4, suppress_small=True) for direction in self.lost.T)
+        lost = "; ".join(
+            np.array2string(direction + 0.0, precision=4, suppress_small=True) for direction in self.lost.T)
         kind = f"{self.kind} " if self.kind else ""
         return f"<{kind}singularity: rank {self.rank} of {self.rank + self.lost.shape[1]}, lost velocities {lost or 'none'}>"
 
@@ -59,8 +60,9 @@ def singularity(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Singularity:
     return _report(np.asarray(J, dtype=np.float64), subspaces(J, tolerance=tolerance), None)
 
 
-def singularity_at(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str, tolerance: float = RANK_TOLERANCE,
-                   step: float = 1e-3, limits: bool = True, reachable: Callable[[np.ndarray], bool] | None = None) -> Singularity:
+def singularity_at(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
+                   tolerance: float = RANK_TOLERANCE, step: float = 1e-3, limits: bool = True,
+                   reachable: Callable[[np.ndarray], bool] | None = None) -> Singularity:
     """The singularity of one configuration (nq) for a task of a frame, with its class.
 
     task        "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes
@@ -76,10 +78,12 @@ def singularity_at(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool]
     found = _report(J, parts, "regular", np.eye(tree.nv)[:, way])
     if not found.singular:
         return found
-    asked = reachable or (lambda pose: bool(inverse_kinematics(tree, pose, frame, task=task, axes=axes, limits=limits, start=q).solved))
+    asked = reachable or (
+        lambda pose: bool(inverse_kinematics(tree, pose, frame, task=task, axes=axes, limits=limits, start=q).solved))
     pose = frame_pose(tree, q, frame)
     turn = axes_in_root(tree, q, axes, pose)
-    ends = not all(asked(_displaced(pose.matrix, turn, _twist(chosen, side * step * u))) for u in found.lost.T for side in (1, -1))
+    ends = not all(
+        asked(_displaced(pose.matrix, turn, _twist(chosen, side * step * u))) for u in found.lost.T for side in (1, -1))
     return _report(J, parts, "boundary" if ends else "interior", np.eye(tree.nv)[:, way])
 
 
@@ -87,8 +91,9 @@ def _report(J: np.ndarray, parts: Subspaces, kind: Class | None, places: np.ndar
     square = J.shape[-2] == J.shape[-1]
     places = np.eye(J.shape[-1]) if places is None else places
     smallest = float(parts.smallest) if min(J.shape) else 0.0
-    return Singularity(bool(parts.singular), int(parts.rank), float(np.linalg.det(J)) if square else None, smallest, parts.lost,
-                       places @ parts.null_space, kind, parts)
+    return Singularity(bool(parts.singular), int(parts.rank),
+                       float(np.linalg.det(J)) if square else None, smallest, parts.lost, places @ parts.null_space,
+                       kind, parts)
 
 
 def _twist(chosen: Sequence[int], values: np.ndarray) -> np.ndarray:

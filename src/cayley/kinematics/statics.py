@@ -1,9 +1,9 @@
 """Forces at rest: from a wrench (f; m) at a frame to the forces and torques of the joints, and back.
 
-A wrench has a point about which its moment is taken and axes that it is written in, and both are named: the frame's origin, or `at` a
-point, as for Jacobians (spec E3-11). Two signs are in use (spec E3-12), so each has its own function: the joint forces with which a
-mechanism EXERTS a wrench on its surroundings, J^T (f; m), and those with which it RESISTS one that acts on it, -J^T (f; m).
-Source: Yamamoto (2.1)-(2.7), corrected as in spec E3-11, E3-12.
+A wrench has a point about which its moment is taken and axes that it is written in, and both are named: the frame's
+origin, or `at` a point, as for Jacobians (spec E3-11). Two signs are in use (spec E3-12), so each has its own function:
+the joint forces with which a mechanism EXERTS a wrench on its surroundings, J^T (f; m), and those with which it RESISTS
+one that acts on it, -J^T (f; m). Source: Yamamoto (2.1)-(2.7), corrected as in spec E3-11, E3-12.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from cayley.model.tree import Tree
 
 
 def joint_forces_that_exert(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
-    """Joint forces [N] and torques [N m] (nv) with which a mechanism at rest, without gravity, exerts a wrench (6) with a frame's body.
+    """Joint forces [N] and torques [N m] (nv) with which a mechanism at rest, without gravity, exerts a wrench (6) with
+    a frame's body.
 
-    The moment of the wrench is about the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame.
-    `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
+    The moment of the wrench is about the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of
+    a frame. `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
     """
     check_independent(tree, "statics", frame)
     f, m = _in_own_axes(tree, q, wrench, frame, axes, at)
@@ -40,14 +41,18 @@ def joint_forces_that_exert(tree: Tree, q: Any, wrench: Any, frame: str, *, axes
 
 
 def joint_forces_that_resist(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
-    """Joint forces (nv) that hold a mechanism at rest, without gravity, against a wrench (6) that acts on a frame's body."""
+    """Joint forces (nv) that hold a mechanism at rest, without gravity, against a wrench (6) that acts on a frame's
+    body.
+    """
     return -joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
 
 
-def moved_wrench(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None, to_axes: str, to: str) -> Any:
+def moved_wrench(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None, to_axes: str,
+                 to: str) -> Any:
     """The same load (6), with its moment about the origin of the frame `to` ("world": the root's), in other axes.
 
-    What it was is said as in `joint_forces_that_exert`; `to_axes` as there, "body" being the frame's own again. Yamamoto (2.5), (2.6).
+    What it was is said as in `joint_forces_that_exert`; `to_axes` as there, "body" being the frame's own again.
+    Yamamoto (2.5), (2.6).
     """
     f, m = _in_own_axes(tree, q, wrench, frame, axes, at)
     m = m - np.cross(point_in(tree, q, frame, to), f)
@@ -68,34 +73,43 @@ class WrenchSolutions:
 
     @property
     def carried(self) -> np.ndarray:
-        """A basis of the wrenches that need no joint forces: the structure carries them. Columns (m, m - rank), of one Jacobian."""
+        """A basis of the wrenches that need no joint forces: the structure carries them.
+
+        Columns (m, m - rank), of one Jacobian.
+        """
         return self.decomposition.lost
 
 
 def wrench_from_joint_forces(J: Any, forces: Any, *, tolerance: float = RANK_TOLERANCE) -> WrenchSolutions:
-    """The wrench (..., m) that joint forces (..., n) exert at rest: J^-T forces for a square regular Jacobian (..., m, n).
+    """The wrench (..., m) that joint forces (..., n) exert at rest: J^-T forces for a square regular Jacobian (..., m,
+    n).
 
-    Elsewhere the shortest wrench that comes nearest: at a singularity some wrenches need no joint forces, so they cannot be told from
-    them, and with more joints than rows some joint forces are balanced by no wrench. Axes and point of the wrench are those of J.
+    Elsewhere the shortest wrench that comes nearest: at a singularity some wrenches need no joint forces, so they
+    cannot be told from them, and with more joints than rows some joint forces are balanced by no wrench. Axes and point
+    of the wrench are those of J.
 
     >>> wrench_from_joint_forces([[0.0, 2.0], [1.0, 0.0]], [3.0, 4.0]).wrench
     array([2., 3.])
     """
-    J, forces = np.asarray(J, dtype=np.float64), np.asarray(forces, dtype=np.float64)
+    J = np.asarray(J, dtype=np.float64)
+    forces = np.asarray(forces, dtype=np.float64)
     if forces.shape[-1:] != J.shape[-1:]:
         raise SignatureError(f"a Jacobian of shape {J.shape} needs {J.shape[-1]} joint forces, not {forces.shape}")
     parts = subspaces(J, tolerance=tolerance)
     wrench = (np.swapaxes(parts.pseudo_inverse, -2, -1) @ forces[..., None])[..., 0]
     residual = np.linalg.norm((np.swapaxes(J, -2, -1) @ wrench[..., None])[..., 0] - forces, axis=-1)
     balanced = residual <= 1e3 * tolerance * np.linalg.norm(forces, axis=-1)
-    return WrenchSolutions(wrench, residual, balanced, np.broadcast_to(parts.rank == J.shape[-2], np.shape(residual))[()], parts)
+    return WrenchSolutions(wrench, residual, balanced,
+                           np.broadcast_to(parts.rank == J.shape[-2], np.shape(residual))[()], parts)
 
 
 def _in_own_axes(tree: Tree, q: Any, wrench: Any, frame: str, axes: str, at: Any) -> tuple[Any, Any]:
     """Force, and moment about the frame's origin, in the frame's axes."""
-    f, m = wrench[:3], wrench[3:]
+    f = wrench[:3]
+    m = wrench[3:]
     if axes != "body":
         own = frame_pose(tree, q, frame)
         turn = own.R.T @ axes_in_root(tree, q, axes, own)
-        f, m = turn @ f, turn @ m
+        f = turn @ f
+        m = turn @ m
     return f, m + np.cross(point_in(tree, q, frame, at), f)

@@ -1,9 +1,10 @@
-"""The four subspaces of a Jacobian J = U S V^T: what it can produce and what not, which velocities count and which do nothing.
+"""The four subspaces of a Jacobian J = U S V^T: what it can produce and what not, which velocities count and which do
+nothing.
 
     U   velocities of the task (m, m)    S   singular values, largest first     V   velocities of the joints (n, n), as columns
-The first `rank` columns of U span the range, the others the lost directions; the last n - rank columns of V span the null space. All is
-computed for batches, whose matrices may have different ranks; the bases themselves can be taken from one matrix at a time.
-Source: Ruggiu 2.3.4, 2.3.5, (2.64)-(2.67).
+The first `rank` columns of U span the range, the others the lost directions; the last n - rank columns of V span the
+null space. All is computed for batches, whose matrices may have different ranks; the bases themselves can be taken from
+one matrix at a time. Source: Ruggiu 2.3.4, 2.3.5, (2.64)-(2.67).
 """
 
 from __future__ import annotations
@@ -76,12 +77,14 @@ class Subspaces:
 
     def _one(self) -> Subspaces:
         if np.ndim(self.rank):
-            raise SignatureError("a batch has no common basis, as its ranks may differ: take one Jacobian, or use U, V and rank")
+            raise SignatureError(
+                "a batch has no common basis, as its ranks may differ: take one Jacobian, or use U, V and rank")
         return self
 
 
 def subspaces(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
-    """The subspaces of Jacobians (..., m, n). `tolerance`: the part of the largest singular value below which one counts as zero.
+    """The subspaces of Jacobians (..., m, n). `tolerance`: the part of the largest singular value below which one
+    counts as zero.
 
     >>> found = subspaces([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     >>> int(found.rank), bool(found.singular), int(found.redundancy)

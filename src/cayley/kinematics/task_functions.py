@@ -1,7 +1,8 @@
-"""Jacobians of any functions of the configuration: the functions are written as texts, the compiler differentiates them.
+"""Jacobians of any functions of the configuration: the functions are written as texts, the compiler differentiates
+them.
 
-With joints whose coordinates are more than their velocities (quaternions), dF/dt = (dF/dq) G v with the matrix G of q' = G v.
-Source: Ruggiu 2.3.3; Yamamoto (1.20)-(1.23); spec S2-38, S3-15.
+With joints whose coordinates are more than their velocities (quaternions), dF/dt = (dF/dq) G v with the matrix G of q'
+= G v. Source: Ruggiu 2.3.3; Yamamoto (1.20)-(1.23); spec S2-38, S3-15.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def configuration_rate_map(tree: Tree, q: Any) -> Any:
 
 
 def task_jacobian(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
-    """The Jacobian (..., nv) of `function(q)`, which has any shape and is a text that can be traced: its rate is the Jacobian times v."""
+    """The Jacobian (..., nv) of `function(q)`, which has any shape and is a text that can be traced: its rate is the
+    Jacobian times v.
+    """
     if not any(isinstance(x, Node) for x in np.asarray(q, dtype=object).flat):
         return _on_floats(tree, q, function)
     declared = independent(q)
@@ -43,6 +46,8 @@ def task_jacobian(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
 def _on_floats(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
     q = np.asarray(q, dtype=np.float64)
     if q.shape != (tree.nq,):
-        raise SignatureError(f"one configuration has shape ({tree.nq},), not {q.shape}; for many, make a kernel of this text")
+        raise SignatureError(
+            f"one configuration has shape ({tree.nq},), not {q.shape}; for many, make a kernel of this text")
     shape = (*np.shape(function(q)), tree.nv)
-    return kernel(f"({tree.nq})->({','.join(map(str, shape))})", name="task_jacobian")(lambda x: task_jacobian(tree, x, function))(q)
+    return kernel(f"({tree.nq})->({','.join(map(str, shape))})",
+                  name="task_jacobian")(lambda x: task_jacobian(tree, x, function))(q)

@@ -1,8 +1,9 @@
-"""Velocities as 4 x 4 matrices: T' of a pose, and T' T^-1 = [[hat(w), v_O], [0, 0]] with the velocity v_O of the body point at the origin.
+"""Velocities as 4 x 4 matrices: T' of a pose, and T' T^-1 = [[hat(w), v_O], [0, 0]] with the velocity v_O of the body
+point at the origin.
 
-The pose may be that of any frame in any other, in particular that of a link in the link before it, for which T' T^-1 = [[t' Z, d' z],
-[0, 0]] in Denavit-Hartenberg frames. Seen from another frame a twist matrix becomes T M T^-1, and those of a chain add up.
-Source: Ruggiu (2.46)-(2.55), corrected as in spec E-30.
+The pose may be that of any frame in any other, in particular that of a link in the link before it, for which T' T^-1 =
+[[t' Z, d' z], [0, 0]] in Denavit-Hartenberg frames. Seen from another frame a twist matrix becomes T M T^-1, and those
+of a chain add up. Source: Ruggiu (2.46)-(2.55), corrected as in spec E-30.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def pose_rate(tree: Tree, q: Any, v: Any, frame: str, *, relative_to: str) -> An
 
 def twist_matrix(tree: Tree, q: Any, v: Any, frame: str, *, relative_to: str) -> Any:
     """T' T^-1 (4, 4) of the pose of a frame in another, or in the root ("world"), in the axes of that other."""
-    own, other = branch(tree, q, v, None, frame).end, reference(tree, q, v, None, relative_to).end
+    own = branch(tree, q, v, None, frame).end
+    other = reference(tree, q, v, None, relative_to).end
     return similar_twist_matrix(other.pose.inverse, absolute_twist_matrix(own) - absolute_twist_matrix(other))
 
 
@@ -36,7 +38,10 @@ def absolute_twist_matrix(body: Moving) -> Any:
 
 
 def similar_twist_matrix(pose: Pose, matrix: Any) -> Any:
-    """T M T^-1: the same twist, seen from the frame in which the one it was seen from has the pose T. Ruggiu (2.51)-(2.53)."""
+    """T M T^-1: the same twist, seen from the frame in which the one it was seen from has the pose T.
+
+    Ruggiu (2.51)-(2.53).
+    """
     turned = pose.R @ matrix[:3, :3] @ pose.R.T
     return _matrix(turned, pose.R @ matrix[:3, 3] - turned @ pose.p)
 

@@ -1,9 +1,10 @@
-"""Jacobians all of whose elements have one unit: what singular values, condition numbers and ellipsoids can be taken of.
+"""Jacobians all of whose elements have one unit: what singular values, condition numbers and ellipsoids can be taken
+of.
 
-Rows are metres or radians a second, columns are of revolute or prismatic joints. The elements have one unit if the rows do and the columns
-do; otherwise a singular value adds metres to radians, and its size depends on the unit of length. Such a Jacobian is refused, unless
-a characteristic length L says how many metres are worth a radian: then lengths are divided by L, in the rows and in the columns.
-Source: Ruggiu 2.3.5; spec S2-40, A-09.
+Rows are metres or radians a second, columns are of revolute or prismatic joints. The elements have one unit if the rows
+do and the columns do; otherwise a singular value adds metres to radians, and its size depends on the unit of length.
+Such a Jacobian is refused, unless a characteristic length L says how many metres are worth a radian: then lengths are
+divided by L, in the rows and in the columns. Source: Ruggiu 2.3.5; spec S2-40, A-09.
 """
 
 from __future__ import annotations
@@ -32,23 +33,26 @@ def velocity_units(tree: Tree, frame: str) -> dict[int, str]:
     return units
 
 
-def made_uniform(J: Any, *, rows: Sequence[str], columns: Sequence[str], characteristic_length: float | None = None) -> Any:
+def made_uniform(J: Any, *, rows: Sequence[str], columns: Sequence[str],
+                 characteristic_length: float | None = None) -> Any:
     """Jacobians (..., m, n) with elements of one unit. `rows` and `columns` are "m" or "rad", one for each.
 
     Without a characteristic length [m], `ConventionError` if the units differ; with one, the result has no unit.
 
     >>> made_uniform(np.eye(2), rows=["m", "rad"], columns=["rad", "rad"])
-    Traceback (most recent call last):
-    cayley.errors.ConventionError: the elements of this Jacobian have different units (rows in m and rad, columns for rad)...
+    Traceback (most recent call last): cayley.errors.ConventionError: the elements of this Jacobian have different units
+    (rows in m and rad, columns for rad)...
     """
     for word, units, size in (("row", rows, J.shape[-2]), ("column", columns, J.shape[-1])):
         if len(units) != size or not set(units) <= {"m", "rad"}:
-            raise ConventionError(f'say of each {word} of the Jacobian whether it is "m" or "rad": {size} words, not {list(units)}')
+            raise ConventionError(
+                f'say of each {word} of the Jacobian whether it is "m" or "rad": {size} words, not {list(units)}')
     if characteristic_length is None:
         if len(set(rows)) > 1 or len(set(columns)) > 1:
-            raise ConventionError(f"the elements of this Jacobian have different units (rows in {_words(rows)}, columns for "
-                                  f"{_words(columns)}): no index of it has a meaning. Take positions and orientations apart, or give a "
-                                  "characteristic length: how many metres are worth a radian")
+            raise ConventionError(
+                f"the elements of this Jacobian have different units (rows in {_words(rows)}, columns for "
+                f"{_words(columns)}): no index of it has a meaning. Take positions and orientations apart, or give a "
+                "characteristic length: how many metres are worth a radian")
         return J
     if not 0 < characteristic_length < np.inf:
         raise ConventionError(f"the characteristic length must be positive and finite, not {characteristic_length}")
@@ -59,14 +63,16 @@ def made_uniform(J: Any, *, rows: Sequence[str], columns: Sequence[str], charact
 
 def uniform_jacobian(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
                      characteristic_length: float | None = None) -> Any:
-    """The rows of a frame's Jacobian that a task asks for, by the joints on the way to the frame, with elements of one unit: (m, n).
+    """The rows of a frame's Jacobian that a task asks for, by the joints on the way to the frame, with elements of one
+    unit: (m, n).
 
     `task`: "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes.
     """
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     units = velocity_units(tree, frame)
     J = general_jacobian(tree, q, frame, axes=axes)[chosen][:, list(units)]
-    return made_uniform(J, rows=[ROW_UNITS[k] for k in chosen], columns=list(units.values()), characteristic_length=characteristic_length)
+    return made_uniform(J, rows=[ROW_UNITS[k] for k in chosen], columns=list(units.values()),
+                        characteristic_length=characteristic_length)
 
 
 def _words(units: Sequence[str]) -> str:

@@ -1,10 +1,11 @@
-"""A chain in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of its slide.
+"""A chain in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of
+its slide.
 
     c       tan(angle/2) e of a joint, in its own axes      g   composition of what lies between the root and a joint, as [w : v]
     N(c)    2 (1 + hat(c))/(1 + c.c): angular velocity of a joint by the rate of its c (the 2 restored as in spec E-26)
-Pairs have no redundant trigonometry: positions, attitude and Jacobians are rational in them, and the pairs may come from anywhere, such as
-a table over the readings of the encoders. Each joint must be short of a half-turn; the chain need not be, its attitude is homogeneous.
-Source: Mladenova (1)-(7), (108)-(125), (256)-(259); spec R-25, R-26.
+Pairs have no redundant trigonometry: positions, attitude and Jacobians are rational in them, and the pairs may come
+from anywhere, such as a table over the readings of the encoders. Each joint must be short of a half-turn; the chain
+need not be, its attitude is homogeneous. Source: Mladenova (1)-(7), (108)-(125), (256)-(259); spec R-25, R-26.
 """
 
 from __future__ import annotations
@@ -36,21 +37,30 @@ class JointPairs(NamedTuple):
 
 
 class ChainPose(NamedTuple):
-    """Position (3) [m] and attitude as a homogeneous vector-parameter [w : v] (4) of length one; c' = v/w unless w = 0, a half-turn."""
+    """Position (3) [m] and attitude as a homogeneous vector-parameter [w : v] (4) of length one; c' = v/w unless w = 0,
+    a half-turn.
+    """
 
     position: Any
     attitude: Any
 
 
 def joint_pairs(tree: Tree, q: Any, frame: str) -> JointPairs:
-    """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three. Infinite at half-turns."""
+    """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three.
+
+    Infinite at half-turns.
+    """
     pairs = [_pair(link.motion, q[link.coordinates]) for link in pairs_to(tree, frame)[0]]
     return JointPairs(np.stack([c for c, _ in pairs]), np.stack([t for _, t in pairs]))
 
 
 def chain_pose(tree: Tree, c: Any, t: Any, frame: str) -> ChainPose:
-    """The pose of a frame from the pairs of the joints on the way: p_i+1 = p_i + O(g_i) s_i, g_i = <c_1, ..., c_i>. Mladenova (108)."""
-    poses, g = _frames(tree, c, t, frame), np.array([1.0, 0.0, 0.0, 0.0])
+    """The pose of a frame from the pairs of the joints on the way: p_i+1 = p_i + O(g_i) s_i, g_i = <c_1, ..., c_i>.
+
+    Mladenova (108).
+    """
+    poses = _frames(tree, c, t, frame)
+    g = np.array([1.0, 0.0, 0.0, 0.0])
     links, end = pairs_to(tree, frame)
     for k, link in enumerate(links):
         g = compose_homogeneous(_then(g, link.placement), np.concatenate([[1.0], c[k]]))
@@ -58,11 +68,13 @@ def chain_pose(tree: Tree, c: Any, t: Any, frame: str) -> ChainPose:
 
 
 def vector_parameter_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
-    """J_V = (M_V; N_V), (6, m): the twist of a frame in the root's axes by the rates of the pairs, three columns for each part of a pair
-    that moves, c before t. Mladenova (114)-(121).
+    """J_V = (M_V; N_V), (6, m): the twist of a frame in the root's axes by the rates of the pairs, three columns for
+    each part of a pair that moves, c before t. Mladenova (114)-(121).
     """
-    poses, links = _frames(tree, c, t, frame), pairs_to(tree, frame)[0]
-    before, blocks = HERE, []
+    poses = _frames(tree, c, t, frame)
+    links = pairs_to(tree, frame)[0]
+    before = HERE
+    blocks = []
     for k, link in enumerate(links):
         own = before.then(link.placement).R
         if link.motion.turns:
@@ -75,13 +87,18 @@ def vector_parameter_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
 
 
 def attitude_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
-    """N_CV (3, m): the rate of the chain's own vector-parameter c' by those of the pairs. Infinite at a half-turn. Mladenova (124)."""
+    """N_CV (3, m): the rate of the chain's own vector-parameter c' by those of the pairs.
+
+    Infinite at a half-turn. Mladenova (124).
+    """
     O = _frames(tree, c, t, frame)[-1].R
     return (O.T + np.eye(3)) / (1 + np.trace(O)) @ vector_parameter_jacobian(tree, c, t, frame)[3:]
 
 
 def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
-    """What raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of `attitude_jacobian`."""
+    """What raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of
+    `attitude_jacobian`.
+    """
     n = len(pairs_to(tree, frame)[0])
     composed = kernel(f"({n},3),({n},3)->(4)", name="attitude")(lambda c, t: chain_pose(tree, c, t, frame).attitude)
 
@@ -97,7 +114,8 @@ def pair_rate_map(tree: Tree, q: Any, frame: str) -> Any:
     blocks = []
     for link in pairs_to(tree, frame)[0]:
         own = _pair_rates(link.motion, q[link.coordinates])
-        before, after = np.zeros((len(own), link.columns.start)), np.zeros((len(own), tree.nv - link.columns.stop))
+        before = np.zeros((len(own), link.columns.start))
+        after = np.zeros((len(own), tree.nv - link.columns.stop))
         blocks.append(np.concatenate([before, own, after], axis=1))
     return np.concatenate(blocks)
 
@@ -117,7 +135,8 @@ def _then(g: Any, fixed: Pose) -> Any:
 
 
 def _pair(motion: Motion, q: Any) -> tuple[Any, Any]:
-    none, attitude = np.zeros(3), motion.attitude
+    none = np.zeros(3)
+    attitude = motion.attitude
     if attitude is not None:
         turn = q[attitude.q]
         return turn[1:] / turn[0], none if attitude.position is None else q[attitude.position]
@@ -135,8 +154,11 @@ def _pair_rates(motion: Motion, q: Any) -> Any:
         if attitude.position is None:
             return turned
         slid = matrix_from_quaternion.unchecked(turn)
-        return np.concatenate([np.concatenate([np.zeros((3, 3)), turned], axis=1), np.concatenate([slid, np.zeros((3, 3))], axis=1)])
-    axis, screw = np.asarray(_axis(motion)), motion.screw
+        return np.concatenate([
+            np.concatenate([np.zeros((3, 3)), turned], axis=1),
+            np.concatenate([slid, np.zeros((3, 3))], axis=1)])
+    axis = np.asarray(_axis(motion))
+    screw = motion.screw
     parts = [axis * ((1 + np.tan(q[0] / 2) ** 2) / 2)] if motion.turns else []
     if motion.slides and screw is not None:
         parts.append(axis * screw.slide)

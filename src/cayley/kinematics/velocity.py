@@ -2,11 +2,11 @@
 
     u, w     velocity of an origin, angular velocity         du, dw   their rates: true accelerations, also when they are
     t, s     what a joint adds to w and to u                          resolved in axes that turn
-Three texts give the same numbers. "link": outwards in the axes of the links; the cheapest in the frame's own axes. "running": the forward
-computation, in the root's axes, with the running angular velocity, u = sum (w_i x p_i,i+1 + s_i); the cheapest in those. "sum": joint by
-joint what each does to the point, u = sum (t_i x p_i,n + s_i). Given the joint axes and origins, both sums cost 9n multiplications and
-12n - 6 additions for n revolute joints.
-Source: Ruggiu (2.55), (2.56), 2.3.2; spec S2-35, S2-36.
+Three texts give the same numbers. "link": outwards in the axes of the links; the cheapest in the frame's own axes.
+"running": the forward computation, in the root's axes, with the running angular velocity, u = sum (w_i x p_i,i+1 +
+s_i); the cheapest in those. "sum": joint by joint what each does to the point, u = sum (t_i x p_i,n + s_i). Given the
+joint axes and origins, both sums cost 9n multiplications and 12n - 6 additions for n revolute joints. Source: Ruggiu
+(2.55), (2.56), 2.3.2; spec S2-35, S2-36.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _REST = np.zeros(3)
 
 
 class JointRate(NamedTuple):
-    """What a joint does now: the angular velocity and the velocity of its child's origin that it adds, and that origin; each (3)."""
+    """What a joint does now: the angular velocity and the velocity of its child's origin that it adds, and that origin;
+    each (3).
+    """
 
     turn: Any
     slide: Any
@@ -47,12 +49,13 @@ class Moving(NamedTuple):
         """The same body's motion at another point."""
         r = point - self.pose.p
         wr = np.cross(self.w, r)
-        return self._replace(pose=Pose(self.pose.R, point), u=self.u + wr, du=self.du + np.cross(self.dw, r) + np.cross(self.w, wr))
+        return self._replace(pose=Pose(self.pose.R, point), u=self.u + wr,
+                             du=self.du + np.cross(self.dw, r) + np.cross(self.w, wr))
 
 
 def twist(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any = None, method: Method | None = None) -> Any:
-    """The twist (6) of a frame's body at the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame,
-    for the point of the body that is at that frame's origin now ("world": the root's).
+    """The twist (6) of a frame's body at the frame's origin, or `at` a point: coordinates (3) in the frame, or the name
+    of a frame, for the point of the body that is at that frame's origin now ("world": the root's).
 
     `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
     """
@@ -60,16 +63,19 @@ def twist(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any = None, 
         u, w, _, _ = _in_own_axes(steps_to(tree, q, frame), v, np.zeros(tree.nv))
         return _resolved(tree, q, u + np.cross(w, point_in(tree, q, frame, at)), w, frame, axes)
     end = frame_pose(tree, q, frame)
-    u, w = _VELOCITY[_chosen(method, axes)](joint_rates(tree, q, v, frame), end.p + end.R @ point_in(tree, q, frame, at))
+    u, w = _VELOCITY[_chosen(method, axes)](joint_rates(tree, q, v, frame),
+                                            end.p + end.R @ point_in(tree, q, frame, at))
     turn = axes_in_root(tree, q, axes, end).T
     return np.concatenate([turn @ u, turn @ w])
 
 
-def acceleration(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None, method: Method | None = None) -> Any:
-    """The acceleration (6) of a point of a frame's body and the angular acceleration of the body, at the velocity `v` and with `vd`.
+def acceleration(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None,
+                 method: Method | None = None) -> Any:
+    """The acceleration (6) of a point of a frame's body and the angular acceleration of the body, at the velocity `v`
+    and with `vd`.
 
-    These are true accelerations, resolved in the axes: in the axes of a turning frame they are not the rates of the twist's
-    components. Without gravity. Points and axes as in `twist`.
+    These are true accelerations, resolved in the axes: in the axes of a turning frame they are not the rates of the
+    twist's components. Without gravity. Points and axes as in `twist`.
     """
     if _chosen(method, axes) == "link":
         _, w, du, dw = _in_own_axes(steps_to(tree, q, frame), v, vd)
@@ -78,7 +84,8 @@ def acceleration(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, 
     steps = steps_to(tree, q, frame)
     motions = moving(steps, v, vd)
     end = motions[-1].carried_to(motions[-1].pose.p + motions[-1].pose.R @ point_in(tree, q, frame, at))
-    du, dw = (end.du, end.dw) if _chosen(method, axes) == "running" else _summed_accelerations(steps, motions, v, vd, end)
+    du, dw = (end.du,
+              end.dw) if _chosen(method, axes) == "running" else _summed_accelerations(steps, motions, v, vd, end)
     turn = axes_in_root(tree, q, axes, end.pose).T
     return np.concatenate([turn @ du, turn @ dw])
 
@@ -98,7 +105,8 @@ def point_in(tree: Tree, q: Any, frame: str, at: Any) -> Any:
 
 def joint_rates(tree: Tree, q: Any, v: Any, frame: str) -> list[JointRate]:
     """What each joint on the way to a frame does, in the root's axes."""
-    pose, rates = HERE, []
+    pose = HERE
+    rates = []
     for step in steps_to(tree, q, frame)[:-1]:
         pose = pose.then(step.pose)
         rate = step.subspace @ v[step.columns]
@@ -114,10 +122,13 @@ def velocity_by_sum(joints: Sequence[JointRate], point: Any) -> tuple[Any, Any]:
 
 def velocity_by_running(joints: Sequence[JointRate], point: Any) -> tuple[Any, Any]:
     """The same by the forward computation, Ruggiu 2.3.2."""
-    u, w, here = _REST, _REST, _REST
+    u = _REST
+    w = _REST
+    here = _REST
     for j in joints:
         u = u + np.cross(w, j.origin - here) + j.slide
-        w, here = w + j.turn, j.origin
+        w = w + j.turn
+        here = j.origin
     return u + np.cross(w, point - here), w
 
 
@@ -127,7 +138,8 @@ _VELOCITY = {"sum": velocity_by_sum, "running": velocity_by_running}
 def _chosen(method: str | None, axes: str) -> str:
     """The method that was asked for, or the cheapest in these axes."""
     if method not in (None, "link", *_VELOCITY):
-        raise ConventionError(f"there is no method {method!r} for velocities: the methods are 'link', 'running' and 'sum'")
+        raise ConventionError(
+            f"there is no method {method!r} for velocities: the methods are 'link', 'running' and 'sum'")
     return method or ("link" if axes == "body" else "running")
 
 
@@ -151,8 +163,10 @@ def _after(parent: Moving, step: Step, v: Any, vd: Any) -> Moving:
     return Moving(pose, carried.u + s, parent.w + t, du, parent.dw + np.cross(parent.w, t) + dt)
 
 
-def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], v: Any, vd: Any, end: Moving) -> tuple[Any, Any]:
-    du, dw = _REST, _REST
+def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], v: Any, vd: Any,
+                          end: Moving) -> tuple[Any, Any]:
+    du = _REST
+    dw = _REST
     for step, m in zip(steps, motions, strict=True):
         s, t = np.split(_turned(m.pose.R, step.subspace @ v[step.columns]), 2)
         ds, dt = np.split(_turned(m.pose.R, step.twist_rate(v, vd)), 2)
@@ -173,7 +187,8 @@ def _in_own_axes(steps: Sequence[Step], v: Any, vd: Any) -> tuple[Any, Any, Any,
         before = R.T @ w
         du = R.T @ (du + np.cross(dw, p) + np.cross(w, wp)) + np.cross(2 * before + t, s) + ds
         dw = R.T @ dw + np.cross(before, t) + dt
-        u, w = R.T @ (u + wp) + s, before + t
+        u = R.T @ (u + wp) + s
+        w = before + t
     return u, w, du, dw
 
 
@@ -181,7 +196,8 @@ def _resolved(tree: Tree, q: Any, linear: Any, angular: Any, frame: str, axes: s
     if axes != "body":
         own = frame_pose(tree, q, frame)
         turn = own.R if axes == "world" else axes_in_root(tree, q, axes, own).T @ own.R
-        linear, angular = turn @ linear, turn @ angular
+        linear = turn @ linear
+        angular = turn @ angular
     return np.concatenate([linear, angular])
 
 

@@ -1,8 +1,8 @@
 """Geometric Jacobians: the twist (v; w) of a frame, column by column of the joints' velocities.
 
     v      velocity of the frame's origin relative to the root        w   angular velocity relative to the root
-Which axes the two are written in must be said: `axes="world"` (the root's), `axes="body"` (the frame's own), or the name of a frame.
-Source: equation (K-3) of docs/theory/kinematics.md.
+Which axes the two are written in must be said: `axes="world"` (the root's), `axes="body"` (the frame's own), or the
+name of a frame. Source: equation (K-3) of docs/theory/kinematics.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def jacobian(tree: Tree, q: Any, frame: str, *, axes: str) -> Any:
 
 def poses_on_the_way(tree: Tree, q: Any, body: int) -> list[tuple[int, Pose]]:
     """For each joint from the root to a body, its number and the pose of its child."""
-    pose, found = HERE, []
+    pose = HERE
+    found = []
     for number in tree.path(body):
         pose = pose.then(joint_pose(tree, number, q))
         found.append((number, pose))

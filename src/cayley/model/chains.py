@@ -1,4 +1,6 @@
-"""One chain out of a mechanism: the moving joints from the root to a frame, as they stand at the zero of the coordinates."""
+"""One chain out of a mechanism: the moving joints from the root to a frame, as they stand at the zero of the
+coordinates.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Moving `joints` outwards, the pose of each joint's frame in the root at zero (n, 4, 4), and the pose of the `tip` there (4, 4)."""
+    """Moving `joints` outwards, the pose of each joint's frame in the root at zero (n, 4, 4), and the pose of the `tip`
+    there (4, 4).
+    """
 
     joints: tuple[Joint, ...]
     homes: np.ndarray
@@ -31,13 +35,16 @@ class Chain:
 
 
 def chain_to(tree: Tree, frame: str | None = None) -> Chain:
-    """The chain from the root to a frame; without a name, to the frame "tool" or to the only end that the mechanism has.
+    """The chain from the root to a frame; without a name, to the frame "tool" or to the only end that the mechanism
+    has.
 
     Fixed joints on the way are folded away. A mimic joint or a loop on the way is refused.
     """
     tip = tree.frame(_only_end(tree) if frame is None else frame)
     check_independent(tree, "a description as a chain", tip.name)
-    joints, homes, here = [], [], np.eye(4)
+    joints = []
+    homes = []
+    here = np.eye(4)
     for number in tree.path(tree.body_number(tip.body)):
         joint = tree.joints[number]
         here = here @ np.asarray(joint.placement)
@@ -52,7 +59,9 @@ def chain_to(tree: Tree, frame: str | None = None) -> Chain:
 
 
 def chain_pose(tree: Tree, frame: str, q: Any) -> np.ndarray:
-    """The pose (4, 4) of a frame in the root at one configuration `q` (nq): the plain product, for checks of conversions."""
+    """The pose (4, 4) of a frame in the root at one configuration `q` (nq): the plain product, for checks of
+    conversions.
+    """
     tip = tree.frame(frame)
     here = np.eye(4)
     for number in tree.path(tree.body_number(tip.body)):
@@ -72,12 +81,14 @@ def _only_end(tree: Tree) -> str:
         return "tool"
     ends = [b.name for b in tree.bodies if b.name not in {j.parent for j in tree.joints}]
     if len(ends) != 1:
-        raise ModelError(f"{tree.name} has {len(ends)} ends ({', '.join(ends[:10])}): name the frame that the chain leads to")
+        raise ModelError(
+            f"{tree.name} has {len(ends)} ends ({', '.join(ends[:10])}): name the frame that the chain leads to")
     return ends[0]
 
 
 def pose_of(rotation: Any, position: Any) -> np.ndarray:
     """A pose from its two parts (4, 4)."""
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = rotation, position
+    pose[:3, :3] = rotation
+    pose[:3, 3] = position
     return frozen_pose(pose, "a pose")

@@ -17,12 +17,13 @@ from cayley.model.tree import Tree
 _HALF_RANGES = {"m": 1.0, "rad": np.pi, "": 1.0}  # what is taken where there are no limits: 1 m, half a turn
 
 
-def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *, seed: int | np.random.Generator | None = None) -> np.ndarray:
+def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
+                         seed: int | np.random.Generator | None = None) -> np.ndarray:
     """Configurations (*size, nq), even between the limits of the joints and over all rotations.
 
-    Where a coordinate has no limits it is between -pi and pi if it is an angle, and between -1 and 1 if it is a length [m]; with one
-    limit it is up to a turn or 2 m from it. A joint that follows another does so. As in NumPy, `seed` is a number, a generator that goes
-    on, or None: then every call gives others.
+    Where a coordinate has no limits it is between -pi and pi if it is an angle, and between -1 and 1 if it is a length
+    [m]; with one limit it is up to a turn or 2 m from it. A joint that follows another does so. As in NumPy, `seed` is
+    a number, a generator that goes on, or None: then every call gives others.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm = load_robot("puma560")
@@ -47,13 +48,15 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     except TypeError:
         shape = (-1,)
     if min(shape, default=0) < 0:
-        raise SignatureError(f"the size of random configurations is a number or a tuple of numbers, not {size!r}: the seed, or the "
-                             "generator, is given by name, `random_configuration(1000, seed=0)`")
+        raise SignatureError(
+            f"the size of random configurations is a number or a tuple of numbers, not {size!r}: the seed, or the "
+            "generator, is given by name, `random_configuration(1000, seed=0)`")
     return shape
 
 
 def with_followers(tree: Tree, q: Any) -> np.ndarray:
-    """The configurations (..., nq) with every joint that follows another (`mimic`) where that one takes it, along chains too.
+    """The configurations (..., nq) with every joint that follows another (`mimic`) where that one takes it, along
+    chains too.
 
     Joints that follow keep a coordinate of their own in q, which nothing else ties to the other.
 
@@ -71,7 +74,8 @@ def with_followers(tree: Tree, q: Any) -> np.ndarray:
 
 
 def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: float = 1e-8) -> None:
-    """Raise if `q` (..., nq) is no configuration: wrong shape, not finite, quaternions not of length one, or, with `limits`, outside them.
+    """Raise if `q` (..., nq) is no configuration: wrong shape, not finite, quaternions not of length one, or, with
+    `limits`, outside them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> check_configuration(load_robot("puma560"), [0.0, 0.0, 9.0, 0.0, 0.0, 0.0])
@@ -88,25 +92,34 @@ def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: f
         length = np.linalg.norm(q[..., turn], axis=-1)
         bad = first_failure(np.abs(length - 1) <= tolerance)
         if bad is not None:
-            raise GeometryError(f"the quaternion of joint {joint.name!r} of {tree.name} has the length {np.asarray(length)[bad]:.9g} in "
-                                f"configuration{place(bad)}: `normalized` makes it one")
+            raise GeometryError(
+                f"the quaternion of joint {joint.name!r} of {tree.name} has the length {np.asarray(length)[bad]:.9g} "
+                "in "
+                f"configuration{place(bad)}: `normalized` makes it one")
     for joint, own in zip(tree.joints, tree.q_slices, strict=True) if limits else ():
         for k, low, high in zip(range(own.start, own.stop), joint.limits.lower, joint.limits.upper, strict=True):
             bad = first_failure((q[..., k] >= low - tolerance) & (q[..., k] <= high + tolerance))
             if bad is not None:
-                raise ModelError(f"joint {joint.name!r} of {tree.name} is at {q[bad][k]:.6g} in the configuration{place(bad)}: beyond its "
-                                 f"limits, from {low:.6g} to {high:.6g}")
+                raise ModelError(
+                    f"joint {joint.name!r} of {tree.name} is at {q[bad][k]:.6g} in the configuration{place(bad)}: "
+                    "beyond its "
+                    f"limits, from {low:.6g} to {high:.6g}")
 
 
 def normalized(tree: Tree, q: Any) -> np.ndarray:
-    """The configurations (..., nq) with their quaternions brought to length one; what else there is in them is not touched."""
+    """The configurations (..., nq) with their quaternions brought to length one; what else there is in them is not
+    touched.
+    """
     q = np.array(q, dtype=np.float64)
     if q.shape[-1:] != (tree.nq,):
         raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
     for joint, turn in quaternion_places(tree):
         largest = np.abs(q[..., turn]).max(axis=-1, keepdims=True)
         if not ((largest > 0) & (largest < np.inf)).all():
-            raise GeometryError(f"a quaternion of joint {joint.name!r} of {tree.name} is zero or not finite: it has no direction to keep")
+            raise GeometryError(
+                f"a quaternion of joint {joint.name!r} of {tree.name} is zero or not finite: it has no direction to "
+                "keep"
+            )
         scaled = np.ldexp(q[..., turn], -np.frexp(largest)[1])  # squares of all sizes neither overflow nor vanish
         q[..., turn] = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return q
@@ -122,7 +135,7 @@ def quaternion_places(tree: Tree) -> Iterator[tuple[Joint, slice]]:
 
 def _ranges(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     half = np.array([_HALF_RANGES[unit] for joint in tree.joints for unit in joint.motion.coordinate_units])
-    low, high = tree.lower, tree.upper
+    low = tree.lower
+    high = tree.upper
     center = np.where(np.isfinite(low), low + half, np.where(np.isfinite(high), high - half, 0.0))
     return np.where(np.isfinite(low), low, center - half), np.where(np.isfinite(high), high, center + half)
-

@@ -1,8 +1,10 @@
-"""What ties the joints of a tree together, loops and mimic joints, and the one gate before algorithms that take joints as independent.
+"""What ties the joints of a tree together, loops and mimic joints, and the one gate before algorithms that take joints
+as independent.
 
-The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists, Jacobians, energies
-and momenta are functions of them, whatever ties them together. What moves joints one by one, or balances the forces of each, is for
-independent joints: it calls `check_independent`, which refuses the mechanism and names what would be left out.
+The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists,
+Jacobians, energies and momenta are functions of them, whatever ties them together. What moves joints one by one, or
+balances the forces of each, is for independent joints: it calls `check_independent`, which refuses the mechanism and
+names what would be left out.
 """
 
 from __future__ import annotations
@@ -41,20 +43,22 @@ def mimic_joints(tree: Tree) -> Iterator[Constraint]:
 
 
 def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False) -> None:
-    """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore that.
+    """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore
+    that.
 
     With `mimics_kept` the caller moves mimic joints with those that they mimic, and only loops are refused.
 
     >>> from cayley.model.catalogue import load_robot
     >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")
     >>> check_independent(load_robot("panda_hand"), "the dynamics")
-    Traceback (most recent call last):
-    cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand as independent, but joint ... mimics ...
+    Traceback (most recent call last): cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand
+    as independent, but joint ... mimics ...
     """
     way = None if frame is None else set(tree.path(tree.body_number(tree.frame(frame).body)))
     ties = [*loop_closures(tree), *(() if mimics_kept else mimic_joints(tree))]
     found = [tie.words for tie in ties if way is None or not way.isdisjoint(tie.joints)]
     if found:
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
-        raise UnsupportedError(f"{what} would take the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. "
-                               "`spanning_tree()` is the mechanism without these constraints, if that is what is meant")
+        raise UnsupportedError(
+            f"{what} would take the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. "
+            "`spanning_tree()` is the mechanism without these constraints, if that is what is meant")

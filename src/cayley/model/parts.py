@@ -47,13 +47,16 @@ class Immutable:
 def _check_finite(part: Any, what: str) -> None:
     for name, value in vars(part).items():
         if isinstance(value, (int, float)) and not -LARGEST <= value <= LARGEST:
-            raise ModelError(f"the {name} of a {what} is {shown(value)}: it must be a finite number that is not absurdly large")
+            raise ModelError(
+                f"the {name} of a {what} is {shown(value)}: it must be a finite number that is not absurdly large")
 
 
 def _check_motion(motion: object, whose: str) -> None:
     if not isinstance(motion, Motion):
         named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
-        raise ModelError(f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()")
+        raise ModelError(
+            f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()"
+        )
     if type(motion) not in KINDS.values():
         check_contract(motion)
 
@@ -62,7 +65,10 @@ def frozen_pose(pose: Any, what: str) -> np.ndarray:
     array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
     defect = float(pose_defect(array))
     if not defect <= tolerance_of(pose):
-        raise ModelError(f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the last row 0 0 0 1")
+        raise ModelError(
+            f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the last row 0 0 "
+            "0 1"
+        )
     return _exact(array)
 
 
@@ -81,12 +87,15 @@ class Body(Immutable):
     name: str
     mass: float | None = None  # [kg]
     center: np.ndarray = field(default_factory=lambda: np.zeros(3))  # of mass, in the body's frame [m], (3,)
-    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # about the center, in the body's axes [kg m^2], (3, 3)
+    # about the center, in the body's axes [kg m^2], (3, 3)
+    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self) -> None:
         if self.mass is not None and not (isinstance(self.mass, Real) and 0.0 <= self.mass <= LARGEST):
-            raise ModelError(f"body {self.name!r} has the mass {shown(self.mass)}: a mass is a finite number that is not negative, and not "
-                             "absurdly large")
+            raise ModelError(
+                f"body {self.name!r} has the mass {shown(self.mass)}: a mass is a finite number that is not negative, "
+                "and not "
+                "absurdly large")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
         if np.abs(inertia - inertia.T).max() > tolerance_of(inertia) * np.abs(inertia).max():
@@ -106,8 +115,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Friction:
-    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]; at rest any force up to coulomb, against the
-    motion that would begin."""
+    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]; at rest any force up to coulomb, against
+    the motion that would begin."""
 
     viscous: float = 0.0
     coulomb: float = 0.0
@@ -118,7 +127,8 @@ class Friction:
 
 @dataclass(frozen=True)
 class Rotor:
-    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint (gear ratio).
+    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint
+    (gear ratio).
 
     The joint feels the armature, or reflected inertia, inertia * gear^2.
     """
@@ -175,9 +185,11 @@ class Joint(Immutable):
         said = {key: getattr(self.limits, key) or (default,) * size for key, (size, default) in sizes.items()}
         for key, (size, _) in sizes.items():
             if len(said[key]) != size:
-                raise ModelError(f"joint {self.name!r} is {self.motion.word} and needs {size} {key} limits, not {len(said[key])}")
+                raise ModelError(
+                    f"joint {self.name!r} is {self.motion.word} and needs {size} {key} limits, not {len(said[key])}")
         if np.isnan([*said["velocity"], *said["effort"]]).any():
-            raise ModelError(f"a velocity or effort limit of joint {self.name!r} is not a number; leave it out where there is none")
+            raise ModelError(
+                f"a velocity or effort limit of joint {self.name!r} is not a number; leave it out where there is none")
         for low, high in zip(said["lower"], said["upper"], strict=True):
             if not low <= high:
                 raise ModelError(f"the limits of joint {self.name!r} are crossed: lower {low}, upper {high}")

@@ -22,8 +22,11 @@ from cayley.model.tree import Tree
 from cayley.wording import printable
 
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
-                "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}  # revolute, prismatic
-SMALLEST_MASS, LARGEST_MASS = 1e-4, 1e4  # [kg], of a part of a robot
+                # revolute, prismatic
+                "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}
+# [kg], of a part of a robot
+SMALLEST_MASS = 1e-4
+LARGEST_MASS = 1e4
 LARGEST_GYRATION = 10.0  # [m]
 
 _ROUNDED = 0.01  # [rad], of numbers with two or three figures
@@ -55,7 +58,8 @@ class Table:
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
-        lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in (self.columns, *self.rows))
+        lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True))
+                 for row in (self.columns, *self.rows))
         return "\n".join([self.title, *(f"  {line.rstrip()}" for line in lines)])
 
     def __repr__(self) -> str:
@@ -107,13 +111,15 @@ class Report:
         return f"<p>{escape(self.heading)}</p>{''.join(table._repr_html_() for table in self.tables)}<ul>{warnings}</ul>"
 
     def __rich__(self) -> Group:
-        warnings = [Text(f"! {finding}", style="yellow") for finding in self.warnings] or [Text("no warnings", style="green")]
+        warnings = [Text(f"! {finding}", style="yellow")
+                    for finding in self.warnings] or [Text("no warnings", style="green")]
         return Group(Text(self.heading, style="bold"), *self.tables, *warnings)
 
 
 def report(tree: Tree, mobility: int | str | None = None) -> Report:
-    """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses that are missing,
-    very small or very large, limits that are missing or seem to be degrees, mimic joints, frames that add nothing.
+    """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses
+    that are missing, very small or very large, limits that are missing or seem to be degrees, mimic joints, frames that
+    add nothing.
 
     The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none.
 
@@ -140,13 +146,17 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
     if isinstance(mobility, int):
         sizes += f", mobility {mobility}"
     heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
-    open_loops = [Finding("loops open", tuple(loop.name for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
+    open_loops = [Finding("loops open", tuple(loop.name
+                                              for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
     findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), tuple(findings))
 
 
 def rigid_groups(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the bodies that move as one, group by group: what fixed joints hold together. The root's group is the first."""
+    """The numbers of the bodies that move as one, group by group: what fixed joints hold together.
+
+    The root's group is the first.
+    """
     group_of = [0]
     groups: list[list[int]] = [[0]]
     for child, (joint, parent) in enumerate(zip(tree.joints, tree.parents, strict=True), start=1):
@@ -160,19 +170,22 @@ def rigid_groups(tree: Tree) -> tuple[tuple[int, ...], ...]:
 def check_has_masses(tree: Tree) -> None:
     """Raise `ModelError` that names the moving bodies whose mass is unknown.
 
-    A body without mass that is held fast by one whose mass is known is a mere frame, as `<link name="tool0"/>` of URDF, and counts as
-    massless; so does all that is fixed to the root, which does not move. A mass that is given as 0 is known.
+    A body without mass that is held fast by one whose mass is known is a mere frame, as `<link name="tool0"/>` of URDF,
+    and counts as massless; so does all that is fixed to the root, which does not move. A mass that is given as 0 is
+    known.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> check_has_masses(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())]))
-    Traceback (most recent call last):
-    cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by 'pivot'), which is unknown: give the mass, ...
+    Traceback (most recent call last): cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by
+    'pivot'), which is unknown: give the mass, ...
     """
     unknown = unknown_masses(tree)
     if unknown:
         bodies = ", ".join(f"{tree.bodies[k].name!r} (moved by {tree.joints[k - 1].name!r})" for k in unknown)
-        raise ModelError(f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and the "
-                         "inertia of each (<inertial> in URDF), or say that they have none: `with_missing_masses(0.0)`")
+        raise ModelError(
+            f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and "
+            "the "
+            "inertia of each (<inertial> in URDF), or say that they have none: `with_missing_masses(0.0)`")
 
 
 def unknown_masses(tree: Tree) -> list[int]:
@@ -196,22 +209,29 @@ def _mass_words(body: Body) -> tuple[str, str, str]:
 
 def _joints(tree: Tree) -> Table:
     found = {unit for _, unit in velocity_labels(tree)}
-    units = [" or ".join(word for word, kind in zip(words, ("rad", "m"), strict=True) if kind in found) for words in _JOINT_UNITS.values()]
+    units = [
+        " or ".join(word for word, kind in zip(words, ("rad", "m"), strict=True) if kind in found)
+        for words in _JOINT_UNITS.values()]
     columns = ("", "name", "kind", "parent -> child", "axis", "q",
-               *(f"{word} [{unit}]" if unit else word for word, unit in zip(_JOINT_UNITS, units, strict=True)), "mimics")
-    rows = tuple(_joint_row(k, joint, place) for k, (joint, place) in enumerate(zip(tree.joints, tree.q_slices, strict=True)))
+               *(f"{word} [{unit}]" if unit else word
+                 for word, unit in zip(_JOINT_UNITS, units, strict=True)), "mimics")
+    rows = tuple(
+        _joint_row(k, joint, place) for k, (joint, place) in enumerate(zip(tree.joints, tree.q_slices, strict=True)))
     return Table("Joints", columns, rows)
 
 
 def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
-    limits, last = joint.limits, place.stop - 1
+    limits = joint.limits
+    last = place.stop - 1
     where = "" if joint.motion.nq == 0 else str(last) if joint.motion.nq == 1 else f"{place.start}..{last}"
-    moving = [f"{x:.4g}" if joint.motion.nv else "" for x in (joint.friction.viscous, joint.friction.coulomb, joint.rotor.reflected)]
+    moving = [
+        f"{x:.4g}" if joint.motion.nv else ""
+        for x in (joint.friction.viscous, joint.friction.coulomb, joint.rotor.reflected)]
     follows = "" if joint.mimic is None else f"{joint.mimic.multiplier:.6g} {joint.mimic.joint} {joint.mimic.offset:+.6g}"
     bounds = [_words(bound) if np.isfinite(bound).any() or len(bound) == 1 else ""
               for bound in (limits.lower, limits.upper, limits.velocity, limits.effort)]
-    return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}", _words(joint.motion.keys.get("axis", ())),
-            where, *bounds, *moving, follows)
+    return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}",
+            _words(joint.motion.keys.get("axis", ())), where, *bounds, *moving, follows)
 
 
 def _frames(tree: Tree) -> Table:
@@ -220,7 +240,8 @@ def _frames(tree: Tree) -> Table:
 
 
 def _loops(tree: Tree) -> Table:
-    return Table("Loops", ("name", "kind", "between"), tuple((x.name, x.motion.word, f"{x.first}, {x.second}") for x in tree.loops))
+    return Table("Loops", ("name", "kind", "between"),
+                 tuple((x.name, x.motion.word, f"{x.first}, {x.second}") for x in tree.loops))
 
 
 def _counted(parts: Sequence[Any], one: str, many: str) -> str:
@@ -243,16 +264,21 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     for joint in tree.joints:
         if _in_degrees(joint):
             ends = " to ".join(f"{x:g}" for x in (*joint.limits.lower, *joint.limits.upper))
-            yield Finding("limits in degrees", (joint.name,), f"joint {joint.name!r} is revolute and turns from {ends} rad: if these are "
-                                                              "degrees, write radians")
+            yield Finding(
+                "limits in degrees", (joint.name,),
+                f"joint {joint.name!r} is revolute and turns from {ends} rad: if these are "
+                "degrees, write radians")
     yield from _grouped("cannot move", [j.name for j in tree.joints if _motionless(j)],
                         "joint {} cannot move: its limits are equal", "joints {} cannot move: their limits are equal")
-    yield from _grouped("limits doubtful", [j.name for j in tree.joints if min([*j.limits.velocity, *j.limits.effort, 1.0]) <= 0],
+    yield from _grouped("limits doubtful",
+                        [j.name for j in tree.joints if min([*j.limits.velocity, *j.limits.effort, 1.0]) <= 0],
                         "joint {} has a velocity or effort limit that is not positive",
                         "joints {} have velocity or effort limits that are not positive")
-    yield from _grouped("friction negative", [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
+    yield from _grouped("friction negative",
+                        [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
                         "joint {} has a negative friction", "joints {} have a negative friction")
-    yield from _grouped("loops", [loop.name for loop in tree.loops], "loop {} is closed: what is for independent joints refuses it",
+    yield from _grouped("loops", [loop.name for loop in tree.loops],
+                        "loop {} is closed: what is for independent joints refuses it",
                         "loops {} are closed: what is for independent joints refuses them")
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
@@ -264,7 +290,8 @@ def _grouped(about: str, names: Sequence[str], one: str, many: str) -> Iterator[
 
 
 def _mass_findings(tree: Tree) -> Iterator[Finding]:
-    groups, bodies = rigid_groups(tree), tree.bodies
+    groups = rigid_groups(tree)
+    bodies = tree.bodies
     yield from _grouped("mass missing", [bodies[k].name for k in unknown_masses(tree)],
                         "the mass of {} is missing: dynamics will refuse the mechanism",
                         "the masses of {} are missing: dynamics will refuse the mechanism")
@@ -291,7 +318,8 @@ def _body_findings(body: Body) -> Iterator[Finding]:
             yield found("inertia not physical", "there is no mass, but an inertia")
         return
     if not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
-        yield found("mass doubtful", f"the mass is very {'small' if body.mass < SMALLEST_MASS else 'large'}: {body.mass:.3g} kg")
+        yield found("mass doubtful",
+                    f"the mass is very {'small' if body.mass < SMALLEST_MASS else 'large'}: {body.mass:.3g} kg")
     with np.errstate(over="ignore"):  # of a mass that is next to nothing
         gyration = float(np.sqrt(max(verdict.principal_moments[2], 0.0) / body.mass))
     if gyration > LARGEST_GYRATION:
@@ -309,7 +337,9 @@ def _unlimited(joint: Joint) -> bool:
 
 
 def _in_degrees(joint: Joint) -> bool:
-    """Limits beyond two turns, or beyond one and whole numbers: 90 and 180 are degrees, while 6.98 (400 degrees) is a wrist."""
+    """Limits beyond two turns, or beyond one and whole numbers: 90 and 180 are degrees, while 6.98 (400 degrees) is a
+    wrist.
+    """
     ends = [abs(x) for x in (*joint.limits.lower, *joint.limits.upper) if np.isfinite(x)]
     turns = joint.motion.wraps == (True,) and not joint.motion.endless
     return turns and any(x > 4 * np.pi + _ROUNDED or (x > 2 * np.pi + _ROUNDED and x == round(x)) for x in ends)
@@ -321,10 +351,11 @@ def _motionless(joint: Joint) -> bool:
 
 def _mimic_findings(tree: Tree) -> Iterator[Finding]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
-    yield from _grouped("mimic", list(followers), "joint {} mimics another joint and has a coordinate of its own, which "
-                        "`with_followers(q)` puts where the other takes it; what is for independent joints refuses it",
-                        "joints {} mimic other joints and have coordinates of their own, which `with_followers(q)` puts "
-                        "where the others take them; what is for independent joints refuses them")
+    yield from _grouped(
+        "mimic", list(followers), "joint {} mimics another joint and has a coordinate of its own, which "
+        "`with_followers(q)` puts where the other takes it; what is for independent joints refuses it",
+        "joints {} mimic other joints and have coordinates of their own, which `with_followers(q)` puts "
+        "where the others take them; what is for independent joints refuses them")
     chained = [name for name, mimic in followers.items() if mimic.joint in followers]
     yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",
                         "joints {} follow joints that themselves follow others")
@@ -334,13 +365,17 @@ def _frame_findings(tree: Tree) -> Iterator[Finding]:
     used = {name for loop in tree.loops for name in (loop.first, loop.second)}
     names = {body.name for body in tree.bodies}
     yield from _grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
-                        "frame {} has the name of a body, which is hidden by it", "frames {} have names of bodies, which they hide")
+                        "frame {} has the name of a body, which is hidden by it",
+                        "frames {} have names of bodies, which they hide")
     own = {"world": "the root", "body": "the frame itself"}
     for name in sorted(own.keys() & {*(b.name for b in tree.bodies[1:]), *(f.name for f in tree.frames)}, reverse=True):
-        yield Finding("name of axes", (name,), f"there is a frame {name!r}: it cannot be named as axes, since axes={name!r} are those of "
-                                               f"{own[name]}")
+        yield Finding(
+            "name of axes", (name,),
+            f"there is a frame {name!r}: it cannot be named as axes, since axes={name!r} are those of "
+            f"{own[name]}")
     yield from _grouped("frame unused", [f.name for f in tree.frames if f.name not in used and _at_origin(f)],
-                        "frame {} is unused: it is the frame of its body", "frames {} are unused: they are the frames of their bodies")
+                        "frame {} is unused: it is the frame of its body",
+                        "frames {} are unused: they are the frames of their bodies")
 
 
 def _at_origin(frame: Frame) -> bool:

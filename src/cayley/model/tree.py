@@ -1,7 +1,7 @@
 """A mechanism as data: an immutable tree of bodies and joints, in an order in which parents come first.
 
-Bodies are numbered by that order; body 0 is the root, and body k + 1 is the child of joint k. The configuration `q` strings the
-coordinates of the joints together in that order, the velocity `v` their velocities.
+Bodies are numbered by that order; body 0 is the root, and body k + 1 is the child of joint k. The configuration `q`
+strings the coordinates of the joints together in that order, the velocity `v` their velocities.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 class Follower(NamedTuple):
-    """What a joint follows: its coordinate is multiplier q + offset, with q that of the joint `leader`, which follows none."""
+    """What a joint follows: its coordinate is multiplier q + offset, with q that of the joint `leader`, which follows
+    none.
+    """
 
     leader: int
     multiplier: float
@@ -40,15 +42,16 @@ class Tree(Immutable):
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
     frames: tuple[Frame, ...] = ()
-    gravity: np.ndarray = field(default_factory=lambda: np.array(GRAVITY))  # acceleration of free fall in the root's frame [m/s^2]
+    # acceleration of free fall in the root's frame [m/s^2]
+    gravity: np.ndarray = field(default_factory=lambda: np.array(GRAVITY))
     loops: tuple[Loop, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "rotors", "friction"
 
     @classmethod
-    def of(cls, name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (), gravity: Any = GRAVITY,
-           loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Any:
+    def of(cls, name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
+           gravity: Any = GRAVITY, loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Any:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -60,15 +63,18 @@ class Tree(Immutable):
         source    where the model comes from
         notes     sentences for the report
 
-        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_friction`, `with_gravity`, `with_frame` and
-        `with_payload` keep all else.
+        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_friction`, `with_gravity`,
+        `with_frame` and `with_payload` keep all else.
 
         >>> from cayley.model.joint_kinds import Prismatic
         >>> rail = Tree.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
         >>> rail
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
-        bodies, joints, frames, loops = tuple(bodies), tuple(joints), tuple(frames), tuple(loops)
+        bodies = tuple(bodies)
+        joints = tuple(joints)
+        frames = tuple(frames)
+        loops = tuple(loops)
         _check_name(name, "a mechanism has")
         _check_names(name, bodies, joints, frames, loops)
         by_name = {b.name: b for b in bodies}
@@ -111,7 +117,8 @@ class Tree(Immutable):
                 number = self._joint_numbers[mimic.joint]
             leader, multiplier, offset = found.get(number, Follower(number, 1.0, 0.0))
             for follower, mimic in reversed(chain):
-                multiplier, offset = mimic.multiplier * multiplier, mimic.multiplier * offset + mimic.offset
+                multiplier = mimic.multiplier * multiplier
+                offset = mimic.multiplier * offset + mimic.offset
                 found[follower] = Follower(leader, multiplier, offset)
         return dict(sorted(found.items()))
 
@@ -185,8 +192,8 @@ class Tree(Immutable):
 
     @property
     def neutral(self) -> np.ndarray:
-        """The configuration in which every joint is at its zero, whatever its limits: where those exclude zero, as in joint 4 of the
-        panda, it is not one that the robot can take, and `check_configuration` says so."""
+        """The configuration in which every joint is at its zero, whatever its limits: where those exclude zero, as in
+        joint 4 of the panda, it is not one that the robot can take, and `check_configuration` says so."""
         return np.concatenate([j.motion.neutral for j in self.joints] or [np.zeros(0)])
 
     @property
@@ -212,7 +219,9 @@ class Tree(Immutable):
         return replace(self, frames=(*self.frames, Frame(name, body, pose)))
 
     def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Any:
-        """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the frame's axes."""
+        """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
+        frame's axes.
+        """
         held = self.frame(frame)
         number = 1 + sum(body.name.startswith("payload") for body in self.bodies)
         body = Body(f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
@@ -220,7 +229,8 @@ class Tree(Immutable):
         return self._of_parts([*self.bodies, body], [*self.joints, joint])
 
     def with_joints(self, *joints: Joint) -> Self:
-        """The same mechanism with these joints in the places of those of their names: other limits, friction, armature, another kind.
+        """The same mechanism with these joints in the places of those of their names: other limits, friction, armature,
+        another kind.
 
         >>> from cayley.model.catalogue import load_robot
         >>> from cayley.model.parts import Rotor
@@ -236,7 +246,8 @@ class Tree(Immutable):
         return self._of_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
 
     def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Self:
-        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it `including("friction")`.
+        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it
+        `including("friction")`.
 
         >>> from cayley.model.catalogue import load_robot
         >>> load_robot("planar2r").with_friction("joint2", viscous=0.2).joints[1].friction
@@ -247,8 +258,8 @@ class Tree(Immutable):
 
     def _of_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Self:
         """All else as it is."""
-        return type(self).of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops, source=self.source,
-                             notes=self.notes).including(*self.included)
+        return type(self).of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops,
+                             source=self.source, notes=self.notes).including(*self.included)
 
     def spanning_tree(self) -> Self:
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
@@ -313,15 +324,22 @@ def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], fra
 
 
 def _check_followers(name: str, joints: dict[str, Joint]) -> None:
-    """Raise if a joint follows what it cannot: one that does not exist, several coordinates, or, by way of others, itself."""
+    """Raise if a joint follows what it cannot: one that does not exist, several coordinates, or, by way of others,
+    itself.
+    """
     follows = {joint.name: joint.mimic.joint for joint in joints.values() if joint.mimic is not None}
     for follower, followed in follows.items():
         if followed not in joints:
-            raise ModelError(f"joint {follower!r} of {name} follows {shown(followed)}, which does not exist{_nearest(followed, joints)}")
+            raise ModelError(
+                f"joint {follower!r} of {name} follows {shown(followed)}, which does not "
+                f"exist{_nearest(followed, joints)}"
+            )
         for one in (joints[follower], joints[followed]):
             if one.motion.nq != 1:
-                raise ModelError(f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is {one.motion.word}: only joints "
-                                 "of one coordinate follow each other")
+                raise ModelError(
+                    f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is {one.motion.word}: only "
+                    "joints "
+                    "of one coordinate follow each other")
     done: set[str] = set()
     for at in follows:
         seen: dict[str, None] = {}
@@ -352,8 +370,10 @@ def _sorted_joints(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) 
                 raise ModelError(f"joint {joint.name!r} of {name} names the body {end!r}, which does not exist"
                                  f"{_nearest(end, bodies)}")
         if joint.child in owner:
-            raise ModelError(f"body {joint.child!r} of {name} is the child of two joints, {owner[joint.child].name!r} and {joint.name!r}: "
-                             "a tree has one; describe the second as a loop")
+            raise ModelError(
+                f"body {joint.child!r} of {name} is the child of two joints, {owner[joint.child].name!r} and "
+                f"{joint.name!r}: "
+                "a tree has one; describe the second as a loop")
         owner[joint.child] = joint
         children.setdefault(joint.parent, []).append(joint)
     ordered: list[Joint] = []
@@ -366,5 +386,6 @@ def _sorted_joints(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) 
     if len(ordered) != len(joints):
         reached = {j.name for j in ordered}
         left = [j.name for j in joints if j.name not in reached]
-        raise ModelError(f"{name} is not a tree: joints {', '.join(left[:10])} form a ring that the root does not reach")
+        raise ModelError(
+            f"{name} is not a tree: joints {', '.join(left[:10])} form a ring that the root does not reach")
     return tuple(ordered)

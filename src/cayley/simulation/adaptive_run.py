@@ -1,8 +1,8 @@
 """A simulation on its way: segments between events, each followed by one of SciPy's solvers, step by step.
 
 The steps are taken here, and not by `solve_ivp`, because what was found must be kept when a step fails. The solver's
-state is y = (q, v, work, impulse): the impulse (nv) of what holds joints at rest is integrated too, so that the steps are
-short enough to see when these forces reach their bounds, though nothing moves.
+state is y = (q, v, work, impulse): the impulse (nv) of what holds joints at rest is integrated too, so that the steps
+are short enough to see when these forces reach their bounds, though nothing moves.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class Run:
     happened: list[Occurrence] = field(default_factory=list)
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        self.t, self._next, self._counted = t, 0, 0
+        self.t = t
+        self._next = 0
+        self._counted = 0
         self.y = self._joined(q, v, 0.0)
         self._released: dict[int, float] = {}
         self._at_zero: list[Event] = []
@@ -63,8 +65,10 @@ class Run:
         self.kept.append((t, self.y)) if self.instants is None else self._keep_until(t, lambda _: self.y)
 
     def go(self, bar: PatientBar) -> None:
-        self._bar, self._began = bar, self.t
-        here, turns = self.t, 0
+        self._bar = bar
+        self._began = self.t
+        here = self.t
+        turns = 0
         while not self.status:
             if self.t >= self.end:
                 self._finish("finished", f"the end, t = {self.end:.6g}, was reached")
@@ -123,7 +127,8 @@ class Run:
             self._advance(solver.t, solver.y, dense)
             before = looks[-1]
             if self.max_evaluations is not None and self.evaluations > self.max_evaluations:
-                return self._finish("budget", f"{self.evaluations} evaluations of the state equation were spent at t = {self.t:.6g}")
+                return self._finish(
+                    "budget", f"{self.evaluations} evaluations of the state equation were spent at t = {self.t:.6g}")
         return None
 
     def _happens(self, watched: list[Any], times: np.ndarray, looks: np.ndarray, dense: Any) -> bool:
@@ -184,8 +189,10 @@ class Run:
     def _look_for_storm(self, name: str) -> None:
         between = np.diff([o.t for o in self.happened if o.name == name][-4:])
         if len(between) == 3 and between[2] < between[1] < between[0] and between[2] < _SHORT * max(1.0, abs(self.t)):
-            self._finish("event storm", f"event {name!r} has its effect ever faster at t = {self.t:.9g}: let the effect put an end to it, "
-                                        "or use the limits of joints, which rest in the end")
+            self._finish(
+                "event storm",
+                f"event {name!r} has its effect ever faster at t = {self.t:.9g}: let the effect put an end to it, "
+                "or use the limits of joints, which rest in the end")
 
     def _effect(self, event: Event, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         try:
@@ -194,7 +201,8 @@ class Run:
             raise SignatureError(f"the effect of event {event.name!r} must return (q, qd): {error}") from error
         check_configuration(self.tree, q, limits=False)
         if v.shape != (self.tree.nv,):
-            raise SignatureError(f"the effect of event {event.name!r} returned qd of the shape {v.shape}, not ({self.tree.nv},)")
+            raise SignatureError(
+                f"the effect of event {event.name!r} returned qd of the shape {v.shape}, not ({self.tree.nv},)")
         return q, v
 
     # What is watched
@@ -229,7 +237,8 @@ class Run:
     def _free(self, t: float, y: np.ndarray) -> np.ndarray:
         """The slope of (q, v, work) without what holds joints at rest."""
         self.evaluations += 1
-        q, v = y[:self.tree.nq].copy(), y[self._velocities].copy()
+        q = y[:self.tree.nq].copy()
+        v = y[self._velocities].copy()
         if not np.isfinite(y).all():
             return np.full(self._work + 1, np.nan)
         return self.forces(t, q, v, normalized(self.tree, q) if self._turns else q, self.rest.friction)
@@ -238,7 +247,8 @@ class Run:
         return self._free(self.t, self._joined(q, v, 0.0))[self._velocities]
 
     def _slope(self, t: float, y: np.ndarray) -> np.ndarray:
-        slope, reaction = self._free(t, y), np.zeros(len(y) - self._work - 1)
+        slope = self._free(t, y)
+        reaction = np.zeros(len(y) - self._work - 1)
         if self.rest.held.any() and np.isfinite(slope).all():
             slope[self._velocities], reaction = self.rest.resolved(self._parts(y)[0], slope[self._velocities])
         return np.concatenate([slope, reaction])
@@ -277,13 +287,16 @@ class Run:
         self.happened.append(Occurrence(self.t if t is None else t, name, action))
         self._counted += action not in FRICTION_WORDS
         if self._counted > self.max_events:
-            self._finish("event storm", f"more than {self.max_events} events until t = {self.t:.9g}, the last of them {name!r}: they "
-                                        "follow each other ever faster, or max_events is too small")
+            self._finish(
+                "event storm",
+                f"more than {self.max_events} events until t = {self.t:.9g}, the last of them {name!r}: they "
+                "follow each other ever faster, or max_events is too small")
 
     # The end
 
     def _finish(self, status: str, message: str) -> None:
-        self.status, self.message = self.status or status, self.message or message
+        self.status = self.status or status
+        self.message = self.message or message
 
     def _diagnose(self, said: str) -> None:
         q, _ = self._parts(self.y)
@@ -291,11 +304,14 @@ class Run:
         if reason is not None:
             return self._finish("singular", f"{reason} (at t = {self.t:.9g})")
         if np.isfinite(self._slope(self.t, self.y)).all() and "finite" not in said and np.isfinite(self._ahead()).all():
-            return self._finish("step too small", f"the tolerances cannot be met at t = {self.t:.9g}: {said} Forces may jump or grow "
-                                                  "without bound there")
-        culprit = "" if np.isfinite(self.forces.tau(self.t, *self._parts(self.y))).all() else ", because of the joint forces"
-        return self._finish("not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the accelerations are not "
-                                          f"finite{culprit}")
+            return self._finish(
+                "step too small", f"the tolerances cannot be met at t = {self.t:.9g}: {said} Forces may jump or grow "
+                "without bound there")
+        culprit = "" if np.isfinite(self.forces.tau(self.t, *self._parts(
+            self.y))).all() else ", because of the joint forces"
+        return self._finish(
+            "not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the accelerations are not "
+            f"finite{culprit}")
 
     def _ahead(self) -> np.ndarray:
         """The slope a little later: where a function of time has left the numbers."""
@@ -306,8 +322,10 @@ class Run:
         nq = self.tree.nq
         if not self.kept or (self.status != "finished" and self.kept[-1][0] < self.t):
             self.kept.append((self.t, self.y))
-        t, y = np.array([t for t, _ in self.kept]), np.array([y for _, y in self.kept])
-        q, qd = y[:, :nq], y[:, self._velocities]
+        t = np.array([t for t, _ in self.kept])
+        y = np.array([y for _, y in self.kept])
+        q = y[:, :nq]
+        qd = y[:, self._velocities]
         return Trajectory.of(self.tree, t, q, qd, self.forces.along(t, q, qd), y[:, self._work], status=self.status,
                              message=self.message, happened=tuple(self.happened), facts=facts,
                              dense=self._dense() if self.pieces else None)

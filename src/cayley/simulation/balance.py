@@ -9,15 +9,22 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.rigid_links.drives import rotor_inertias
-from cayley.dynamics.rigid_links.energies import center_of_mass, centroidal_momentum, kinetic_energy, momentum, potential_energy, total_mass
+from cayley.dynamics.rigid_links.energies import (
+    center_of_mass,
+    centroidal_momentum,
+    kinetic_energy,
+    momentum,
+    potential_energy,
+    total_mass,
+)
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
 
 
 class Balance(NamedTuple):
-    """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre of mass in the
-    root's axes [kg m/s, kg m^2/s]."""
+    """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre
+    of mass in the root's axes [kg m/s, kg m^2/s]."""
 
     kinetic: np.ndarray
     potential: np.ndarray
@@ -26,8 +33,12 @@ class Balance(NamedTuple):
 
 @lru_cache(maxsize=16)
 def balance_kernel(tree: Tree) -> Kernel:
-    """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum. The energy of included rotors counts."""
-    links, rotors = links_of(tree), rotor_inertias(tree)
+    """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum.
+
+    The energy of included rotors counts.
+    """
+    links = links_of(tree)
+    rotors = rotor_inertias(tree)
 
     def text(q: Any, qd: Any) -> tuple[Any, Any, Any]:
         about_center = centroidal_momentum(links, q, qd) if total_mass(links) else np.zeros(6)
@@ -44,19 +55,25 @@ def energy_drift(kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -
 
 
 def floats(tree: Tree) -> bool:
-    """Whether the whole mechanism hangs on one floating joint, so that only gravity and wrenches change its momentum."""
+    """Whether the whole mechanism hangs on one floating joint, so that only gravity and wrenches change its momentum.
+    """
     at_root = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]
     return len(at_root) == 1 and at_root[0].motion.free
 
 
 def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Momentum about the root's origin, a fixed point, less the impulse of gravity, less what it was at the start (..., samples, 6).
+    """Momentum about the root's origin, a fixed point, less the impulse of gravity, less what it was at the start (...,
+    samples, 6).
 
-    The centre of mass falls freely, c + v t + g t^2 / 2, so the moment of gravity about the origin has the impulse m (c t + v t^2 / 2) x g.
+    The centre of mass falls freely, c + v t + g t^2 / 2, so the moment of gravity about the origin has the impulse m (c
+    t + v t^2 / 2) x g.
     """
     found, center = _momentum_kernel(tree)(q, qd)
-    mass, g, since = total_mass(links_of(tree)), tree.gravity, (t - t[0])[:, None]
-    c, v = center[..., :1, :], found[..., :1, :3] / mass
+    mass = total_mass(links_of(tree))
+    g = tree.gravity
+    since = (t - t[0])[:, None]
+    c = center[..., :1, :]
+    v = found[..., :1, :3] / mass
     impulse = np.concatenate([mass * since * g + 0.0 * c, mass * np.cross(c * since + v * since**2 / 2, g)], axis=-1)
     return found - impulse - found[..., :1, :]
 
@@ -65,4 +82,5 @@ def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> 
 def _momentum_kernel(tree: Tree) -> Kernel:
     """`momentum(q, qd)`: momentum (6) about the root's origin, and the centre of mass (3), in the root's axes."""
     links = links_of(tree)
-    return sized_kernel(tree, "(q),(v)->(6),(3)", lambda q, qd: (momentum(links, q, qd), center_of_mass(links, q)), "momentum")
+    return sized_kernel(tree, "(q),(v)->(6),(3)", lambda q, qd: (momentum(links, q, qd), center_of_mass(links, q)),
+                        "momentum")

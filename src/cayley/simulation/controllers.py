@@ -16,8 +16,8 @@ Controller = Kernel | Callable[[Any, Any, Any], Any]
 
 
 class Law:
-    """A control law: `law(t, q, qd, parameters) -> tau (nv)`. A kernel's inputs named t, q and qd are the state; its others are
-    parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
+    """A control law: `law(t, q, qd, parameters) -> tau (nv)`. A kernel's inputs named t, q and qd are the state; its
+    others are parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
 
     def __init__(self, controller: Controller, tree: Tree):
         self._controller = controller
@@ -47,13 +47,17 @@ def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:
         for dimension, size in zip(cores.get(name, ()), shape, strict=False):
             expected = bound.setdefault(dimension, size) if isinstance(dimension, str) else dimension
             if expected != size or len(cores[name]) != len(shape):
-                raise SignatureError(f"the controller {controller.__name__} takes {name} of the shape {cores[name]}; that of "
-                                     f"{tree.name} is {shape}")
+                raise SignatureError(
+                    f"the controller {controller.__name__} takes {name} of the shape {cores[name]}; that of "
+                    f"{tree.name} is {shape}")
     free = [d for core in cores.values() for d in core if isinstance(d, str) and d not in bound]
     if free:
-        raise SignatureError(f"the controller {controller.__name__} {controller.signature} leaves the dimension {free[0]!r} open: write "
-                             "the number")
-    return {name: tuple(bound[d] if isinstance(d, str) else d for d in core) for name, core in cores.items() if name not in STATE}
+        raise SignatureError(
+            f"the controller {controller.__name__} {controller.signature} leaves the dimension {free[0]!r} open: write "
+            "the number")
+    return {
+        name: tuple(bound[d] if isinstance(d, str) else d for d in core)
+        for name, core in cores.items() if name not in STATE}
 
 
 def checked_forces(tau: Any, tree: Tree, what: str = "what the controller returned") -> np.ndarray:

@@ -20,10 +20,10 @@ _DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 class Event:
     """Something to watch for: `function(t, q, qd)` changes its sign.
 
-    `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t, q, qd) -> (q, qd)`, if
-    given, changes the state there and then; effects that follow each other ever faster are an event storm, and end the simulation.
-    An event that starts from zero happens when it comes back. Of events at the same instant all happen, in the order in
-    which they were given.
+    `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t, q,
+    qd) -> (q, qd)`, if given, changes the state there and then; effects that follow each other ever faster are an event
+    storm, and end the simulation. An event that starts from zero happens when it comes back. Of events at the same
+    instant all happen, in the order in which they were given.
     """
 
     name: str
@@ -34,7 +34,8 @@ class Event:
 
     def __post_init__(self) -> None:
         if self.direction not in _DIRECTIONS:
-            raise ConventionError(f"the direction of event {self.name!r} is {self.direction!r}: it is one of {', '.join(_DIRECTIONS)}")
+            raise ConventionError(
+                f"the direction of event {self.name!r} is {self.direction!r}: it is one of {', '.join(_DIRECTIONS)}")
         if self.action not in ("end", "record"):
             raise ConventionError(f'the action of event {self.name!r} is {self.action!r}: it is "end" or "record"')
 
@@ -81,9 +82,11 @@ def loss(function: Callable[[float], float], times: np.ndarray, values: np.ndarr
 def _with_turns(function: Callable[[float], float], times: np.ndarray,
                 values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The times and values, and with them those where the function turns towards zero and is beyond it."""
-    size, found = np.abs(values), list(zip(times.tolist(), values.tolist(), strict=True))
+    size = np.abs(values)
+    found = list(zip(times.tolist(), values.tolist(), strict=True))
     for k in range(1, len(values) - 1):
-        side, around = np.sign(values[k]), (size[k - 1], size[k + 1])
+        side = np.sign(values[k])
+        around = (size[k - 1], size[k + 1])
         if (np.sign(values[k - 1:k + 2]) == side).all() and min(around) >= size[k] < max(around):
             width = times[k + 1] - times[k - 1]
             turn = minimize_scalar(lambda t, side=side: side * function(t), bounds=(times[k - 1], times[k + 1]),
@@ -96,10 +99,11 @@ def _with_turns(function: Callable[[float], float], times: np.ndarray,
 def instant(function: Callable[[float], float], start: float, stop: float, *, from_zero: bool = False) -> float:
     """Where a function changes its sign between two times, to the last digit.
 
-    One that starts from zero, or from the wrong side, may have left it before: then the first change on a fine grid counts; if there is
-    none, it is now.
+    One that starts from zero, or from the wrong side, may have left it before: then the first change on a fine grid
+    counts; if there is none, it is now.
     """
-    low, high = 0.0 if from_zero else function(start), function(stop)
+    low = 0.0 if from_zero else function(start)
+    high = function(stop)
     if high == 0:
         return stop
     if low == 0 or (low > 0) == (high > 0):
@@ -109,6 +113,7 @@ def instant(function: Callable[[float], float], start: float, stop: float, *, fr
             return start
         away = int(np.argmin(same_side))
         back = away + int(np.argmax(same_side[away:]))
-        start, stop = times[back - 1], times[back]
+        start = times[back - 1]
+        stop = times[back]
     rounding = 4 * float(np.finfo(float).eps)
     return float(brentq(function, start, stop, xtol=rounding * max(abs(start), abs(stop), 1e-300), rtol=rounding))

@@ -1,8 +1,9 @@
 """A step of fixed length is made in stages: what a stage is given, what it returns, and how a method is described.
 
-The state is x = (q, v, work, defect): `work` is the energy that forces have put in, `defect` the largest last correction of a velocity
-that an iterated method had to make. Each row of a method's table begins with (first, last, time): whether the stage is the first, the
-last, and its time in units of the step. A stage evaluates the equations of motion once. Between stages a method carries what it needs.
+The state is x = (q, v, work, defect): `work` is the energy that forces have put in, `defect` the largest last
+correction of a velocity that an iterated method had to make. Each row of a method's table begins with (first, last,
+time): whether the stage is the first, the last, and its time in units of the step. A stage evaluates the equations of
+motion once. Between stages a method carries what it needs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class State(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What a stage is given: the state equation with its forces, `force(q, v) -> (tau, *more)`, the step, and the row of the table."""
+    """What a stage is given: the state equation with its forces, `force(q, v) -> (tau, *more)`, the step, and the row
+    of the table.
+    """
 
     equation: StateEquation
     force: Callable[[Any, Any], tuple[Any, ...]]
@@ -44,7 +47,9 @@ class Stage(NamedTuple):
 
 
 class FixedStep(NamedTuple):
-    """A method by its order, its table (stages, columns), what it carries for (nq, nv), at the start from x, and the text of a stage."""
+    """A method by its order, its table (stages, columns), what it carries for (nq, nv), at the start from x, and the
+    text of a stage.
+    """
 
     order: int
     table: np.ndarray

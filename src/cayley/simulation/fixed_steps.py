@@ -32,5 +32,6 @@ def fixed_step(name: str, iterations: int | None = None) -> FixedStep:
         advice = did_you_mean(name, METHODS, otherwise=".")
         raise ConventionError(f"there is no method {name!r}{advice} The methods are {', '.join(METHODS)}")
     if iterations is not None and (name in EXPLICIT or iterations < 1):
-        raise ConventionError(f"iterations, at least one, are an option of the methods {', '.join(IMPLICIT)}, not of {name!r}")
+        raise ConventionError(
+            f"iterations, at least one, are an option of the methods {', '.join(IMPLICIT)}, not of {name!r}")
     return EXPLICIT[name] if name in EXPLICIT else IMPLICIT[name](iterations or ITERATIONS)

@@ -21,25 +21,31 @@ Wrench = Any  # numbers (6), or a function of (t, q, qd)
 @lru_cache(maxsize=16)
 def derivative_kernel(tree: Tree, wrenches: tuple[str, ...], axes: str) -> Kernel:
     """`derivative(q, v, tau, *wrenches)`: that of (q, v, work)."""
-    equation, signature = StateEquation(tree, wrenches, axes), f"(q),(v),(v){',(6)' * len(wrenches)}->({tree.nq + tree.nv + 1})"
-    return kernel(sized(tree, signature), name="derivative", inputs=["q", "v", "tau", *equation.more])(equation.derivative)
+    equation = StateEquation(tree, wrenches, axes)
+    signature = f"(q),(v),(v){',(6)' * len(wrenches)}->({tree.nq + tree.nv + 1})"
+    return kernel(sized(tree, signature), name="derivative", inputs=["q", "v", "tau",
+                                                                     *equation.more])(equation.derivative)
 
 
 class Forces:
     """Everything that acts, as the arguments of the compiled state equation."""
 
-    def __init__(self, tree: Tree, tau: Any, controller: Controller | None, parameters: dict[str, Any], wrenches: dict[str, Wrench],
-                 axes: str, period: float | None, start: float):
-        self.tree, self._law = tree, None if controller is None else Law(controller, tree)
+    def __init__(self, tree: Tree, tau: Any, controller: Controller | None, parameters: dict[str, Any],
+                 wrenches: dict[str, Wrench], axes: str, period: float | None, start: float):
+        self.tree = tree
+        self._law = None if controller is None else Law(controller, tree)
         self._tau = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree, "tau")
         wanted = self._law.parameters if self._law else {}
         if parameters.keys() != wanted.keys():
             raise SignatureError(f"the controller takes the parameters {', '.join(wanted) or 'none'}; given were "
                                  f"{', '.join(parameters) or 'none'}")
-        self._parameters, self._wrenches = {k: np.asarray(v, dtype=float) for k, v in parameters.items()}, wrenches
+        self._parameters = {k: np.asarray(v, dtype=float) for k, v in parameters.items()}
+        self._wrenches = wrenches
         if period is not None and not (period > 0 and self._law is not None):
             raise ConventionError("control_period is a positive time, and goes with a controller")
-        self.period, self._origin, self._held = period, start, np.full(tree.nv, np.nan)
+        self.period = period
+        self._origin = start
+        self._held = np.full(tree.nv, np.nan)
         self.looks: list[tuple[float, np.ndarray]] = []  # of a digital controller: when, and the forces it then held
         self.derivative = derivative_kernel(without_dry_friction(tree), tuple(wrenches), axes)
 

@@ -7,11 +7,11 @@ is held, so that the method sees smooth forces and keeps its order. At the end f
     held              r in h [-coulomb, coulomb] less h times the reaction that held it: none, unless that was too large
     turned round      r in [0, 2 s h coulomb] against it, s the share of the step since it turned: so did the friction
     all others        r = 0
-and a joint that has r between its bounds stands still, exactly. That is the problem of `dynamics.forward.dry_friction` for
-velocities, solved in `ROUNDS` rounds from the guess that all of them stand still; what is not decided then is in the next
-step. Each standstill, turn or slip costs an error of h^2: the order of a motion that has some is 2, or that of the method
-if it is less. A joint at rest does not creep.
-Source: Moreau 1988 and Jean 1999 for impulses in steps; the share s is new here.
+and a joint that has r between its bounds stands still, exactly. That is the problem of `dynamics.forward.dry_friction`
+for velocities, solved in `ROUNDS` rounds from the guess that all of them stand still; what is not decided then is in
+the next step. Each standstill, turn or slip costs an error of h^2: the order of a motion that has some is 2, or that of
+the method if it is less. A joint at rest does not creep. Source: Moreau 1988 and Jean 1999 for impulses in steps; the
+share s is new here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def with_dry_friction(method: FixedStep, coulomb: np.ndarray) -> FixedStep:
     """A method with dry friction (nv); its state equation has none."""
     nv = len(coulomb)
     settling = np.zeros((1, method.table.shape[1] + 1))
-    settling[0, TIME], settling[0, -1] = 1.0, 1.0
+    settling[0, TIME] = 1.0
+    settling[0, -1] = 1.0
     table = np.concatenate([np.pad(method.table, ((0, 0), (0, 1))), settling])
 
     def carried(x: Any, nq: int) -> Any:
@@ -85,7 +86,8 @@ def _settled(stage: Stage, state: State, coulomb: np.ndarray, going: Any, starte
     lower, upper = (where(coulomb > 0, where(going == 0, side * most - reaction,
                                              where(side * going > 0, side * since, 0.0)), 0.0) for side in (-1.0, 1.0))
     guess = where(coulomb > 0, where(going == 0, 0.0, where(turned, 0.0, 1.0)), 1.0)
-    momentum, after = M @ v, v
+    momentum = M @ v
+    after = v
     for _ in range(ROUNDS):
         after, guess = corrected(M, momentum, lower, upper, guess)
     return State(q, after, work + (after @ (M @ after) - v @ momentum) / 2, defect)

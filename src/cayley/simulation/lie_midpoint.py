@@ -1,8 +1,9 @@
 """The midpoint rule on the group of the configurations: implicit, symmetric in time, order 2.
 
     vm = (v + v') / 2        qm = q moved by h vm / 2        v' = v + h a(qm, vm)        q' = q moved by h vm
-Energy that is a quadratic form of the velocities alone (a free body, a spherical joint through the centre of mass) is kept exactly, up
-to what is left of the iteration for vm. Source: Hairer, Lubich & Wanner, Geometric Numerical Integration, sections IV.2 and V.3.
+Energy that is a quadratic form of the velocities alone (a free body, a spherical joint through the centre of mass) is
+kept exactly, up to what is left of the iteration for vm. Source: Hairer, Lubich & Wanner, Geometric Numerical
+Integration, sections IV.2 and V.3.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from cayley.simulation.fixed_step_protocol import FIRST, LAST, TIME, FixedStep, 
 
 
 def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:
-    equation, h, (q, v, work, defect) = stage.equation, stage.h, state
+    equation = stage.equation
+    h = stage.h
+    q, v, work, defect = state
     halfway = equation.moved(q, h / 2 * carried)
     tau, *more = stage.force(halfway, carried)
     middle = v + h / 2 * equation.acceleration(halfway, carried, tau, *more)
@@ -29,5 +32,7 @@ def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:
 
 def lie_midpoint(iterations: int) -> FixedStep:
     table = np.zeros((iterations, 3))
-    table[0, FIRST], table[-1, LAST], table[:, TIME] = 1.0, 1.0, 0.5
+    table[0, FIRST] = 1.0
+    table[-1, LAST] = 1.0
+    table[:, TIME] = 0.5
     return FixedStep(2, table, lambda x, nq: x[..., nq:-2], _stage)

@@ -13,7 +13,10 @@ class PatientBar:
     """`with PatientBar("title", total) as bar: ... bar.reached(amount)`; with `shown` False it never appears."""
 
     def __init__(self, title: str, total: float, *, shown: bool = True):
-        self._title, self._total, self._shown, self._started = title, total, shown, time.monotonic()
+        self._title = title
+        self._total = total
+        self._shown = shown
+        self._started = time.monotonic()
         self._bar: Any = None
 
     def __enter__(self) -> PatientBar:
@@ -30,6 +33,7 @@ class PatientBar:
         if self._bar is not None:
             self._bar.update(self._task, completed=amount)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.stop()

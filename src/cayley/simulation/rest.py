@@ -2,8 +2,8 @@
 
 A segment of a simulation has a mode: the joints that are held, and the direction in which friction acts at each that
 slides. In a mode all forces are smooth. It ends when a joint that slides comes to a standstill, or a reaction reaches a
-bound; the next is found by solving for all joints at rest together (`dynamics.forward.dry_friction`), as one that is let go
-changes what the others must bear.
+bound; the next is found by solving for all joints at rest together (`dynamics.forward.dry_friction`), as one that is
+let go changes what the others must bear.
     bounds of a reaction    -coulomb and coulomb; a stop that is touched pushes with any force, in one direction
 """
 
@@ -88,9 +88,11 @@ class Rest:
 
     def resolved(self, q: np.ndarray, acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The acceleration (nv) with joints held, and their reactions (nv), given what all would do without."""
-        moves, reaction = ~self.held, np.zeros(len(self.held))
+        moves = ~self.held
+        reaction = np.zeros(len(self.held))
         M = self._inertia(q)
-        forces, found = M @ acceleration, np.zeros(len(self.held))
+        forces = M @ acceleration
+        found = np.zeros(len(self.held))
         found[moves] = np.linalg.solve(M[np.ix_(moves, moves)], forces[moves])
         reaction[self.held] = (M[self.held] @ found) - forces[self.held]
         return found, reaction
@@ -116,8 +118,11 @@ class Rest:
         `acceleration()` is what all joints would do if none were held; those that were `released` just now, in a
         direction, are not taken back.
         """
-        before, at, slid = self.held, self._at, self.sliding
-        self.sliding, self._at = np.sign(v) * (self.coulomb > 0), {}
+        before = self.held
+        at = self._at
+        slid = self.sliding
+        self.sliding = np.sign(v) * (self.coulomb > 0)
+        self._at = {}
         still = v == 0
         self._lower, self._upper = np.where(still, -self.coulomb, 0.0), np.where(still, self.coulomb, 0.0)
         for stop in self.stops.all:
@@ -138,7 +143,9 @@ class Rest:
     def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray],
                released: Mapping[int, float]) -> np.ndarray:
         """How all joints go: rounds of guesses, in the end one joint at a time, which cannot go round in circles."""
-        M, lower, upper = self._inertia(q), self._lower.copy(), self._upper.copy()
+        M = self._inertia(q)
+        lower = self._lower.copy()
+        upper = self._upper.copy()
         forces = M @ acceleration()
         going = np.where(lower < upper, 0.0, 1.0)
         for column, direction in released.items():

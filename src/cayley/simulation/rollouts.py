@@ -1,7 +1,8 @@
-"""Whole trajectories inside one compiled loop: fixed steps, for batches of states, forces, parameters, wrenches and inertias.
+"""Whole trajectories inside one compiled loop: fixed steps, for batches of states, forces, parameters, wrenches and
+inertias.
 
-A method of `fixed_steps` is compiled as the text of one stage, and `cayley.compiler.iterate` puts the loops over stages, steps and
-samples around it. The controller, a kernel, is part of that text.
+A method of `fixed_steps` is compiled as the text of one stage, and `cayley.compiler.iterate` puts the loops over
+stages, steps and samples around it. The controller, a kernel, is part of that text.
 """
 
 from __future__ import annotations
@@ -41,14 +42,21 @@ class Rollout:
 
     _recipe: partial[Rollout]
 
-    def __init__(self, tree: Tree, method: FixedStep, name: str, equation: StateEquation, law: Law | None, sampled: bool,
-                 changing: Sequence[str]):
-        self.tree, self.method, self.order, self.evaluations = tree, name, method.order, method.evaluations
-        self._method, self._equation, self._law, self._sampled = method, equation, law, sampled
+    def __init__(self, tree: Tree, method: FixedStep, name: str, equation: StateEquation, law: Law | None,
+                 sampled: bool, changing: Sequence[str]):
+        self.tree = tree
+        self.method = name
+        self.order = method.order
+        self.evaluations = method.evaluations
+        self._method = method
+        self._equation = equation
+        self._law = law
+        self._sampled = sampled
         self._shapes = {**(law.parameters if law else {"tau": (tree.nv,)}), **equation.more}
         unknown = [name for name in changing if name not in self._shapes]
         if unknown:
-            raise SignatureError(f"this rollout has no input {unknown[0]!r} that could change: it has {', '.join(self._shapes)}")
+            raise SignatureError(
+                f"this rollout has no input {unknown[0]!r} that could change: it has {', '.join(self._shapes)}")
         self._changing = tuple(changing)
         self._timed = law is not None and "t" in law.inputs
         self._holds = law is not None and sampled and method.evaluations > 1
@@ -66,25 +74,32 @@ class Rollout:
         """Names and shapes, for one trajectory and one step, of what a call takes besides q and qd."""
         return dict(self._shapes)
 
-    def __call__(self, q: Any, qd: Any, tau: Any = None, *, step: Any, steps: int, every: int = 1, start: float = 0.0, threads: int = 1,
-                 progress: bool = True, **inputs: Any) -> Trajectory:
-        """Trajectories from the states `q` (..., nq), `qd` (..., nv): `steps` steps of `step` seconds, every k-th state kept.
+    def __call__(self, q: Any, qd: Any, tau: Any = None, *, step: Any, steps: int, every: int = 1, start: float = 0.0,
+                 threads: int = 1, progress: bool = True, **inputs: Any) -> Trajectory:
+        """Trajectories from the states `q` (..., nq), `qd` (..., nv): `steps` steps of `step` seconds, every k-th state
+        kept.
 
-        `tau` (..., nv) are the joint forces, none if left out; all other `inputs` go by their names. Those that were declared `changing`
-        have an axis of steps before their own. Everything broadcasts. Trajectories that leave the numbers are kept as far as they go, and
-        `status` says so. `progress`: a bar, if it takes long.
+        `tau` (..., nv) are the joint forces, none if left out; all other `inputs` go by their names. Those that were
+        declared `changing` have an axis of steps before their own. Everything broadcasts. Trajectories that leave the
+        numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it takes long.
         """
         given = self._inputs(tau, inputs, steps)
-        q, qd = np.asarray(q), np.asarray(qd)
+        q = np.asarray(q)
+        qd = np.asarray(qd)
         self._check(q, qd, step, steps, every)
-        precision = np.float32 if all(np.asarray(a).dtype == np.float32 for a in (q, qd, *given.values())) else np.float64
+        precision = np.float32 if all(np.asarray(a).dtype == np.float32
+                                      for a in (q, qd, *given.values())) else np.float64
         cores = {name: len(shape) + (name in self._changing) for name, shape in self._shapes.items()}
         batches = {"q": q.shape[:-1], "qd": qd.shape[:-1], "step": np.shape(step),
                    **{name: np.shape(a)[:np.ndim(a) - cores[name]] for name, a in given.items()}}
         batch = _together(batches)
-        nq, nv, samples = self.tree.nq, self.tree.nv, steps // every
+        nq = self.tree.nq
+        nv = self.tree.nv
+        samples = steps // every
         kept = np.empty((*batch, samples + 1, nq + nv + 2), precision)
-        kept[..., 0, :nq], kept[..., 0, nq:-2], kept[..., 0, -2:] = q, qd, 0.0
+        kept[..., 0, :nq] = q
+        kept[..., 0, nq:-2] = qd
+        kept[..., 0, -2:] = 0.0
         times = start + np.asarray(step, dtype=float)[..., None] * np.arange(steps + 1)
         work = max(1, every * int(np.prod(batch)) * self.evaluations * nv)
         with PatientBar(f"{self.tree.name}, {self.method}", samples, shown=progress) as bar:
@@ -95,12 +110,16 @@ class Rollout:
     def _check(self, q: np.ndarray, qd: np.ndarray, step: Any, steps: int, every: int) -> None:
         check_configuration(self.tree, q, limits=False, tolerance=1e-5 if q.dtype == np.float32 else 1e-9)
         if qd.shape[-1:] != (self.tree.nv,) or not np.isfinite(qd).all():
-            raise GeometryError(f"velocities of {self.tree.name} must be finite, of the shape (..., {self.tree.nv}); these have {qd.shape}")
+            raise GeometryError(
+                f"velocities of {self.tree.name} must be finite, of the shape (..., {self.tree.nv}); these have "
+                f"{qd.shape}"
+            )
         if not (np.isfinite(step) & (np.asarray(step) != 0)).all():
             raise ConventionError(f"the step must be a number of seconds that is not zero, not {step}")
         if (np.asarray(step) < 0).any() and coulomb_frictions(self.tree).any():
-            raise ConventionError("a step is negative: dry friction cannot be run backwards, as a joint at rest does not say "
-                                  "how it came there")
+            raise ConventionError(
+                "a step is negative: dry friction cannot be run backwards, as a joint at rest does not say "
+                "how it came there")
         if steps < 0 or every < 1 or steps % every:
             raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
 
@@ -108,11 +127,13 @@ class Rollout:
         given = dict(inputs)
         if tau is not None:
             if self._law is not None:
-                raise ConventionError("this rollout has a controller: it gives the joint forces, `tau` cannot be given as well")
+                raise ConventionError(
+                    "this rollout has a controller: it gives the joint forces, `tau` cannot be given as well")
             given["tau"] = tau
         elif self._law is None and "tau" not in self._changing:
             given["tau"] = np.zeros(self.tree.nv, np.float32)
-        missing, unknown = [n for n in self._shapes if n not in given], [n for n in given if n not in self._shapes]
+        missing = [n for n in self._shapes if n not in given]
+        unknown = [n for n in given if n not in self._shapes]
         if missing or unknown:
             raise SignatureError(f"a rollout of {self.tree.name} takes {', '.join(self._shapes)}: "
                                  + (f"{missing[0]} is missing" if missing else f"there is no {unknown[0]}"))
@@ -124,21 +145,26 @@ class Rollout:
                 raise SignatureError(f"the input {name} changes: its shape is ({wanted}), not {arrays[name].shape}")
         return arrays
 
-    def _advance(self, kept: np.ndarray, first: int, last: int, every: int, given: dict[str, np.ndarray], step: Any, times: np.ndarray,
-                 precision: Any, threads: int) -> None:
+    def _advance(self, kept: np.ndarray, first: int, last: int, every: int, given: dict[str, np.ndarray], step: Any,
+                 times: np.ndarray, precision: Any, threads: int) -> None:
         """From sample `first` to sample `last`."""
-        x, now = kept[..., first, :], slice(first * every, last * every)
-        arguments = {"x": x, "carried": self._method.carried(x, self.tree.nq), "held": np.zeros(self.tree.nv, precision),
-                     "h": np.asarray(step, precision), "row": self._method.table.astype(precision), "t": times[..., now].astype(precision)}
+        x = kept[..., first, :]
+        now = slice(first * every, last * every)
+        arguments = {
+            "x": x, "carried": self._method.carried(x, self.tree.nq), "held": np.zeros(self.tree.nv, precision),
+            "h": np.asarray(step, precision), "row": self._method.table.astype(precision),
+            "t": times[..., now].astype(precision)}
         for name, shape in self._shapes.items():
             arguments[name] = _from_to(given[name], now, len(shape)) if name in self._changing else given[name]
-        self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=(last - first) * every, every=every,
-                       out=[kept[..., first + 1:last + 1, :]], dtype=precision, threads=threads)
+        self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=(last - first) * every,
+                       every=every, out=[kept[..., first + 1:last + 1, :]], dtype=precision, threads=threads)
 
     def _result(self, kept: np.ndarray, times: np.ndarray, given: dict[str, np.ndarray], step: Any, every: int,
                 precision: Any) -> Trajectory:
         nq = self.tree.nq
-        q, qd, work = kept[..., :nq], kept[..., nq:-2], kept[..., -2]
+        q = kept[..., :nq]
+        qd = kept[..., nq:-2]
+        work = kept[..., -2]
         t = times if times.ndim == 1 else times.reshape(-1, times.shape[-1])[0]
         tau = self._forces(times, q, qd, given, every)
         status, message = self._outcome(kept, np.asarray(times), given)
@@ -161,19 +187,24 @@ class Rollout:
             reason = (f"the input {wrong[0]} is not finite" if wrong else
                       why_singular(self.tree, kept[(*place, max(sample - 1, 0))][:self.tree.nq]) or
                       "the step is too large, or leads to a singular inertia matrix")
-            return "not finite", (f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
-                                  f"t = {t:.6g}: {reason}")
-        defect, speed = end[..., -1], np.abs(end[..., self.tree.nq:-2]).max(initial=1.0)
+            return "not finite", (
+                f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
+                f"t = {t:.6g}: {reason}")
+        defect = end[..., -1]
+        speed = np.abs(end[..., self.tree.nq:-2]).max(initial=1.0)
         if defect.size and defect.max() > max(_CONVERGED, 100 * np.finfo(kept.dtype).eps) * speed:
-            return "not converged", (f"the last correction of a step was {defect.max():.2g}: the step is too large for {self.evaluations} "
-                                     "iterations; make it smaller, or allow more iterations")
+            return "not converged", (
+                f"the last correction of a step was {defect.max():.2g}: the step is too large for {self.evaluations} "
+                "iterations; make it smaller, or allow more iterations")
         return "finished", "all steps were made"
 
-    def _forces(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, given: dict[str, np.ndarray], every: int) -> np.ndarray | None:
+    def _forces(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, given: dict[str, np.ndarray],
+                every: int) -> np.ndarray | None:
         """The joint forces at the kept states: what holds there and then."""
         at_samples = {}
         for name, shape in self._shapes.items():
-            a, core = given[name], len(shape)
+            a = given[name]
+            core = len(shape)
             if name in self._changing:
                 steps = np.minimum(np.arange(q.shape[-2]) * every, a.shape[a.ndim - core - 1] - 1)
                 at_samples[name] = np.take(a, steps, axis=a.ndim - core - 1)
@@ -188,15 +219,19 @@ class Rollout:
     # The kernel of a stage
 
     def _compiled(self) -> Any:
-        tree, nx = self.tree, self.tree.nq + self.tree.nv + 2
+        tree = self.tree
+        nx = self.tree.nq + self.tree.nv + 2
         carried = self._method.carried(np.zeros(nx), tree.nq).shape
         shapes: dict[str, tuple[int, ...]] = {"x": (nx,), "carried": carried, "held": (tree.nv,), "h": (),
                                               "row": self._method.table.shape[1:], "t": (), **self._shapes}
-        unused = {name for name, used in (("carried", carried != (0,)), ("held", self._holds), ("t", self._timed)) if not used}
+        unused = {
+            name
+            for name, used in (("carried", carried != (0,)), ("held", self._holds), ("t", self._timed)) if not used}
         names = [name for name in shapes if name not in unused]
         fed = [name for name in ("x", "carried", "held") if name in names]
         signature = f"{','.join(spell(shapes[n]) for n in names)}->{','.join(spell(shapes[n]) for n in fed)}"
-        stage = kernel(signature, name="stage", inputs=names, outputs=[f"{n}_after" for n in fed])(self._text(names, fed))
+        stage = kernel(signature, name="stage", inputs=names,
+                       outputs=[f"{n}_after" for n in fed])(self._text(names, fed))
         changing = [*self._changing, *(["t"] if self._timed else [])]
         return iterate(stage, {n: f"{n}_after" for n in fed}, changing=changing, cycling=["row"], keeping=["x_after"])
 
@@ -206,14 +241,17 @@ class Rollout:
             state = State.of(given["x"], self.tree.nq)
             more = [given[name] for name in self._equation.more]
             force, held = self._force(given, state, more)
-            after, carried = self._method.text(Stage(self._equation, force, given["h"], given["row"]), state, given.get("carried"))
+            after, carried = self._method.text(Stage(self._equation, force, given["h"], given["row"]), state,
+                                               given.get("carried"))
             results = {"x": after.x, "carried": carried, "held": held}
             return tuple(results[name] for name in fed) if len(fed) > 1 else results[fed[0]]
         return stage
 
-    def _force(self, given: dict[str, Any], state: State, more: list[Any]) -> tuple[Callable[[Any, Any], tuple[Any, ...]], Any]:
+    def _force(self, given: dict[str, Any], state: State,
+               more: list[Any]) -> tuple[Callable[[Any, Any], tuple[Any, ...]], Any]:
         """What gives (tau, *more) at a point of a stage, and the forces that are held for the next stage."""
-        law, row = self._law, given["row"]
+        law = self._law
+        row = given["row"]
         if law is None:
             return (lambda q, v: (given["tau"], *more)), None
         parameters = {name: given[name] for name in law.parameters}
@@ -223,27 +261,29 @@ class Rollout:
             if self._holds:
                 tau = where(row[FIRST] > 0.5, tau, given["held"])
             return (lambda q, v: (tau, *more)), tau
-        return (lambda q, v: (self._commanded(t + row[TIME] * given["h"], self._equation.projected(q), v, parameters), *more)), None
+        return (lambda q, v:
+                (self._commanded(t + row[TIME] * given["h"], self._equation.projected(q), v, parameters), *more)), None
 
     def _commanded(self, t: Any, q: Any, v: Any, parameters: dict[str, Any]) -> Any:
         tau = np.asarray(self._law(t, q, v, parameters))  # type: ignore[misc]
         if tau.shape != (self.tree.nv,):
-            raise SignatureError(f"the controller returned forces of the shape {tau.shape}; {self.tree.name} needs ({self.tree.nv},)")
+            raise SignatureError(
+                f"the controller returned forces of the shape {tau.shape}; {self.tree.name} needs ({self.tree.nv},)")
         return tau
 
 
 def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
-            wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (), changing: Sequence[str] = (),
-            iterations: int | None = None) -> Rollout:
+            wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
+            changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
     """Compile rollouts of a mechanism; call the result on states.
 
-    `method`: "rk4", "semi-implicit-euler", "lie-midpoint" or "variational"; see `fixed_steps`. `controller`: a kernel whose inputs t, q
-    and qd are the state and whose others are parameters of the rollout, or a scalar-agnostic function of (t, q, qd); it is compiled into
-    the loop.
-    `control`: "sampled", evaluated at the start of each step and held, as a digital controller does, or "continuous", evaluated wherever
-    the method looks. `wrenches`: frames at which wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root
-    ("world"). `inertias`: bodies whose inertia is an input `inertia_<body>` (10), as `inertia_parameters` gives it. `changing`: inputs
-    that have a value for each step. `iterations`: of an implicit method.
+    `method`: "rk4", "semi-implicit-euler", "lie-midpoint" or "variational"; see `fixed_steps`. `controller`: a kernel
+    whose inputs t, q and qd are the state and whose others are parameters of the rollout, or a scalar-agnostic function
+    of (t, q, qd); it is compiled into the loop. `control`: "sampled", evaluated at the start of each step and held, as
+    a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`: frames at which
+    wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies
+    whose inertia is an input `inertia_<body>` (10), as `inertia_parameters` gives it. `changing`: inputs that have a
+    value for each step. `iterations`: of an implicit method.
 
     >>> from cayley.model.catalogue import load_robot
     >>> roll = rollout(load_robot("planar2r"), method="rk4")
@@ -255,11 +295,13 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
     equation = StateEquation(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias))
     law = None if controller is None else Law(controller, tree)
-    steps, coulomb = fixed_step(method, iterations), checked_coulomb(tree)
+    steps = fixed_step(method, iterations)
+    coulomb = checked_coulomb(tree)
     steps = with_dry_friction(steps, coulomb) if coulomb.any() else steps
     made = Rollout(tree, steps, method, equation, law, control == "sampled", changing)
-    made._recipe = partial(rollout, tree, method=method, controller=controller, control=control, wrenches=tuple(wrenches),
-                           axes=axes, inertias=tuple(inertias), changing=tuple(changing), iterations=iterations)
+    made._recipe = partial(rollout, tree, method=method, controller=controller, control=control,
+                           wrenches=tuple(wrenches), axes=axes, inertias=tuple(inertias), changing=tuple(changing),
+                           iterations=iterations)
     return made
 
 
@@ -282,10 +324,15 @@ def _called(place: tuple[int, ...]) -> str:
 
 
 def _pieces(samples: int, largest: int, bar: PatientBar) -> Iterator[tuple[int, int]]:
-    """Samples in pieces of a fraction of a second, so that Python may look up in between. The first is small, to see how long it takes."""
-    first, size = 0, max(1, _LITTLE // largest)
+    """Samples in pieces of a fraction of a second, so that Python may look up in between.
+
+    The first is small, to see how long it takes.
+    """
+    first = 0
+    size = max(1, _LITTLE // largest)
     while first < samples:
-        last, before = min(samples, first + size), time.monotonic()
+        last = min(samples, first + size)
+        before = time.monotonic()
         yield first, last
         first = last
         bar.reached(last)

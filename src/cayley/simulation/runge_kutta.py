@@ -1,7 +1,8 @@
 """The classical Runge-Kutta method: explicit, order 4, four evaluations a step.
 
-Attitudes are integrated as the four numbers of their quaternions, and projected to length one at the end of each step, which keeps the
-order. Carried are the point of the stage and the weighted sum of the slopes. Source: Kutta 1901; Yamamoto, section 5.2.
+Attitudes are integrated as the four numbers of their quaternions, and projected to length one at the end of each step,
+which keeps the order. Carried are the point of the stage and the weighted sum of the slopes. Source: Kutta 1901;
+Yamamoto, section 5.2.
 """
 
 from __future__ import annotations
@@ -20,17 +21,22 @@ TABLE = np.array([[1, 0, 0.0, 1 / 6, 0.5],
 
 
 def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:
-    equation, h, nq = stage.equation, stage.h, len(state.q)
+    equation = stage.equation
+    h = stage.h
+    nq = len(state.q)
     _, last, _, weight, onward = stage.row
     base = np.concatenate([state.q, state.v, np.stack([state.work])])
-    point, total = carried[:len(base)], carried[len(base):]
+    point = carried[:len(base)]
+    total = carried[len(base):]
     slope = equation.derivative(point[:nq], point[nq:-1], *stage.force(point[:nq], point[nq:-1]))
     total = total + weight * slope
     end = base + h * total
     end = np.concatenate([equation.projected(end[:nq]), end[nq:]])
     closing = last > 0.5
     after = where(closing, end, base)
-    carried = np.concatenate([where(closing, end, base + (h * onward) * slope), where(closing, np.zeros(len(base)), total)])
+    carried = np.concatenate([
+        where(closing, end, base + (h * onward) * slope),
+        where(closing, np.zeros(len(base)), total)])
     return State(after[:nq], after[nq:-1], after[-1], state.defect), carried
 
 

@@ -29,27 +29,31 @@ from cayley.simulation.trajectory import Trajectory
 METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
 
 
-def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None, until: float | None = None,
-             times: Any = None, start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
-             limits: str | float = "ignore", events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
+def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None,
+             until: float | None = None, times: Any = None, start: float = 0.0,
+             wrenches: Mapping[str, Wrench] | None = None, axes: str = "body", limits: str | float = "ignore",
+             events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
              atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
-             control_period: float | None = None, parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
-    """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given `times`.
+             control_period: float | None = None, parameters: Mapping[str, Any] | None = None,
+             progress: bool = True) -> Trajectory:
+    """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given
+    `times`.
 
-    Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), or a kernel with inputs of these names, whose other inputs
-    are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s], at its multiples and held between;
-    the samples are then at these times. Dry friction holds joints at rest: `happened` says when they stick and slip.
-    `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the frame ("body") or of the root ("world").
+    Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), or a kernel with inputs of these names,
+    whose other inputs are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s],
+    at its multiples and held between; the samples are then at these times. Dry friction holds joints at rest:
+    `happened` says when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the
+    frame ("body") or of the root ("world").
 
-    Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of stops, from 0 to 1.
-    `events` are watched for. All are found to the last digit of the time.
+    Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
+    stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.
 
-    `method`: one of SciPy's, "RK23", "RK45", "DOP853", or for stiff forces "Radau", "BDF", "LSODA"; or a class of SciPy's kind.
-    `max_evaluations`: a budget of evaluations of the state equation. `progress`: a bar, if it takes long.
+    `method`: one of SciPy's, "RK23", "RK45", "DOP853", or for stiff forces "Radau", "BDF", "LSODA"; or a class of
+    SciPy's kind. `max_evaluations`: a budget of evaluations of the state equation. `progress`: a bar, if it takes long.
 
-    The result says in `status` how it ended: "finished", "event", "limit", "event storm" (more than `max_events`), "singular" (the inertia
-    matrix), "not finite" (state, force or controller), "step too small" (the tolerance cannot be met), "budget"; what was found until then
-    is kept. A start that is wrong in itself raises an error.
+    The result says in `status` how it ended: "finished", "event", "limit", "event storm" (more than `max_events`),
+    "singular" (the inertia matrix), "not finite" (state, force or controller), "step too small" (the tolerance cannot
+    be met), "budget"; what was found until then is kept. A start that is wrong in itself raises an error.
 
     >>> from cayley.model.catalogue import load_robot
     >>> fallen = simulate(load_robot("planar2r"), [0.0, 0.0], [0.0, 0.0], until=1.0)
@@ -69,8 +73,9 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     if not (np.isfinite(end) and end >= start):
         raise ConventionError(f"the simulation starts at t = {start:.6g} and cannot go until t = {end:.6g}")
     if not (0 < rtol < 1 and 0 < atol < np.inf and max_step > 0):
-        raise ConventionError(f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
-                              f"{max_step}")
+        raise ConventionError(
+            f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
+            f"{max_step}")
     if instants is None and control_period is not None and control_period > 0:
         instants = _ticks(start, end, control_period)
     forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, start)
@@ -84,7 +89,9 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     with PatientBar(f"{tree.name}, simulation", end - start, shown=progress) as bar:
         run.go(bar)
     named = method if isinstance(method, str) else method.__name__
-    return run.result({"method": named, "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations, "steps": run.steps})
+    return run.result({
+        "method": named, "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations,
+        "steps": run.steps})
 
 
 def _instants(times: Any) -> np.ndarray:
@@ -104,15 +111,18 @@ def _stops(tree: Tree, limits: str | float) -> Stops:
     words = {"ignore": 0.0, "end": 0.0, "inelastic": 0.0, "elastic": 1.0}
     restitution = float(limits) if isinstance(limits, Real) else words.get(str(limits))
     if restitution is None or not 0 <= restitution <= 1:
-        raise ConventionError(f"limits are {', '.join(map(repr, words))}, or a coefficient of restitution from 0 to 1, not {limits!r}")
+        raise ConventionError(
+            f"limits are {', '.join(map(repr, words))}, or a coefficient of restitution from 0 to 1, not {limits!r}")
     return Stops(restitution, [] if limits == "ignore" else stops_of(tree))
 
 
 def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> tuple[np.ndarray, np.ndarray]:
-    q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    q = np.asarray(q, dtype=float)
+    qd = np.asarray(qd, dtype=float)
     if q.ndim != 1 or qd.shape != (tree.nv,):
-        raise SignatureError(f"a simulation of {tree.name} starts from one state, q ({tree.nq}) and qd ({tree.nv}), not {q.shape} and "
-                             f"{qd.shape}: `rollout` is for batches")
+        raise SignatureError(
+            f"a simulation of {tree.name} starts from one state, q ({tree.nq}) and qd ({tree.nv}), not {q.shape} and "
+            f"{qd.shape}: `rollout` is for batches")
     check_configuration(tree, q, limits=limits)
     if not np.isfinite(qd).all():
         raise GeometryError(f"the velocity of {tree.name} is not finite: {qd.tolist()}")

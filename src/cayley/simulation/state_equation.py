@@ -1,8 +1,9 @@
-"""The state equation of a mechanism: dq/dt = rate(q, v), dv/dt = acceleration(q, v, tau, *more), and the power that forces put in.
+"""The state equation of a mechanism: dq/dt = rate(q, v), dv/dt = acceleration(q, v, tau, *more), and the power that
+forces put in.
 
-Beyond the joint forces `tau`, the world may push at named frames (`wrenches`), and the inertia of named bodies may be an input, so that
-one kernel serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source: Balafoutis & Patel, section 6.2; Yamamoto
-(5.2)-(5.4); spec S1-72, S3-37.
+Beyond the joint forces `tau`, the world may push at named frames (`wrenches`), and the inertia of named bodies may be
+an input, so that one kernel serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source:
+Balafoutis & Patel, section 6.2; Yamamoto (5.2)-(5.4); spec S1-72, S3-37.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ class StateEquation:
     @property
     def more(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the inputs after `tau`."""
-        return {**{f"wrench_{frame}": (6,) for frame in self.wrenches}, **{f"inertia_{body}": (10,) for body in self.inertias}}
+        return {
+            **{f"wrench_{frame}": (6,)
+               for frame in self.wrenches}, **{f"inertia_{body}": (10,)
+                                               for body in self.inertias}}
 
     def rate(self, q: Any, v: Any) -> Any:
         """dq/dt (nq)."""
@@ -70,7 +74,8 @@ class StateEquation:
 
     def projected(self, q: Any) -> Any:
         """The nearest configuration (nq): quaternions brought back to length one."""
-        parts, last = [], 0
+        parts = []
+        last = 0
         for _, turn in quaternion_places(self.tree):
             own = q[turn]
             parts += [q[last:turn.start], own / np.sqrt(own @ own)]
@@ -83,7 +88,8 @@ class StateEquation:
 
     def balance(self, q: Any, v: Any, tau: Any, *more: Any) -> tuple[Any, Any]:
         """The inertia matrix (nv, nv) and the forces (nv) of M dv/dt = f."""
-        tree, links = self.tree, self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
+        tree = self.tree
+        links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
         acting = Outside(self.wrenches, self.axes).acting(links, tree, q, more[:len(self.wrenches)])
         bias = inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, v)
         return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, v) - bias
@@ -102,9 +108,11 @@ class StateEquation:
         return inertia_matrix(self._lean_with(more), q) + np.diag(rotor_inertias(self.tree))
 
     def solved(self, M: Any, forces: Any) -> Any:
-        """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere."""
+        """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere.
+        """
         found = solve(M, forces)
-        return only_where(is_definite(M[::-1, ::-1]), found) if self.inertias or not always_regular(self.tree) else found
+        return only_where(is_definite(M[::-1, ::-1]),
+                          found) if self.inertias or not always_regular(self.tree) else found
 
     def generalized_forces(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
         """The joint forces (nv) that do the power of all forces but gravity."""
@@ -114,12 +122,15 @@ class StateEquation:
         return forces
 
     def slope_of_lagrangian(self, q: Any, v: Any, *more: Any) -> Any:
-        """dL/dq (nv) along the joints' own directions, a floating body's origin along the axes of its parent and its velocity kept there:
-        by the rotation of the body, whose velocity is (v; w), the velocity v in its axes changes with -w x."""
-        slopes, found = self._slope(q, v, *more[len(self.wrenches):]), []
+        """dL/dq (nv) along the joints' own directions, a floating body's origin along the axes of its parent and its
+        velocity kept there: by the rotation of the body, whose velocity is (v; w), the velocity v in its axes changes
+        with -w x."""
+        slopes = self._slope(q, v, *more[len(self.wrenches):])
+        found = []
         momentum = self.inertia(q, *more) @ v
         for joint, a, b in self._places():
-            attitude, own = joint.motion.attitude, slopes[a]
+            attitude = joint.motion.attitude
+            own = slopes[a]
             if attitude is None:
                 found.append(own)
                 continue
@@ -189,7 +200,8 @@ class StateEquation:
 
 def _rotated(slope: Any, quaternion: Any) -> Any:
     """The slope (4) by the numbers of a quaternion as the slope (3) by turns about the body's axes."""
-    return np.stack([slope @ (0.5 * quaternion_product.unchecked(quaternion, np.array([0.0, *axis]))) for axis in np.eye(3)])
+    return np.stack([
+        slope @ (0.5 * quaternion_product.unchecked(quaternion, np.array([0.0, *axis]))) for axis in np.eye(3)])
 
 
 def check_is_tree(tree: Tree) -> None:
@@ -200,8 +212,8 @@ def check_is_tree(tree: Tree) -> None:
 
 
 def inertia_parameters(tree: Tree, body: str) -> np.ndarray:
-    """The inertia (10) of a body as the inputs `inertia_<body>` take it: (m, mc, I), mass, first moment and the inertia tensor about
-    the body's origin in its axes, (xx, xy, yy, xz, yz, zz), the order of Pinocchio's dynamic parameters.
+    """The inertia (10) of a body as the inputs `inertia_<body>` take it: (m, mc, I), mass, first moment and the inertia
+    tensor about the body's origin in its axes, (xx, xy, yy, xz, yz, zz), the order of Pinocchio's dynamic parameters.
 
     >>> from cayley.model.catalogue import load_robot
     >>> inertia_parameters(load_robot("planar2r"), "link1").round(6)
@@ -213,5 +225,8 @@ def inertia_parameters(tree: Tree, body: str) -> np.ndarray:
 def _moments(ten: Any) -> Moments:
     xx, xy, yy, xz, yz, zz = (ten[k] for k in range(4, 10))
     half = (xx + yy + zz) / 2
-    second = np.stack([np.stack([half - xx, -xy, -xz]), np.stack([-xy, half - yy, -yz]), np.stack([-xz, -yz, half - zz])])
+    second = np.stack([
+        np.stack([half - xx, -xy, -xz]),
+        np.stack([-xy, half - yy, -yz]),
+        np.stack([-xz, -yz, half - zz])])
     return Moments(ten[0], ten[1:4], second)

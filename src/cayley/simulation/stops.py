@@ -1,10 +1,10 @@
 """Joint limits as mechanical stops: impacts with restitution.
 
     n     +1 at a lower limit, -1 at an upper one: the direction in which a stop pushes
-An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that rest stay at rest, and
-no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster comes to an end, and so do
-two joints that knock each other off their stops. How joints rest against their stops is in `rest`. Source: Newton's law
-of restitution.
+An impact is an impulse on the coordinates that hit: those leave with -e times the speed they came with, those that rest
+stay at rest, and no impulse pulls. What leaves slower than `REST_SPEED` rests: a ball that bounces ever faster comes to
+an end, and so do two joints that knock each other off their stops. How joints rest against their stops is in `rest`.
+Source: Newton's law of restitution.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Stops:
             held: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
         """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck.
 
-        `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those at stops take
-        part.
+        `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those at stops
+        take part.
         """
         struck: list[Stop] = []
         for _ in range(2 * len(self.all) + 1):
@@ -78,14 +78,19 @@ class Stops:
         return v, struck
 
     def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], resting: list[Stop]) -> np.ndarray:
-        """The velocity (nv) after an impact at `struck`; of those that rest, none is pulled, but where it would leave slowly."""
-        others, slow = resting, list[Stop]()
+        """The velocity (nv) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
+        slowly.
+        """
+        others = resting
+        slow = list[Stop]()
         while True:
             acting = [*struck, *others]
-            columns, n = [s.column for s in acting], np.array([s.n for s in acting])
+            columns = [s.column for s in acting]
+            n = np.array([s.n for s in acting])
             wanted = np.array([self._rebound(v[s.column]) for s in struck] + [0.0 for _ in others])
             impulse = np.linalg.solve(W[np.ix_(columns, columns)], wanted - v[columns])
-            pulling = [s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
+            pulling = [
+                s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
             after = v + W[:, columns] @ impulse
             after[columns] = wanted
             leaving = [s for s in resting if s not in others and 0 < s.n * after[s.column] < REST_SPEED]

@@ -21,7 +21,8 @@ from cayley.simulation.state_equation import StateEquation
 
 
 class Occurrence(NamedTuple):
-    """Something that happened on the way: when, what (the name of an event or of a joint), and what was done about it."""
+    """Something that happened on the way: when, what (the name of an event or of a joint), and what was done about it.
+    """
 
     t: float
     name: str
@@ -30,11 +31,12 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """States at the times `t` (samples): `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), the `work` (..., samples) [J] that
-    joint forces, friction, wrenches and impacts have done since the start.
+    """States at the times `t` (samples): `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), the `work` (...,
+    samples) [J] that joint forces, friction, wrenches and impacts have done since the start.
 
-    `status` is one word, "finished" if all went well, and `message` says it in a sentence. What a stopped run had found is all here; in a
-    batch, `good` (...) says how many samples of each trajectory are numbers. Energies and momenta are computed when they are asked for.
+    `status` is one word, "finished" if all went well, and `message` says it in a sentence. What a stopped run had found
+    is all here; in a batch, `good` (...) says how many samples of each trajectory are numbers. Energies and momenta are
+    computed when they are asked for.
     """
 
     tree: Tree | None
@@ -56,8 +58,8 @@ class Trajectory:
     @classmethod
     def of(cls, tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray | None, work: np.ndarray,
            **more: Any) -> Trajectory:
-        return cls(tree, t, q, qd, tau, work, coordinates=tuple(coordinate_labels(tree)), velocities=tuple(velocity_labels(tree)),
-                   name=tree.name, **more)
+        return cls(tree, t, q, qd, tau, work, coordinates=tuple(coordinate_labels(tree)),
+                   velocities=tuple(velocity_labels(tree)), name=tree.name, **more)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -98,7 +100,9 @@ class Trajectory:
 
     @property
     def momentum(self) -> np.ndarray:
-        """Momentum and angular momentum about the centre of mass (..., samples, 6), in the root's axes [kg m/s, kg m^2/s]."""
+        """Momentum and angular momentum about the centre of mass (..., samples, 6), in the root's axes [kg m/s, kg
+        m^2/s].
+        """
         return self.balance.momentum
 
     @property
@@ -108,9 +112,10 @@ class Trajectory:
 
     @property
     def momentum_drift(self) -> np.ndarray | None:
-        """Momentum and angular momentum about the root's origin, which does not move, less the impulses of gravity, less what they were at
-        the start (..., samples, 6), where nothing but joints inside and gravity acts; None for a mechanism that does not float. Wrenches,
-        and forces and armature on the floating joint itself, are not accounted for."""
+        """Momentum and angular momentum about the root's origin, which does not move, less the impulses of gravity,
+        less what they were at the start (..., samples, 6), where nothing but joints inside and gravity acts; None for a
+        mechanism that does not float. Wrenches, and forces and armature on the floating joint itself, are not accounted
+        for."""
         tree = self._mechanism("the drift of momentum")
         return momentum_drift(tree, self.t, self.q, self.qd) if floats(tree) else None
 
@@ -125,7 +130,8 @@ class Trajectory:
             raise ConventionError("this is one trajectory, not a batch: `between` cuts a piece of time out of it")
         chosen = self._each(lambda a, _: a[index])
         if chosen.q.ndim < 2:
-            raise ConventionError(f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them: `between` cuts in time")
+            raise ConventionError(
+                f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them: `between` cuts in time")
         return chosen._own_time(self, index)
 
     def _own_time(self, whole: Trajectory, index: Any) -> Trajectory:
@@ -134,7 +140,8 @@ class Trajectory:
             return self
         steps = np.broadcast_to(np.asarray(self.facts["step"]), whole.batch)
         chosen = np.asarray(steps[index])
-        facts, start = {**self.facts, "step": chosen.tolist()}, self.facts["start"]
+        facts = {**self.facts, "step": chosen.tolist()}
+        start = self.facts["start"]
         if (chosen == chosen.ravel()[:1]).all():
             facts["step"] = chosen.ravel()[0].item() if chosen.size else []
             del facts["times"]
@@ -150,8 +157,8 @@ class Trajectory:
     def at(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
         """(q, qd) at other times (m), each (..., m, n) or, for one time, (..., n).
 
-        By the solver's own interpolation if there is one, otherwise by cubics through the kept states and their rates: halve the spacing
-        of the samples, and the error is 16 times smaller.
+        By the solver's own interpolation if there is one, otherwise by cubics through the kept states and their rates:
+        halve the spacing of the samples, and the error is 16 times smaller.
         """
         times = np.asarray(t, dtype=float)
         if not len(self.t):
@@ -160,7 +167,8 @@ class Trajectory:
             raise ConventionError("steps differ in the batch: take one trajectory out, by its index, and ask it")
         low, high = sorted((self.t[0], self.t[-1]))
         if not ((times >= low) & (times <= high)).all():
-            raise ConventionError(f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}; {times.ravel()[[0, -1]]} is outside")
+            raise ConventionError(
+                f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}; {times.ravel()[[0, -1]]} is outside")
         flat = np.atleast_1d(times)
         q, qd = self.dense(flat) if self.dense is not None else self._interpolated(flat)
         return (q, qd) if times.ndim else (q[..., 0, :], qd[..., 0, :])
@@ -178,8 +186,10 @@ class Trajectory:
     def _each(self, change: Callable[[np.ndarray, int], np.ndarray]) -> Trajectory:
         """The same with its arrays changed; the number says how many axes follow that of the samples."""
         tau = None if self.tau is None else change(self.tau, 1)
-        stored = Balance(change(self.stored[0], 0), change(self.stored[1], 0), change(self.stored[2], 1)) if self.stored else None
-        return replace(self, q=change(self.q, 1), qd=change(self.qd, 1), tau=tau, work=change(self.work, 0), stored=stored, dense=None)
+        stored = Balance(change(self.stored[0], 0), change(self.stored[1], 0), change(self.stored[2],
+                                                                                      1)) if self.stored else None
+        return replace(self, q=change(self.q, 1), qd=change(self.qd, 1), tau=tau, work=change(self.work, 0),
+                       stored=stored, dense=None)
 
     def _mechanism(self, what: str) -> Tree:
         if self.tree is None:
@@ -189,7 +199,10 @@ class Trajectory:
     # Elsewhere
 
     def save(self, path: str | Path) -> Path:
-        """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON. Nothing is pickled."""
+        """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON.
+
+        Nothing is pickled.
+        """
         from cayley.simulation.trajectory_file import save
         return save(self, path)
 
@@ -208,5 +221,3 @@ class Trajectory:
         many = f"{'x'.join(map(str, self.batch))} of " if self.batch else ""
         span = f"t = {self.t[0]:.6g} to {self.t[-1]:.6g}" if len(self.t) else "empty"
         return f"<trajectory: {many}{self.name}, {len(self.t)} samples, {span}, {self.status}>"
-
-

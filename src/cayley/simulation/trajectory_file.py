@@ -1,4 +1,7 @@
-"""Trajectories on disk: one .npz with the arrays, and a JSON text that says what they are. No pickles: a file is data only."""
+"""Trajectories on disk: one .npz with the arrays, and a JSON text that says what they are.
+
+No pickles: a file is data only.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,28 @@ from cayley.simulation.balance import Balance
 from cayley.simulation.trajectory import Occurrence, Trajectory
 
 FORMAT = "cayley trajectory 1"
-_SHAPES = {"t": "(samples) [s]", "q": "(..., samples, nq), see coordinates", "qd": "(..., samples, nv), units of velocities a second",
-           "tau": "(..., samples, nv), N m for rad, N for m", "work": "(..., samples) [J]", "kinetic": "(..., samples) [J]",
-           "potential": "(..., samples) [J]", "momentum": "(..., samples, 6), about the centre of mass in the root's axes"}
+_SHAPES = {
+    "t": "(samples) [s]", "q": "(..., samples, nq), see coordinates",
+    "qd": "(..., samples, nv), units of velocities a second", "tau": "(..., samples, nv), N m for rad, N for m",
+    "work": "(..., samples) [J]", "kinetic": "(..., samples) [J]", "potential": "(..., samples) [J]",
+    "momentum": "(..., samples, 6), about the centre of mass in the root's axes"}
 
 
 def save(trajectory: Trajectory, path: str | Path) -> Path:
     """Write the file, whole or not at all; the suffix .npz is added if it is missing."""
     target = Path(path)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-    arrays = {"t": trajectory.t, "q": trajectory.q, "qd": trajectory.qd, "work": trajectory.work, **trajectory.balance._asdict()}
+    arrays = {
+        "t": trajectory.t, "q": trajectory.q, "qd": trajectory.qd, "work": trajectory.work,
+        **trajectory.balance._asdict()}
     if trajectory.tau is not None:
         arrays["tau"] = trajectory.tau
-    described = {"format": FORMAT, "mechanism": trajectory.name, "status": trajectory.status, "message": trajectory.message,
-                 "coordinates": trajectory.coordinates, "velocities": trajectory.velocities,
-                 "happened": [o._asdict() for o in trajectory.happened], "facts": dict(trajectory.facts),
-                 "arrays": {name: _SHAPES[name] for name in arrays}}
+    described = {
+        "format": FORMAT, "mechanism": trajectory.name, "status": trajectory.status, "message": trajectory.message,
+        "coordinates": trajectory.coordinates, "velocities": trajectory.velocities,
+        "happened": [o._asdict() for o in trajectory.happened], "facts": dict(trajectory.facts),
+        "arrays": {name: _SHAPES[name]
+                   for name in arrays}}
     temporary = target.with_name(target.name + ".part")
     try:
         with temporary.open("wb") as stream:
@@ -62,7 +71,8 @@ def _read(path: str | Path, tree: Tree | None) -> Trajectory:
         arrays = {name: found[name] for name in found.files if name != "about"}
     if about["format"] != FORMAT:
         raise ModelError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
-    coordinates, velocities = _labels(about["coordinates"]), _labels(about["velocities"])
+    coordinates = _labels(about["coordinates"])
+    velocities = _labels(about["velocities"])
     _check_shapes(path, about["arrays"], arrays, len(coordinates), len(velocities))
     balance = Balance(arrays["kinetic"], arrays["potential"], arrays["momentum"])
     return Trajectory(tree, arrays["t"], arrays["q"], arrays["qd"], arrays.get("tau"), arrays["work"], about["status"],

@@ -11,22 +11,29 @@ import numpy as np
 from cayley.errors import ConventionError
 from cayley.simulation.trajectory import Trajectory
 
-_INK, _GREY = "#333333", "#8793a1"
+_INK = "#333333"
+_GREY = "#8793a1"
 _MOST_LINES = 60  # of a batch: more make no clearer picture
 _TALLEST_LEGEND = 9
 _FORCES = {"rad": "N m", "m": "N"}
 
 
-def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None, figsize: tuple[float, float] | None = None) -> Any:
+def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None,
+         figsize: tuple[float, float] | None = None) -> Any:
     """The figure; batches are drawn as many thin lines, one colour a coordinate."""
     wanted = None if joints is None else {joints} if isinstance(joints, str) else set(joints)
-    known = {part for name, _ in (*trajectory.coordinates, *trajectory.velocities) for part in (name, name.split(".")[0])}
+    known = {
+        part
+        for name, _ in (*trajectory.coordinates, *trajectory.velocities)
+        for part in (name, name.split(".")[0])}
     if wanted is not None and wanted - known:
         names = ", ".join(name for name, _ in trajectory.coordinates)
         raise ConventionError(f"{trajectory.name} has no joint {min(wanted - known)!r}; it has {names}")
-    panels = [("coordinates", trajectory.q, trajectory.coordinates, ""), ("velocities", trajectory.qd, trajectory.velocities, "/s")]
+    panels = [("coordinates", trajectory.q, trajectory.coordinates, ""),
+              ("velocities", trajectory.qd, trajectory.velocities, "/s")]
     if trajectory.tau is not None and trajectory.tau.any():
-        panels.append(("joint forces", trajectory.tau, tuple((name, _FORCES[unit]) for name, unit in trajectory.velocities), ""))
+        panels.append(
+            ("joint forces", trajectory.tau, tuple((name, _FORCES[unit]) for name, unit in trajectory.velocities), ""))
     figure, axes = plt.subplots(len(panels) + 1, 1, sharex=True, layout="constrained", squeeze=False,
                                 figsize=figsize or (8.0, 2.1 * (len(panels) + 1)))
     for ax, (title, values, labels, per) in zip(axes[:, 0], panels, strict=False):
@@ -42,12 +49,15 @@ def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None, figsize
     return figure
 
 
-def _lines(ax: Any, t: np.ndarray, values: np.ndarray, labels: Sequence[tuple[str, str]], wanted: set[str] | None, title: str) -> None:
+def _lines(ax: Any, t: np.ndarray, values: np.ndarray, labels: Sequence[tuple[str, str]], wanted: set[str] | None,
+           title: str) -> None:
     flat = values.reshape(-1, *values.shape[-2:])[:_MOST_LINES]
-    shown = [k for k, (name, _) in enumerate(labels) if wanted is None or name in wanted or name.split(".")[0] in wanted]
+    shown = [
+        k for k, (name, _) in enumerate(labels) if wanted is None or name in wanted or name.split(".")[0] in wanted]
     colours = plt.get_cmap("turbo")(np.linspace(0.05, 0.95, max(len(shown), 2)))
     for k, colour in zip(shown, colours, strict=False):
-        drawn = ax.plot(t, flat[:, :, k].T, color=colour, linewidth=1.4 if len(flat) == 1 else 0.6, alpha=1.0 if len(flat) == 1 else 0.5)
+        drawn = ax.plot(t, flat[:, :, k].T, color=colour, linewidth=1.4 if len(flat) == 1 else 0.6,
+                        alpha=1.0 if len(flat) == 1 else 0.5)
         drawn[0].set_label(labels[k][0])
     _styled(ax, title)
     if shown:

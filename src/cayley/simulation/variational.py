@@ -1,7 +1,8 @@
-"""A variational integrator on the group of the configurations: symplectic, symmetric in time, order 2, momenta exactly kept.
+"""A variational integrator on the group of the configurations: symplectic, symmetric in time, order 2, momenta exactly
+kept.
 
-The action of a step is h L at its midpoint, and the steps make the sum of the actions stationary. Turns are Cayley maps of their
-velocities, so that all of it is rational but for one square root:
+The action of a step is h L at its midpoint, and the steps make the sum of the actions stationary. Turns are Cayley maps
+of their velocities, so that all of it is rational but for one square root:
 
     cay(x)     the turn with the vector-parameter x / 2: quaternion (1, x / 2) / s,  s = sqrt(1 + x.x / 4)
     dcay(x) y = (y + x x y / 2) / (1 + x.x / 4)        dcay^-1(x) y = y - x x y / 2 + (x.y) x / 4
@@ -9,9 +10,9 @@ velocities, so that all of it is rational but for one square root:
     p, f       dL/dnu and dL/dq (moved with the body) at the midpoint
     P          the momentum dL/dnu between steps;  P0 + h/2 tau = dcay^-1(-x) u - h R f,  P1 = dcay^-1(x) u + h/2 tau,  x = h w
                with u = p + h B dcay(2g) f;  half the turn, R, is cay(2g), 2g = x / (1 + s), and B is its derivative by x
-For coordinates that just add up this is p - h/2 f and p + h/2 f, the midpoint rule of Hamilton's equations. The first stage makes the
-momentum of the velocity, the last the velocity of the momentum, those between solve for nu.
-Sources: Marsden & West 2001; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map.
+For coordinates that just add up this is p - h/2 f and p + h/2 f, the midpoint rule of Hamilton's equations. The first
+stage makes the momentum of the velocity, the last the velocity of the momentum, those between solve for nu. Sources:
+Marsden & West 2001; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map.
 """
 
 from __future__ import annotations
@@ -57,14 +58,17 @@ class Turn(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Where a mechanism's turning parts are: attitudes in q and angular velocities in v; and positions of floating bodies."""
+    """Where a mechanism's turning parts are: attitudes in q and angular velocities in v; and positions of floating
+    bodies.
+    """
 
     turns: list[tuple[slice, slice]]
     floats: list[tuple[slice, slice, slice]]  # position in q and velocity in v, attitude in q
 
     @staticmethod
     def of(tree: Tree) -> Parts:
-        turns, floats = [], []
+        turns = []
+        floats = []
         for joint, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
             attitude = joint.motion.attitude
             if attitude is not None:
@@ -80,7 +84,8 @@ class Parts(NamedTuple):
 
     def in_body(self, q: Any, y: Any) -> Any:
         """Velocities or forces of floating bodies' origins from the parent's axes into the body's."""
-        return replaced(y, [(own, matrix_from_quaternion.unchecked(q[turn]).T @ y[own]) for _, own, turn in self.floats])
+        return replaced(y,
+                        [(own, matrix_from_quaternion.unchecked(q[turn]).T @ y[own]) for _, own, turn in self.floats])
 
     def in_parent(self, q: Any, y: Any) -> Any:
         return replaced(y, [(own, matrix_from_quaternion.unchecked(q[turn]) @ y[own]) for _, own, turn in self.floats])
@@ -93,7 +98,8 @@ def _within(whole: slice, part: slice) -> slice:
 
 def replaced(y: Any, parts: list[tuple[slice, Any]]) -> Any:
     """A vector with some of its parts, in order, replaced."""
-    pieces, last = [], 0
+    pieces = []
+    last = 0
     for own, value in sorted(parts, key=lambda part: part[0].start):
         pieces += [y[last:own.start], value]
         last = own.stop
@@ -115,11 +121,15 @@ def _moved(tree: Tree, parts: Parts, q: Any, nu: Any, turns: list[Turn], share: 
 
 
 def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:
-    equation, h, (q, v, work, defect) = stage.equation, stage.h, state
-    tree, nv = equation.tree, len(v)
+    equation = stage.equation
+    h = stage.h
+    q, v, work, defect = state
+    tree = equation.tree
+    nv = len(v)
     parts = Parts.of(tree)
     first, last, closing = (stage.row[k] > 0.5 for k in (FIRST, LAST, CLOSING))
-    P, end = carried[nv:2 * nv], carried[2 * nv:]
+    P = carried[nv:2 * nv]
+    end = carried[2 * nv:]
     nu = where(first, parts.in_parent(q, v), carried[:nv])
     turns = [Turn(h * nu[own]) for _, own in parts.turns]
     halfway = _moved(tree, parts, q, h * nu, [turn.half for turn in turns], 0.5)
@@ -134,12 +144,14 @@ def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:
     acting = parts.in_parent(here, acting)
     u = replaced(p + h / 2 * f, [(own, p[own] + h * turn.half_derivative(turn.half.dcay(f[own])))
                                  for turn, (_, own) in zip(turns, parts.turns, strict=True)])
-    before = parts.changed(u, lambda k, y: Turn(-turns[k].x).inverse_dcay(y)) - h * parts.changed(f, lambda k, y: _turned(turns[k].half, y))
+    before = parts.changed(u, lambda k, y: Turn(-turns[k].x).inverse_dcay(y)) - h * parts.changed(
+        f, lambda k, y: _turned(turns[k].half, y))
     after = parts.changed(u, lambda k, y: turns[k].inverse_dcay(y)) + h / 2 * acting
     wanted = where(last, P, P + h / 2 * acting - before)
     found = parts.in_parent(here, equation.solved(M, parts.in_body(here, wanted)))
     arrived = State(where(last, end, q), where(last, parts.in_body(here, found), v),
-                    where(closing, work + h * power, work), where(closing, np.maximum(defect, largest(np.abs(found))), defect))
+                    where(closing, work + h * power, work),
+                    where(closing, np.maximum(defect, largest(np.abs(found))), defect))
     next_nu = where(first, nu, where(closing, nu, nu + found))
     next_P = where(first, p, where(closing, after, P))
     next_end = where(closing, _moved(tree, parts, q, h * nu, turns, 1.0), end)
@@ -152,6 +164,10 @@ def _turned(turn: Turn, y: Any) -> Any:
 
 def variational(iterations: int) -> FixedStep:
     table = np.zeros((iterations + 2, 4))
-    table[0, FIRST], table[-1, LAST], table[-2, CLOSING], table[1:-1, TIME] = 1.0, 1.0, 1.0, 0.5
+    table[0, FIRST] = 1.0
+    table[-1, LAST] = 1.0
+    table[-2, CLOSING] = 1.0
+    table[1:-1, TIME] = 0.5
     table[-1, TIME] = 1.0
-    return FixedStep(2, table, lambda x, nq: np.concatenate([x[..., nq:-2], x[..., nq:-2], x[..., :nq]], axis=-1), _stage)
+    return FixedStep(2, table, lambda x, nq: np.concatenate([x[..., nq:-2], x[..., nq:-2], x[..., :nq]], axis=-1),
+                     _stage)

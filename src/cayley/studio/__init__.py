@@ -1,4 +1,6 @@
-"""A mechanism as a page: one self-contained HTML file with the robot in 3-D, its tables, pictures, equations, counts and a fall."""
+"""A mechanism as a page: one self-contained HTML file with the robot in 3-D, its tables, pictures, equations, counts
+and a fall.
+"""
 
 from cayley.studio.report import write_report
 

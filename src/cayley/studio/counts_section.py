@@ -20,7 +20,9 @@ from cayley.model.report import Table
 from cayley.studio.tables import html_table, listed
 
 _STATES = 2048
-_SMALLEST_TABLE, _LARGEST_TABLE = 2, 9  # joints
+# joints
+_SMALLEST_TABLE = 2
+_LARGEST_TABLE = 9
 
 
 def compared(tree: Mechanism) -> Comparison:
@@ -38,12 +40,17 @@ def counts_section(tree: Mechanism, comparison: Comparison) -> str:
         words = "<p>The published tables are about arms of two joints and more; this mechanism is not one.</p>"
         return f"{words}{_own_counts(tree, comparison)}{note}"
     n = min(tree.nv, _LARGEST_TABLE)
-    words = ("<p>M are multiplications, A additions. A robot's zeros, ones and right angles are folded into its own code; the published "
-             f"figures are for any arm of n revolute joints, with general twists: here as printed, and for n = {n}. Beside them is "
-             "what this package counts for such an arm: with operations on zeros and ones left out, and compiled. The tables below "
-             "have the counts by the rules of the source as well.</p>")
-    parts = [f"<details><summary>{escape(table.title)}</summary>{html_table(table.table)}{listed(table.notes)}</details>"
-             for table in operation_tables(n)]
+    words = (
+        "<p>M are multiplications, A additions. A robot's zeros, ones and right angles are folded into its own code; "
+        "the published "
+        f"figures are for any arm of n revolute joints, with general twists: here as printed, and for n = {n}. Beside "
+        "them is "
+        "what this package counts for such an arm: with operations on zeros and ones left out, and compiled. The "
+        "tables below "
+        "have the counts by the rules of the source as well.</p>")
+    parts = [
+        f"<details><summary>{escape(table.title)}</summary>{html_table(table.table)}{listed(table.notes)}</details>"
+        for table in operation_tables(n)]
     return f"{words}{_beside_published(tree, comparison, n)}{note}{''.join(parts)}"
 
 
@@ -57,8 +64,8 @@ def _beside_published(tree: Mechanism, comparison: Comparison, n: int) -> str:
     general = method_table(n)
     words = {line[0]: line[1:] for line in general.table.rows}
     folded = {name: figures["zeros folded"](n) for name, figures in general.rows.items()}
-    rows = tuple((row.method, *_figures(row), *words[row.method][:2], *map(str, folded[row.method]), *words[row.method][6:], row.source)
-                 for row in comparison.rows)
+    rows = tuple((row.method, *_figures(row), *words[row.method][:2], *map(str, folded[row.method]),
+                  *words[row.method][6:], row.source) for row in comparison.rows)
     heads = general.table.columns
     columns = ("method", f"{tree.name}: M", "A", *heads[1:3], *heads[5:], "source")
     return html_table(Table(f"Operations of inverse dynamics (n = {n})", columns, rows))
@@ -78,13 +85,17 @@ def _is_arm(tree: Mechanism) -> bool:
 
 def timing_section(tree: Mechanism, frame: str, comparison: Comparison) -> str:
     """Times a state of every method and of other functions, in batches, on one core of this machine."""
-    rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows if row.seconds is not None)
+    rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows
+                 if row.seconds is not None)
     methods = Table("Methods of inverse dynamics", ("method", "ns per state", "distance from the first"), rows)
     verdict = "agree" if comparison.agrees else "do not agree"
-    functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"), tuple(_functions(tree, frame)))
-    return (f"<p>Measured while this page was made, in batches of {_STATES} states on one thread. All methods {verdict}: the largest "
-            f"distance, beside the largest force, is {comparison.spread:.1g}.</p>"
-            f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')
+    functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"),
+                      tuple(_functions(tree, frame)))
+    return (
+        f"<p>Measured while this page was made, in batches of {_STATES} states on one thread. All methods {verdict}: "
+        "the largest "
+        f"distance, beside the largest force, is {comparison.spread:.1g}.</p>"
+        f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')
 
 
 def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
@@ -96,8 +107,8 @@ def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
         f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
         "inverse dynamics": (tree.inverse_dynamics, (q, qd, qdd)), "gravity forces": (tree.gravity_forces, (q,)),
         "mass matrix": (tree.inertia_matrix, (q,)), "forward dynamics": (tree.forward_dynamics, (q, qd, qdd))}
-    return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions), f"{1e9 * _seconds(kernel, state):.0f}")
-            for name, (kernel, state) in kernels.items()]
+    return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions),
+             f"{1e9 * _seconds(kernel, state):.0f}") for name, (kernel, state) in kernels.items()]
 
 
 def _seconds(kernel: Kernel, state: tuple[Any, ...]) -> float:

@@ -1,4 +1,5 @@
-"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion where nothing shorter exists.
+"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion where nothing
+shorter exists.
 
 What shares so many intermediate values that nobody can read it is folded away.
 """
@@ -43,7 +44,9 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
     lines = _needed(found, [entry for each in entries.values() for entry in each])
     title = "In letters" if kind == "symbols" else "In numbers"
     head = f"<p>{mathml.formula(f'M qdd + V + G{friction} = tau')} with {mathml.formula('V = C qd')}</p>"
-    words = {"M": "Mass matrix M", "V": "Coriolis and centrifugal forces V = C q̇", "G": "Gravity forces G", "F": "Friction F"}
+    words = {
+        "M": "Mass matrix M", "V": "Coriolis and centrifugal forces V = C q̇", "G": "Gravity forces G",
+        "F": "Friction F"}
     body = "".join(f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows)
     values = _values(found) if kind == "symbols" else ""
     return f"<h3>{title}</h3>{head}{_folded(lines, body, found.order)}{values}"
@@ -57,7 +60,8 @@ def _recursion(tree: Mechanism) -> str:
 
 def _entries(found: EquationsOfMotion, name: str) -> Iterable[tuple[str, Any]]:
     """The entries that are not zero, with their names; of a symmetric pair the first."""
-    n, apart = len(found.qd), "_" if len(found.qd) > 9 else ""
+    n = len(found.qd)
+    apart = "_" if len(found.qd) > 9 else ""
     for place, entry in enumerate(found.written[name]):
         i, j = divmod(place, n) if name == "M" else (place, None)
         if entry == 0 or (j is not None and i > j):
@@ -86,14 +90,18 @@ def _folded(lines: list[tuple[Any, Any]], body: str, order: str | None) -> str:
     shared = f"{len(lines)} shared intermediate {'value' if len(lines) == 1 else 'values'}"
     if len(lines) <= _OPEN:
         return f"<details open><summary>{shared}</summary>{_typeset(lines, order)}</details>{body}"
-    return (f"<p>They share {len(lines)} intermediate values, too many to be read; <code>arm.equations()</code> has them in Python, and "
-            f"<code>cayley export</code> as code.</p><details><summary>All equations, with {shared}</summary>{_typeset(lines, order)}{body}"
-            "</details>")
+    return (
+        f"<p>They share {len(lines)} intermediate values, too many to be read; <code>arm.equations()</code> has them "
+        "in Python, and "
+        "<code>cayley export</code> as code.</p><details><summary>All equations, with "
+        f"{shared}</summary>{_typeset(lines, order)}{body}"
+        "</details>")
 
 
 def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:
     if len(lines) > _TYPESET:
-        rows = (f"{left if isinstance(left, str) else left.name} = {sympy.sstr(right, full_prec=False)}" for left, right in lines)
+        rows = (f"{left if isinstance(left, str) else left.name} = {sympy.sstr(right, full_prec=False)}"
+                for left, right in lines)
         return f'<pre class="scroll">{escape(chr(10).join(rows))}</pre>'
     return f'<div class="equations">{mathml.equations(lines, order=order)}</div>'
 

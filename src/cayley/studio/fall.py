@@ -1,7 +1,7 @@
 """What a mechanism does when its motors let go: it falls from rest and swings, without friction, and the energy stays.
 
-Joints bounce from their limits, and lose nothing. A base that floats is held, and so are joints that follow others, with those
-that they follow. Where gravity moves nothing, a push starts the motion.
+Joints bounce from their limits, and lose nothing. A base that floats is held, and so are joints that follow others,
+with those that they follow. Where gravity moves nothing, a push starts the motion.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from cayley.model.parts import Joint, Limits
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory, simulate
 
-_SECONDS, _FRAMES_A_SECOND = 8.0, 50
+_SECONDS = 8.0
+_FRAMES_A_SECOND = 50
 _LOADED = 0.3  # beside the largest torque of gravity that was found
-_EVALUATIONS, _EVENTS = 200_000, 20_000
+_EVALUATIONS = 200_000
+_EVENTS = 20_000
 
 
 @dataclass(frozen=True)
 class Fall:
-    """The motion of the mechanism, some of its joints held, its configurations (n, nq), and how it started, in words."""
+    """The motion of the mechanism, some of its joints held, its configurations (n, nq), and how it started, in words.
+    """
 
     tree: Mechanism
     trajectory: Trajectory
@@ -42,8 +45,9 @@ def floating(tree: Tree) -> list[bool]:
 def held(tree: Tree, still: Sequence[bool]) -> Mechanism:
     """The mechanism with some of its joints fixed where they are at rest."""
     rest = resting(tree)
-    joints = [replace(joint, motion=Motion(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place])) if fixed else joint
-              for joint, place, fixed in zip(tree.joints, tree.q_slices, still, strict=True)]
+    joints = [
+        replace(joint, motion=Motion(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place]))
+        if fixed else joint for joint, place, fixed in zip(tree.joints, tree.q_slices, still, strict=True)]
     return changed(tree, joints)
 
 
@@ -55,7 +59,9 @@ def changed(tree: Tree, joints: Any) -> Mechanism:
 
 def fall(tree: Tree) -> Fall:
     """The motion from rest, at least from a pose in which gravity pulls."""
-    coupled = {joint.mimic.joint for joint in tree.joints if joint.mimic} | {joint.name for joint in tree.joints if joint.mimic}
+    coupled = {joint.mimic.joint
+               for joint in tree.joints if joint.mimic} | {joint.name
+                                                           for joint in tree.joints if joint.mimic}
     still = [floats or joint.name in coupled for floats, joint in zip(floating(tree), tree.joints, strict=True)]
     mechanism = held(tree, still)
     q, qd, words = _start(mechanism)
@@ -74,7 +80,10 @@ def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np
 
 
 def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
-    """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push. Turns count before slides."""
+    """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push.
+
+    Turns count before slides.
+    """
     rest = resting(tree)
     others = np.concatenate([rest[None], tree.random_configuration((200,), seed=0)])
     forces = tree.gravity_forces(others)
@@ -82,7 +91,8 @@ def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
     turns = np.linalg.norm(np.where(slides, 0.0, forces), axis=-1)
     pull = turns if turns.max() > 0 else np.linalg.norm(forces, axis=-1)
     if pull.max() < 1e-9 * (1.0 + abs(tree.gravity).max()):
-        return rest, np.ones(tree.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
+        return rest, np.ones(
+            tree.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
     if pull[0] >= _LOADED * pull.max():
         return rest, np.zeros(tree.nv), "It starts at rest, with every joint at its zero or in the middle of its range."
     words = f"It starts at rest, in the pose, of {len(others)} that were tried, in which gravity pulls most."
@@ -92,5 +102,6 @@ def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
 def _placed(joint: Joint, q: np.ndarray) -> np.ndarray:
     R, p = joint.motion.pose(q)
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = R, p
+    pose[:3, :3] = R
+    pose[:3, 3] = p
     return np.asarray(joint.placement) @ pose

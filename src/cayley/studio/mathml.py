@@ -104,7 +104,8 @@ def formula(text: str) -> str:
     >>> formula("V = C qd")
     '<math><mi>V</mi><mo>=</mo><mi>C</mi><mo>\u2062</mo><mover accent="true"><mi>q</mi><mo>˙</mo></mover></math>'
     """
-    printer, parts = _Printer(None), list[Any]()
+    printer = _Printer(None)
+    parts = list[Any]()
     for word in text.split():
         operator = word in "+=−,"
         if parts and not operator and not isinstance(parts[-1], str):
@@ -119,5 +120,7 @@ def equations(lines: Iterable[tuple[Any, Any]], *, order: str | None = None) -> 
     rows = []
     for left, right in lines:
         name = left if isinstance(left, str) else left.name
-        rows.append(f'<div class="equation"><span>{printer.left(name)}</span> <span>{" ".join(printer.terms(right))}</span></div>')
+        rows.append(
+            f'<div class="equation"><span>{printer.left(name)}</span> <span>{" ".join(printer.terms(right))}</span></div>'
+        )
     return "\n".join(rows)

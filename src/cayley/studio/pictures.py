@@ -1,4 +1,5 @@
-"""Pictures of a page: Matplotlib's as embedded PNG, the energies of a fall as SVG that follows the colours of the page."""
+"""Pictures of a page: Matplotlib's as embedded PNG, the energies of a fall as SVG that follows the colours of the page.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,13 @@ from cayley.simulation import Trajectory
 
 _DPI = 130
 _SAMPLES = 120_000
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 250, 66, 22, 14, 40  # of the SVG
+# of the SVG
+_WIDTH = 760
+_HEIGHT = 250
+_LEFT = 66
+_RIGHT = 22
+_TOP = 14
+_BOTTOM = 40
 
 
 def picture(figure: Figure, alternative: str) -> str:
@@ -28,8 +35,9 @@ def picture(figure: Figure, alternative: str) -> str:
     stream = BytesIO()
     figure.savefig(stream, format="png", dpi=_DPI, facecolor="white")
     width, height = figure.get_size_inches()
-    return (f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px"><img style="min-width:{57 * width:.0f}px" '
-            f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
+    return (
+        f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px"><img style="min-width:{57 * width:.0f}px" '
+        f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
 
 
 def reachable(tree: Tree, frame: str) -> Workspace | CayleyError:
@@ -48,7 +56,9 @@ def workspace_picture(space: Workspace) -> str:
 
 
 def manipulability_picture(tree: Tree, frame: str) -> str:
-    """How well the frame can be moved over a section of the workspace; a sentence that says why, where it cannot be told."""
+    """How well the frame can be moved over a section of the workspace; a sentence that says why, where it cannot be
+    told.
+    """
     try:
         found = manipulability_map(tree, frame, over="section", samples=_SAMPLES)
     except CayleyError as why:
@@ -61,7 +71,8 @@ def manipulability_picture(tree: Tree, frame: str) -> str:
 class EnergyPlot:
     """The energies of a motion over time as an SVG, with a cursor that a script can move from `left` to `right`."""
 
-    left, right = float(_LEFT), float(_WIDTH - _RIGHT)
+    left = float(_LEFT)
+    right = float(_WIDTH - _RIGHT)
 
     def __init__(self, motion: Trajectory):
         self.motion = motion
@@ -70,14 +81,17 @@ class EnergyPlot:
         self.ticks = MaxNLocator(5).tick_values(values.min(), max(values.max(), values.min() + 1e-9))
 
     def svg(self) -> str:
-        lines = "".join(f'<polyline class="{name}" points="{self._points(curve)}"/>' for name, curve in self.curves.items())
-        levels = "".join(f'<line class="level" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self._y(e):.1f}" y2="{self._y(e):.1f}"/>'
-                         f'<text x="{_LEFT - 8}" y="{self._y(e) + 4:.1f}" text-anchor="end">{_minus(e)}</text>' for e in self.ticks)
+        lines = "".join(f'<polyline class="{name}" points="{self._points(curve)}"/>'
+                        for name, curve in self.curves.items())
+        levels = "".join(
+            f'<line class="level" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self._y(e):.1f}" y2="{self._y(e):.1f}"/>'
+            f'<text x="{_LEFT - 8}" y="{self._y(e) + 4:.1f}" text-anchor="end">{_minus(e)}</text>' for e in self.ticks)
         seconds = "".join(f'<text x="{self._x(t):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{t:g} s</text>'
                           for t in MaxNLocator(8).tick_values(0.0, self.motion.t[-1]) if 0 <= t <= self.motion.t[-1])
         cursor = f'<line id="cursor" x1="{_LEFT}" x2="{_LEFT}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
-        return (f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in joules">'
-                f"{levels}{seconds}{lines}{cursor}</svg>")
+        return (
+            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in joules">'
+            f"{levels}{seconds}{lines}{cursor}</svg>")
 
     def _points(self, curve: Any) -> str:
         return " ".join(f"{self._x(t):.1f},{self._y(e):.1f}" for t, e in zip(self.motion.t, curve, strict=True))
@@ -86,7 +100,8 @@ class EnergyPlot:
         return self.left + (self.right - self.left) * t / max(self.motion.t[-1], 1e-9)
 
     def _y(self, energy: float) -> float:
-        low, high = self.ticks[0], self.ticks[-1]
+        low = self.ticks[0]
+        high = self.ticks[-1]
         return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * (energy - low) / (high - low)
 
 

@@ -1,7 +1,8 @@
 """`write_report`: a mechanism on one self-contained page, for any browser, without a network.
 
-The robot in 3-D with sliders and its fall, its tables, workspace and manipulability, equations of motion, operation counts beside the
-published tables, and times. A mechanism without masses has its kinematic half. What cannot be had is said in a sentence in its place.
+The robot in 3-D with sliders and its fall, its tables, workspace and manipulability, equations of motion, operation
+counts beside the published tables, and times. A mechanism without masses has its kinematic half. What cannot be had is
+said in a sentence in its place.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
 
 
-def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.PathLike[str], *, progress: bool = False) -> Path:
+def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.PathLike[str], *,
+                 progress: bool = False) -> Path:
     """Write the page of a mechanism, of a robot of the catalogue or of a file, and return where it is.
 
-    `path` is the file, or a folder in which it is to be `<name>.html`. `progress` shows on the terminal what is being done.
+    `path` is the file, or a folder in which it is to be `<name>.html`. `progress` shows on the terminal what is being
+    done.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +58,8 @@ def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.Pat
     page = Page(tree)
     screen = Console(stderr=True)
     hidden = not (progress and screen.is_terminal)
-    with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden, console=screen) as shown:
+    with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden,
+                  console=screen) as shown:
         task = shown.add_task("", total=None)
         for title, make in page.steps:
             shown.update(task, description=f"{tree.name}: {title}")
@@ -152,9 +156,12 @@ class Page:
         self.reach = space.points[:: max(1, len(space.points) // _REACH)]
         self.facts.append(("reach", f"{space.farthest:.3g} m"))
         size = f"an area of {space.area:.3g} m²" if space.area is not None else f"a volume of {space.volume:.3g} m³"
-        words = (f"<p>The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to {_length(space.farthest)} m from "
-                 f"that of the root, over {size}, about. Manipulability is the product of the singular values of the Jacobian; where it is "
-                 "zero, in red, a direction is lost.</p>")
+        words = (
+            f"<p>The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to "
+            f"{_length(space.farthest)} m from "
+            f"that of the root, over {size}, about. Manipulability is the product of the singular values of the "
+            "Jacobian; where it is "
+            "zero, in red, a direction is lost.</p>")
         pictures = workspace_picture(space) + manipulability_picture(still, self.frame)
         self._add("reach", "Workspace and manipulability", f'{words}<div class="pictures">{pictures}</div>')
 
@@ -186,21 +193,27 @@ class Page:
             why = f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>'
             sections = [*sections, Section("dynamics", "Dynamics", why)]
         source = f"Source of the model: {Path(self.tree.source).name}. " if self.tree.source else ""
-        parts = {"name": escape(self.tree.name), "version": cayley.__version__, "date": date.today().isoformat(), "source": escape(source),
-                 "style": _file("report.css"), "viewer": _file("viewer.js"), "page": _file("page.js"),
-                 "scene": embedded(scene(self.tree, reach=self.reach)), "fall": embedded(self._fall_data()), "player": self._player(),
-                 "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
-                 "facts": "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in self.facts),
-                 "links": "".join(f'<a href="#{one.place}">{one.title}</a>' for one in sections),
-                 "sections": "".join(f'<section id="{one.place}"><h2>{one.title}</h2>{one.body}</section>' for one in sections)}
+        parts = {
+            "name": escape(self.tree.name), "version": cayley.__version__, "date": date.today().isoformat(),
+            "source": escape(source), "style": _file("report.css"), "viewer": _file("viewer.js"),
+            "page": _file("page.js"), "scene": embedded(scene(self.tree, reach=self.reach)),
+            "fall": embedded(self._fall_data()), "player": self._player(),
+            "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
+            "facts": "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+                             for name, value in self.facts), "links": "".join(f'<a href="#{one.place}">{one.title}</a>'
+                                                                              for one in sections),
+            "sections": "".join(f'<section id="{one.place}"><h2>{one.title}</h2>{one.body}</section>'
+                                for one in sections)}
         return Template(_file("report.html")).substitute(parts)
 
     def _fall_data(self) -> dict[str, Any] | None:
         if self.motion is None or len(self.motion.trajectory) < 2:
             return None
         found = self.motion.trajectory
-        return {"step": float(found.t[1] - found.t[0]), "q": np.round(self.motion.configurations, _DIGITS).tolist(),
-                "kinetic": _six(found.kinetic), "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
+        return {
+            "step": float(found.t[1] - found.t[0]), "q": np.round(self.motion.configurations,
+                                                                  _DIGITS).tolist(), "kinetic": _six(found.kinetic),
+            "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
 
     def _player(self) -> str:
         if self.motion is None or len(self.motion.trajectory) < 2:

@@ -1,6 +1,8 @@
-"""What the 3-D view of a page needs, as plain data for JSON: joints with their placements, solids, frames, a floor, sliders.
+"""What the 3-D view of a page needs, as plain data for JSON: joints with their placements, solids, frames, a floor,
+sliders.
 
-Poses are 12 numbers, the rows of (R | p). Points are in the frames of the bodies that carry them, so they stay right when joints move.
+Poses are 12 numbers, the rows of (R | p). Points are in the frames of the bodies that carry them, so they stay right
+when joints move.
 """
 
 from __future__ import annotations
@@ -18,9 +20,13 @@ from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
-_ROD, _MARGIN = 0.5, 1.2  # radius of a rod beside a joint's, room around the figure
+# radius of a rod beside a joint's, room around the figure
+_ROD = 0.5
+_MARGIN = 1.2
 _BASE = 2.0  # depth of the base's foot below the root's origin, beside the size of a joint
-_AZIMUTH, _ELEVATION = -0.95, 0.36  # of the eye, seen from the robot [rad]
+# of the eye, seen from the robot [rad]
+_AZIMUTH = -0.95
+_ELEVATION = 0.36
 
 
 def main_frame(tree: Tree) -> str:
@@ -46,24 +52,31 @@ def scene(tree: Tree, *, reach: np.ndarray | None = None) -> dict[str, Any]:
     figure = skeleton(tree, rest)
     mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
     solids = [*_base(figure, mark), *[part for one in figure.marks for part in _mark(figure, one)]]
-    return {"name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure), "slides": _slides(tree),
-            "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark, "floor": _floor(figure, mark),
-            "reach": [] if reach is None else _rounded(reach), "sliders": _sliders(tree, rest), "followers": _followers(tree),
-            **_camera(figure)}
+    return {
+        "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
+        "slides": _slides(tree), "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark,
+        "floor": _floor(figure, mark), "reach": [] if reach is None else _rounded(reach),
+        "sliders": _sliders(tree, rest), "followers": _followers(tree), **_camera(figure)}
 
 
 def _joints(tree: Tree) -> list[dict[str, Any]]:
     found = []
     for number, joint in enumerate(tree.joints):
-        motion, place = joint.motion, tree.q_slices[number]
-        found.append({"name": joint.name, "kind": motion.word, "parent": tree.parents[number], "placement": rows_of(joint.placement),
-                      "start": place.start, "nq": motion.nq, "motions": [_motion(part) for part in motion.elementary if part.nq]})
+        motion = joint.motion
+        place = tree.q_slices[number]
+        found.append({
+            "name": joint.name, "kind": motion.word, "parent": tree.parents[number],
+            "placement": rows_of(joint.placement), "start": place.start, "nq": motion.nq,
+            "motions": [_motion(part) for part in motion.elementary if part.nq]})
     return found
 
 
 def _motion(motion: Motion) -> dict[str, Any]:
-    """How an elementary motion moves: about and along an axis, by a quaternion, or as a program that gives the 12 numbers of its pose."""
-    screw, attitude = motion.screw, motion.attitude
+    """How an elementary motion moves: about and along an axis, by a quaternion, or as a program that gives the 12
+    numbers of its pose.
+    """
+    screw = motion.screw
+    attitude = motion.attitude
     if screw is not None:
         return {"form": "screw", "nq": motion.nq, "axis": list(screw.axis), "turn": screw.turn, "slide": screw.slide}
     if attitude is not None:
@@ -73,7 +86,9 @@ def _motion(motion: Motion) -> dict[str, Any]:
 
 
 def _program(motion: Motion) -> dict[str, Any]:
-    """The pose as steps: [operation, places of its operands], a number, or null for the next coordinate; and the places of the results."""
+    """The pose as steps: [operation, places of its operands], a number, or null for the next coordinate; and the places
+    of the results.
+    """
     def pose(q: Any) -> Any:
         R, p = motion.pose(q)
         return np.concatenate([R, np.reshape(p, (3, 1))], axis=1)
@@ -89,7 +104,8 @@ def _links(figure: Skeleton) -> list[dict[str, Any]]:
     found = []
     for line in figure.lines:
         body = figure.tree.body_number(line.body)
-        found.append({"body": body, "points": _seen_from(figure.poses[body], line.points), "carries": bool(line.carries)})
+        found.append({
+            "body": body, "points": _seen_from(figure.poses[body], line.points), "carries": bool(line.carries)})
     return found
 
 
@@ -107,8 +123,9 @@ def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
     for (_, on_parent), axis in zip(mark.mark.axes, mark.axes, strict=True):
         body = figure.tree.parents[number] if on_parent else number + 1
         pose = figure.poses[body]
-        found.append({"body": body, "shape": mark.mark.shape, "center": _seen_from(pose, mark.center), "axis": _rounded(pose.R.T @ axis),
-                      "size": mark.size})
+        found.append({
+            "body": body, "shape": mark.mark.shape, "center": _seen_from(pose, mark.center),
+            "axis": _rounded(pose.R.T @ axis), "size": mark.size})
     return found
 
 
@@ -116,14 +133,16 @@ def _base(figure: Skeleton, size: float) -> list[dict[str, Any]]:
     """A plate below the root of what stands on it."""
     if stands_on_legs(figure.tree) or view_of(figure.tree).flat:
         return []
-    return [{"body": 0, "shape": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
+    return [{
+        "body": 0, "shape": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
 
 
 def _frames(tree: Tree) -> list[dict[str, Any]]:
     """The main frame, and those of the bodies that joints move."""
     main = tree.frame(main_frame(tree))
     others = [tree.frame(joint.child) for joint in tree.joints if joint.motion.nv]
-    return [{"name": frame.name, "body": tree.body_number(frame.body), "pose": rows_of(frame.pose), "main": frame is main}
+    return [{
+        "name": frame.name, "body": tree.body_number(frame.body), "pose": rows_of(frame.pose), "main": frame is main}
             for frame in (main, *[frame for frame in others if frame.name != main.name])]
 
 
@@ -136,13 +155,16 @@ def _sliders(tree: Tree, rest: np.ndarray) -> list[dict[str, Any]]:
             continue
         attitude = joint.motion.attitude
         if attitude is not None:
-            found += [{"name": f"{joint.name}, {word}", "place": place.start + attitude.q.start, "attitude": k,
-                       "lower": -np.pi, "upper": np.pi, "value": 0.0, "turns": True} for k, word in enumerate(("yaw", "pitch", "roll"))]
+            found += [{
+                "name": f"{joint.name}, {word}", "place": place.start + attitude.q.start, "attitude": k,
+                "lower": -np.pi, "upper": np.pi, "value": 0.0, "turns": True}
+                      for k, word in enumerate(("yaw", "pitch", "roll"))]
             continue
         for k in range(joint.motion.nq):
             turns = joint.motion.coordinate_units[k] == "rad"
             span = np.pi if turns else size
-            lower, upper = joint.limits.lower[k], joint.limits.upper[k]
+            lower = joint.limits.lower[k]
+            upper = joint.limits.upper[k]
             lower = float(lower) if np.isfinite(lower) else min(-span, upper - 2 * span)
             upper = float(upper) if np.isfinite(upper) else max(span, lower + 2 * span)
             name = joint.name if joint.motion.nq == 1 else f"{joint.name} {k + 1}"
@@ -172,15 +194,18 @@ def _floor(figure: Skeleton, size: float) -> dict[str, Any]:
 
 def _camera(figure: Skeleton) -> dict[str, Any]:
     """Where to look, and how much to show; along the normal of a planar mechanism's plane, from a little aside."""
-    low, high = figure.points.min(axis=0), figure.points.max(axis=0)
+    low = figure.points.min(axis=0)
+    high = figure.points.max(axis=0)
     size = max(float(np.linalg.norm(high - low)), figure.size) * _MARGIN
     view = view_of(figure.tree)
-    azimuth, elevation = _AZIMUTH, _ELEVATION
+    azimuth = _AZIMUTH
+    elevation = _ELEVATION
     if view.flat:
         normal = view.normal
         elevation = float(np.clip(np.arcsin(np.clip(normal[2], -1, 1)), 0.0, 1.2)) or 0.15
         azimuth = float(np.arctan2(normal[1], normal[0])) + 0.25 if np.hypot(*normal[:2]) > 1e-6 else -np.pi / 2
-    return {"center": _rounded(0.5 * (low + high)), "size": size, "camera": {"azimuth": azimuth, "elevation": elevation}}
+    return {
+        "center": _rounded(0.5 * (low + high)), "size": size, "camera": {"azimuth": azimuth, "elevation": elevation}}
 
 
 def rows_of(pose: Any) -> list[float]:

@@ -17,25 +17,33 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
     """The table with its title; `bars`: a column of numbers that is drawn as bars as well.
 
     >>> html_table(Table("Sizes", ("part", "mm"), (("rod", "12"),)))
-    '<figure class="table"><figcaption>Sizes</figcaption>...<td>rod</td><td class="number">12</td></tr></tbody></table></div></figure>'
+    '<figure class="table"><figcaption>Sizes</figcaption>...<td>rod</td><td
+    class="number">12</td></tr></tbody></table></div></figure>'
     """
     longest = max([_value(row[bars]) for row in table.rows], default=0.0) if bars is not None else 0.0
     numeric = [all(_is_number(row[k]) for row in table.rows) for k in range(len(table.columns))]
-    wide = [not numeric[k] and max([len(row[k]) for row in table.rows], default=0) > _WIDE for k in range(len(table.columns))]
+    wide = [
+        not numeric[k] and max([len(row[k]) for row in table.rows], default=0) > _WIDE
+        for k in range(len(table.columns))]
     head = "".join(f"<th{_class(numeric[k])}>{_words(column)}</th>" for k, column in enumerate(table.columns))
-    body = "".join(f"<tr>{''.join(_cell(row[k], numeric[k], wide[k], longest if k == bars else 0.0) for k in range(len(row)))}</tr>"
-                   for row in table.rows)
+    body = "".join(
+        f"<tr>{''.join(_cell(row[k], numeric[k], wide[k], longest if k == bars else 0.0) for k in range(len(row)))}</tr>"
+        for row in table.rows)
     box = "scroll long" if len(table.rows) > _LONG else "scroll"
     caption = escape(table.title if title is None else title)
-    return (f'<figure class="table"><figcaption>{caption}</figcaption><div class="{box}"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div></figure>")
+    return (
+        f'<figure class="table"><figcaption>{caption}</figcaption><div class="{box}"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div></figure>")
 
 
 def dh_words(table: DHTable, end: str) -> Table:
     """A Denavit-Hartenberg table of the joints up to a frame in words, angles in degrees."""
     rows: list[tuple[str, ...]] = []
     for i, row in enumerate(table.rows, 1):
-        theta, d, a, alpha = _degrees(row.theta), length_in_words(row.d), length_in_words(row.a), _degrees(row.alpha)
+        theta = _degrees(row.theta)
+        d = length_in_words(row.d)
+        a = length_in_words(row.a)
+        alpha = _degrees(row.alpha)
         if row.kind == "revolute":
             theta = moving_number(i, row.theta, _degrees)
         else:

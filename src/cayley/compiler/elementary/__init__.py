@@ -23,5 +23,6 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 }
 """By the names of NumPy."""
 
-__all__ = ["FUNCTIONS", "arccos", "arcsin", "arctan", "arctan2", "cos", "exp", "floor_divide", "hypot", "log", "remainder",
-           "sign", "sin", "sincos", "tan"]
+__all__ = [
+    "FUNCTIONS", "arccos", "arcsin", "arctan", "arctan2", "cos", "exp", "floor_divide", "hypot", "log", "remainder",
+    "sign", "sin", "sincos", "tan"]

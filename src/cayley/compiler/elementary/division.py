@@ -28,8 +28,12 @@ def floor_divide(lanes: Lanes, a: Value, b: Value) -> Value:
 
 @in_double
 def _truncated_remainder(lanes: Lanes, a: Value, b: Value) -> Value:
-    """C's fmod. The quotient rounded down is right or one too large; a - q b is a number of the machine in both cases."""
-    x, y = lanes.absolute(a), lanes.absolute(b)
+    """C's fmod.
+
+    The quotient rounded down is right or one too large; a - q b is a number of the machine in both cases.
+    """
+    x = lanes.absolute(a)
+    y = lanes.absolute(b)
     ratio = x / y
     rest = lanes.fma(-lanes.floor(ratio), y, x)
     rest = lanes.select(rest < 0.0, rest + y, rest)

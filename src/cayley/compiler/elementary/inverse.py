@@ -15,9 +15,10 @@ ARCSINE = (0.1666666666666676, 0.07499999999970863, 0.04464285717456473, 0.03038
            0.01735161273330545, 0.013980812779876577, 0.011398970248486295, 0.010779952732972359, 0.003707462747910153,
            0.021705049613798665, -0.020995884644074668, 0.03262676651689228)
 """(arcsin s - s) / s^3 by powers of s^2 on |s| <= 1/2: minimax, 2^-59.7 of arcsin s."""
-ARCTANGENT = (-3.33333333333329318027e-01, 1.99999999998764832476e-01, -1.42857142725034663711e-01, 1.11111104054623557880e-01,
-              -9.09088713343650656196e-02, 7.69187620504482999495e-02, -6.66107313738753120669e-02, 5.83357013379057348645e-02,
-              -4.97687799461593236017e-02, 3.65315727442169155270e-02, -1.62858201153657823623e-02)
+ARCTANGENT = (-3.33333333333329318027e-01, 1.99999999998764832476e-01, -1.42857142725034663711e-01,
+              1.11111104054623557880e-01, -9.09088713343650656196e-02, 7.69187620504482999495e-02,
+              -6.66107313738753120669e-02, 5.83357013379057348645e-02, -4.97687799461593236017e-02,
+              3.65315727442169155270e-02, -1.62858201153657823623e-02)
 """(arctan t - t) / t^3 by powers of t^2 on |t| <= 7/16: fdlibm s_atan.c."""
 
 
@@ -60,7 +61,8 @@ def arctan(lanes: Lanes, x: Value) -> Value:
 def arctan2(lanes: Lanes, y: Value, x: Value) -> Value:
     """The angle in the octant of (|x|, |y|), turned into that of (x, y)."""
     a, b = _without_infinities(lanes, lanes.absolute(y), lanes.absolute(x))
-    steep, left = a > b, lanes.as_integer(x) < 0
+    steep = a > b
+    left = lanes.as_integer(x) < 0
     middle, angle, tail = _arctangent(lanes, lanes.select(steep, b, a), lanes.select(steep, a, b))
     quarters = lanes.select(middle, lanes.constant(1.0, "double"), 0.0)
     quarters = lanes.select(steep, 2.0 - quarters, quarters)
@@ -71,17 +73,20 @@ def arctan2(lanes: Lanes, y: Value, x: Value) -> Value:
 
 def _without_infinities(lanes: Lanes, a: Value, b: Value) -> tuple[Value, Value]:
     """The same direction by finite numbers; NaN stays. a, b >= 0."""
-    infinite_a, infinite_b = a.equals(INFINITY), b.equals(INFINITY)
+    infinite_a = a.equals(INFINITY)
+    infinite_b = b.equals(INFINITY)
     either = infinite_a | infinite_b
     return (lanes.select(either, lanes.select(infinite_a, 1.0, a * 0.0), a),
             lanes.select(either, lanes.select(infinite_b, 1.0, b * 0.0), b))
 
 
 def _arctangent(lanes: Lanes, short: Value, long: Value) -> tuple[Value, Value, Value]:
-    """Whether short / long > tan pi/8; then its arctangent minus pi/4, else its arctangent, as the sum of two numbers."""
+    """Whether short / long > tan pi/8; then its arctangent minus pi/4, else its arctangent, as the sum of two numbers.
+    """
     short, long = _scaled(lanes, short, long)
     middle = short > long * TAN_EIGHTH_PI
-    total, difference = long + short, long - short
+    total = long + short
+    difference = long - short
     above = lanes.select(middle, -difference, short)
     below = lanes.select(middle, total, long)
     above_tail = lanes.select(middle, short - (long - difference), 0.0)
@@ -95,7 +100,9 @@ def _arctangent(lanes: Lanes, short: Value, long: Value) -> tuple[Value, Value, 
 
 
 def _scaled(lanes: Lanes, short: Value, long: Value) -> tuple[Value, Value]:
-    """Both by a power of two, so that the longer has an inverse, their sum does not overflow and no remainder underflows."""
+    """Both by a power of two, so that the longer has an inverse, their sum does not overflow and no remainder
+    underflows.
+    """
     scale = lanes.select(long > 2.0**800, lanes.constant(2.0**-50, "double"), 2.0**150)
     return short * scale, lanes.select(long.equals(0.0), 1.0, long * scale)
 

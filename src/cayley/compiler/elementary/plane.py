@@ -12,10 +12,15 @@ TINY = 1e-300
 
 @in_double
 def hypot(lanes: Lanes, x: Value, y: Value) -> Value:
-    """sqrt(x^2 + y^2) of scaled numbers with one Newton step on the exact residual (Borges, An improved algorithm for hypot)."""
-    a, b = lanes.absolute(x), lanes.absolute(y)
-    long, short = lanes.select(a > b, a, b), lanes.select(a > b, b, a)
-    large, small = long > 2.0**500, long < 2.0**-400
+    """sqrt(x^2 + y^2) of scaled numbers with one Newton step on the exact residual (Borges, An improved algorithm for
+    hypot).
+    """
+    a = lanes.absolute(x)
+    b = lanes.absolute(y)
+    long = lanes.select(a > b, a, b)
+    short = lanes.select(a > b, b, a)
+    large = long > 2.0**500
+    small = long < 2.0**-400
     one = lanes.constant(1.0, "double")
     scale = lanes.select(large, 2.0**-600, lanes.select(small, 2.0**600, one))
     back = lanes.select(large, 2.0**600, lanes.select(small, 2.0**-600, one))

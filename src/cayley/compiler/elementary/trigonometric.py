@@ -75,7 +75,8 @@ def _sine_and_cosine_pairs(lanes: Lanes, r: Value, tail: Value) -> tuple[tuple[V
     lost = lanes.fma(z, -0.5, 1.0 - start) - lanes.multiply_add(z_tail, 0.5, r * tail)
     more = lanes.multiply_add(r, z * lanes.polynomial(z, SINE["double"]), tail * start)
     less = lanes.multiply_add(z * z, lanes.polynomial(z, COSINE["double"][1:]), lost)
-    sine, cosine = r + more, start + less
+    sine = r + more
+    cosine = start + less
     return (sine, more - (sine - r)), (cosine, less - (cosine - start))
 
 
@@ -181,19 +182,23 @@ def _bits_of_two_over_pi(lane: Lanes, first: Value) -> tuple[Value, Value]:
     table = ", ".join(f"i64 {TWO_OVER_PI_BITS >> 64 * i & 2**64 - 1}" for i in range(size))
     lane.assembly.declarations[TABLE] = f"{TABLE} = internal constant [{size} x i64] [{table}]"
     words = [_word_of_two_over_pi(lane, (first >> 6) + i) for i in range(4)]
-    low, middle, high = (lane.cast("zext", lane.intrinsic("fshr", words[i + 1], words[i], first), "i128") for i in range(3))
+    low, middle, high = (lane.cast("zext", lane.intrinsic("fshr", words[i + 1], words[i], first), "i128")
+                         for i in range(3))
     return middle | high << 64, low
 
 
 def _word_of_two_over_pi(lane: Lanes, index: Value) -> Value:
-    scalar, address = lane.fresh(), lane.fresh()
-    lane.lines += [f"{scalar} = extractelement {index.typed}, i32 0", f"{address} = getelementptr i64, ptr {TABLE}, i64 {scalar}"]
+    scalar = lane.fresh()
+    address = lane.fresh()
+    lane.lines += [
+        f"{scalar} = extractelement {index.typed}, i32 0", f"{address} = getelementptr i64, ptr {TABLE}, i64 {scalar}"]
     return lane.line(f"load {lane.vector('i64')}, ptr {address}, align 8", "i64")
 
 
 def _fraction_to_pair(lane: Lanes, fraction: Value) -> tuple[Value, Value]:
     """A fraction of 128 bits, below one half, as the sum of two numbers."""
-    high, middle, low = (lane.cast("uitofp", lane.cast("trunc", (fraction >> s) & (2**42 - 1), "i64"), "double") * 2.0**(s - 128)
+    high, middle, low = (lane.cast("uitofp", lane.cast("trunc",
+                                                       (fraction >> s) & (2**42 - 1), "i64"), "double") * 2.0**(s - 128)
                          for s in (86, 44, 2))
     total, lost = two_sum(high, middle)
     return two_sum(total, lost + low)

@@ -21,7 +21,8 @@ def maximum(a: Node, b: Node) -> Node:
 
 
 def _extremum(op: str, function: Callable[..., float], a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     if a is b:
         return a
     if a.graph.strict:
@@ -52,7 +53,8 @@ def not_equal(a: Node, b: Node) -> Node:
 
 
 def _comparison(op: str, function: Callable[..., float], of_itself: float, a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     if a is b and a.op != "constant":
         return a.graph.node(op, a, b) if of_itself else a.graph.constant(0.0)  # x == x is false for NaN
     return known if (known := fold(function, a, b)) is not None else a.graph.node(op, a, b)
@@ -62,7 +64,8 @@ def truth(a: Node) -> Node:
     """A number used as a truth value is true unless it is zero."""
     if a.op in BOOLEAN:
         return a
-    return a.graph.constant(float(a.value != 0.0)) if a.op == "constant" else logical_not(equal(a, a.graph.constant(0.0)))
+    return a.graph.constant(float(
+        a.value != 0.0)) if a.op == "constant" else logical_not(equal(a, a.graph.constant(0.0)))
 
 
 @rule("not")

@@ -23,7 +23,8 @@ def number(node: Node) -> Node:
 
 
 def fold(function: Callable[..., float], *args: Node) -> Node | None:
-    """A function of constants as a constant; not in a strict graph, whose constants are first rounded to the precision."""
+    """A function of constants as a constant; not in a strict graph, whose constants are first rounded to the precision.
+    """
     for a in args:
         if a.op != "constant" or a.graph.strict:
             return None

@@ -65,7 +65,8 @@ def floor(a: Node) -> Node:
 
 @rule("arctan2")
 def arctan2(a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     return known if (known := fold(math.atan2, a, b)) is not None else a.graph.node("arctan2", a, b)
 
 

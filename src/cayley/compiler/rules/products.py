@@ -28,7 +28,8 @@ def multiply(a: Node, b: Node) -> Node:
         return multiply(a.args[0], b.args[0]) if b.op == "negative" else negative(multiply(a.args[0], b))
     if b.op == "negative":
         return negative(multiply(a, b.args[0]))
-    (c, x), (d, y) = coefficient(a), coefficient(b)
+    c, x = coefficient(a)
+    d, y = coefficient(b)
     if c != 1.0 and d != 1.0 and _is_small_power(c, d):
         return multiply(a.graph.constant(c * d), multiply(x, y))
     if (found := _into_numerator(a, b)) is not None:
@@ -46,8 +47,8 @@ def _into_numerator(a: Node, b: Node) -> Node | None:
 
 
 def _is_small_power(*constants: float) -> bool:
-    """Whether one of them is a power of two so near to one that it may change its place: nothing is rounded by that, and
-    only what is at the very ends of the range can overflow or underflow."""
+    """Whether one of them is a power of two so near to one that it may change its place: nothing is rounded by that,
+    and only what is at the very ends of the range can overflow or underflow."""
     return any(is_power_of_two(c) and 2.0**-10 <= abs(c) <= 2.0**10 for c in constants)
 
 
@@ -74,7 +75,8 @@ def _scaled(constant: Node, x: Node) -> Node:
 
 @rule("divide")
 def divide(a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     if a.graph.strict:
         return as_written.divide(a, b)
     if (known := fold(lambda x, y: x / y, a, b)) is not None:
@@ -115,7 +117,8 @@ def power(a: Node, b: Node) -> Node:
 
 def _positive_power(a: Node, exponent: float, *, as_root: bool) -> Node:
     """NumPy takes x**0.5 for the square root; all other half powers are C's, for which -0.0 is 0.0 and -inf is inf."""
-    whole, half = int(exponent), exponent % 1.0 != 0.0
+    whole = int(exponent)
+    half = exponent % 1.0 != 0.0
     result = RULES["sqrt"](a) if half else a.graph.constant(1.0)
     square = a
     while whole:
@@ -142,7 +145,8 @@ def floor_divide(a: Node, b: Node) -> Node:
 
 
 def _division_with_rest(op: str, function: Callable[..., float], a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     with np.errstate(all="ignore"):
         known = fold(function, a, b)
     return a.graph.node(op, a, b) if known is None else known

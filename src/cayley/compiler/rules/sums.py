@@ -11,7 +11,8 @@ from cayley.compiler.rules.common import coefficient, fold, in_order, number, ru
 
 @rule("add")
 def add(a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     if a.graph.strict:
         return as_written.add(a, b)
     if (known := _known(lambda x, y: x + y, a, b)) is not None:
@@ -36,7 +37,8 @@ def add(a: Node, b: Node) -> Node:
 
 @rule("subtract")
 def subtract(a: Node, b: Node) -> Node:
-    a, b = number(a), number(b)
+    a = number(a)
+    b = number(b)
     if a.graph.strict:
         return as_written.subtract(a, b)
     if (known := _known(lambda x, y: x - y, a, b)) is not None:
@@ -160,7 +162,8 @@ def _without_opposites(these: list[tuple[int, Node]], those: list[tuple[int, Nod
 
 
 def _signed_sum(one: tuple[int, Node], two: tuple[int, Node]) -> Node:
-    (s, x), (t, y) = one, two
+    s, x = one
+    t, y = two
     if s == t:
         return add(x, y) if s > 0 else negative(add(x, y))
     return subtract(x, y) if s > 0 else subtract(y, x)
@@ -176,7 +179,8 @@ def _like_difference(a: Node, b: Node) -> Node | None:
 
 def _like_terms(a: Node, b: Node, sign: float) -> Node | None:
     """c1 x + c2 x = (c1 + c2) x."""
-    (c, x), (d, y) = coefficient(a), coefficient(b)
+    c, x = coefficient(a)
+    d, y = coefficient(b)
     total = c + sign * d
     may_join = (c == d or a.graph.regroups) and (total == 0.0 or is_moderate(total))
     if x is not y or x.op == "constant" or not may_join:
@@ -187,7 +191,8 @@ def _like_terms(a: Node, b: Node, sign: float) -> Node | None:
 def _pythagoras(a: Node, b: Node) -> Node | None:
     """sin^2 + cos^2 = 1."""
     if a.op == b.op == "multiply" and a.args[0] is a.args[1] and b.args[0] is b.args[1]:
-        s, c = a.args[0], b.args[0]
+        s = a.args[0]
+        c = b.args[0]
         if {s.op, c.op} == {"sin", "cos"} and s.args[0] is c.args[0]:
             return a.graph.constant(1.0)
     return None

@@ -1,4 +1,5 @@
-"""What the methods of inverse dynamics cost, equation by equation: published figures, counted figures, compiled figures.
+"""What the methods of inverse dynamics cost, equation by equation: published figures, counted figures, compiled
+figures.
 
     >>> import cayley as cy
     >>> operations_by_equation("augmented-links", cy.load("s1_f4"))["5.3.45f"]
@@ -6,16 +7,52 @@
 """
 
 from cayley.dynamics.accounting import published
-from cayley.dynamics.accounting.counted_run import CountedRun, count_operations, nothing_idle, operations_by_equation, total
+from cayley.dynamics.accounting.counted_run import (
+    CountedRun,
+    count_operations,
+    nothing_idle,
+    operations_by_equation,
+    total,
+)
 from cayley.dynamics.accounting.counting_scalar import Cost, CountingScalar, Tape
 from cayley.dynamics.accounting.cycles import ALGORITHM_53, ALGORITHM_56, ALGORITHM_57, table_rules
 from cayley.dynamics.accounting.formulas import Figures, Formula
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables
-from cayley.dynamics.accounting.tables import method_table, operation_tables, table_2, table_3, table_51, table_52, table_53
+from cayley.dynamics.accounting.tables import (
+    method_table,
+    operation_tables,
+    table_2,
+    table_3,
+    table_51,
+    table_52,
+    table_53,
+)
 
 __all__ = [
-    "ALGORITHM_53", "ALGORITHM_56", "ALGORITHM_57", "GENERAL", "Cost", "CountedRun", "CountingScalar", "Figures", "Formula",
-    "OperationTable", "OperationTables", "Tape", "count_operations", "generic_arm", "method_table", "nothing_idle", "operation_tables",
-    "operations_by_equation", "published", "table_2", "table_3", "table_51", "table_52", "table_53", "table_rules", "total",
-]  # fmt: skip
+    "ALGORITHM_53",
+    "ALGORITHM_56",
+    "ALGORITHM_57",
+    "GENERAL",
+    "Cost",
+    "CountedRun",
+    "CountingScalar",
+    "Figures",
+    "Formula",
+    "OperationTable",
+    "OperationTables",
+    "Tape",
+    "count_operations",
+    "generic_arm",
+    "method_table",
+    "nothing_idle",
+    "operation_tables",
+    "operations_by_equation",
+    "published",
+    "table_2",
+    "table_3",
+    "table_51",
+    "table_52",
+    "table_53",
+    "table_rules",
+    "total", ]  # fmt: skip

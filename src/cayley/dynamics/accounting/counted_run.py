@@ -23,7 +23,8 @@ Text = Callable[[Links, Any, Any, Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class CountedRun:
-    """Operations by equation of a text for one chain: `written`, all that the text does, and `needed`, what its result depends on.
+    """Operations by equation of a text for one chain: `written`, all that the text does, and `needed`, what its result
+    depends on.
 
     `tau` (n) is the result of the counted run itself.
     """
@@ -34,8 +35,8 @@ class CountedRun:
 
 
 def count_operations(inverse_dynamics: Text, chain: Links, state: Any = None) -> CountedRun:
-    """Run a text of `cayley.dynamics.inverse` on counting scalars. `state`: q, qd, qdd; counts do not depend on it (unless the text
-    selects by value), so by default it is one without accidental zeros.
+    """Run a text of `cayley.dynamics.inverse` on counting scalars. `state`: q, qd, qdd; counts do not depend on it
+    (unless the text selects by value), so by default it is one without accidental zeros.
 
     >>> import cayley as cy
     >>> from cayley.dynamics.inverse import screws
@@ -58,8 +59,8 @@ def operations_by_equation(method: str, tree: Tree, *, written: bool = False) ->
 def nothing_idle(method: str, *, twist: float = GENERAL, kind: str = "R") -> dict[str, Figures]:
     """What each equation of a method costs, as formulas of n, with nothing computed that is zero or not needed.
 
-    All joints are of one `kind`, R or P, and have the same twist. For other arms there are numbers, by `operations_by_equation`, but no
-    formulas of n. A division counts as a multiplication.
+    All joints are of one `kind`, R or P, and have the same twist. For other arms there are numbers, by
+    `operations_by_equation`, but no formulas of n. A division counts as a multiplication.
 
     >>> str(nothing_idle("tensor-newton-euler")["5.3.7a"])
     '8n-12, 5n-9'
@@ -75,7 +76,8 @@ def _nothing_idle(method: str, twist: float, kind: str) -> dict[str, Figures]:
 def named(method: str) -> Method:
     """The method of a name; an unknown name is an error that lists the known ones."""
     if method not in METHODS:
-        raise ConventionError(f"there is no method {method!r} of inverse dynamics: the methods are {', '.join(METHODS)}")
+        raise ConventionError(
+            f"there is no method {method!r} of inverse dynamics: the methods are {', '.join(METHODS)}")
     return METHODS[method]
 
 
@@ -97,4 +99,6 @@ def _counted(text: Callable[[Any, Any, Any], Any], state: Any) -> CountedRun:
 
 
 def _with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
-    return {equation: cost._replace(multiplications=cost.multiplications + cost.divisions) for equation, cost in costs.items()}
+    return {
+        equation: cost._replace(multiplications=cost.multiplications + cost.divisions)
+        for equation, cost in costs.items()}

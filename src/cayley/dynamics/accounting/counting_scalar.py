@@ -1,12 +1,14 @@
-"""A scalar that counts: put into the arrays of an algorithm's text, it runs the very same text and notes every operation on a tape.
+"""A scalar that counts: put into the arrays of an algorithm's text, it runs the very same text and notes every
+operation on a tape.
 
-Rules of the published tables (spec 4.5): a plain number that meets a counting scalar is a constant of the robot, known off-line. A factor
-0 or +-1 and an addend 0 cost nothing, nor does a change of sign; what is done among constants is done off-line; sines and cosines are
-counted apart; x - x is nothing; an expression that stands in the text twice is computed once. Each scalar carries its value too.
+Rules of the published tables (spec 4.5): a plain number that meets a counting scalar is a constant of the robot, known
+off-line. A factor 0 or +-1 and an addend 0 cost nothing, nor does a change of sign; what is done among constants is
+done off-line; sines and cosines are counted apart; x - x is nothing; an expression that stands in the text twice is
+computed once. Each scalar carries its value too.
 
-Every operation is charged to an equation: the numbers that stand in brackets in a trailing comment, as in `# (5.3.45a)`, of the line that
-caused it. That is the innermost running line with such a comment among the modules of `cayley.dynamics`; functions that those
-lines call, here or in other modules, need no comments.
+Every operation is charged to an equation: the numbers that stand in brackets in a trailing comment, as in `#
+(5.3.45a)`, of the line that caused it. That is the innermost running line with such a comment among the modules of
+`cayley.dynamics`; functions that those lines call, here or in other modules, need no comments.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ class Cost(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An operation on the tape: what it is, on which earlier entries, its value and the equation that it is charged to."""
+    """An operation on the tape: what it is, on which earlier entries, its value and the equation that it is charged to.
+    """
 
     kind: str
     operands: tuple[int, ...]
@@ -84,7 +87,8 @@ class Tape:
     def costs(self, wanted: Iterable[Any] | None = None) -> dict[str, Cost]:
         """Operations by equation: all of them, or those alone that the `wanted` results depend on."""
         kept = range(len(self.entries)) if wanted is None else sorted(self._needed(wanted))
-        counted = Counter((self.entries[k].equation, self.entries[k].kind) for k in kept if self.entries[k].kind != "input")
+        counted = Counter(
+            (self.entries[k].equation, self.entries[k].kind) for k in kept if self.entries[k].kind != "input")
         equations = dict.fromkeys(equation for equation, _ in counted)
         return {e: Cost(*[counted[e, kind] for kind in ("multiply", "add", "divide", "function")]) for e in equations}
 
@@ -105,7 +109,9 @@ class CountingScalar:
     __slots__ = ("place", "sign", "tape")
 
     def __init__(self, tape: Tape, place: int, sign: float):
-        self.tape, self.place, self.sign = tape, place, sign
+        self.tape = tape
+        self.place = place
+        self.sign = sign
 
     @property
     def value(self) -> float:
@@ -131,7 +137,8 @@ class CountingScalar:
         number = _number(constant)
         if number is None:
             return NotImplemented
-        return self if number == 0.0 else self.tape.note("add", (self.place,), self.value + number, f"{self.sign} {number!r}")
+        return self if number == 0.0 else self.tape.note("add",
+                                                         (self.place,), self.value + number, f"{self.sign} {number!r}")
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, CountingScalar):
@@ -157,7 +164,8 @@ class CountingScalar:
         number = _number(other)
         if number is None:
             return NotImplemented
-        return 0.0 if number == 0.0 else self.tape.note("divide", (self.place,), number / self.value, f"{self.sign} {number!r}")
+        return 0.0 if number == 0.0 else self.tape.note("divide",
+                                                        (self.place,), number / self.value, f"{self.sign} {number!r}")
 
     def __sub__(self, other: Any) -> Any:
         return self + -other
@@ -170,7 +178,8 @@ class CountingScalar:
             return self._function("power", lambda x: x ** exponent, exponent)
         return self if exponent == 1 else self * self ** (exponent - 1)
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
     # What NumPy calls by name on the elements of an object array
 

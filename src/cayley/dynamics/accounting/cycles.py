@@ -1,8 +1,10 @@
-"""The rules of Table 5.1: the first forward and the first backward cycle are written outside the loops, all others have their full price.
+"""The rules of Table 5.1: the first forward and the first backward cycle are written outside the loops, all others have
+their full price.
 
-The full price of a cycle is what one more link costs on a base that moves in every way; the first forward cycle knows that the base is at
-rest; the first backward cycle knows that nothing follows. Nothing is left out because it is not needed later, so the price is taken from
-the wrenches of all joints, not from their forces. Source: Balafoutis & Patel 5.3.2, spec 4.5.
+The full price of a cycle is what one more link costs on a base that moves in every way; the first forward cycle knows
+that the base is at rest; the first backward cycle knows that nothing follows. Nothing is left out because it is not
+needed later, so the price is taken from the wrenches of all joints, not from their forces. Source: Balafoutis & Patel
+5.3.2, spec 4.5.
 """
 
 from __future__ import annotations
@@ -36,15 +38,20 @@ ALGORITHM_57 = Recursion("augmented_links", "5.3.45", "5.3.46")
 
 def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
     """What each equation costs by the rules of Table 5.1, all twists being equal and all joints revolute."""
-    at_rest, one, two = _wrenches(method, [twist], moving=False), _wrenches(method, [twist]), _wrenches(method, [twist, twist])
+    at_rest = _wrenches(method, [twist], moving=False)
+    one = _wrenches(method, [twist])
+    two = _wrenches(method, [twist, twist])
     figures = {}
     for equation in two:
         cycle = two[equation].minus(one.get(equation, Cost()))
-        outside = at_rest if equation.startswith(method.forward) else one if equation.startswith(method.backward) else {}
+        outside = at_rest if equation.startswith(
+            method.forward) else one if equation.startswith(method.backward) else {}
         first = outside.get(equation, Cost())
         figures[equation] = Figures.linear(cycle.multiplications, first.multiplications - cycle.multiplications,
                                            cycle.additions, first.additions - cycle.additions)
-    return {equation: f for equation, f in figures.items() if f.multiplications.coefficients or f.additions.coefficients}
+    return {
+        equation: f
+        for equation, f in figures.items() if f.multiplications.coefficients or f.additions.coefficients}
 
 
 def _wrenches(method: Recursion, twists: Sequence[float], moving: bool = True) -> dict[str, Cost]:

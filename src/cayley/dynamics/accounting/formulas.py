@@ -51,7 +51,8 @@ class Formula:
     def shifted_product(self, shift: int) -> Formula:
         """This times (n + shift)."""
         c = self.coefficients
-        return Formula(tuple(a + shift * b for a, b in zip((Fraction(0), *c), (*c, Fraction(0)), strict=True)), self.start)
+        return Formula(tuple(a + shift * b for a, b in zip((Fraction(0), *c), (*c, Fraction(0)), strict=True)),
+                       self.start)
 
     def __str__(self) -> str:
         terms = [_term(c, k) for k, c in reversed(list(enumerate(self.coefficients))) if c]
@@ -60,7 +61,9 @@ class Formula:
 
 def _term(coefficient: Fraction, power: int) -> str:
     letter = "" if power == 0 else "n" if power == 1 else f"n^{power}"
-    size = "" if abs(coefficient) == 1 and power else f"({abs(coefficient)})" if coefficient.denominator > 1 else f"{abs(coefficient)}"
+    size = "" if abs(
+        coefficient
+    ) == 1 and power else f"({abs(coefficient)})" if coefficient.denominator > 1 else f"{abs(coefficient)}"
     return f"{'-' if coefficient < 0 else '+'}{size}{letter}"
 
 
@@ -91,12 +94,15 @@ NO_FIGURES = Figures(Formula(()), Formula(()))
 
 def polynomial(numbers: Mapping[int, int]) -> Formula | None:
     """The polynomial through numbers for consecutive n, if at least one of them was not needed to find it."""
-    start, differences = min(numbers), [np.array([numbers[n] for n in sorted(numbers)], dtype=object)]
+    start = min(numbers)
+    differences = [np.array([numbers[n] for n in sorted(numbers)], dtype=object)]
     while differences[-1].any():
         differences.append(np.diff(differences[-1]))
     if not differences[-1].size:
         return None
-    found, basis = Formula((), start), Formula.of((1,), start)  # Newton's forward differences
+    # Newton's forward differences
+    found = Formula((), start)
+    basis = Formula.of((1,), start)
     for order, row in enumerate(differences[:-1]):
         found = found + basis.scaled(Fraction(row[0]))
         basis = basis.shifted_product(-start - order).scaled(Fraction(1, order + 1))
@@ -104,7 +110,10 @@ def polynomial(numbers: Mapping[int, int]) -> Formula | None:
 
 
 def fitted(counted: Callable[[int], Mapping[str, Cost]]) -> dict[str, Figures]:
-    """Formulas for each equation, from counts for several n, one more than the formulas need. The first arms may be too short for one."""
+    """Formulas for each equation, from counts for several n, one more than the formulas need.
+
+    The first arms may be too short for one.
+    """
     runs: dict[int, Mapping[str, Cost]] = {}
     for stop in range(4, LONGEST + 1):
         for n in range(1, stop + 1):

@@ -1,10 +1,12 @@
-"""The published operation counts of forward dynamics, Tables 6.1 to 6.3, and beside them what the texts of this package cost.
+"""The published operation counts of forward dynamics, Tables 6.1 to 6.3, and beside them what the texts of this package
+cost.
 
     by the rules    of Table 6.1: nothing for i = n, E_33 alone for i = 1, eta_3 alone for j = 1, all else at full price
     zeros folded    structural zeros used, and what the result does not depend on left out
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
-All joints turn, frames are those of Denavit and Hartenberg, a division counts as a multiplication, sines and cosines are not counted.
-Source: Balafoutis & Patel, section 6.4, with the remarks of spec E-6, E-7, E-9, E-10, E-15, E-18; spec section 4.
+All joints turn, frames are those of Denavit and Hartenberg, a division counts as a multiplication, sines and cosines
+are not counted. Source: Balafoutis & Patel, section 6.4, with the remarks of spec E-6, E-7, E-9, E-10, E-15, E-18; spec
+section 4.
 """
 
 from __future__ import annotations
@@ -50,20 +52,25 @@ TABLE_61: dict[str, Entry] = {
     "6.3.29e": Entry(_figures((), ()), _figures((), ())),
     "6.3.29f": Entry(_figures((), ()), _figures((), ())),
     "6.3.30a": Entry(_figures((8, -12, 4), (4, -6, 2)), _figures((4, -6, 2), (2, -3, 1))),
-    "6.3.30b": Entry(_figures((10, -17, 7), (4, -15 * _HALF, 7 * _HALF)), _figures((8, -13, 5), (3, -11 * _HALF, 5 * _HALF))),  # E-10
-    "6.3.30c": Entry(_figures((), ()), _figures((), ())),
-}
-TABLE_61_TOTAL = Entry(_figures((-42, 11, 11), (-54, 65 * _HALF, 11 * _HALF)), _figures((-23, 7, 7), (-47, 57 * _HALF, 7 * _HALF)))
+    # E-10
+    "6.3.30b": Entry(_figures((10, -17, 7), (4, -15 * _HALF, 7 * _HALF)),
+                     _figures((8, -13, 5), (3, -11 * _HALF, 5 * _HALF))),
+    "6.3.30c": Entry(_figures((), ()), _figures((), ())), }
+TABLE_61_TOTAL = Entry(_figures((-42, 11, 11), (-54, 65 * _HALF, 11 * _HALF)),
+                       _figures((-23, 7, 7), (-47, 57 * _HALF, 7 * _HALF)))
 
 TABLE_62: dict[str, Figures] = {
-    "Walker & Orin, Algorithm 6.1": _figures((-27, 56, 12), (-56, 67, 7)),  # printed with 601 additions for n = 6, which needs -53: E-7
+    # printed with 601 additions for n = 6, which needs -53: E-7
+    "Walker & Orin, Algorithm 6.1": _figures((-27, 56, 12), (-56, 67, 7)),
     "Angeles & Ma": _figures((8, -15, 17, 1), (5, -16, 14, 1)),
     "Featherstone": _figures((-41, 31, 10), (-46, 40, 6)),
     "Algorithm 6.2": TABLE_61_TOTAL.general,
 }
 TABLE_62_SIX_JOINTS: dict[str, tuple[int, int]] = {
-    "Walker & Orin, Algorithm 6.1": (741, 601), "Angeles & Ma": (746, 629), "Featherstone": (505, 410), "Algorithm 6.2": (420, 339)}
-WALKER_ORIN_IN_THE_TEXT = Formula.of((27, 26, 12), 2)  # multiplications as printed in section 6.2, which contradict the table: E-6
+    "Walker & Orin, Algorithm 6.1": (741, 601), "Angeles & Ma": (746, 629), "Featherstone": (505, 410),
+    "Algorithm 6.2": (420, 339)}
+WALKER_ORIN_IN_THE_TEXT = Formula.of((27, 26, 12),
+                                     2)  # multiplications as printed in section 6.2, which contradict the table: E-6
 WALKER_ORIN_ADDITIONS = Formula.of((-53, 67, 7), 2)  # as the printed 601 needs them: E-7
 
 TABLE_63: dict[str, tuple[int, int]] = {
@@ -76,7 +83,8 @@ TABLE_63: dict[str, tuple[int, int]] = {
     "Algorithms 6.2 and 5.7": (956, 790),
 }
 """Multiplications and additions of steps (i) to (iii) for six joints."""
-BOOK_PIPELINE = _figures((-150, Fraction(310, 3), 25 * _HALF, Fraction(1, 6)), (-154, Fraction(337, 3), 13 * _HALF, Fraction(1, 6)))
+BOOK_PIPELINE = _figures((-150, Fraction(310, 3), 25 * _HALF, Fraction(1, 6)),
+                         (-154, Fraction(337, 3), 13 * _HALF, Fraction(1, 6)))
 SOLVE = _figures((0, Fraction(-2, 3), 3 * _HALF, Fraction(1, 6)), (0, Fraction(-7, 6), 1, Fraction(1, 6)))  # L D L^T
 
 
@@ -88,11 +96,13 @@ def dh_arm(n: int, twist: float) -> Tree:
     random = np.random.default_rng(n)
     rows = [DHRow(d=d, a=a, alpha=twist, theta=0.0, kind="revolute") for d, a in random.uniform(0.2, 0.9, (n, 2))]
     spread = random.uniform(0.1, 0.9, (n, 3, 3))
-    return tree_from_dh(rows, convention="modified", name=f"arm of {n} joints", masses=list(random.uniform(1.2, 3.0, n)),
-                        centers=random.uniform(0.1, 0.8, (n, 3)), inertias=spread @ np.swapaxes(spread, 1, 2) + np.eye(3))
+    return tree_from_dh(rows, convention="modified", name=f"arm of {n} joints",
+                        masses=list(random.uniform(1.2, 3.0, n)), centers=random.uniform(0.1, 0.8, (n, 3)),
+                        inertias=spread @ np.swapaxes(spread, 1, 2) + np.eye(3))
 
 
-def count_inertia_matrix(module: str, n: int, twist: float = GENERAL, *, links: Callable[[Tree], Links] = serial_chain) -> dict[str, Cost]:
+def count_inertia_matrix(module: str, n: int, twist: float = GENERAL, *,
+                         links: Callable[[Tree], Links] = serial_chain) -> dict[str, Cost]:
     """What each equation of a method of `cayley.dynamics.inertia_matrix` costs for `dh_arm`, with zeros folded.
 
     >>> count_inertia_matrix("generalized_links", 6)["6.3.29b"].multiplications
@@ -113,14 +123,20 @@ def count_forward_dynamics(text: Callable[..., Any], n: int, twist: float = GENE
 
 
 def rules_of_table_61(twist: float) -> dict[str, Figures]:
-    """Algorithm 6.2, equation by equation, by the rules of Table 6.1, for n >= 2: its own lines on numbers of which nothing is known.
+    """Algorithm 6.2, equation by equation, by the rules of Table 6.1, for n >= 2: its own lines on numbers of which
+    nothing is known.
 
     >>> print(sum(rules_of_table_61(GENERAL).values(), NO_FIGURES))
     11n^2+14n-43, 7n^2+34n-64
     """
-    whole, first = _step_up(twist, last_only=False), _step_up(twist, last_only=True)
-    row, last_row = _step_down(twist, last_only=False), _step_down(twist, last_only=True)
-    cycles, pairs, rows = (-2, 1), (1, -3 * _HALF, _HALF), (-1, 1)  # n - 2, (n - 1)(n - 2) / 2, n - 1
+    whole = _step_up(twist, last_only=False)
+    first = _step_up(twist, last_only=True)
+    row = _step_down(twist, last_only=False)
+    last_row = _step_down(twist, last_only=True)
+    # n - 2, (n - 1)(n - 2) / 2, n - 1
+    cycles = (-2, 1)
+    pairs = (1, -3 * _HALF, _HALF)
+    rows = (-1, 1)
     return {"6.3.29a": _times(whole["6.3.29a"], cycles),
             "6.3.29b": _times(whole["6.3.29b"], rows),
             "6.3.29c": _times(whole["6.3.29c"], cycles) + _times(first["6.3.29c"], (1,)),
@@ -130,9 +146,11 @@ def rules_of_table_61(twist: float) -> dict[str, Figures]:
 
 def _step_up(twist: float, last_only: bool) -> dict[str, Cost]:
     """One cycle of Step 2, or of it E_33 alone."""
-    tape, chain = Tape(), serial_chain(dh_arm(2, twist))
+    tape = Tape()
+    chain = serial_chain(dh_arm(2, twist))
     q = tape.inputs([0.3, 0.7])
-    U, E = tape.inputs([0.2, 0.4, 0.6]), tape.inputs(np.arange(1.0, 7.0))
+    U = tape.inputs([0.2, 0.4, 0.6])
+    E = tape.inputs(np.arange(1.0, 7.0))
     body = Generalized(U, np.array([[E[0], E[1], E[2]], [E[1], E[3], E[4]], [E[2], E[4], E[5]]]))
     s = origins(chain, q)[1]
     link, successor = augmented_links(chain, q).links
@@ -142,7 +160,8 @@ def _step_up(twist: float, last_only: bool) -> dict[str, Cost]:
 
 def _step_down(twist: float, last_only: bool) -> dict[str, Cost]:
     """One cycle of Step 3, or of it eta_3 alone."""
-    tape, chain = Tape(), serial_chain(dh_arm(2, twist))
+    tape = Tape()
+    chain = serial_chain(dh_arm(2, twist))
     q, s, f, eta = (tape.inputs(x) for x in ([0.3, 0.7], [0.5, 0.3, 0.8], [0.2, 0.4, 0.6], [0.1, 0.7, 0.9]))
     found, moment = felt_before(chain.links[1], s, f, eta, q)
     return tape.costs([moment[2]] if last_only else [*found, *moment])
@@ -153,7 +172,9 @@ def _times(cost: Cost, number: tuple[Any, ...]) -> Figures:
 
 
 def _with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
-    return {equation: cost._replace(multiplications=cost.multiplications + cost.divisions) for equation, cost in costs.items()}
+    return {
+        equation: cost._replace(multiplications=cost.multiplications + cost.divisions)
+        for equation, cost in costs.items()}
 
 
 def _text(package: str, module: str) -> Callable[..., Any]:
@@ -170,14 +191,21 @@ def table_61(n: int = 6) -> OperationTable:
     >>> table_61().figures("total", "general, by the rules")(6)
     (437, 392)
     """
-    columns = {"general, published": {**{e: row.general for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.general},
-               "general, by the rules": _with_total(rules_of_table_61(GENERAL)),
-               "general, zeros folded": _with_total(fitted(lambda k: count_inertia_matrix("generalized_links", k))),
-               "0 or 90, published": {**{e: row.special for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.special},
-               "90, by the rules": _with_total(rules_of_table_61(RIGHT_ANGLE))}
+    columns = {
+        "general, published": {**{e: row.general
+                                  for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.general},
+        "general, by the rules": _with_total(rules_of_table_61(GENERAL)),
+        "general, zeros folded": _with_total(fitted(lambda k: count_inertia_matrix("generalized_links", k))),
+        "0 or 90, published": {**{e: row.special
+                                  for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.special},
+        "90, by the rules": _with_total(rules_of_table_61(RIGHT_ANGLE))}
     rows = {e: {name: column.get(e, NO_FIGURES) for name, column in columns.items()} for e in [*TABLE_61, "total"]}
-    notes = ("Printed additions of (6.3.29a) and (6.3.30b) do not follow from the rules that give all others: spec E-9, E-10.",
-             "The similarity of (6.3.29c) takes 18 M 19 A here, and 10 M 11 A if twists are 0 or 90 degrees; there 21, 18 and 11, 11.")
+    notes = (
+        "Printed additions of (6.3.29a) and (6.3.30b) do not follow from the rules that give all others: spec E-9, "
+        "E-10.",
+        "The similarity of (6.3.29c) takes 18 M 19 A here, and 10 M 11 A if twists are 0 or 90 degrees; there 21, 18 "
+        "and 11, 11."
+    )
     return OperationTable("Table 6.1: Algorithm 6.2 by equations, n >= 2", tuple(columns), rows, n, notes)
 
 
@@ -193,9 +221,13 @@ def table_62(n: int = 6) -> OperationTable:
         found = rows.setdefault(name, {})
         found["zeros folded"] = _cost(total(count_inertia_matrix(module, n, links=links)))
         found["compiled"] = _compiled(lambda k, q, text=text: text(k, q), links, n, f"({n})->({n},{n})")
-    notes = ("Additions of Walker & Orin are printed as 601 for n = 6, which needs -53 in the formula; the text has other multiplications: "
-             "spec E-6, E-7.", "Spatial vectors are counted here as plain matrices (6, 6), not by the package of arithmetic of the source.")
-    return OperationTable("Table 6.2: inertia matrices, general twists", ("published", "zeros folded", "compiled"), rows, n, notes)
+    notes = (
+        "Additions of Walker & Orin are printed as 601 for n = 6, which needs -53 in the formula; the text has other "
+        "multiplications: "
+        "spec E-6, E-7.",
+        "Spatial vectors are counted here as plain matrices (6, 6), not by the package of arithmetic of the source.")
+    return OperationTable("Table 6.2: inertia matrices, general twists", ("published", "zeros folded", "compiled"),
+                          rows, n, notes)
 
 
 def table_63(n: int = 6) -> OperationTable:
@@ -204,25 +236,32 @@ def table_63(n: int = 6) -> OperationTable:
     >>> table_63().figures("Algorithms 6.2 and 5.7", "published, n = 6")(6)
     (956, 790)
     """
-    rows: dict[str, dict[str, Figures]] = {name: {"published, n = 6": _cost(Cost(*printed))} for name, printed in TABLE_63.items()}
+    rows: dict[str, dict[str, Figures]] = {
+        name: {"published, n = 6": _cost(Cost(*printed))}
+        for name, printed in TABLE_63.items()}
     for name, (text, links) in _FORWARD.items():
         found = rows.setdefault(name, {})
         found["zeros folded"] = _cost(total(count_forward_dynamics(text, n, links=links)))
         found["compiled"] = _compiled(text, links, n, f"({n}),({n}),({n})->({n})")
     notes = ("The parts of two published rows do not add up to their additions: spec E-18.",)
-    return OperationTable("Table 6.3: forward dynamics, general twists", ("published, n = 6", "zeros folded", "compiled"), rows, n, notes)
+    return OperationTable("Table 6.3: forward dynamics, general twists",
+                          ("published, n = 6", "zeros folded", "compiled"), rows, n, notes)
 
 
 def by_parts(inertia: str, inverse: str) -> Callable[..., Any]:
-    """Forward dynamics as the table puts it together: an inertia matrix, inverse dynamics without accelerations, and L D L^T."""
-    matrix, forces = _text("inertia_matrix", inertia), _text("inverse", inverse)
+    """Forward dynamics as the table puts it together: an inertia matrix, inverse dynamics without accelerations, and L
+    D L^T.
+    """
+    matrix = _text("inertia_matrix", inertia)
+    forces = _text("inverse", inverse)
     return lambda links, q, qd, tau: ldl_solve(matrix(links, q), tau - forces(links, q, qd, np.zeros(links.nv)))
 
 
 _INERTIA_MATRICES: dict[str, tuple[str, Callable[[Tree], Links]]] = {
-    "Walker & Orin, Algorithm 6.1": ("walker_orin_3", serial_chain), "Angeles & Ma": ("orthogonal_complement", serial_chain),
-    "Featherstone": ("spatial_composites", serial_chain), "Algorithm 6.2": ("generalized_links", serial_chain),
-    "Walker & Orin, method 1": ("walker_orin", serial_chain), "Walker & Orin, method 2": ("walker_orin_symmetric", serial_chain),
+    "Walker & Orin, Algorithm 6.1": ("walker_orin_3", serial_chain),
+    "Angeles & Ma": ("orthogonal_complement", serial_chain), "Featherstone": ("spatial_composites", serial_chain),
+    "Algorithm 6.2": ("generalized_links", serial_chain), "Walker & Orin, method 1": ("walker_orin", serial_chain),
+    "Walker & Orin, method 2": ("walker_orin_symmetric", serial_chain),
     "Cayley's default": ("composite_bodies_for_trees", minimal_links)}
 _FORWARD: dict[str, tuple[Callable[..., Any], Callable[[Tree], Links]]] = {
     "Walker & Orin": (by_parts("walker_orin_3", "luh_walker_paul"), serial_chain),

@@ -1,4 +1,5 @@
-"""The tables of operations of Algorithm 7.1, counted again: beside what is printed stands what the text of this package costs.
+"""The tables of operations of Algorithm 7.1, counted again: beside what is printed stands what the text of this package
+costs.
 
     zeros folded    structural zeros of all cycles used, and what no entry of the matrices depends on left out
     compiled        what the compiler makes of whole texts for one arm, the nominal motion included
@@ -62,15 +63,19 @@ STEP_1: dict[str, tuple[Figures, Figures]] = {
 
 _LATER = (_quadratic((9, -16, 7), (6, -11, 5)), _quadratic((5, -10, 5), (4, -8, 4)))  # printed 5n^2-10+5: spec E-28
 STEP_2: dict[str, tuple[Figures, Figures]] = {
-    "7.3.19a": (_pairs(4, 2), _pairs(2, 1)), "7.3.19b": (_pairs(4, 2), _pairs(2, 1)), "7.3.19c": (_pairs(4, 2), _pairs(2, 1)),
+    "7.3.19a": (_pairs(4, 2), _pairs(2, 1)),
+    "7.3.19b": (_pairs(4, 2), _pairs(2, 1)),
+    "7.3.19c": (_pairs(4, 2), _pairs(2, 1)),
     "7.3.19d": (_pairs(7, 5), _pairs(5, 4)),
-    "7.3.19e": _LATER, "7.3.19f": _LATER, "7.3.19g": _LATER,
-    "7.3.19h": (NO_FIGURES, NO_FIGURES), "7.3.19i": (NO_FIGURES, NO_FIGURES),
+    "7.3.19e": _LATER,
+    "7.3.19f": _LATER,
+    "7.3.19g": _LATER,
+    "7.3.19h": (NO_FIGURES, NO_FIGURES),
+    "7.3.19i": (NO_FIGURES, NO_FIGURES),
     "7.3.19j": (_pairs(1, 1.5), _pairs(1, 1.5)),
     "7.3.19k": (_pairs(0, 0.5), _pairs(0, 0.5)),
     "7.3.19l": (_pairs(3, 3), _pairs(3, 3)),
-    "7.3.19m": (NO_FIGURES, NO_FIGURES),
-}
+    "7.3.19m": (NO_FIGURES, NO_FIGURES), }
 """Table 7.2 as printed, with spec E-28 put right."""
 
 ALGORITHM_71 = (_quadratic((-104, 96, 44), (-140, 131, 31)), _quadratic((-80, 86, 30), (-124, 122, 24)))
@@ -93,8 +98,11 @@ def table_71(n: int = 6) -> OperationTable:
     >>> print(table_71().figures("total", "general, published"))
     167n-131, 180n-158
     """
-    notes = ("What two equations share is charged to the one that needs it first.",
-             "Rows f, g and k do not follow from the stated rules (spec E-29): 4 M 3 A, 10 M 12 A and 19 M 21 A do, for each link.",)
+    notes = (
+        "What two equations share is charged to the one that needs it first.",
+        "Rows f, g and k do not follow from the stated rules (spec E-29): 4 M 3 A, 10 M 12 A and 19 M 21 A do, for "
+        "each link.",
+    )
     return _by_equation("Table 7.1: Algorithm 7.1, Step 1", STEP_1, n, notes)
 
 
@@ -104,12 +112,15 @@ def table_72(n: int = 6) -> OperationTable:
     >>> print(table_72().figures("total", "general, published"))
     44n^2-71n+27, 31n^2-49n+18
     """
-    notes = ("Rows a to d and l are charged for n (n - 1) pairs with half of a pair's price each; row l costs 7 M 7 A a pair (spec E-29).",
-             "Counted, Step 2 has n (n - 1) / 2 pairs, and joint 1 needs last components only.")
+    notes = (
+        "Rows a to d and l are charged for n (n - 1) pairs with half of a pair's price each; row l costs 7 M 7 A a "
+        "pair (spec E-29).",
+        "Counted, Step 2 has n (n - 1) / 2 pairs, and joint 1 needs last components only.")
     return _by_equation("Table 7.2: Algorithm 7.1, Step 2", STEP_2, n, notes)
 
 
-def _by_equation(title: str, printed: Mapping[str, tuple[Figures, Figures]], n: int, notes: tuple[str, ...]) -> OperationTable:
+def _by_equation(title: str, printed: Mapping[str, tuple[Figures, Figures]], n: int,
+                 notes: tuple[str, ...]) -> OperationTable:
     counted = {"general, counted": counted_figures(GENERAL), "90, counted": counted_figures(RIGHT_ANGLE)}
     rows: dict[str, dict[str, Figures]] = {}
     for equation, (general, special) in printed.items():
@@ -146,7 +157,9 @@ def method_table(n: int = 6) -> OperationTable:
     arm = generic_arm([GENERAL] * n)
     for name, method in METHODS.items():
         text = method.text(arm, "sensitivities")
-        cost = cost_of(kernel(f"({n}),({n}),({n})->({n},{n}),({n},{n}),({n},{n})", name="linearize", inputs=("q", "qd", "qdd"))(text))
+        cost = cost_of(
+            kernel(f"({n}),({n}),({n})->({n},{n}),({n},{n}),({n},{n})", name="linearize",
+                   inputs=("q", "qd", "qdd"))(text))
         rows[name] = {"compiled": _constant(cost.products, cost.additions)}
     return OperationTable("Linearised models: general twists, all joints revolute", ("published", "compiled"), rows, n)
 

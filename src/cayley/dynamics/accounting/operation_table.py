@@ -31,7 +31,8 @@ class OperationTable:
     @property
     def table(self) -> Table:
         """The words of the table."""
-        sorts = ("M", "A", "F") if any(f.functions for found in self.rows.values() for f in found.values()) else ("M", "A")
+        sorts = ("M", "A", "F") if any(f.functions for found in self.rows.values()
+                                       for f in found.values()) else ("M", "A")
         heads = tuple(f"{column}: {sort}" if sort == "M" else sort for column in self.columns for sort in sorts)
         lines = [(row, *[word for column in self.columns for word in _words(found.get(column), self.n)[:len(sorts)]])
                  for row, found in self.rows.items()]

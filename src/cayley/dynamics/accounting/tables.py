@@ -3,8 +3,9 @@
     by the rules    of Table 5.1: first cycles outside the loops, all others at full price
     zeros folded    structural zeros of all cycles used, and what no joint force depends on left out
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
-Figures are multiplications M and additions A; a division counts as a multiplication; sines, cosines and tangents F are counted apart.
-Sources: Balafoutis & Patel, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section 6, E-75).
+Figures are multiplications M and additions A; a division counts as a multiplication; sines, cosines and tangents F are
+counted apart. Sources: Balafoutis & Patel, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section 6,
+E-75).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _RECURSIONS = {"luh-walker-paul": ALGORITHM_53, "tensor-newton-euler": ALGORITHM
 
 
 def operation_tables(n: int = 6) -> OperationTables:
-    """Tables 5.1 to 5.3 of Balafoutis & Patel and Tables 3 and 2 of Mladenova, published and counted: formulas, and values for one n.
+    """Tables 5.1 to 5.3 of Balafoutis & Patel and Tables 3 and 2 of Mladenova, published and counted: formulas, and
+    values for one n.
 
     >>> tables = operation_tables(6)
     >>> [table.title.split(":")[0] for table in tables]
@@ -57,8 +59,10 @@ def table_51(n: int = 6) -> OperationTable:
                "0 or 90, published": _published(published.TABLE_51, "special", published.TABLE_51_TOTAL),
                "90, counted": _with_total(table_rules(ALGORITHM_57, RIGHT_ANGLE)),
                "0, counted": _with_total(table_rules(ALGORITHM_57, 0.0))}
-    notes = ("The source has 3 M for gravity and 5 M for mu_1; with g sin, g cos of alpha_1 stored and no sums merged they are 2 and 6.",
-             "Gravity is along z_0: spec E-28. Any other direction costs (5.3.45e) 2 M and 2 A more.")
+    notes = (
+        "The source has 3 M for gravity and 5 M for mu_1; with g sin, g cos of alpha_1 stored and no sums merged they "
+        "are 2 and 6.",
+        "Gravity is along z_0: spec E-28. Any other direction costs (5.3.45e) 2 M and 2 A more.")
     return _by_equation("Table 5.1: Algorithm 5.7, general twists and twists of 0 or 90 degrees", columns, n, notes)
 
 
@@ -74,8 +78,10 @@ def table_52(n: int = 6) -> OperationTable:
                "corrected": _published(published.TABLE_52_CORRECTED, "special", published.TABLE_52_CORRECTED_TOTAL),
                "90, counted": _with_total(nothing_idle("augmented-links", twist=RIGHT_ANGLE)),
                "0, counted": _with_total(nothing_idle("augmented-links", twist=0.0))}
-    notes = ("The printed additions of (5.3.46a) contradict the rule that gives all others: spec E-26. Other rows are upper bounds: E-27.",
-             "If all twists are 0 the axes are parallel, and most of the motion is zero.")
+    notes = (
+        "The printed additions of (5.3.46a) contradict the rule that gives all others: spec E-26. Other rows are upper "
+        "bounds: E-27.",
+        "If all twists are 0 the axes are parallel, and most of the motion is zero.")
     return _by_equation("Table 5.2: Algorithm 5.7 without idle operations, n >= 2", columns, n, notes)
 
 
@@ -88,8 +94,12 @@ def _with_total(figures: dict[str, Figures]) -> dict[str, Figures]:
 
 
 def _by_equation(title: str, columns: dict[str, dict[str, Figures]], n: int, notes: tuple[str, ...]) -> OperationTable:
-    labels = [label for label in dict.fromkeys(label for column in columns.values() for label in column) if label != "total"]
-    rows = {label: {name: column.get(label, NO_FIGURES) for name, column in columns.items()} for label in [*labels, "total"]}
+    labels = [
+        label for label in dict.fromkeys(label for column in columns.values() for label in column) if label != "total"]
+    rows = {
+        label: {name: column.get(label, NO_FIGURES)
+                for name, column in columns.items()}
+        for label in [*labels, "total"]}
     return OperationTable(title, tuple(columns), rows, n, notes)
 
 
@@ -102,11 +112,16 @@ def table_53(n: int = 6) -> OperationTable:
     >>> print(table_53().figures("Luh et al. [14]", "by the rules"))
     117n-94, 90n-78
     """
-    methods = {"Hollerbach 4x4 [14]": "hollerbach-4x4", "Hollerbach 3x3 [14]": "hollerbach-3x3", "Luh et al. [14]": "luh-walker-paul",
-               "Angeles et al. [45]": "kane", "Algorithm 5.6": "tensor-newton-euler", "Algorithm 5.7, Table 5.1": "augmented-links",
-               "Algorithm 5.7, Table 5.2": "augmented-links", "the default of this package": DEFAULT}
-    notes = ("By the same rules Algorithm 5.7 saves 20 % of the multiplications of Algorithm 5.3, not what 852 and 489 suggest: the rest "
-             "is better kernels.", "The sums of Angeles et al. are counted as they are written, not customised as in the source.")
+    methods = {
+        "Hollerbach 4x4 [14]": "hollerbach-4x4", "Hollerbach 3x3 [14]": "hollerbach-3x3",
+        "Luh et al. [14]": "luh-walker-paul", "Angeles et al. [45]": "kane", "Algorithm 5.6": "tensor-newton-euler",
+        "Algorithm 5.7, Table 5.1": "augmented-links", "Algorithm 5.7, Table 5.2": "augmented-links",
+        "the default of this package": DEFAULT}
+    notes = (
+        "By the same rules Algorithm 5.7 saves 20 % of the multiplications of Algorithm 5.3, not what 852 and 489 "
+        "suggest: the rest "
+        "is better kernels.",
+        "The sums of Angeles et al. are counted as they are written, not customised as in the source.")
     return _comparison("Table 5.3: general twists, all joints revolute", published.TABLE_53, methods, n, notes)
 
 
@@ -116,29 +131,44 @@ def table_3(n: int = 6) -> OperationTable:
     >>> print(table_3().figures("vector-parameter", "published"))
     138n-53, 143n-66
     """
-    zero, one = dynamics_claims(0), dynamics_claims(1)
+    zero = dynamics_claims(0)
+    one = dynamics_claims(1)
     given = {name: replace(_claimed(zero[name], one[name]), functions=None) for name in zero}
-    methods = {"Hollerbach 4x4": "hollerbach-4x4", "Hollerbach 3x3": "hollerbach-3x3", "Luh, Armstrong": "luh-walker-paul",
-               "vector-parameter": "vector-parameter-newton-euler", "vector-parameter, Lagrange": "vector-parameter-lagrange",
-               "screws": "screws", "Uicker, Kahn": "uicker-kahn", "Waters": "waters", "the default of this package": DEFAULT}
-    notes = ("Printed for six joints alone: Uicker, Kahn 37823 and 39462, Waters 3256 and 5652; the multiplications are below their own "
-             "leading terms (spec E-75).",
-             "The vector-parameter method is said to have the fewest multiplications at n = 6, 775, but has 1567 operations beside 1395.")
+    methods = {
+        "Hollerbach 4x4": "hollerbach-4x4", "Hollerbach 3x3": "hollerbach-3x3", "Luh, Armstrong": "luh-walker-paul",
+        "vector-parameter": "vector-parameter-newton-euler", "vector-parameter, Lagrange": "vector-parameter-lagrange",
+        "screws": "screws", "Uicker, Kahn": "uicker-kahn", "Waters": "waters", "the default of this package": DEFAULT}
+    notes = (
+        "Printed for six joints alone: Uicker, Kahn 37823 and 39462, Waters 3256 and 5652; the multiplications are "
+        "below their own "
+        "leading terms (spec E-75).",
+        "The vector-parameter method is said to have the fewest multiplications at n = 6, 775, but has 1567 operations "
+        "beside 1395."
+    )
     return _comparison("Table 3 of Mladenova: dynamics, general twists, all joints revolute", given, methods, n, notes)
 
 
 def method_table(n: int = 6) -> OperationTable:
-    """All methods of this package: formulas for arms with general twists whose joints all turn, and what is compiled for n joints."""
-    given = {"hollerbach-4x4": published.TABLE_53["Hollerbach 4x4 [14]"], "hollerbach-3x3": published.TABLE_53["Hollerbach 3x3 [14]"],
-             "luh-walker-paul": published.TABLE_53["Luh et al. [14]"], "kane": published.TABLE_53["Angeles et al. [45]"],
-             "featherstone": published.IN_THE_TEXT["Featherstone, Algorithm 5.4"],
-             "tensor-newton-euler": published.TABLE_53["Algorithm 5.6"], "augmented-links": published.TABLE_53["Algorithm 5.7, Table 5.2"],
-             "vector-parameter-newton-euler": _claimed(dynamics_claims(0)["vector-parameter"], dynamics_claims(1)["vector-parameter"])}
+    """All methods of this package: formulas for arms with general twists whose joints all turn, and what is compiled
+    for n joints.
+    """
+    given = {
+        "hollerbach-4x4": published.TABLE_53["Hollerbach 4x4 [14]"],
+        "hollerbach-3x3": published.TABLE_53["Hollerbach 3x3 [14]"],
+        "luh-walker-paul": published.TABLE_53["Luh et al. [14]"], "kane": published.TABLE_53["Angeles et al. [45]"],
+        "featherstone": published.IN_THE_TEXT["Featherstone, Algorithm 5.4"],
+        "tensor-newton-euler": published.TABLE_53["Algorithm 5.6"],
+        "augmented-links": published.TABLE_53["Algorithm 5.7, Table 5.2"], "vector-parameter-newton-euler": _claimed(
+            dynamics_claims(0)["vector-parameter"],
+            dynamics_claims(1)["vector-parameter"])}
     given = {name: replace(figures, functions=None) for name, figures in given.items()}
-    return _comparison("Methods of inverse dynamics, general twists, all joints revolute", given, {name: name for name in METHODS}, n, ())
+    return _comparison("Methods of inverse dynamics, general twists, all joints revolute", given,
+                       {name: name
+                        for name in METHODS}, n, ())
 
 
-def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, str], n: int, notes: tuple[str, ...]) -> OperationTable:
+def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, str], n: int,
+                notes: tuple[str, ...]) -> OperationTable:
     rows: dict[str, dict[str, Figures]] = {name: {"published": figures} for name, figures in given.items()}
     for name, method in methods.items():
         rows.setdefault(name, {}).update(_counted(method, n))
@@ -149,7 +179,8 @@ def _counted(method: str, n: int) -> dict[str, Figures]:
     text = named(method).text(generic_arm([GENERAL] * n), "inverse_dynamics")
     compiled = cost_of(kernel(f"({n}),({n}),({n})->({n})", name="inverse_dynamics", inputs=("q", "qd", "qdd"))(text))
     found = {"zeros folded": summed(nothing_idle(method)), "compiled": replace(_constant(compiled), functions=None)}
-    return {"by the rules": summed(table_rules(_RECURSIONS[method], GENERAL)), **found} if method in _RECURSIONS else found
+    return {"by the rules": summed(table_rules(_RECURSIONS[method], GENERAL)), **found
+            } if method in _RECURSIONS else found
 
 
 def _constant(found: Cost) -> Figures:
@@ -160,28 +191,36 @@ def _constant(found: Cost) -> Figures:
 
 
 def table_2(n: int = 6) -> OperationTable:
-    """Table 2 of Mladenova, Jacobians by matrices and by vector-parameters: what is claimed, and what this package compiles.
+    """Table 2 of Mladenova, Jacobians by matrices and by vector-parameters: what is claimed, and what this package
+    compiles.
 
     >>> print(table_2().figures("Paul", "by matrices"))
     30n-25, 15n-22
     """
-    zero, one = jacobian_claims(0), jacobian_claims(1)
-    rows = {a.method: {"by matrices": _claimed(a.matrices, b.matrices),
-                       "by vector-parameters": _claimed(a.vector_parameters, b.vector_parameters)} for a, b in zip(zero, one, strict=True)}
+    zero = jacobian_claims(0)
+    one = jacobian_claims(1)
+    rows = {
+        a.method: {
+            "by matrices": _claimed(a.matrices, b.matrices),
+            "by vector-parameters": _claimed(a.vector_parameters, b.vector_parameters)}
+        for a, b in zip(zero, one, strict=True)}
     arm = generic_arm([GENERAL] * n)
     for axes in ("world", "body"):
         rows[f"this package, {axes} axes"] = {"by matrices": _jacobian_cost(n, partial(_by_matrices, arm, axes))}
     rows["this package, world axes"]["by vector-parameters"] = _jacobian_cost(n, partial(_by_parameters, arm))
-    notes = ("Claimed by vector-parameters: fewer multiplications and functions, but more of both operations together, in every row.",
-             "Compiled, a fixed turn before each joint costs vector-parameters more than it costs matrices.")
+    notes = (
+        "Claimed by vector-parameters: fewer multiplications and functions, but more of both operations together, in "
+        "every row.",
+        "Compiled, a fixed turn before each joint costs vector-parameters more than it costs matrices.")
     return OperationTable("Table 2 of Mladenova: Jacobians", ("by matrices", "by vector-parameters"), rows, n, notes)
 
 
 def _claimed(at_zero: Cost, at_one: Cost) -> Figures:
     """The formulas of claims for n = 0 and n = 1."""
-    return Figures(*[Formula.linear(one - zero, zero) for zero, one in ((at_zero.multiplications, at_one.multiplications),
-                                                                         (at_zero.additions, at_one.additions),
-                                                                         (at_zero.functions, at_one.functions))])
+    return Figures(*[
+        Formula.linear(one - zero, zero)
+        for zero, one in ((at_zero.multiplications, at_one.multiplications), (at_zero.additions, at_one.additions),
+                          (at_zero.functions, at_one.functions))])
 
 
 def _by_matrices(arm: Tree, axes: str, q: Any) -> Any:

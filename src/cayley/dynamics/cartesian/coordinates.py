@@ -55,8 +55,10 @@ class CartesianCoordinates:
     def __post_init__(self) -> None:
         self.tree.frame(self.frame)
         if self.attitude is not None and attitude_named(self.attitude).size != 3:
-            raise ConventionError(f"{self.attitude!r} has four parameters, which are not independent: take three angles, a rotation vector "
-                                  "or a vector-parameter")
+            raise ConventionError(
+                f"{self.attitude!r} has four parameters, which are not independent: take three angles, a rotation "
+                "vector "
+                "or a vector-parameter")
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -81,20 +83,25 @@ class CartesianCoordinates:
         """J' (m, nv)."""
         if self.attitude is None:
             return jacobian_rate(self.tree, q, v, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_rate(self.tree, q, v, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
+        return analytic_jacobian_rate(self.tree, q, v, self.frame, attitude=self.attitude,
+                                      relative_to="world")[list(self.rows)]
 
     def jacobian_second_rate(self, q: Any, v: Any, vd: Any) -> Any:
         """J'' (m, nv)."""
         if self.attitude is None:
             return jacobian_second_rate(self.tree, q, v, vd, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_second_rate(self.tree, q, v, vd, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
+        return analytic_jacobian_second_rate(self.tree, q, v, vd, self.frame, attitude=self.attitude,
+                                             relative_to="world")[list(self.rows)]
 
     @cached_property
     def jacobians(self) -> Kernel:
-        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the attitude are singular."""
+        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the attitude are singular.
+        """
         def jacobians(q: Any, qd: Any, qdd: Any) -> Jacobians:
             return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
 
         m = self.size
-        check = None if self.attitude is None else check_attitude(self.tree, self.frame, attitude=self.attitude, relative_to="world")
-        return kernel(sized(self.tree, f"(q),(v),(v)->({m},v),({m},v),({m},v)"), outputs=Jacobians._fields, check=check)(jacobians)
+        check = None if self.attitude is None else check_attitude(self.tree, self.frame, attitude=self.attitude,
+                                                                  relative_to="world")
+        return kernel(sized(self.tree, f"(q),(v),(v)->({m},v),({m},v),({m},v)"), outputs=Jacobians._fields,
+                      check=check)(jacobians)

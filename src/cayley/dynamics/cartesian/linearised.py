@@ -1,11 +1,11 @@
 """The linearised model of a mechanism in Cartesian space: dtau = D^ dx'' + V^ dx' + P^ dx.
 
     D^ = D J^-1         V^ = (V - D^ M) J^-1         P^ = (P - V^ N - D^ N') J^-1
-with J, N, M, N' of `perturbations`: analytic coordinates, for which this is the form of the source, or true perturbations of the twist
-(v; w), for which it is the corrected one. J must be square and regular.
-State space, for z = (dx, dx'):  z' = [[S, 1], [-D^^-1 P^, -D^^-1 V^]] z + [[0], [D^^-1]] dtau, with S = diag(0, w~) for the twist, because
-(dphi)' = dw + w x dphi, and zero for coordinates.
-Source: Balafoutis & Patel (7.4.14)-(7.4.18), corrected as in spec E-27, R9.3, R9.4.
+with J, N, M, N' of `perturbations`: analytic coordinates, for which this is the form of the source, or true
+perturbations of the twist (v; w), for which it is the corrected one. J must be square and regular. State space, for z =
+(dx, dx'):  z' = [[S, 1], [-D^^-1 P^, -D^^-1 V^]] z + [[0], [D^^-1]] dtau, with S = diag(0, w~) for the twist, because
+(dphi)' = dw + w x dphi, and zero for coordinates. Source: Balafoutis & Patel (7.4.14)-(7.4.18), corrected as in spec
+E-27, R9.3, R9.4.
 """
 
 from __future__ import annotations
@@ -73,5 +73,6 @@ class CartesianLinearised:
         one = np.broadcast_to(np.eye(D.shape[-1]), D.shape)
         solved = np.linalg.solve(D, np.concatenate([-P, -V, one], axis=-1))
         upper = np.concatenate([over(maps.M - 2 * maps.N, maps.J), one, 0 * one], axis=-1)
-        both, n = np.concatenate([upper, solved], axis=-2), D.shape[-1]
+        both = np.concatenate([upper, solved], axis=-2)
+        n = D.shape[-1]
         return StateSpace(both[..., :2 * n], both[..., 2 * n:])

@@ -1,9 +1,11 @@
-"""The dynamic model of a mechanism in Cartesian space, seen from a frame: f = Dx x'' + Cx + Gx, and the torques that follow.
+"""The dynamic model of a mechanism in Cartesian space, seen from a frame: f = Dx x'' + Cx + Gx, and the torques that
+follow.
 
     Dx = (J D^-1 J^T)^-1          J^T Dx = D J^-1 and Dx = J^-T D J^-1 where J is square
     Cx = Dx (J D^-1 C - J' qd)    Gx = Dx J D^-1 G         tau = J^T f
-For square J these are (7.4.4) and (7.4.5) of the source; with more joints than rows they are Khatib's, and tau is the part that the task
-feels. At a singular J some directions have no finite inertia: that is an error, unless `damping` k is declared; then
+For square J these are (7.4.4) and (7.4.5) of the source; with more joints than rows they are Khatib's, and tau is the
+part that the task feels. At a singular J some directions have no finite inertia: that is an error, unless `damping` k
+is declared; then
     Dx = (J D^-1 J^T + k^2 1)^-1, with k^2 in units of 1/kg: directions heavier than 1/k^2 are made that light.
 Source: Balafoutis & Patel (7.4.2)-(7.4.5), spec R9.2; Khatib 1987.
 """
@@ -96,7 +98,10 @@ class CartesianMechanism:
         return joint_model_kernel(self.coordinates)
 
     def at(self, q: Any, qd: Any) -> CartesianModel:
-        """The model at states (..., nq), (..., nv). `SingularityError` where J is singular and nothing is damped, or D is."""
+        """The model at states (..., nq), (..., nv).
+
+        `SingularityError` where J is singular and nothing is damped, or D is.
+        """
         D, C, G, J, bias = self.joint_model(q, qd)
         check_definite(self.tree, D)
         if not self.damping:
@@ -129,8 +134,10 @@ class OperationalSpace(NamedTuple):
     inverse: Any
 
 
-def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = None, task: str | Sequence[bool] = "pose") -> Kernel:
-    """`operational_space(q, qd, damping)`: Dx, Cx, Gx and the inverse, compiled, for control loops. `damping` zero: regular states only.
+def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = None,
+                             task: str | Sequence[bool] = "pose") -> Kernel:
+    """`operational_space(q, qd, damping)`: Dx, Cx, Gx and the inverse, compiled, for control loops. `damping` zero:
+    regular states only.
 
     >>> from cayley.model.catalogue import load_robot
     >>> law = operational_space_kernel(load_robot("planar2r"), "tool", task="position")
@@ -138,7 +145,8 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
     np.True_
     """
     coordinates = CartesianCoordinates(tree, frame, attitude, task)
-    text, m = _joint_model_text(coordinates), coordinates.size
+    text = _joint_model_text(coordinates)
+    m = coordinates.size
 
     def operational_space(q: Any, qd: Any, damping: Any) -> OperationalSpace:
         D, C, G, J, bias = text(q, qd)
@@ -152,23 +160,27 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
 
     regular = joint_model_kernel(coordinates)
     text_or_nan = guarded(tree, operational_space, [(m, m), (m,), (m,), (tree.nv, m)])
-    return kernel(sized(tree, f"(q),(v),()->({m},{m}),({m}),({m}),(v,{m})"), name="operational_space", inputs=("q", "qd", "damping"),
-                  outputs=OperationalSpace._fields, check=check, explain=explanation(tree))(text_or_nan)
+    return kernel(sized(tree, f"(q),(v),()->({m},{m}),({m}),({m}),(v,{m})"), name="operational_space",
+                  inputs=("q", "qd", "damping"), outputs=OperationalSpace._fields, check=check,
+                  explain=explanation(tree))(text_or_nan)
 
 
 def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel:
     """`joint_model(q, qd)`: D, C, G, J and J' qd."""
-    text, m = _joint_model_text(coordinates), coordinates.size
+    text = _joint_model_text(coordinates)
+    m = coordinates.size
 
     def joint_model(q: Any, qd: Any) -> JointModel:
         return text(q, qd)
 
-    return kernel(sized(coordinates.tree, f"(q),(v)->(v,v),(v),(v),({m},v),({m})"), outputs=JointModel._fields)(joint_model)
+    return kernel(sized(coordinates.tree, f"(q),(v)->(v,v),(v),(v),({m},v),({m})"),
+                  outputs=JointModel._fields)(joint_model)
 
 
 def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
     tree = coordinates.tree
-    links, rotors = minimal_links(tree), np.diag(rotor_inertias(tree))
+    links = minimal_links(tree)
+    rotors = np.diag(rotor_inertias(tree))
 
     def text(q: Any, qd: Any) -> JointModel:
         C = velocity_forces(links, q, qd) + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd)
@@ -183,5 +195,6 @@ def check_regular(J: np.ndarray, frame: str, *, damped: Any = False) -> None:
     margin, dampings = np.broadcast_arrays(regularity(J), damped)
     bad = first_failure(~(margin <= _SINGULAR) | dampings)
     if bad is not None:
-        raise SingularityError(f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {margin[bad]:.1e} of the "
-                               "largest): the frame has no finite inertia in some direction. Declare a damping, or ask for fewer rows")
+        raise SingularityError(
+            f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {margin[bad]:.1e} of the "
+            "largest): the frame has no finite inertia in some direction. Declare a damping, or ask for fewer rows")

@@ -4,8 +4,8 @@
 analytic     N = J', M = 2 J', N' = J'': dx is the perturbation of coordinates and the others are its rates
 geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): dx = (dp; dphi) is a small displacement, and dx', dx'' are
              the true perturbations of (v; w) and of (v'; w'), because dw = (dphi)' + dphi x w
-The formulas of the source hold for coordinates; for (v; w) they leave S out, which is wrong by several times the size of the result.
-Source: Balafoutis & Patel (7.4.8)-(7.4.13), corrected as in spec E-27, R9.3, R9.4.
+The formulas of the source hold for coordinates; for (v; w) they leave S out, which is wrong by several times the size
+of the result. Source: Balafoutis & Patel (7.4.8)-(7.4.13), corrected as in spec E-27, R9.3, R9.4.
 """
 
 from __future__ import annotations
@@ -81,12 +81,14 @@ def check_coordinates(coordinates: CartesianCoordinates) -> None:
     """Raise for joints whose velocities are no rates of coordinates."""
     for joint in coordinates.tree.joints:
         if joint.motion.nq != joint.motion.nv:
-            raise UnsupportedError(f"Cartesian perturbations are for joints whose velocities are rates of coordinates, and joint "
-                                   f"{joint.name!r} is {joint.motion.word}")
+            raise UnsupportedError(
+                f"Cartesian perturbations are for joints whose velocities are rates of coordinates, and joint "
+                f"{joint.name!r} is {joint.motion.word}")
 
 
 def check_invertible(J: np.ndarray) -> None:
     if J.shape[-2] != J.shape[-1]:
-        raise SignatureError(f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: ask for as many rows (task=) as there are "
-                             "velocities")
+        raise SignatureError(
+            f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: ask for as many rows (task=) as there are "
+            "velocities")
     check_regular(J, "the frame")

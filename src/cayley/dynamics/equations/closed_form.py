@@ -39,7 +39,8 @@ class Exact(NamedTuple):
 
 def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | None) -> EquationsOfMotion:
     """The equations written out; `TooLong` if they are not for reading."""
-    drives, n = drive_parameters(tree), tree.nv
+    drives = drive_parameters(tree)
+    n = tree.nv
     exact, ring = _exact(tree, links, drives, with_letters)
     parameters = parameters_of(links) | drives
     length = _length(exact, with_letters=with_letters)
@@ -48,11 +49,16 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
     q, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
     used = _used(exact, ring) | {name for name, p in parameters.items() if p.kind in "bf"} if with_letters else set()
     symbols = parameter_symbols(parameters[name] for name in parameters if name in used)
-    writer = Writer(ring, symbols | dict(zip(map(coordinate_name, range(n)), q, strict=True)), _angles(q, symbols, parameters),
-                    decimals=not with_letters, short=length > _LONG if shared is None else shared)
-    written = {"M": [writer.by_mass(entry) for row in exact.M for entry in row], "G": [writer.by_angle(entry) for entry in exact.G]}
+    writer = Writer(ring, symbols | dict(zip(map(coordinate_name, range(n)), q, strict=True)),
+                    _angles(q, symbols, parameters), decimals=not with_letters,
+                    short=length > _LONG if shared is None else shared)
+    written = {
+        "M": [writer.by_mass(entry) for row in exact.M for entry in row],
+        "G": [writer.by_angle(entry) for entry in exact.G]}
     coefficients = _Coefficients(exact.christoffel, writer, qd, named=shared is not False)
-    written |= {"V": [coefficients.forces(i) for i in range(n)], "C": [coefficients.entry(i, j) for i in range(n) for j in range(n)]}
+    written |= {
+        "V": [coefficients.forces(i) for i in range(n)],
+        "C": [coefficients.entry(i, j) for i in range(n) for j in range(n)]}
     written |= {"F": friction(drives, symbols, qd)}
     return EquationsOfMotion(tree.name, q, qd, qdd, parameter_values(symbols, parameters), written,
                              (*writer.waves, *writer.constants, *coefficients.lines), "none")
@@ -61,7 +67,8 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
 def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_letters: bool) -> tuple[Exact, Ring]:
     rotors = {name: p for name, p in drives.items() if p.kind == "J"}
     symbolic, q, scalars = exact_links(links, rotors, with_letters=with_letters, longest=_LONGEST_ENTRY)
-    ring, n = scalars.ring, tree.nv
+    ring = scalars.ring
+    n = tree.nv
     zero = ring.number(0)
     M = [[zero + entry for entry in row] for row in inertia_matrix(symbolic, q)]
     for rotor in rotors.values():
@@ -75,7 +82,8 @@ def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_lette
 
 
 def _length(exact: Exact, *, with_letters: bool) -> int:
-    """The sines and cosines in all entries together; and the products of parameters that are different, up to numbers."""
+    """The sines and cosines in all entries together; and the products of parameters that are different, up to numbers.
+    """
     sums = [entry for i, row in enumerate(exact.M) for entry in row[i:]] + exact.G + list(exact.christoffel.values())
     factors = [factor for one in {_key(s): s for s in sums}.values() for factor in one.terms.values()]
     constants = {factor.monic() for factor in factors} if with_letters else ()
@@ -88,11 +96,15 @@ def _used(exact: Exact, ring: Ring) -> set[str]:
     for one in [*[entry for row in exact.M for entry in row], *exact.G]:
         for waves, polynomial in one.terms.items():
             found |= {name for name, degree in zip(ring.letters, polynomial.degrees(), strict=True) if degree > 0}
-            found |= {name for bundle, wave in zip(ring.bundles, waves, strict=True) for name, k in zip(bundle, wave.k, strict=True) if k}
+            found |= {
+                name
+                for bundle, wave in zip(ring.bundles, waves, strict=True)
+                for name, k in zip(bundle, wave.k, strict=True) if k}
     return found | {name.replace("q_", "gamma_") for name in found}
 
 
-def _angles(q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
+def _angles(q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str,
+                                                                                Parameter]) -> dict[str, list[Any]]:
     """What each angle is the sum of: a coordinate with the shift of its joint, or an oblique turn."""
     angles = {symbol.name: [symbol] for symbol in (*q, *symbols.values())}
     for k, symbol in enumerate(q):
@@ -105,7 +117,8 @@ def _angles(q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[
 class _Coefficients:
     """Christoffel's symbols and what is made of them with the velocities."""
 
-    def __init__(self, christoffel: Mapping[tuple[int, int, int], Sum], writer: Writer, qd: tuple[Any, ...], *, named: bool):
+    def __init__(self, christoffel: Mapping[tuple[int, int, int], Sum], writer: Writer, qd: tuple[Any, ...], *,
+                 named: bool):
         self.qd = qd
         self.signs = {place: leading_sign(c) for place, c in christoffel.items()}
         upright = {place: c if self.signs[place] > 0 else -c for place, c in christoffel.items()}
@@ -119,8 +132,8 @@ class _Coefficients:
     def forces(self, i: int) -> Any:
         """V_i = sum over j, k of c_ijk qd_j qd_k."""
         places = [place for place in self.written if place[0] == i]
-        return self._sum((place, *((1, (self.qd[j] ** 2,)) if j == k else (2, (self.qd[j], self.qd[k])))) for place in places
-                         for _, j, k in [place])
+        return self._sum((place, *((1, (self.qd[j]**2,)) if j == k else (2, (self.qd[j], self.qd[k]))))
+                         for place in places for _, j, k in [place])
 
     def entry(self, i: int, j: int) -> Any:
         """C_ij = sum over k of c_ijk qd_k."""

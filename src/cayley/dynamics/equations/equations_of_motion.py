@@ -1,7 +1,8 @@
 """The equations of motion of a mechanism as formulas to read: M(q) qdd + C(q, qd) qd + G(q) = tau.
 
-The texts of inertia matrix and gravity forces run on exact sums of sines and cosines (`closed_form`). What would be too long to read is a
-list of intermediate values instead, found by the compiler (`recursive_form`). Source: Ruggiu (3.58), (3.59); spec S2-57.
+The texts of inertia matrix and gravity forces run on exact sums of sines and cosines (`closed_form`). What would be too
+long to read is a list of intermediate values instead, found by the compiler (`recursive_form`). Source: Ruggiu (3.58),
+(3.59); spec S2-57.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"]
                         simplify: Callable[[Any], Any] | None = None, shared: bool | None = None) -> EquationsOfMotion:
     """The equations of motion of a mechanism whose joints have as many coordinates as velocities.
 
-    `parameters`: the "numbers" of the model, or "symbols" for them: m_i mass of link i, c_i its centre, I_i inertia about it, l_i where
-    link i carries the next (x, y, z after the number where there are several), g gravity; J_i, b_i, f_i of rotors and friction that
-    the mechanism includes. Zeros of the model are zeros. `shared`: intermediate symbols, all (True), none (False), or as many as it
-    takes to be readable. `simplify`: a function of SymPy to apply to every entry.
+    `parameters`: the "numbers" of the model, or "symbols" for them: m_i mass of link i, c_i its centre, I_i inertia
+    about it, l_i where link i carries the next (x, y, z after the number where there are several), g gravity; J_i, b_i,
+    f_i of rotors and friction that the mechanism includes. Zeros of the model are zeros. `shared`: intermediate
+    symbols, all (True), none (False), or as many as it takes to be readable. `simplify`: a function of SymPy to apply
+    to every entry.
 
     >>> from cayley.model.catalogue import load_robot
     >>> print(equations_of_motion(load_robot("planar2r"), parameters="symbols"))
@@ -53,7 +55,8 @@ def _found(tree: Tree, links: Links, with_letters: bool, shared: bool | None) ->
         return closed_form(tree, links, with_letters=with_letters, shared=shared)
     except TooLong as long:
         if shared is False:
-            raise UnsupportedError(f"{long}: leave `shared` to its default, and they are lines of intermediate values") from None
+            raise UnsupportedError(
+                f"{long}: leave `shared` to its default, and they are lines of intermediate values") from None
     return recursive_form(tree, links, with_letters=with_letters)
 
 
@@ -61,11 +64,16 @@ def _check_coordinates(tree: Tree, links: Links) -> None:
     for link in links.links:
         if link.motion.nq != link.motion.nv:
             raise UnsupportedError(
-                f"joint {link.name!r} of {tree.name} is {link.motion.word}: a quaternion's rates are not its velocities, and Christoffel's "
-                "symbols do not apply; replace it by revolute and prismatic joints, or read the recursion, inverse_dynamics.equations()")
+                f"joint {link.name!r} of {tree.name} is {link.motion.word}: a quaternion's rates are not its "
+                "velocities, and Christoffel's "
+                "symbols do not apply; replace it by revolute and prismatic joints, or read the recursion, "
+                "inverse_dynamics.equations()"
+            )
         if link.motion.screw is None:
-            raise UnsupportedError(f"joint {link.name!r} of {tree.name} is {link.motion.word}: equations are written for motions about and "
-                                   "along axes; read the recursion, inverse_dynamics.equations()")
+            raise UnsupportedError(
+                f"joint {link.name!r} of {tree.name} is {link.motion.word}: equations are written for motions about "
+                "and "
+                "along axes; read the recursion, inverse_dynamics.equations()")
 
 
 def _simplified(found: EquationsOfMotion, simplify: Callable[[Any], Any]) -> EquationsOfMotion:

@@ -1,4 +1,7 @@
-"""The symbols of parameters: axes are named only where a link has more than one number of a kind. And the parameters of drives."""
+"""The symbols of parameters: axes are named only where a link has more than one number of a kind.
+
+And the parameters of drives.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parame
 
 
 def drive_parameters(tree: Tree) -> dict[str, Parameter]:
-    """The numbers of the drives that are included: J_i of rotors behind their gears, b_i and f_i of viscous and of dry friction."""
+    """The numbers of the drives that are included: J_i of rotors behind their gears, b_i and f_i of viscous and of dry
+    friction.
+    """
     found = []
     for joint, columns in zip(tree.joints, tree.v_slices, strict=True):
         numbers = {"J": joint.rotor.reflected if "rotors" in tree.included else 0.0}

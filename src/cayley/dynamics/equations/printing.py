@@ -40,7 +40,8 @@ class _Latex(LatexPrinter):
         number, *factors = expr.args
         if not number.is_Rational or number.is_Integer:
             return super()._print_Mul(expr)
-        rest = super()._print_Mul(Mul(*factors, evaluate=False)) if len(factors) > 1 else self.parenthesize(factors[0], PRECEDENCE["Mul"])
+        rest = super()._print_Mul(Mul(*factors, evaluate=False)) if len(factors) > 1 else self.parenthesize(
+            factors[0], PRECEDENCE["Mul"])
         return rf"{'- ' if number < 0 else ''}\frac{{{abs(number.p)}}}{{{number.q}}} {rest}"
 
     def _print_Float(self, expr: Any) -> str:
@@ -62,7 +63,8 @@ class _Latex(LatexPrinter):
 def text_of(lines: Iterable[Line], *, digits: int, order: str | None) -> str:
     """A row for each line; sines and cosines several in a row."""
     printer = _Text(digits, order)
-    return "\n".join(", ".join(f"{_name(left)} = {printer.doprint(right)}" for left, right in row) for row in _rows(lines))
+    return "\n".join(", ".join(f"{_name(left)} = {printer.doprint(right)}" for left, right in row)
+                     for row in _rows(lines))
 
 
 def latex_of(head: str, lines: Iterable[Line], *, digits: int, order: str | None) -> str:

@@ -1,8 +1,9 @@
-"""Exact sums as formulas that read like a textbook's: SymPy expressions whose terms stand in the order in which they are to be printed.
+"""Exact sums as formulas that read like a textbook's: SymPy expressions whose terms stand in the order in which they
+are to be printed.
 
-Terms with the same mass stand together, m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2)), and gravity forces by their angle. Where it is shorter,
-A + A cos 2x is written 2 A cos(x)**2. In long formulas sines and cosines get short names, c23 = cos(q_2 + q_3), and so do the constants
-that multiply them.
+Terms with the same mass stand together, m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2)), and gravity forces by their angle.
+Where it is shorter, A + A cos 2x is written 2 A cos(x)**2. In long formulas sines and cosines get short names, c23 =
+cos(q_2 + q_3), and so do the constants that multiply them.
 """
 
 from __future__ import annotations
@@ -53,19 +54,27 @@ def total(*terms: Any) -> Any:
 
 
 class Writer:
-    """Writes the sums of a ring. `symbols` are the symbols of its letters, `angles` what each of its angles is the sum of.
+    """Writes the sums of a ring. `symbols` are the symbols of its letters, `angles` what each of its angles is the sum
+    of.
 
     With `short` names: `lines` then has what they stand for, sines and cosines first.
     """
 
-    def __init__(self, ring: Ring, symbols: Mapping[str, Any], angles: Mapping[str, Sequence[Any]], *, decimals: bool, short: bool = False):
-        self.ring, self.symbols, self.angles, self.decimals, self.short = ring, symbols, angles, decimals, short
+    def __init__(self, ring: Ring, symbols: Mapping[str, Any], angles: Mapping[str, Sequence[Any]], *, decimals: bool,
+                 short: bool = False):
+        self.ring = ring
+        self.symbols = symbols
+        self.angles = angles
+        self.decimals = decimals
+        self.short = short
         self._waves: dict[Factor, tuple[Any, Any]] = {}
         self._constants: dict[Any, tuple[Any, Any]] = {}
 
     @property
     def waves(self) -> list[tuple[Any, Any]]:
-        return [self._waves[wave] for wave in sorted(self._waves, key=lambda w: (w.place, _size(w), [-x for x in w.k], w.is_sine))]
+        return [
+            self._waves[wave]
+            for wave in sorted(self._waves, key=lambda w: (w.place, _size(w), [-x for x in w.k], w.is_sine))]
 
     @property
     def constants(self) -> list[tuple[Any, Any]]:
@@ -83,8 +92,9 @@ class Writer:
         for term in sorted(_terms(value), key=_term_key):
             gravity = [place for place, power in term.letters if self.ring.letters[place][0] == "g" and power == 1]
             groups.setdefault((*gravity, *term.waves), []).append(_without(term, gravity)._replace(waves=()))
-        return total(*[self._bracket([], inner, [self._letter(x, 1) if isinstance(x, int) else self._wave(x) for x in outside])
-                       for outside, inner in groups.items()])
+        return total(*[
+            self._bracket([], inner, [self._letter(x, 1) if isinstance(x, int) else self._wave(x) for x in outside])
+            for outside, inner in groups.items()])
 
     def _by_constants(self, value: Sum) -> Any:
         """Every sine or cosine with one constant, which has a name if it is not short by itself."""
@@ -102,12 +112,13 @@ class Writer:
         for powers, number in polynomial.terms():
             rest = tuple(0 if i in slides else p for i, p in enumerate(powers))
             found.setdefault(tuple(powers[i] for i in slides), {})[rest] = number
-        return [([self._letter(i, p) for i, p in zip(slides, key, strict=True) if p], self.ring.polynomials.from_dict(terms))
-                for key, terms in sorted(found.items())]
+        return [([self._letter(i, p) for i, p in zip(slides, key, strict=True)
+                  if p], self.ring.polynomials.from_dict(terms)) for key, terms in sorted(found.items())]
 
     def _constant(self, polynomial: Any) -> tuple[Fraction, Any]:
         """A polynomial in constants as a number times an expression: a product of at most two letters, or a name."""
-        number, monic = polynomial.LC, polynomial.monic()
+        number = polynomial.LC
+        monic = polynomial.monic()
         if len(monic) == 1 and sum(monic.leading_expv()) <= 2:
             return _fraction(number), product(*[self._letter(i, p) for i, p in enumerate(monic.leading_expv()) if p])
         if monic not in self._constants:
@@ -117,12 +128,15 @@ class Writer:
     def _factored(self, polynomial: Any) -> Any:
         """A polynomial with the letters that all its terms share outside a bracket."""
         terms = _terms(Sum(self.ring, {self.ring.still: polynomial}))
-        shared = [x for x in terms[0].letters if all(x in term.letters for term in terms) and not self._is_inertial(x[0])]
+        shared = [
+            x for x in terms[0].letters if all(x in term.letters for term in terms) and not self._is_inertial(x[0])]
         inner = [_without(term, [place for place, _ in shared]) for term in terms]
         return self._bracket([], inner, [self._letter(*x) for x in shared])
 
     def _masses(self, terms: list[Term]) -> Any:
-        """Terms with the same mass or inertia together, and masses that multiply the same; inertias first, constants before what turns."""
+        """Terms with the same mass or inertia together, and masses that multiply the same; inertias first, constants
+        before what turns.
+        """
         groups: dict[int | None, list[Term]] = {}
         for term in sorted(terms, key=_term_key):
             place = next((place for place, _ in term.letters if self._is_inertial(place)), None)
@@ -146,7 +160,8 @@ class Writer:
         return product(self._number(common), *before, self._masses(rest), *behind)
 
     def _term(self, term: Term) -> Any:
-        return product(self._number(term.number), *[self._letter(*x) for x in term.letters], *map(self._wave, term.waves))
+        return product(self._number(term.number), *[self._letter(*x) for x in term.letters],
+                       *map(self._wave, term.waves))
 
     def _number(self, number: Fraction) -> Any:
         if number.denominator == 1 and abs(number) < 10**6:
@@ -161,7 +176,8 @@ class Writer:
     def _wave(self, factor: Factor) -> Any:
         plain = factor._replace(power=1)
         if self.short and plain not in self._waves:
-            name = _short_name(plain, self.ring.bundles[plain.place], apart=sum(map(len, self.ring.bundles)) > _LONE_DIGITS)
+            name = _short_name(plain, self.ring.bundles[plain.place], apart=sum(map(len, self.ring.bundles))
+                               > _LONE_DIGITS)
             self._waves[plain] = sympy.Symbol(name), self._written_out(plain)
         return (self._waves[plain][0] if self.short else self._written_out(plain)) ** factor.power
 
@@ -198,14 +214,17 @@ def _fraction(number: Any) -> Fraction:
 
 
 def _squares(terms: list[Term]) -> list[Term]:
-    """A + A cos 2x as 2 A cos(x)^2, A - A cos 2x as 2 A sin(x)^2, and halves of sin 2x as sin x cos x, wherever letters are the same."""
+    """A + A cos 2x as 2 A cos(x)^2, A - A cos 2x as 2 A sin(x)^2, and halves of sin 2x as sin x cos x, wherever letters
+    are the same.
+    """
     left = {(term.letters, term.waves): term.number for term in terms}
     for letters, waves in sorted(left, key=lambda key: -len(key[1])):
         number = left.get((letters, waves))
         doubled = [w for w in waves if w.power == 1 and not any(x % 2 for x in w.k)]
         if number is None or not doubled:
             continue
-        wave, rest = doubled[0], tuple(w for w in waves if w != doubled[0])
+        wave = doubled[0]
+        rest = tuple(w for w in waves if w != doubled[0])
         half = wave._replace(k=tuple(x // 2 for x in wave.k))
         if wave.is_sine and letters and number.denominator == 2:
             del left[letters, waves]
@@ -241,9 +260,12 @@ def _term_key(term: Term) -> tuple:
 
 
 def _short_name(factor: Factor, bundle: tuple[str, ...], *, apart: bool) -> str:
-    """c23 is the cosine of q_2 + q_3, s22 the sine of 2 q_2, c2m3 the cosine of q_2 - q_3; c1_12, if there are more than nine joints."""
+    """c23 is the cosine of q_2 + q_3, s22 the sine of 2 q_2, c2m3 the cosine of q_2 - q_3; c1_12, if there are more
+    than nine joints.
+    """
     parts = []
     for k, name in zip(factor.k, bundle, strict=True):
-        parts += [("m" if k < 0 else "") + (name.removeprefix("q_") if name.startswith("q_") else name.replace("_", ""))] * abs(k)
+        parts += [("m" if k < 0 else "") +
+                  (name.removeprefix("q_") if name.startswith("q_") else name.replace("_", ""))] * abs(k)
     apart = apart or any(part.isalnum() and not part.lstrip("m").isdigit() for part in parts)
     return ("s" if factor.is_sine else "c") + ("_" if apart else "").join(parts)

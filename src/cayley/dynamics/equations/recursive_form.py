@@ -1,5 +1,5 @@
-"""Equations of motion as lines of intermediate values, in the order in which a recursion computes them: for mechanisms whose entries are
-too long to be written out. The compiler finds what is shared."""
+"""Equations of motion as lines of intermediate values, in the order in which a recursion computes them: for mechanisms
+whose entries are too long to be written out. The compiler finds what is shared."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class _Inputs:
 
 def recursive_form(tree: Tree, links: Links, *, with_letters: bool) -> EquationsOfMotion:
     """The equations as lines; numbers are those of the links in their leanest form."""
-    n, drives = tree.nv, drive_parameters(tree)
+    n = tree.nv
+    drives = drive_parameters(tree)
     parameters = parameters_of(links) | drives
     symbols = parameter_symbols(parameters.values()) if with_letters else {}
     rotors = {name: p for name, p in drives.items() if p.kind == "J"}
@@ -48,7 +49,9 @@ def recursive_form(tree: Tree, links: Links, *, with_letters: bool) -> Equations
     def text(q: Any, qd: Any, *values: Any) -> Any:
         given = dict(zip(symbols, values, strict=True))
         moved = symbolic_links(links, _Inputs(given)) if with_letters else lean
-        added = [sum([given.get(name, p.value) for name, p in rotors.items() if p.place == str(k + 1)], 0.0) for k in range(n)]
+        added = [
+            sum([given.get(name, p.value) for name, p in rotors.items() if p.place == str(k + 1)], 0.0)
+            for k in range(n)]
         M = inertia_matrix(moved, q) + np.diag(added)
         return M, coriolis_matrix(moved, q, qd), velocity_forces(moved, q, qd), gravity_forces(moved, q)
 
@@ -56,7 +59,8 @@ def recursive_form(tree: Tree, links: Links, *, with_letters: bool) -> Equations
     inputs = ("q", "qd", *[symbol.name for symbol in symbols.values()])
     program = kernel(signature, name="equations_of_motion", inputs=inputs, outputs=("M", "C", "V", "G"))(text).program()
     found = equations(program, shared=True)
-    q, qd = tuple(found.inputs["q"]), tuple(found.inputs["qd"])
+    q = tuple(found.inputs["q"])
+    qd = tuple(found.inputs["qd"])
     written = {name: list(found.outputs[name]) for name in ("M", "C", "V", "G")} | {"F": friction(drives, symbols, qd)}
     return EquationsOfMotion(tree.name, q, qd, tuple(sympy.Symbol(f"qdd_{k + 1}") for k in range(n)),
                              parameter_values(symbols, parameters), written, tuple(found.lines))

@@ -18,10 +18,11 @@ _DIGITS = 6
 
 @dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
-    """M qdd + C qd + G (+ F) = tau, in terms of the symbols `q`, `qd`, `qdd`, of the `parameters` (with their values) and of the
-    `intermediates`; `substituted()` has none of these.
+    """M qdd + C qd + G (+ F) = tau, in terms of the symbols `q`, `qd`, `qdd`, of the `parameters` (with their values)
+    and of the `intermediates`; `substituted()` has none of these.
 
-    SymPy matrices: `M` inertia matrix, `C` matrix of Christoffel's symbols, `V` = C qd, `G` gravity forces, `F` friction, if included.
+    SymPy matrices: `M` inertia matrix, `C` matrix of Christoffel's symbols, `V` = C qd, `G` gravity forces, `F`
+    friction, if included.
     """
 
     name: str
@@ -29,9 +30,11 @@ class EquationsOfMotion:
     qd: tuple[Any, ...]
     qdd: tuple[Any, ...]
     parameters: Mapping[Any, float]
-    written: Mapping[str, list[Any]] = field(repr=False)  # entries of M, C (by rows), V, G, F in the order in which they are printed
+    # entries of M, C (by rows), V, G, F in the order in which they are printed
+    written: Mapping[str, list[Any]] = field(repr=False)
     lines: tuple[Line, ...] = field(repr=False, default=())
-    order: str | None = field(repr=False, default=None)  # SymPy's name of the order of terms: None is its own, "none" as written
+    order: str | None = field(repr=False,
+                              default=None)  # SymPy's name of the order of terms: None is its own, "none" as written
 
     @cached_property
     def M(self) -> Any:
@@ -81,7 +84,8 @@ class EquationsOfMotion:
         """The same as an `aligned` environment, for a displayed formula."""
         friction = " + F" if any(self.written["F"]) else ""
         coriolis = "V" if velocity == "forces" else r"C \dot{q}"
-        head = rf"M \ddot{{q}} + {coriolis} + G{friction} &= \tau" + (r", \quad V = C \dot{q}" if velocity == "forces" else "")
+        head = rf"M \ddot{{q}} + {coriolis} + G{friction} &= \tau" + (r", \quad V = C \dot{q}"
+                                                                      if velocity == "forces" else "")
         return latex_of(head, self._printed(velocity), digits=digits, order=self.order)
 
     def __str__(self) -> str:
@@ -110,7 +114,8 @@ class EquationsOfMotion:
         return [*reversed(lines), *kept]
 
     def _entries(self, name: str) -> Iterator[Line]:
-        n, apart = len(self.qd), "_" if len(self.qd) > 9 else ""
+        n = len(self.qd)
+        apart = "_" if len(self.qd) > 9 else ""
         for place, entry in enumerate(self.written[name]):
             i, j = divmod(place, n) if name in ("M", "C") else (place, None)
             if j is None:

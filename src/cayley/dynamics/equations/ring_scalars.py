@@ -48,8 +48,11 @@ class Letters:
         return None
 
 
-def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool, longest: int) -> tuple[Links, np.ndarray, Any]:
-    """The links with exact scalars, the coordinates (nq), and the scalars; `more` are letters that are not the links' own."""
+def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool,
+                longest: int) -> tuple[Links, np.ndarray, Any]:
+    """The links with exact scalars, the coordinates (nq), and the scalars; `more` are letters that are not the links'
+    own.
+    """
     parameters = parameters_of(links) | more
     bundles = [[coordinate_name(number) for number in bundle] for bundle in bundles_of(links)]
     letters = [Parameter("q", str(k + 1), "", 0.0) for k, link in enumerate(links.links) if not link.is_revolute]
@@ -69,7 +72,8 @@ def coordinate_name(number: int) -> str:
 def _add_turns(links: Links, bundles: list[list[str]], parameters: dict[str, Parameter]) -> None:
     """Oblique turns: about the parent's axis they belong to its bundle, others are bundles by themselves."""
     for number, link in enumerate(links.links):
-        place, parent = str(number + 1), coordinate_name(link.parent)
+        place = str(number + 1)
+        parent = coordinate_name(link.parent)
         if f"beta_{place}" in parameters:
             home = next((bundle for bundle in bundles if link.parent != ROOT and parent in bundle), None)
             if home is None:

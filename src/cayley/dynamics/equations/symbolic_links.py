@@ -1,10 +1,13 @@
-"""The links of a mechanism with other scalars for their masses, centres, inertias and lengths: letters, exact numbers, graph nodes.
+"""The links of a mechanism with other scalars for their masses, centres, inertias and lengths: letters, exact numbers,
+graph nodes.
 
-Every text that runs on links runs on these as well. What is zero in the model stays zero, and right angles stay exact. Link i has
+Every text that runs on links runs on these as well. What is zero in the model stays zero, and right angles stay exact.
+Link i has
 
     m_i  mass     c_i  centre of mass     I_i  inertia about it     l_i  where the next link is     beta_i, alpha_i, gamma_i  oblique turns
-with x, y, z after the number; l_i_j, if link i carries several links. Equal moments of inertia of a link are one. Gravity is g. An
-oblique turn about the joint's own axis, gamma_i, is not a turn of its own: q_i stands for q_i + gamma_i.
+with x, y, z after the number; l_i_j, if link i carries several links. Equal moments of inertia of a link are one.
+Gravity is g. An oblique turn about the joint's own axis, gamma_i, is not a turn of its own: q_i stands for q_i +
+gamma_i.
 """
 
 from __future__ import annotations
@@ -42,7 +45,8 @@ class Scalars(Protocol):
     def turn(self, parameter: Parameter) -> Turn: ...
 
     def shift(self, parameter: Parameter) -> Any:
-        """What is added to a joint's coordinate, or None if the scalar that stands for the coordinate has it already."""
+        """What is added to a joint's coordinate, or None if the scalar that stands for the coordinate has it already.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,8 @@ class SymbolicLink(Link):
         return self.turns
 
     def offset(self, q: Any) -> Any:
-        return self.origin if self.is_revolute else self.origin + self.inwards(self.motion.pose(q[self.coordinates])[1], q)
+        return self.origin if self.is_revolute else self.origin + self.inwards(
+            self.motion.pose(q[self.coordinates])[1], q)
 
     def _moved(self, gamma: Turn, q: Any) -> Any:
         if not self.turns_about_axis:
@@ -100,12 +105,14 @@ def symbolic_links(links: Links, scalars: Scalars) -> Links:
 
 
 def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> SymbolicLink:
-    link, place = links.links[number], str(number + 1)
+    link = links.links[number]
+    place = str(number + 1)
     beta, alpha, gamma = zxz(link.placement[:3, :3])
     shift = None
     if link.turns_about_axis and not _is_quarter(gamma):
         gamma, shift = NO_TURN, scalars.shift(Parameter("gamma", place, "", float(np.arctan2(gamma.s, gamma.c))))
-    turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place, alpha), _turn(scalars, "gamma", place, gamma))
+    turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place,
+                                                        alpha), _turn(scalars, "gamma", place, gamma))
     origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size)
     return SymbolicLink(link.name, link.parent, link.motion, link.coordinates, link.columns, link.placement,
                         _moments(scalars, place, link.moments), turns=turns, origin=origin, shift=shift)
@@ -121,7 +128,8 @@ def _carrier(links: Links, number: int) -> str:
 def _moments(scalars: Scalars, place: str, moments: Moments) -> Moments:
     mass = scalars.number(Parameter("m", place, "", float(moments.mass))) if moments.mass else 0.0
     second = float(np.abs(moments.second).max())
-    center = _vector(scalars, "c", place, moments.center, float(np.sqrt(second / moments.mass)) if moments.mass else 0.0)
+    center = _vector(scalars, "c", place, moments.center,
+                     float(np.sqrt(second / moments.mass)) if moments.mass else 0.0)
     I = _inertia(scalars, place, moments.inertia_about_center, second)
     own = np.trace(I) * (np.eye(3) / 2) - I
     return Moments(mass, mass * center, own + mass * np.outer(center, center))
@@ -147,7 +155,9 @@ def _gravity(scalars: Scalars, values: np.ndarray) -> np.ndarray:
 
 
 def _vector(scalars: Scalars, kind: str, place: str, values: np.ndarray, size: float) -> np.ndarray:
-    return np.array([_scalar(scalars, Parameter(kind, place, axis, float(value)), size) for axis, value in zip("xyz", values, strict=True)])
+    return np.array([
+        _scalar(scalars, Parameter(kind, place, axis, float(value)), size)
+        for axis, value in zip("xyz", values, strict=True)])
 
 
 def _scalar(scalars: Scalars, parameter: Parameter, size: float) -> Any:
@@ -165,7 +175,8 @@ def _is_quarter(turn: Turn) -> bool:
 def bundles_of(links: Links) -> list[list[int]]:
     """The numbers of the links, in bundles of those whose turning axes are parallel whatever the mechanism does."""
     bundles: list[list[int]] = []
-    leaders: dict[int, tuple[list[int], np.ndarray]] = {ROOT: ([], np.eye(3))}  # the bundle before, and the turn since then
+    # the bundle before, and the turn since then
+    leaders: dict[int, tuple[list[int], np.ndarray]] = {ROOT: ([], np.eye(3))}
     for number, link in enumerate(links.links):
         bundle, since = leaders[link.parent]
         turned = since @ link.placement[:3, :3]

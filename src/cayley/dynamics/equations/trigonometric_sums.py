@@ -1,9 +1,9 @@
 """Exact sums of parameters times sines and cosines: the scalars on which an algorithm's text gives equations to read.
 
     sum of   (polynomial in parameters and slides, with rational coefficients) * (product over bundles of cos or sin of k . angles)
-Angles that are added up in the mechanism, those of parallel axes, form a bundle. Inside a bundle products are turned into sums,
-2 cos a cos b = cos(a + b) + cos(a - b), and so on; between bundles they stay products. This form is unique: what cancels is gone, and
-cos q1 cos q2 - sin q1 sin q2 is cos(q1 + q2) without search. Derivatives are exact.
+Angles that are added up in the mechanism, those of parallel axes, form a bundle. Inside a bundle products are turned
+into sums, 2 cos a cos b = cos(a + b) + cos(a - b), and so on; between bundles they stay products. This form is unique:
+what cancels is gone, and cos q1 cos q2 - sin q1 sin q2 is cos(q1 + q2) without search. Derivatives are exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from cayley.errors import UnsupportedError
 
 
 class Wave(NamedTuple):
-    """cos(k . angles of a bundle), or the sine; the first k that is not zero is positive. The cosine of nothing is 1."""
+    """cos(k . angles of a bundle), or the sine; the first k that is not zero is positive.
+
+    The cosine of nothing is 1.
+    """
 
     k: tuple[int, ...]
     is_sine: bool = False
@@ -64,7 +67,8 @@ class Sum:
     """A sum of the ring, with the operations that texts use."""
 
     def __init__(self, ring: Ring, terms: dict[tuple[Wave, ...], Any]):
-        self.ring, self.terms = ring, terms
+        self.ring = ring
+        self.terms = terms
 
     def __add__(self, other: Any) -> Sum:
         if isinstance(other, np.ndarray):
@@ -177,10 +181,14 @@ def _product(first: tuple[Wave, ...], second: tuple[Wave, ...]) -> list[tuple[tu
 def _bundle_product(a: Wave, b: Wave) -> list[tuple[Wave, Any]]:
     if not any(a.k) or not any(b.k):
         return [(b if not any(a.k) else a, QQ(1))]
-    total, difference = tuple(x + y for x, y in zip(a.k, b.k, strict=True)), tuple(x - y for x, y in zip(a.k, b.k, strict=True))
-    signs = {(False, False): (1, 1), (True, True): (-1, 1), (True, False): (1, 1), (False, True): (1, -1)}[a.is_sine, b.is_sine]
+    total = tuple(x + y for x, y in zip(a.k, b.k, strict=True))
+    difference = tuple(x - y for x, y in zip(a.k, b.k, strict=True))
+    signs = {(False, False): (1, 1), (True, True): (-1, 1), (True, False): (1, 1), (False, True): (1, -1)}[a.is_sine,
+                                                                                                           b.is_sine]
     is_sine = a.is_sine != b.is_sine
-    return [_upright(k, is_sine, QQ(sign, 2)) for k, sign in zip((total, difference), signs, strict=True) if any(k) or not is_sine]
+    return [
+        _upright(k, is_sine, QQ(sign, 2)) for k, sign in zip((total, difference), signs, strict=True)
+        if any(k) or not is_sine]
 
 
 def _upright(k: tuple[int, ...], is_sine: bool, factor: Any) -> tuple[Wave, Any]:

@@ -1,10 +1,12 @@
 """Forward dynamics of trees by articulated bodies: work that grows with the number of joints, for long chains.
 
-The articulated body of a link is all that it carries, with joints that give way. To accelerate it by (a; dw) at its origin takes
+The articulated body of a link is all that it carries, with joints that give way. To accelerate it by (a; dw) at its
+origin takes
 
     (f; n) = (m, H; H^T, I) (a; dw) + (f0; n0)
     U = inertia times the joint's directions         D = what they ask of the joint itself         rest = what is left of the joint's force
-Source: Featherstone 1983; Balafoutis & Patel, section 6.2.3; spec S1-60. The accelerations are true ones of the origins.
+Source: Featherstone 1983; Balafoutis & Patel, section 6.2.3; spec S1-60. The accelerations are true ones of the
+origins.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 
 
 class Articulated(NamedTuple):
-    """The inertia of an articulated body: blocks m, H, I (3, 3), m and I symmetric; and the force and moment that it takes anyway."""
+    """The inertia of an articulated body: blocks m, H, I (3, 3), m and I symmetric; and the force and moment that it
+    takes anyway.
+    """
 
     m: Any
     H: Any
@@ -60,13 +64,19 @@ def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.
 
 
 def joint_inertias(links: Links, q: Any, *, rotors: Any = 0.0) -> list[Any]:
-    """D of each joint: what it feels of the articulated body behind it. Their pivots are those of the inertia matrix."""
-    bodies, none = [_own_body(link, np.zeros(3)) for link in links.links], [np.zeros(6) for _ in links.links]
+    """D of each joint: what it feels of the articulated body behind it.
+
+    Their pivots are those of the inertia matrix.
+    """
+    bodies = [_own_body(link, np.zeros(3)) for link in links.links]
+    none = [np.zeros(6) for _ in links.links]
     return [gives.D for gives in _swept(links, q, bodies, none, np.zeros(links.nv), rotors)]
 
 
 def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: Any, rotors: Any) -> list[Yield]:
-    """From the tips inwards, what each joint does to the articulated body behind it; `bodies` are the links' own at first."""
+    """From the tips inwards, what each joint does to the articulated body behind it; `bodies` are the links' own at
+    first.
+    """
     extra = np.zeros(links.nv) + rotors
     yields: list[Any] = [None] * len(bodies)
     for number in reversed(range(len(bodies))):
@@ -79,7 +89,9 @@ def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: A
 
 
 def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any], list[Any]]:
-    """The angular velocity of each link, and the acceleration (a; dw) that velocities alone give it beyond its parent's."""
+    """The angular velocity of each link, and the acceleration (a; dw) that velocities alone give it beyond its
+    parent's.
+    """
     w: list[Any] = []
     c: list[Any] = []
     for link in links.links:
@@ -122,7 +134,8 @@ def _felt(body: Articulated, gives: Yield, c: Any) -> Articulated:
 def _carried(link: Link, body: Articulated, q: Any) -> Articulated:
     """The body about the origin of the parent, in the parent's axes."""
     s = hat_of(link.offset(q))
-    m, f = link.inwards_both(body.m, q), link.inwards(body.f, q)
+    m = link.inwards_both(body.m, q)
+    f = link.inwards(body.f, q)
     turned = np.stack([link.inwards(row, q) for row in np.stack([link.inwards(h, q) for h in body.H.T], axis=1)])
     H = turned - m @ s
     I = link.inwards_both(body.I, q) - turned.T @ s + s @ H

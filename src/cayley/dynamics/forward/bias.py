@@ -1,10 +1,11 @@
-"""The bias forces of trees with joints of every kind: the joint forces that keep the velocities as they are, b = C + G + J^T f.
+"""The bias forces of trees with joints of every kind: the joint forces that keep the velocities as they are, b = C + G
++ J^T f.
 
     C   Coriolis and centrifugal forces, quadratic in the velocities
     G   what holds the links against gravity
     J^T f   what passes a wrench f on to the surroundings; a wrench that acts on the robot is -f, and pushes the other way
-The accelerations are zeros from the start, so that a compiled or counted text spends nothing on them. Source: Walker & Orin 1982;
-Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1.
+The accelerations are zeros from the start, so that a compiled or counted text spends nothing on them. Source: Walker &
+Orin 1982; Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1.
 """
 
 from __future__ import annotations

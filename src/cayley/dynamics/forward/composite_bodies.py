@@ -1,8 +1,9 @@
-"""Forward dynamics of trees by the inertia matrix: what the bias forces leave of the joint forces, divided by the inertia matrix.
+"""Forward dynamics of trees by the inertia matrix: what the bias forces leave of the joint forces, divided by the
+inertia matrix.
 
-The matrix is symmetric and positive definite, and zero between branches. Eliminated from the tips inwards it stays so: L D L^T in that
-order has no entries where the matrix has none. Of short chains this is the fastest method. Source: Balafoutis & Patel, section 6.2
-(steps i to iii); Featherstone 2005 for the order.
+The matrix is symmetric and positive definite, and zero between branches. Eliminated from the tips inwards it stays so:
+L D L^T in that order has no entries where the matrix has none. Of short chains this is the fastest method. Source:
+Balafoutis & Patel, section 6.2 (steps i to iii); Featherstone 2005 for the order.
 """
 
 from __future__ import annotations

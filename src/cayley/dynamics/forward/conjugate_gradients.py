@@ -2,9 +2,10 @@
 
     D p      one inverse dynamics without velocities and gravity, for the accelerations p
     x, r, p  accelerations so far, what is left of the forces, and the direction of the next step
-In exact arithmetic the residual vanishes after n steps, if n is the number of velocities; in floating point up to half as many again may
-be needed, and more where masses differ widely. The text takes a fixed number of steps; `solve` looks at the residual.
-Source: Walker & Orin 1982, method 4; Balafoutis & Patel, section 6.2; steps above n as in spec E-35; spec R4.1.
+In exact arithmetic the residual vanishes after n steps, if n is the number of velocities; in floating point up to half
+as many again may be needed, and more where masses differ widely. The text takes a fixed number of steps; `solve` looks
+at the residual. Source: Walker & Orin 1982, method 4; Balafoutis & Patel, section 6.2; steps above n as in spec E-35;
+spec R4.1.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ class Accelerations:
 
 
 def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, steps: int | None = None) -> Any:
-    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after a fixed number of steps: 2 nv, if not given.
+    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after a fixed number of steps: 2 nv,
+    if not given.
 
-    `rotors`: inertia (nv) of the drives beside the links'. Where forces are left after 2 nv steps, as where the inertia matrix is
-    singular, the accelerations are not finite.
+    `rotors`: inertia (nv) of the drives beside the links'. Where forces are left after 2 nv steps, as where the inertia
+    matrix is singular, the accelerations are not finite.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -66,15 +68,19 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
 
 def solve(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, guess: Any = None, tolerance: float = 1e-12,
           most_iterations: int | None = None) -> Accelerations:
-    """The same for one state of numbers, from a `guess` (such as the accelerations of the time step before) until the residual is below
-    `tolerance` times the forces tau - b, or for `most_iterations` (3 nv, if not given)."""
+    """The same for one state of numbers, from a `guess` (such as the accelerations of the time step before) until the
+    residual is below `tolerance` times the forces tau - b, or for `most_iterations` (3 nv, if not given)."""
     forces = np.asarray(tau - bias_forces(links, q, qd), dtype=float)
-    times, size = inertia_times(links, q, rotors), float(np.linalg.norm(forces))
+    times = inertia_times(links, q, rotors)
+    size = float(np.linalg.norm(forces))
     start = np.zeros(links.nv) if guess is None else np.asarray(guess, dtype=float)
     left = forces - times(start)
-    state, done, limit = Step(start, left, left), 0, 3 * links.nv if most_iterations is None else most_iterations
+    state = Step(start, left, left)
+    done = 0
+    limit = 3 * links.nv if most_iterations is None else most_iterations
     while not np.linalg.norm(state.r) <= tolerance * size and done < limit:
-        state, done = _next(times, state), done + 1
+        state = _next(times, state)
+        done = done + 1
     residual = float(np.linalg.norm(forces - times(state.x))) / (size or 1.0)
     converged = residual <= 10 * tolerance
     reason = "the residual is below the tolerance" if converged else f"{done} iterations were not enough: the residual is {residual:.2g}"
@@ -83,7 +89,8 @@ def solve(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, guess: 
 
 def inertia_times(links: Links, q: Any, rotors: Any = 0.0) -> Callable[[Any], Any]:
     """p -> D p, by inverse dynamics."""
-    floating, rest = replace(links, gravity=np.zeros(3)), np.zeros(links.nv)
+    floating = replace(links, gravity=np.zeros(3))
+    rest = np.zeros(links.nv)
     return lambda p: inverse_dynamics(floating, q, rest, p) + rotors * p
 
 

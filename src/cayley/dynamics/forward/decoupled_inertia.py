@@ -1,10 +1,12 @@
-"""The equations of motion of a mechanism with three degrees of freedom with a diagonal inertia matrix: H qdd + h = P, turned.
+"""The equations of motion of a mechanism with three degrees of freedom with a diagonal inertia matrix: H qdd + h = P,
+turned.
 
     O     rotation with O^T H O diagonal         s   the rate of O in its own axes: O' = O s~, s~ skew
     eta   quasi-velocities O^T q'                qb  coordinates O^T q
-Quasi-velocities give explicit equations:  Hd (eta' + s~ eta) + O^T h = O^T P,  q' = O eta. Coordinates do not, as O'' contains q'':
-Hd (qb'' + 2 s~ qb' + O^T O'' qb) + O^T h = O^T P. Where principal inertias cross, O is not continuous and s~ does not exist.
-Source: Mladenova (206)-(213), without the transposes on O' and O'' as in spec E-38b, and with quasi-velocities as in spec E-39; R-41.
+Quasi-velocities give explicit equations:  Hd (eta' + s~ eta) + O^T h = O^T P,  q' = O eta. Coordinates do not, as O''
+contains q'': Hd (qb'' + 2 s~ qb' + O^T O'' qb) + O^T h = O^T P. Where principal inertias cross, O is not continuous and
+s~ does not exist. Source: Mladenova (206)-(213), without the transposes on O' and O'' as in spec E-38b, and with
+quasi-velocities as in spec E-39; R-41.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class PrincipalAxes:
     def second_rate(self) -> np.ndarray:
         """O^T O'' (3, 3)."""
         if self.spin_rate is None:
-            raise UnsupportedError("the second rate of the principal axes needs the second derivative of the inertia matrix by time")
+            raise UnsupportedError(
+                "the second rate of the principal axes needs the second derivative of the inertia matrix by time")
         return self.spin_rate + self.spin @ self.spin
 
 
@@ -68,10 +71,11 @@ class DecoupledModel:
 
 
 def decoupled_model(H: Any, dH: Any, h: Any, P: Any, qd: Any, *, near: Any = None) -> DecoupledModel:
-    """The model H qdd + h = P (3) with a diagonal inertia matrix; `dH` (3, 3) is the derivative of H by time along `qd`.
+    """The model H qdd + h = P (3) with a diagonal inertia matrix; `dH` (3, 3) is the derivative of H by time along
+    `qd`.
 
-    Of the 24 rotations that diagonalize H it takes the one nearest to `near` (3, 3), such as the axes of the time step before, or else
-    to no rotation. Raises `SingularityError` where principal inertias coincide.
+    Of the 24 rotations that diagonalize H it takes the one nearest to `near` (3, 3), such as the axes of the time step
+    before, or else to no rotation. Raises `SingularityError` where principal inertias coincide.
 
     >>> model = decoupled_model(np.diag([1.0, 2.0, 4.0]), np.zeros((3, 3)), np.zeros(3), np.array([1.0, 1.0, 1.0]), np.zeros(3))
     >>> model.qdd
@@ -85,7 +89,8 @@ def decoupled_model(H: Any, dH: Any, h: Any, P: Any, qd: Any, *, near: Any = Non
 def decoupled_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, near: Any = None) -> DecoupledModel:
     """The same for a mechanism with three velocities at the state (`q`, `qd`), moved by the forces `tau`."""
     if links.nv != 3:
-        raise UnsupportedError(f"rotations diagonalize inertia matrices (3, 3), and {links.name} has {links.nv} velocities")
+        raise UnsupportedError(
+            f"rotations diagonalize inertia matrices (3, 3), and {links.name} has {links.nv} velocities")
     C = coriolis_matrix(links, q, qd)
     bias = velocity_forces(links, q, qd) + gravity_forces(links, q)
     return decoupled_model(inertia_matrix(links, q), C + C.T, bias, tau, qd, near=near)
@@ -96,12 +101,15 @@ def principal_axes_of(H: Any, dH: Any, ddH: Any = None, *, near: Any = None) -> 
     every = diagonalizing_rotations(H)
     wanted = np.eye(3) if near is None else np.asarray(near)
     nearest = int(np.argmax(np.einsum("kij,ij->k", every.matrix, wanted)))
-    O, values = every.matrix[nearest], every.values[nearest]
+    O = every.matrix[nearest]
+    values = every.values[nearest]
     gaps = values[None, :] - values[:, None] + np.eye(3)
     least = np.abs(gaps[~np.eye(3, dtype=bool)]).min()
     if least <= CLOSEST * np.abs(values).max():
-        raise SingularityError(f"two of the principal inertias {np.array2string(values, precision=9)} coincide: their axes are not defined "
-                               "here, and not continuous along the motion. Pass this state in another way, or use the coupled equations")
+        raise SingularityError(
+            f"two of the principal inertias {np.array2string(values, precision=9)} coincide: their axes are not "
+            "defined "
+            "here, and not continuous along the motion. Pass this state in another way, or use the coupled equations")
     B = O.T @ dH @ O
     spin = _without_diagonal(B) / gaps
     if ddH is None:
@@ -112,7 +120,9 @@ def principal_axes_of(H: Any, dH: Any, ddH: Any = None, *, near: Any = None) -> 
 
 
 def forces_by_coordinates(principal: PrincipalAxes, qb: Any, dqb: Any, ddqb: Any, bias: Any) -> np.ndarray:
-    """O^T P (3) from the coordinates qb = O^T q and their derivatives: Hd (qb'' + 2 O^T O' qb' + O^T O'' qb) + O^T h, (212)."""
+    """O^T P (3) from the coordinates qb = O^T q and their derivatives: Hd (qb'' + 2 O^T O' qb' + O^T O'' qb) + O^T h,
+    (212).
+    """
     return principal.inertias * (ddqb + 2 * principal.spin @ dqb + principal.second_rate @ qb) + principal.axes.T @ bias
 
 

@@ -1,13 +1,15 @@
-"""Forward dynamics of open chains by a filter and a smoother, the bias forces in them: one sweep less than with `operator_factors`.
+"""Forward dynamics of open chains by a filter and a smoother, the bias forces in them: one sweep less than with
+`operator_factors`.
 
-Velocities and gravity enter as known inputs of the filter. Spatial vectors are motions (w; v) and forces (n; f) about a link's origin.
+Velocities and gravity enter as known inputs of the filter. Spatial vectors are motions (w; v) and forces (n; f) about a
+link's origin.
 
     h, phi, P, Dh, G   as in `cayley.dynamics.inertia_matrix.operator_factors`
     V      velocity of a link              c, b   acceleration of a link, and force on it, by velocities alone
     Z, e   force on a link that is explained by the joints beyond it and by velocities, and the innovation of a joint's force
     A      acceleration of a link, gravity in it as -g of the base
-It is the articulated-body method in the words of estimation: P is the articulated inertia. Source: Rodriguez & Kreutz 1990; Balafoutis &
-Patel, after (6.2.19), spec R4.4, R4.5.
+It is the articulated-body method in the words of estimation: P is the articulated inertia. Source: Rodriguez & Kreutz
+1990; Balafoutis & Patel, after (6.2.19), spec R4.4, R4.5.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
-    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no inertia.
+    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
+    inertia.
 
     `rotors`: inertia (n) of the drives, added to the diagonal of D.
 
@@ -39,7 +42,8 @@ def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
 
 def _inputs(chain: Links, found: Filter, qd: Any) -> tuple[list[Any], list[Any]]:
     """c and b of each link."""
-    c, b = [], []
+    c = []
+    b = []
     V = np.zeros(6)
     for link, h, phi, rate in zip(chain.links, found.h, found.phi, qd, strict=True):
         V = phi.T @ V + h * rate

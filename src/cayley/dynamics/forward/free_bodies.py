@@ -2,7 +2,8 @@
 
     c, m, I    centre of mass, mass and central inertia of a body       w       its angular velocity
     o          origin of the child's frame of its joint
-Bodies that fixed joints hold together are one. Nothing here is shared with the recursive methods: it is what they are tested with.
+Bodies that fixed joints hold together are one. Nothing here is shared with the recursive methods: it is what they are
+tested with.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class FreeBody(NamedTuple):
 def free_bodies(tree: Tree, q: Any, qd: Any) -> list[FreeBody]:
     """The bodies that move, each with the fixed ones on it, and how they move."""
     check_has_masses(tree)
-    poses, groups = body_poses(tree, q), rigid_groups(tree)
+    poses = body_poses(tree, q)
+    groups = rigid_groups(tree)
     number = {body: g - 1 for g, group in enumerate(groups) for body in group}
     found: list[FreeBody] = []
     for group in groups[1:]:
@@ -49,20 +51,29 @@ def free_bodies(tree: Tree, q: Any, qd: Any) -> list[FreeBody]:
 
 
 def _free_body(tree: Tree, q: Any, qd: Any, pose: Pose, group: tuple[int, ...], parent: int, before: Any) -> FreeBody:
-    joint, (R, o) = group[0] - 1, pose
-    motion, own, columns = tree.joints[joint].motion, q[tree.q_slices[joint]], tree.v_slices[joint]
-    directions, rest = motion.subspace(own), motion.bias(own, qd[columns])
-    slide, turn = R @ directions[:3], R @ directions[3:]
-    speed, spin = slide @ qd[columns], turn @ qd[columns]
+    joint = group[0] - 1
+    (R, o) = pose
+    motion = tree.joints[joint].motion
+    own = q[tree.q_slices[joint]]
+    columns = tree.v_slices[joint]
+    directions = motion.subspace(own)
+    rest = motion.bias(own, qd[columns])
+    slide = R @ directions[:3]
+    turn = R @ directions[3:]
+    speed = slide @ qd[columns]
+    spin = turn @ qd[columns]
     w = before + spin
     drift = (R @ rest[:3] + np.cross(w, speed), R @ rest[3:] + np.cross(w, spin))
     body = joined_moments(tree, group)
-    return FreeBody(parent, columns, o, o + R @ body.center, body.mass, R @ body.inertia_about_center @ R.T, w, slide, turn, speed, drift)
+    return FreeBody(parent, columns, o, o + R @ body.center, body.mass, R @ body.inertia_about_center @ R.T, w, slide,
+                    turn, speed, drift)
 
 
 def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
-    """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants."""
-    places, total = {group[0]: HERE}, NOTHING
+    """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants.
+    """
+    places = {group[0]: HERE}
+    total = NOTHING
     for body in group:
         if body not in places:
             placement = Pose.of(tree.joints[body - 1].placement)

@@ -1,4 +1,5 @@
-"""Forward dynamics of open chains as Balafoutis & Patel do it: Algorithm 6.2, Algorithm 5.7 without accelerations, and L D L^T.
+"""Forward dynamics of open chains as Balafoutis & Patel do it: Algorithm 6.2, Algorithm 5.7 without accelerations, and
+L D L^T.
 
     D   inertia matrix by augmented and generalized links         b   bias forces by augmented links
 Source: Balafoutis & Patel, sections 6.2 (steps i to iii) and 6.4, Table 6.3; spec S1-71, R7.
@@ -17,7 +18,8 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
-    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no inertia.
+    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
+    inertia.
 
     `rotors`: inertia (n) of the drives, added to the diagonal of D.
 

@@ -28,12 +28,16 @@ _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau g
 
 
 class ForwardDynamics(Alternatives):
-    """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state (`q`, `qd`)."""
+    """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state
+    (`q`, `qd`).
+    """
 
     def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
-        tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
-        links, method = minimal_links(tree, pushed=outside.frames), METHODS[default_method(tree)]
+        tree = self.tree
+        outside = Outside(tuple(wrenches), axes, base_motion)
+        links = minimal_links(tree, pushed=outside.frames)
+        method = METHODS[default_method(tree)]
         rotors = rotor_inertias(tree)
         free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
         compute = with_friction(tree, links, free, rotors)
@@ -43,14 +47,16 @@ class ForwardDynamics(Alternatives):
             return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
 
         described(tree, text, _SENTENCE, outside.words)
-        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd",), units=units_of(tree),
-                      inputs=("q", "qd", "tau", *outside.names), explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
+        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
+                      units=units_of(tree), inputs=("q", "qd", "tau", *outside.names),
+                      explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
 
 
     def by_conjugate_gradients(self, q: Any, qd: Any, tau: Any, *, guess: Any = None, tolerance: float = 1e-12,
                                most_iterations: int | None = None) -> Accelerations:
-        """The accelerations of one state by iteration, from a guess such as those of the time step before; with the number of
-        iterations, the residual, and why it stopped. Not compiled. `SingularityError` where they do not exist.
+        """The accelerations of one state by iteration, from a guess such as those of the time step before; with the
+        number of iterations, the residual, and why it stopped. Not compiled. `SingularityError` where they do not
+        exist.
 
         >>> found = cy.load("s1_f2").forward_dynamics.by_conjugate_gradients([0.3, -0.7], [1.1, -0.4], [15.2, 2.9])
         >>> found.qdd.round(6), found.iterations, found.converged
@@ -58,17 +64,19 @@ class ForwardDynamics(Alternatives):
         """
         tree = self.tree
         if coulomb_frictions(tree).any():
-            raise UnsupportedError(f"{tree.name} includes dry friction, which these iterations do not know: call forward_dynamics itself")
+            raise UnsupportedError(
+                f"{tree.name} includes dry friction, which these iterations do not know: call forward_dynamics itself")
         q, qd, tau = (np.asarray(x, dtype=float) for x in (q, qd, tau))
         if (q.shape, qd.shape, tau.shape) != ((tree.nq,), (tree.nv,), (tree.nv,)):
-            raise SignatureError(f"this iterates for one state, q ({tree.nq}), qd ({tree.nv}) and tau ({tree.nv}), not for {q.shape}, "
-                                 f"{qd.shape} and {tau.shape}")
+            raise SignatureError(
+                f"this iterates for one state, q ({tree.nq}), qd ({tree.nv}) and tau ({tree.nv}), not for {q.shape}, "
+                f"{qd.shape} and {tau.shape}")
         reason = why_singular(tree, q)
         if reason is not None:
             raise SingularityError(reason)
         forces = tau - rotor_velocity_forces(tree, qd) - friction_forces(tree, qd)
-        return conjugate_gradients.solve(links_of(tree), q, qd, forces, rotors=rotor_inertias(tree), guess=guess, tolerance=tolerance,
-                                         most_iterations=most_iterations)
+        return conjugate_gradients.solve(links_of(tree), q, qd, forces, rotors=rotor_inertias(tree), guess=guess,
+                                         tolerance=tolerance, most_iterations=most_iterations)
 
 
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
@@ -79,9 +87,11 @@ def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
-    text, rotors = METHODS[method].text(tree, "forward_dynamics"), rotor_inertias(tree)
+    text = METHODS[method].text(tree, "forward_dynamics")
+    rotors = rotor_inertias(tree)
     if rotors.any() and not METHODS[method].takes("rotors", "forward_dynamics"):
-        raise UnsupportedError(f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
+        raise UnsupportedError(
+            f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
     options = {"rotors": rotors} if rotors.any() else {}
     compute = with_friction(tree, minimal_links(tree), text, rotors)
 
@@ -89,5 +99,6 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
         return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options)
 
     described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd",), inputs=("q", "qd", "tau"),
-                  units=units_of(tree), kind=kind, explain=explanation(tree))(guarded(tree, forward_dynamics, [(tree.nv,)]))
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd", ),
+                  inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
+                  explain=explanation(tree))(guarded(tree, forward_dynamics, [(tree.nv,)]))

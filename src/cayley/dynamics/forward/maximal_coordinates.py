@@ -1,6 +1,8 @@
-"""Forward dynamics of trees with joints of every kind from free bodies: Newton's and Euler's laws for each, and what the joints demand.
+"""Forward dynamics of trees with joints of every kind from free bodies: Newton's and Euler's laws for each, and what
+the joints demand.
 
-Everything is in the root's axes, and nothing is shared with the recursive methods. Bodies that fixed joints hold together are one.
+Everything is in the root's axes, and nothing is shared with the recursive methods. Bodies that fixed joints hold
+together are one.
 
     c, m, I, w     of a body, as in `cayley.dynamics.forward.free_bodies`
     a, e       acceleration of the centre, angular acceleration         o       origin of the child's frame of a joint
@@ -11,8 +13,9 @@ Everything is in the root's axes, and nothing is shared with the recursive metho
     Newton     m a - f + sum of f that children take                                  = m g + what acts from outside
     Euler      I e - n - (o - c) x f + sum of n + (o' - c) x f that children take     = - w x I w + what acts from outside
     power      slide.f + turn.n + rotor vd        = tau
-The unknowns f and n are the multipliers of the first two rows. In this order of the rows, from the tips inwards, elimination meets 1, 1,
--1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6, for every kind of joint.
+The unknowns f and n are the multipliers of the first two rows. In this order of the rows, from the tips inwards,
+elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6, for every
+kind of joint.
 """
 
 from __future__ import annotations
@@ -32,8 +35,8 @@ _SAME = np.eye(3)
 
 
 class Solution(NamedTuple):
-    """Accelerations (nv); of each body that moves the accelerations (N, 6), (a; e), of its centre of mass; and the wrenches (N, 6),
-    (f; n), that its joint gives it, about the origin of the joint's child: all in the root's axes."""
+    """Accelerations (nv); of each body that moves the accelerations (N, 6), (a; e), of its centre of mass; and the
+    wrenches (N, 6), (f; n), that its joint gives it, about the origin of the joint's child: all in the root's axes."""
 
     vd: Any
     accelerations: Any
@@ -56,12 +59,13 @@ class Equations(NamedTuple):
         return found
 
 
-def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, wrenches: Iterable[tuple[int, Any]] = ()) -> Any:
+def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0,
+                     wrenches: Iterable[tuple[int, Any]] = ()) -> Any:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
-    Raises `SingularityError` that names the joint, if one moves no inertia. `rotors`: inertia (nv) that the velocities of the joints have
-    beside that of the bodies. `wrenches`: the numbers of bodies of the
-    tree, and what acts on them from outside: (f; m) about the body's origin, in the root's axes.
+    Raises `SingularityError` that names the joint, if one moves no inertia. `rotors`: inertia (nv) that the velocities
+    of the joints have beside that of the bodies. `wrenches`: the numbers of bodies of the tree, and what acts on them
+    from outside: (f; m) about the body's origin, in the root's axes.
 
     >>> from cayley.model.catalogue import load_robot
     >>> forward_dynamics(load_robot("s1_g1"), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
@@ -70,7 +74,8 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0
     return solution(tree, q, qd, tau, rotors=rotors, wrenches=wrenches).vd
 
 
-def solution(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, wrenches: Iterable[tuple[int, Any]] = ()) -> Solution:
+def solution(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0,
+             wrenches: Iterable[tuple[int, Any]] = ()) -> Solution:
     """The same, with the accelerations of the bodies and the wrenches in the joints."""
     bodies = free_bodies(tree, q, qd)
     system = equations(tree, bodies, q, tau, np.zeros(tree.nv) + rotors, wrenches)
@@ -84,7 +89,8 @@ def solution(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, wrench
 
 
 def _unknown(tree: Tree, system: Equations, k: int) -> str:
-    number = next(i for i, (first, *_) in enumerate(system.places) if first <= k)  # the first body is the last in the order of the rows
+    # the first body is the last in the order of the rows
+    number = next(i for i, (first, *_) in enumerate(system.places) if first <= k)
     joint = tree.joints[rigid_groups(tree)[number + 1][0] - 1]
     return f"the acceleration of joint {joint.name!r} of {tree.name}: it moves no inertia. Give mass to what it carries, or fix it"
 
@@ -92,7 +98,8 @@ def _unknown(tree: Tree, system: Equations, k: int) -> str:
 # The equations
 
 
-def equations(tree: Tree, bodies: list[FreeBody], q: Any, tau: Any, rotors: Any, wrenches: Iterable[tuple[int, Any]] = ()) -> Equations:
+def equations(tree: Tree, bodies: list[FreeBody], q: Any, tau: Any, rotors: Any,
+              wrenches: Iterable[tuple[int, Any]] = ()) -> Equations:
     """All equations, the outermost bodies first."""
     places = _places(bodies)
     system = Equations([{} for _ in range(12 * len(bodies) + tree.nv)], [0.0] * (12 * len(bodies) + tree.nv), places)
@@ -106,8 +113,11 @@ def equations(tree: Tree, bodies: list[FreeBody], q: Any, tau: Any, rotors: Any,
 
 
 def _places(bodies: list[FreeBody]) -> list[tuple[int, int, int, int, int]]:
-    """The columns of e, a, f, n and vd of each body, and the rows that belong to them: angular, origin, Newton, Euler, power."""
-    found, start = [], 0
+    """The columns of e, a, f, n and vd of each body, and the rows that belong to them: angular, origin, Newton, Euler,
+    power.
+    """
+    found = []
+    start = 0
     for body in reversed(bodies):
         found.append((start, start + 3, start + 6, start + 9, start + 12))
         start += 12 + body.columns.stop - body.columns.start
@@ -140,7 +150,8 @@ def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...], abo
     _put(system, n_p, f, _skew(arm))
 
 
-def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gravity: np.ndarray, outside: Any) -> None:
+def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gravity: np.ndarray,
+                      outside: Any) -> None:
     """Newton's and Euler's laws."""
     e, a, f, n, _ = at
     _put(system, f, a, body.m * _SAME)
@@ -169,7 +180,8 @@ def _outside(tree: Tree, bodies: list[FreeBody], q: Any, wrenches: Iterable[tupl
     for body, wrench in wrenches:
         if number[body] != ROOT:
             arm = poses[body].p - bodies[number[body]].c
-            found[number[body]] = found[number[body]] + np.concatenate([wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])])
+            found[number[body]] = found[number[body]] + np.concatenate([
+                wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])])
     return found
 
 

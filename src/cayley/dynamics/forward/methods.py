@@ -21,20 +21,26 @@ def _the_tree_itself(tree: Tree) -> Any:
 
 
 METHODS: dict[str, Method] = {
-    "composite-bodies": Method(_here("composite_bodies"), "Walker & Orin 1982, method 3, on base parameters; the default of short chains", minimal_links),
-    "articulated-bodies": Method(_here("articulated_bodies"), "Featherstone 1983, on base parameters; the default of deep trees",
-                                 minimal_links),
-    "plain-articulated-bodies": Method(_here("articulated_bodies"), "Featherstone 1983, in the frames of the model", links_of),
-    "conjugate-gradients": Method(_here("conjugate_gradients"), "Walker & Orin 1982, method 4: no inertia matrix", links_of),
-    "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 2: least squares", links_of),
+    "composite-bodies": Method(_here("composite_bodies"),
+                               "Walker & Orin 1982, method 3, on base parameters; the default of short chains",
+                               minimal_links),
+    "articulated-bodies": Method(_here("articulated_bodies"),
+                                 "Featherstone 1983, on base parameters; the default of deep trees", minimal_links),
+    "plain-articulated-bodies": Method(_here("articulated_bodies"), "Featherstone 1983, in the frames of the model",
+                                       links_of),
+    "conjugate-gradients": Method(_here("conjugate_gradients"), "Walker & Orin 1982, method 4: no inertia matrix",
+                                  links_of),
+    "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 2: least squares",
+                                    links_of),
     "operator-factors": Method(_here("operator_factors"), "Rodriguez & Kreutz 1990: bias, then factors of the inverse"),
     "filter-and-smoother": Method(_here("filter_and_smoother"), "Rodriguez & Kreutz 1990: the bias in the filter"),
     "generalized-links": Method(_here("generalized_links"), "Balafoutis & Patel, Algorithms 6.2 and 5.7"),
-    "maximal-coordinates": Method(_here("maximal_coordinates"), "free bodies and constraints, with multipliers", _the_tree_itself),
-}
+    "maximal-coordinates": Method(_here("maximal_coordinates"), "free bodies and constraints, with multipliers",
+                                  _the_tree_itself), }
 
 
 def default_method(tree: Tree) -> str:
     """The method that takes the fewest operations for a mechanism."""
-    deepest = max((sum(tree.joints[k].motion.nv for k in tree.path(body)) for body in range(len(tree.bodies))), default=0)
+    deepest = max((sum(tree.joints[k].motion.nv for k in tree.path(body)) for body in range(len(tree.bodies))),
+                  default=0)
     return "articulated-bodies" if deepest > DEEP else "composite-bodies"

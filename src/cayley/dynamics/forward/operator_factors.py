@@ -1,7 +1,9 @@
-"""Forward dynamics of open chains in two steps, each linear in the number of joints: the bias forces, then the factors of D^-1.
+"""Forward dynamics of open chains in two steps, each linear in the number of joints: the bias forces, then the factors
+of D^-1.
 
     qdd = (1 - H Phi L)^T Dh^-1 (1 - H Phi L) (tau - b)
-No matrix (n, n) is formed: the first factor is a sweep inwards, of the filter, the last a sweep outwards, of the smoother.
+No matrix (n, n) is formed: the first factor is a sweep inwards, of the filter, the last a sweep outwards, of the
+smoother.
 
     h, phi, Dh, G   as in `cayley.dynamics.inertia_matrix.operator_factors`
     Z, e     force (6) on a link that is explained by the joints beyond it, and what of a joint's force is not: the innovation
@@ -21,7 +23,8 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
-    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no inertia.
+    """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
+    inertia.
 
     `rotors`: inertia (n) of the drives, added to the diagonal of D.
 

@@ -1,11 +1,12 @@
-"""Forward dynamics of trees with joints of every kind by the natural orthogonal complement, the second method of Angeles & Ma.
+"""Forward dynamics of trees with joints of every kind by the natural orthogonal complement, the second method of
+Angeles & Ma.
 
 The inertia matrix is P^T P (`cayley.dynamics.inertia_matrix.orthogonal_complement`), and is not formed:
 
     P^T x = tau - b     many unknowns: the x of least norm          P qdd = x     many equations: least squares
-With P = Q R, Q orthogonal and R upper triangular, x = Q R^-T (tau - b) and qdd = R^-1 Q^T x. The condition of P is the root of that of
-the inertia matrix. If that is singular, R has a zero on its diagonal, and the answer is infinite or NaN.
-Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.16), (6.2.17), spec R4.3.
+With P = Q R, Q orthogonal and R upper triangular, x = Q R^-T (tau - b) and qdd = R^-1 Q^T x. The condition of P is the
+root of that of the inertia matrix. If that is singular, R has a zero on its diagonal, and the answer is infinite or
+NaN. Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.16), (6.2.17), spec R4.3.
 """
 
 from __future__ import annotations
@@ -32,22 +33,26 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     """
     P = np.concatenate([square_root(links, q), np.diag(np.sqrt(np.zeros(links.nv) + rotors))])
     Q, R = orthogonal_factors(P)
-    x = sum((a * y for a, y in zip(Q, _forwards(R, tau - bias_forces(links, q, qd)), strict=True)), start=np.zeros(len(P)))  # (6.2.17a)
+    # (6.2.17a)
+    x = sum((a * y for a, y in zip(Q, _forwards(R, tau - bias_forces(links, q, qd)), strict=True)),
+            start=np.zeros(len(P)))
     found = _backwards(R, [a @ x for a in Q])  # (6.2.17b)
     return np.stack(found) if found else np.zeros(0)
 
 
 def orthogonal_factors(P: Any) -> tuple[list[Any], list[list[Any]]]:
-    """The columns of Q, and the columns of R down to its diagonal, of P (m, n) with m >= n: Gram and Schmidt, one column at a time, each
-    twice, which keeps the columns orthogonal to the last digit."""
+    """The columns of Q, and the columns of R down to its diagonal, of P (m, n) with m >= n: Gram and Schmidt, one
+    column at a time, each twice, which keeps the columns orthogonal to the last digit."""
     Q: list[Any] = []
     R: list[list[Any]] = []
     for k in range(P.shape[1]):
-        left, upper = P[:, k], [0.0] * k
+        left = P[:, k]
+        upper = [0.0] * k
         for _ in range(2):
             for i, a in enumerate(Q):
                 along = a @ left
-                left, upper[i] = left - along * a, upper[i] + along
+                left = left - along * a
+                upper[i] = upper[i] + along
         R.append([*upper, np.sqrt(left @ left)])
         Q.append(left / R[-1][-1])
     return Q, R

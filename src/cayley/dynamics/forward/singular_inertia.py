@@ -1,4 +1,6 @@
-"""Why a mechanism cannot be accelerated at a configuration: its inertia matrix is not positive definite, and what is to blame."""
+"""Why a mechanism cannot be accelerated at a configuration: its inertia matrix is not positive definite, and what is to
+blame.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,8 @@ def regularity_kernel(tree: Tree) -> Kernel:
 
 
 def explanation(tree: Tree) -> Callable[..., None] | None:
-    """What raises `SingularityError` with the reason, called with the arguments (q first) of a function that had no answer; none of a
-    mechanism that is regular everywhere."""
+    """What raises `SingularityError` with the reason, called with the arguments (q first) of a function that had no
+    answer; none of a mechanism that is regular everywhere."""
     if always_regular(tree):
         return None
 
@@ -80,19 +82,24 @@ def explanation(tree: Tree) -> Callable[..., None] | None:
 
 
 def why_singular(tree: Tree, q: Any) -> str | None:
-    """Why the inertia matrix at `q` (nq) cannot be inverted, in a sentence that names what is to blame; None if it can."""
-    return _why_not_definite(tree, inertia_matrix(links_of(tree), np.asarray(q, dtype=float)) + np.diag(rotor_inertias(tree)))
+    """Why the inertia matrix at `q` (nq) cannot be inverted, in a sentence that names what is to blame; None if it can.
+    """
+    return _why_not_definite(tree,
+                             inertia_matrix(links_of(tree), np.asarray(q, dtype=float)) + np.diag(rotor_inertias(tree)))
 
 
 def check_definite(tree: Tree, M: np.ndarray) -> None:
-    """Raise `SingularityError` for the first of the inertia matrices (..., nv, nv) that is not positive definite; NaN is none to judge."""
+    """Raise `SingularityError` for the first of the inertia matrices (..., nv, nv) that is not positive definite; NaN
+    is none to judge.
+    """
     bad = first_failure(are_definite(M) | ~np.isfinite(M).all(axis=(-2, -1)))
     if bad is not None:
         raise SingularityError(f"{_why_not_definite(tree, M[bad])}{f' (state{place(bad)})' if bad else ''}")
 
 
 def _why_not_definite(tree: Tree, M: np.ndarray) -> str | None:
-    """Rows and columns are scaled to a diagonal of ones before, so that masses of very different sizes are no reason."""
+    """Rows and columns are scaled to a diagonal of ones before, so that masses of very different sizes are no reason.
+    """
     if not np.isfinite(M).all():
         return f"the inertia matrix of {tree.name} is not finite"
     if are_definite(M):
@@ -102,14 +109,18 @@ def _why_not_definite(tree: Tree, M: np.ndarray) -> str | None:
     values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
     negative = _negative_bodies(tree)
     if values[0] < -_ROUNDING and negative:
-        return (f"the inertia matrix of {tree.name} is not positive definite: {', '.join(negative)}; no body has a negative moment of "
-                "inertia: correct it")
+        return (
+            f"the inertia matrix of {tree.name} is not positive definite: {', '.join(negative)}; no body has a "
+            "negative moment of "
+            "inertia: correct it")
     idle = np.abs(vectors[:, values <= max(_ROUNDING, values[0])])
     parts = idle.max(axis=1) >= _PART * idle.max()
     names = [joint.name for joint, own in zip(tree.joints, tree.v_slices, strict=True) if parts[own].any()]
     one = f"joint {names[0]!r}" if len(names) == 1 else f"the joints {', '.join(map(repr, names))}"
-    return (f"the inertia matrix of {tree.name} is singular: a motion of {one} moves no mass; give its link mass and inertia, include "
-            "rotors, or fix the joint")
+    return (
+        f"the inertia matrix of {tree.name} is singular: a motion of {one} moves no mass; give its link mass and "
+        "inertia, include "
+        "rotors, or fix the joint")
 
 
 def _negative_bodies(tree: Tree) -> list[str]:

@@ -1,8 +1,9 @@
 """Base parameters: the smallest set of combinations of the parameters that forces depend on.
 
-Numerically, from the regressor at random states: a column that depends on those before it is dropped, and its parameter regrouped with
-theirs. Structurally, without any state (`cayley.dynamics.identification.structure`): from the tips inwards each link keeps what only it
-can have and hands the rest to its parent. Both keep the same parameters, in the same combinations,
+Numerically, from the regressor at random states: a column that depends on those before it is dropped, and its parameter
+regrouped with theirs. Structurally, without any state (`cayley.dynamics.identification.structure`): from the tips
+inwards each link keeps what only it can have and hands the rest to its parent. Both keep the same parameters, in the
+same combinations,
 
     pi_base = G pi         Y_base = the kept columns of Y         Y pi = Y_base pi_base.
 Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
@@ -31,7 +32,8 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """Kept columns (size) of a linear model and the combinations G (b, size): base values are `combinations @ values`."""
+    """Kept columns (size) of a linear model and the combinations G (b, size): base values are `combinations @ values`.
+    """
 
     model: LinearModel
     kept: np.ndarray  # bool
@@ -95,7 +97,9 @@ def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
 
 
 def random_regressor(model: LinearModel, *, seed: int = 0) -> np.ndarray:
-    """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own units."""
+    """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own
+    units.
+    """
     random = np.random.default_rng(seed)
     units = Units.of(model.links)
     nv = model.links.nv
@@ -129,7 +133,9 @@ def _own_units(model: LinearModel, kept: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BaseExpressions:
-    """Base parameters in SymPy: the parameters of link k are m_k, ux_k, .., the geometry a_k, d_k, .. has the values `constants`."""
+    """Base parameters in SymPy: the parameters of link k are m_k, ux_k, .., the geometry a_k, d_k, .. has the values
+    `constants`.
+    """
 
     expressions: tuple[sympy.Expr, ...]
     constants: dict[sympy.Symbol, float]
@@ -139,8 +145,9 @@ class BaseExpressions:
 
 
 def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
-    """The structural base parameters with the geometry as symbols: a, d and alpha of modified Denavit-Hartenberg frames, where the frames
-    are such, otherwise the origin x, y, z of a link in its parent's frame and the entries R of its axes. Zeros and ones stay what they are.
+    """The structural base parameters with the geometry as symbols: a, d and alpha of modified Denavit-Hartenberg
+    frames, where the frames are such, otherwise the origin x, y, z of a link in its parent's frame and the entries R of
+    its axes. Zeros and ones stay what they are.
 
     >>> from cayley.dynamics.identification.regressor import linear_model
     >>> from cayley.model.catalogue import load_robot
@@ -161,7 +168,10 @@ def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
 
 def _regrouped(model: LinearModel, hidden: list[Hidden], parameters: np.ndarray, moved_in: Callable[[Link], np.ndarray],
                number_of: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """From the tips inwards: which parameters are kept, and what they become. `parameters` are symbols, or unit vectors."""
+    """From the tips inwards: which parameters are kept, and what they become.
+
+    `parameters` are symbols, or unit vectors.
+    """
     values = parameters.copy()
     kept = np.ones(model.size, dtype=bool)
     places = {number: np.flatnonzero([n == number for n, _ in model.columns]) for number in model.movers}

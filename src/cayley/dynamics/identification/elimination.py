@@ -1,4 +1,6 @@
-"""Columns that depend on those before them, and spaces in echelon form: which parameters are kept, and what others add to them."""
+"""Columns that depend on those before them, and spaces in echelon form: which parameters are kept, and what others add
+to them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ def triangular(rows: np.ndarray) -> np.ndarray:
 
 
 def independent_columns(Y: np.ndarray, *, tolerance: float = _ROUNDING) -> np.ndarray:
-    """Which columns (bool) are not, to a relative `tolerance`, combinations of those before them: Gram and Schmidt, twice for rounding.
+    """Which columns (bool) are not, to a relative `tolerance`, combinations of those before them: Gram and Schmidt,
+    twice for rounding.
 
     >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]]))
     array([ True, False,  True])
@@ -32,7 +35,8 @@ def independent_columns(Y: np.ndarray, *, tolerance: float = _ROUNDING) -> np.nd
 
 
 def echelon(rows: np.ndarray, *, tolerance: float = _ROUNDING) -> np.ndarray:
-    """The rows' space in reduced form: each row has a 1 in its last place, where the other rows have 0; nearest integers made exact.
+    """The rows' space in reduced form: each row has a 1 in its last place, where the other rows have 0; nearest
+    integers made exact.
 
     >>> echelon(np.array([[1.0, 2.0, 2.0], [1.0, 2.0, 4.0]]))
     array([[0.5, 1. , 0. ],

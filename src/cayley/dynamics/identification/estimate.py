@@ -1,8 +1,9 @@
 """Base parameters from measurements by least squares, with standard deviations, and how well they predict.
 
     W pi_base = tau + noise         one row for each force of each sample
-Ordinary least squares takes every force as equally noisy; weighted least squares divides the rows of each joint by its own standard
-deviation, given, or found from the residuals of an ordinary fit. Source: Swevers, Verdonck & De Schutter 2007; Gautier & Poignet 2001.
+Ordinary least squares takes every force as equally noisy; weighted least squares divides the rows of each joint by its
+own standard deviation, given, or found from the residuals of an ordinary fit. Source: Swevers, Verdonck & De Schutter
+2007; Gautier & Poignet 2001.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _LEAST_NOISE = 1e-9  # of the largest force: what stands for no noise at all
 
 @dataclass(frozen=True)
 class Fit:
-    """How well forces are predicted: by velocity (nv), root mean square of the error [N m or N], and relative to that of the force."""
+    """How well forces are predicted: by velocity (nv), root mean square of the error [N m or N], and relative to that
+    of the force.
+    """
 
     error: np.ndarray
     relative: np.ndarray
@@ -33,7 +36,10 @@ class Fit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """Estimated parameters. `parameters` (all of them) exist only if the estimate is physically consistent; base values always."""
+    """Estimated parameters.
+
+    `parameters` (all of them) exist only if the estimate is physically consistent; base values always.
+    """
 
     base: BaseParameters
     method: str
@@ -46,8 +52,10 @@ class Estimate:
     parameters: np.ndarray | None = None  # (size,)
 
     def __repr__(self) -> str:
-        return (f"<estimate by {self.method}: {len(self.base_values)} base parameters from {self.samples} samples, condition "
-                f"{self.condition:.3g}>")
+        return (
+            f"<estimate by {self.method}: {len(self.base_values)} base parameters from {self.samples} samples, "
+            "condition "
+            f"{self.condition:.3g}>")
 
     @property
     def standard_deviations(self) -> np.ndarray:
@@ -66,14 +74,18 @@ class Estimate:
     def mechanism(self) -> Any:
         """The mechanism with the estimated bodies, frictions and rotors."""
         if self.parameters is None:
-            raise UnsupportedError("least squares finds combinations of parameters, not bodies: use `physical_estimate`")
+            raise UnsupportedError(
+                "least squares finds combinations of parameters, not bodies: use `physical_estimate`")
         return self.base.model.mechanism(self.parameters)
 
     def report(self, validation: Measurements | None = None) -> EstimateReport:
         """Tables of the base parameters with their standard deviations, and of the errors by joint."""
-        fits = {"error": self.fit} if validation is None else {"error": self.fit, "validation error": self.validate(validation)}
-        heading = (f"{self.base.model.tree.name}: {self.base.size} base parameters from {self.samples} samples by {self.method}, condition "
-                   f"number {self.condition:.4g}")
+        fits = {"error": self.fit} if validation is None else {
+            "error": self.fit, "validation error": self.validate(validation)}
+        heading = (
+            f"{self.base.model.tree.name}: {self.base.size} base parameters from {self.samples} samples by "
+            f"{self.method}, condition "
+            f"number {self.condition:.4g}")
         return EstimateReport(heading, self._parameter_table(), self._fit_table(fits))
 
     def _parameter_table(self) -> Table:
@@ -86,9 +98,10 @@ class Estimate:
         columns = ("force", "noise", *[word for name in fits for word in (name, "relative")])
         names = [f"{joint.name}{f'[{k}]' if joint.motion.nv > 1 else ''}"
                  for joint in self.base.model.tree.joints for k in range(joint.motion.nv)]
-        rows = tuple((name, f"{self.noise[k]:.3g}", *[word for fit in fits.values()
-                                                     for word in (f"{fit.error[k]:.3g}", f"{100 * fit.relative[k]:.2g} %")])
-                     for k, name in enumerate(names))
+        rows = tuple(
+            (name, f"{self.noise[k]:.3g}",
+             *[word for fit in fits.values() for word in (f"{fit.error[k]:.3g}", f"{100 * fit.relative[k]:.2g} %")])
+            for k, name in enumerate(names))
         return Table("Errors, root mean square", columns, rows)
 
 
@@ -108,9 +121,11 @@ class EstimateReport:
 
 
 def least_squares(base: BaseParameters, measured: Measurements, *, noise: Any = None) -> Estimate:
-    """Base values by least squares: ordinary, or weighted by `noise`, the standard deviation of each force (nv), or "residuals".
+    """Base values by least squares: ordinary, or weighted by `noise`, the standard deviation of each force (nv), or
+    "residuals".
 
-    `SingularityError` if there are too few samples, or if the movement does not excite: it names the combinations that cannot be seen.
+    `SingularityError` if there are too few samples, or if the movement does not excite: it names the combinations that
+    cannot be seen.
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model, simulate_measurements
     >>> model = linear_model(cy.load("planar2r"))
@@ -120,7 +135,8 @@ def least_squares(base: BaseParameters, measured: Measurements, *, noise: Any = 
     array([1.25, 0.  , 0.55, 0.3 , 0.  , 0.09])
     """
     system = stacked(base, measured)
-    return system.solved("ordinary least squares") if noise is None else system.weighted_by(noise).solved("weighted least squares")
+    return system.solved("ordinary least squares") if noise is None else system.weighted_by(noise).solved(
+        "weighted least squares")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +170,8 @@ class System:
     def compact(self) -> tuple[np.ndarray, np.ndarray]:
         """R (b, b) and z (b) with the same least-squares solutions as the weighted rows."""
         scale = np.ones(self.tau.shape[1]) if self.deviations is None else 1 / self.deviations
-        rows = np.concatenate([self.W * scale[:, None], (self.tau * scale)[..., None]], axis=-1).reshape(-1, self.base.size + 1)
+        rows = np.concatenate([self.W * scale[:, None], (self.tau * scale)[..., None]],
+                              axis=-1).reshape(-1, self.base.size + 1)
         R = triangular(rows)
         return R[:-1, :-1] if len(R) > self.base.size else R[:, :-1], R[:self.base.size, -1]
 
@@ -164,7 +181,9 @@ class System:
 
     @cached_property
     def freedom(self) -> np.ndarray:
-        """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its rows."""
+        """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its
+        rows.
+        """
         scale = np.ones(self.tau.shape[1]) if self.deviations is None else self.deviations
         taken = np.sum((self.W @ np.linalg.inv(self.compact[0])) ** 2, axis=(0, 2)) / scale**2
         return len(self.tau) - taken
@@ -175,7 +194,8 @@ class System:
         inverse = np.linalg.inv(R)
         return self.estimate(method, values, inverse @ inverse.T)
 
-    def estimate(self, method: str, values: np.ndarray, covariance: np.ndarray, parameters: np.ndarray | None = None) -> Estimate:
+    def estimate(self, method: str, values: np.ndarray, covariance: np.ndarray,
+                 parameters: np.ndarray | None = None) -> Estimate:
         """With the covariance for rows of unit deviation, which is scaled by what an ordinary fit leaves."""
         left = self.tau - self.W @ values
         noise = np.sqrt(np.sum(left**2, axis=0) / np.maximum(self.freedom, 1.0))
@@ -189,15 +209,19 @@ def stacked(base: BaseParameters, measured: Measurements) -> System:
     """The regressor at all samples, checked for what it cannot see."""
     samples, nv = measured.tau.shape
     if samples * nv < base.size:
-        raise SingularityError(f"{samples} samples of {nv} forces are too few for the {base.size} base parameters of "
-                               f"{base.model.tree.name}: at least {-(-base.size // max(nv, 1))} are needed, and many more to average noise")
+        raise SingularityError(
+            f"{samples} samples of {nv} forces are too few for the {base.size} base parameters of "
+            f"{base.model.tree.name}: at least {-(-base.size // max(nv, 1))} are needed, and many more to average noise"
+        )
     W = base.regressor(measured.q, measured.v, measured.vd)
     check_excited(base, W)
     return System(base, W, measured.tau)
 
 
 def check_excited(base: BaseParameters, W: np.ndarray, *, tolerance: float = 1e-8) -> None:
-    """`SingularityError` that names the combinations of base parameters that leave all forces of W (N, nv, b) as they are."""
+    """`SingularityError` that names the combinations of base parameters that leave all forces of W (N, nv, b) as they
+    are.
+    """
     compact = triangular(W.reshape(-1, base.size))
     seen = independent_columns(compact, tolerance=tolerance)
     if seen.all():
@@ -208,9 +232,11 @@ def check_excited(base: BaseParameters, W: np.ndarray, *, tolerance: float = 1e-
     unseen[:, seen] = -tidy(shares, tolerance=1e-6).T
     listed = "; ".join(words(row, base.names, digits=3) for row in unseen[:8])
     more = f"; and {len(unseen) - 8} more" if len(unseen) > 8 else ""
-    raise SingularityError(f"the movement does not excite {len(unseen)} of the {base.size} base parameters of {base.model.tree.name}: "
-                           f"these changes of them cannot be seen in any force: {listed}{more}. Move all joints, together and with varying "
-                           "speeds (`exciting_trajectory`)")
+    raise SingularityError(
+        f"the movement does not excite {len(unseen)} of the {base.size} base parameters of {base.model.tree.name}: "
+        f"these changes of them cannot be seen in any force: {listed}{more}. Move all joints, together and with "
+        "varying "
+        "speeds (`exciting_trajectory`)")
 
 
 def fit_of(predicted: np.ndarray, tau: np.ndarray) -> Fit:

@@ -1,10 +1,12 @@
-"""Trajectories that excite: finite Fourier series within limits, at rest at both ends, by which base parameters can be told apart best.
+"""Trajectories that excite: finite Fourier series within limits, at rest at both ends, by which base parameters can be
+told apart best.
 
     q_i(t) = center_i + sum over l of  a_il sin(l w t) / (l w) - b_il cos(l w t) / (l w)          w = 2 pi / period
-Coefficients are projected on those that are at rest at t = 0 (sum a = 0 and sum l b = 0, so v = vd = 0 there, and a period later), then
-every joint's series is scaled and shifted into its limits: whatever the optimiser tries is a trajectory that the robot can run. The
-measure is the condition number of the base parameters' regressor, or the determinant of their covariance.
-Source: Swevers, Ganseman, Tukel, De Schutter & Van Brussel 1997; the ends at rest as in Park 2006.
+Coefficients are projected on those that are at rest at t = 0 (sum a = 0 and sum l b = 0, so v = vd = 0 there, and a
+period later), then every joint's series is scaled and shifted into its limits: whatever the optimiser tries is a
+trajectory that the robot can run. The measure is the condition number of the base parameters' regressor, or the
+determinant of their covariance. Source: Swevers, Ganseman, Tukel, De Schutter & Van Brussel 1997; the ends at rest as
+in Park 2006.
 """
 
 from __future__ import annotations
@@ -43,7 +45,10 @@ class MotionLimits:
 
 @dataclass(frozen=True, eq=False)
 class FourierTrajectory:
-    """`a` and `b` (n, harmonics) [rad/s or m/s], `center` (n), and the period [s]. At rest at t = 0 and after every period."""
+    """`a` and `b` (n, harmonics) [rad/s or m/s], `center` (n), and the period [s].
+
+    At rest at t = 0 and after every period.
+    """
 
     a: np.ndarray
     b: np.ndarray
@@ -54,8 +59,10 @@ class FourierTrajectory:
         """Configurations, velocities and accelerations (..., n) at times (...)."""
         w = 2 * np.pi / self.period * np.arange(1, self.a.shape[1] + 1)
         angle = np.asarray(times, dtype=float)[..., None] * w
-        s, c = np.sin(angle), np.cos(angle)
-        return (self.center + s @ (self.a / w).T - c @ (self.b / w).T, c @ self.a.T + s @ self.b.T, c @ (self.b * w).T - s @ (self.a * w).T)
+        s = np.sin(angle)
+        c = np.cos(angle)
+        return (self.center + s @ (self.a / w).T - c @ (self.b / w).T, c @ self.a.T + s @ self.b.T,
+                c @ (self.b * w).T - s @ (self.a * w).T)
 
     def sampled(self, samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """At evenly spaced instants of one period."""
@@ -64,7 +71,9 @@ class FourierTrajectory:
 
 @dataclass(frozen=True, eq=False)
 class ExcitingTrajectory:
-    """A trajectory and how well it excites the base parameters; `start` is the best random one, from which it was improved."""
+    """A trajectory and how well it excites the base parameters; `start` is the best random one, from which it was
+    improved.
+    """
 
     trajectory: FourierTrajectory
     start: FourierTrajectory
@@ -88,14 +97,16 @@ def condition_of(base: BaseParameters, trajectory: FourierTrajectory, samples: i
     return float(np.linalg.cond(_rows(base, trajectory, samples)))
 
 
-def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics: int = 5, position: Any = None, velocity: Any = None,
-                        acceleration: Any = None, measure: str = "condition", samples: int = 100, tries: int = 20, steps: int = 100,
-                        seed: int = 0, progress: bool = False) -> ExcitingTrajectory:
-    """The best of `tries` random trajectories, improved by `steps` of a quasi-Newton method. The same seed gives the same trajectory.
+def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics: int = 5, position: Any = None,
+                        velocity: Any = None, acceleration: Any = None, measure: str = "condition", samples: int = 100,
+                        tries: int = 20, steps: int = 100, seed: int = 0, progress: bool = False) -> ExcitingTrajectory:
+    """The best of `tries` random trajectories, improved by `steps` of a quasi-Newton method. The same seed gives the
+    same trajectory.
 
-    `position` (lower, upper) and `velocity` are those of the mechanism, if not given; `acceleration` must be given: a mechanism has none.
-    Each is one number or (n). A limit that is missing is an error that names the joint. `measure`: what is made small, the "condition"
-    number of the stacked regressor, or the "determinant" of the covariance. `progress` shows a bar.
+    `position` (lower, upper) and `velocity` are those of the mechanism, if not given; `acceleration` must be given: a
+    mechanism has none. Each is one number or (n). A limit that is missing is an error that names the joint. `measure`:
+    what is made small, the "condition" number of the stacked regressor, or the "determinant" of the covariance.
+    `progress` shows a bar.
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model
     >>> base = base_parameters(linear_model(cy.load("planar2r")))
@@ -104,7 +115,8 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
     (True, True)
     """
     if harmonics < 2 or not period > 0 or samples < 2 or tries < 1:
-        raise SignatureError("an exciting trajectory needs a positive period, at least 2 harmonics, 2 samples and 1 try")
+        raise SignatureError(
+            "an exciting trajectory needs a positive period, at least 2 harmonics, 2 samples and 1 try")
     if measure not in MEASURES:
         raise SignatureError(f"there is no measure {measure!r}; there are {', '.join(MEASURES)}")
     limits = motion_limits(base.model.tree, position=position, velocity=velocity, acceleration=acceleration)
@@ -122,7 +134,8 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
         found = scipy.optimize.minimize(dullness, best, jac=True, method="L-BFGS-B", options={"maxiter": steps},
                                         callback=lambda _: shown.advance(task))
     better = min((best, found.x), key=lambda x: dullness(x)[0])
-    return ExcitingTrajectory(series.trajectory(better), series.trajectory(best), base, limits, samples, tries + int(found.nfev))
+    return ExcitingTrajectory(series.trajectory(better), series.trajectory(best), base, limits, samples,
+                              tries + int(found.nfev))
 
 
 def log_condition(W: np.ndarray) -> tuple[float, np.ndarray]:
@@ -133,13 +146,17 @@ def log_condition(W: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def log_uncertainty(W: np.ndarray) -> tuple[float, np.ndarray]:
-    """The logarithm of the determinant of the parameters' covariance (D-optimal), and its derivative; units do not matter."""
+    """The logarithm of the determinant of the parameters' covariance (D-optimal), and its derivative; units do not
+    matter.
+    """
     squares, axes = _squares(W)
     return -float(np.log(squares).sum()), -2 * W @ ((axes / squares) @ axes.T)
 
 
 def _squares(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The squares of the singular values, rising, and their directions; good to ten digits for movements worth a thought."""
+    """The squares of the singular values, rising, and their directions; good to ten digits for movements worth a
+    thought.
+    """
     squares, axes = np.linalg.eigh(W.T @ W)
     return np.maximum(squares, _SMALLEST * max(squares[-1], _SMALLEST)), axes
 
@@ -150,15 +167,21 @@ MEASURES = {"condition": log_condition, "determinant": log_uncertainty}
 class _Dullness:
     """The measure of a trajectory of a series, and its derivative by the numbers x."""
 
-    def __init__(self, base: BaseParameters, series: _Series, samples: int, measure: Callable[[np.ndarray], tuple[float, np.ndarray]]):
-        self.base, self.series, self.samples, self.measure = base, series, samples, measure
+    def __init__(self, base: BaseParameters, series: _Series, samples: int,
+                 measure: Callable[[np.ndarray], tuple[float, np.ndarray]]):
+        self.base = base
+        self.series = series
+        self.samples = samples
+        self.measure = measure
         n = base.model.links.nv
         self.blur = _BLUR * series.limits.velocity
         self.regressor = kernel(f"({n}),({n}),({n})->({n},{base.size})", name="smooth_regressor")(self._text)
         self.slope = kernel(f"({n}),({n}),({n}),({n},{base.size})->(3,{n})", name="slope_of_regressor")(self._slope)
 
     def _text(self, q: Any, v: Any, vd: Any) -> Any:
-        """The columns of the base parameters, with a Coulomb friction that does not jump, or else there would be no slope to follow."""
+        """The columns of the base parameters, with a Coulomb friction that does not jump, or else there would be no
+        slope to follow.
+        """
         return self.base.model.text(q, v, vd, sign=lambda v: v / np.sqrt(v * v + self.blur**2))[:, self.base.kept]
 
     def _slope(self, q: Any, v: Any, vd: Any, weights: Any) -> Any:
@@ -174,7 +197,9 @@ class _Dullness:
         return value, self._through(x, np.array(moved), slope)
 
     def _through(self, x: np.ndarray, moved: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """From the trajectory's samples to x, by differences: a joint moves by its own numbers only, so all joints are changed at once."""
+        """From the trajectory's samples to x, by differences: a joint moves by its own numbers only, so all joints are
+        changed at once.
+        """
         numbers = x.reshape(self.series.joints, -1)
         gradient = np.empty_like(numbers)
         for k in range(numbers.shape[1]):
@@ -185,7 +210,8 @@ class _Dullness:
         return gradient.ravel()
 
 
-def random_trajectory(limits: MotionLimits, *, period: float = 10.0, harmonics: int = 5, seed: int = 0) -> FourierTrajectory:
+def random_trajectory(limits: MotionLimits, *, period: float = 10.0, harmonics: int = 5,
+                      seed: int = 0) -> FourierTrajectory:
     """A random series within limits: what an exciting one is compared with."""
     series = _Series(limits, period, harmonics)
     return series.trajectory(np.random.default_rng((seed, 2)).normal(size=series.size))
@@ -195,42 +221,56 @@ def motion_limits(tree: Tree, *, position: Any = None, velocity: Any = None, acc
     """The limits of a mechanism, or those given in their place; `ModelError` names what is missing."""
     for joint in tree.joints:
         if joint.motion.nq != joint.motion.nv:
-            raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word}: its attitude is no Fourier series")
+            raise UnsupportedError(
+                f"joint {joint.name!r} of {tree.name} is {joint.motion.word}: its attitude is no Fourier series")
     lower, upper = (tree.lower, tree.upper) if position is None else position
     known = np.concatenate([np.array(joint.limits.velocity, dtype=float) for joint in tree.joints] or [np.zeros(0)])
-    limits = [np.broadcast_to(np.asarray(x, dtype=float), (tree.nv,))
-              for x in (lower, upper, known if velocity is None else velocity, np.inf if acceleration is None else acceleration)]
+    limits = [
+        np.broadcast_to(np.asarray(x, dtype=float), (tree.nv,))
+        for x in (lower, upper, known if velocity is None else velocity,
+                  np.inf if acceleration is None else acceleration)]
     names = [joint.name for joint in tree.joints for _ in range(joint.motion.nv)]
     options = ("position=(lower, upper)", "position=(lower, upper)", "velocity=", "acceleration=")
-    for word, option, values in zip(("lower position", "upper position", "velocity", "acceleration"), options, limits, strict=True):
+    for word, option, values in zip(("lower position", "upper position", "velocity", "acceleration"), options, limits,
+                                    strict=True):
         missing = [name for name, value in zip(names, values, strict=True) if not np.isfinite(value)]
         if missing:
             raise ModelError(f"{tree.name} has no {word} limit for {', '.join(map(repr, missing))}: give {option}")
         if "position" not in word and not (values > 0).all():
             raise ModelError(f"the {word} limits of {tree.name} must be positive, not {values.tolist()}")
     if not (limits[0] < limits[1]).all():
-        raise ModelError(f"{tree.name} cannot move {names[int(np.argmin(limits[0] < limits[1]))]!r}: its limits leave no room")
+        raise ModelError(
+            f"{tree.name} cannot move {names[int(np.argmin(limits[0] < limits[1]))]!r}: its limits leave no room")
     return MotionLimits(*limits)
 
 
 class _Series:
-    """Numbers x (size) -> a trajectory within limits, at rest at its ends. For each joint: coefficients, and where it lies in its room."""
+    """Numbers x (size) -> a trajectory within limits, at rest at its ends.
+
+    For each joint: coefficients, and where it lies in its room.
+    """
 
     def __init__(self, limits: MotionLimits, period: float, harmonics: int):
-        self.limits, self.period, self.harmonics = limits, period, harmonics
+        self.limits = limits
+        self.period = period
+        self.harmonics = harmonics
         self.joints = len(limits.lower)
         self.size = self.joints * (2 * harmonics + 1)
         order = np.arange(1, harmonics + 1)
-        self.even, self.rising = np.ones(harmonics) / np.sqrt(harmonics), order / np.linalg.norm(order)
+        self.even = np.ones(harmonics) / np.sqrt(harmonics)
+        self.rising = order / np.linalg.norm(order)
         self.times = np.linspace(0.0, period, _INSTANTS * harmonics, endpoint=False)
 
     def trajectory(self, x: np.ndarray) -> FourierTrajectory:
         x = x.reshape(self.joints, -1)
-        a, b = x[:, :self.harmonics], x[:, self.harmonics:-1]
-        a, b = a - np.outer(a @ self.even, self.even), b - np.outer(b @ self.rising, self.rising)
+        a = x[:, :self.harmonics]
+        b = x[:, self.harmonics:-1]
+        a = a - np.outer(a @ self.even, self.even)
+        b = b - np.outer(b @ self.rising, self.rising)
         q, v, vd = FourierTrajectory(a, b, np.zeros(self.joints), self.period).at(self.times)
         room = self.limits.upper - self.limits.lower
-        low, high = q.min(axis=0), q.max(axis=0)
+        low = q.min(axis=0)
+        high = q.max(axis=0)
         used = np.max([(high - low) / room, np.abs(v).max(axis=0) / self.limits.velocity,
                        np.abs(vd).max(axis=0) / self.limits.acceleration], axis=0)
         scale = _MARGIN / np.where(used > 0, used, 1.0)

@@ -1,4 +1,7 @@
-"""Measured movements and forces: what identification starts from. Recorded, simulated with noise, or filtered from positions alone."""
+"""Measured movements and forces: what identification starts from.
+
+Recorded, simulated with noise, or filtered from positions alone.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,19 @@ class Measurements:
     tau: np.ndarray
 
     def __post_init__(self) -> None:
-        sizes = {"q": self.model.links.nq, "v": self.model.links.nv, "vd": self.model.links.nv, "tau": self.model.links.nv}
+        sizes = {
+            "q": self.model.links.nq, "v": self.model.links.nv, "vd": self.model.links.nv, "tau": self.model.links.nv}
         for name, size in sizes.items():
             array = np.asarray(getattr(self, name), dtype=float)
             if array.shape != (len(self.q), size):
-                raise SignatureError(f"measured {name} of {self.model.tree.name} must have the shape ({len(self.q)}, {size}), as many rows "
-                                     f"as q, not {array.shape}")
+                raise SignatureError(
+                    f"measured {name} of {self.model.tree.name} must have the shape ({len(self.q)}, {size}), as many "
+                    "rows "
+                    f"as q, not {array.shape}")
             if not np.isfinite(array).all():
                 row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-                raise GeometryError(f"measured {name} is not finite in sample {row}: {array[row].tolist()}; leave such samples out")
+                raise GeometryError(
+                    f"measured {name} is not finite in sample {row}: {array[row].tolist()}; leave such samples out")
             object.__setattr__(self, name, array)
 
     def __len__(self) -> int:
@@ -50,22 +57,28 @@ def simulate_measurements(model: LinearModel, q: Any, v: Any, vd: Any, *, noise:
 
 
 def measurements_from_positions(model: LinearModel, times: Any, q: Any, tau: Any, *, cutoff: float) -> Measurements:
-    """Velocities and accelerations from positions (N, n) at evenly spaced `times` (N) [s], after a low pass of `cutoff` [Hz].
+    """Velocities and accelerations from positions (N, n) at evenly spaced `times` (N) [s], after a low pass of `cutoff`
+    [Hz].
 
-    Positions and forces go through the same filter of order four, forth and back, which delays neither; differences are central. The ends,
-    one period of the cutoff long, are left out: there the filter has not settled.
+    Positions and forces go through the same filter of order four, forth and back, which delays neither; differences are
+    central. The ends, one period of the cutoff long, are left out: there the filter has not settled.
     """
     times, q, tau = (np.asarray(x, dtype=float) for x in (times, q, tau))
     if model.links.nq != model.links.nv:
-        raise UnsupportedError(f"{model.tree.name} has joints whose velocities are not rates of coordinates: give v and vd as well")
+        raise UnsupportedError(
+            f"{model.tree.name} has joints whose velocities are not rates of coordinates: give v and vd as well")
     steps = np.diff(times)
-    if times.shape != (len(q),) or len(times) < 5 or not np.allclose(steps, steps.mean(), rtol=1e-3, atol=0.0) or steps.mean() <= 0:
-        raise SignatureError(f"times must be evenly spaced and rising, one for each of the {len(q)} samples, and at least 5")
+    if times.shape != (len(q), ) or len(times) < 5 or not np.allclose(steps, steps.mean(), rtol=1e-3,
+                                                                      atol=0.0) or steps.mean() <= 0:
+        raise SignatureError(
+            f"times must be evenly spaced and rising, one for each of the {len(q)} samples, and at least 5")
     step = float(steps.mean())
     if not 0 < cutoff < 0.5 / step:
-        raise SignatureError(f"the cutoff of {cutoff:.6g} Hz must be between 0 and half the sampling rate, {0.5 / step:.6g} Hz")
+        raise SignatureError(
+            f"the cutoff of {cutoff:.6g} Hz must be between 0 and half the sampling rate, {0.5 / step:.6g} Hz")
     low_pass = butter(4, cutoff, fs=1 / step, output="sos")
-    smooth, force = sosfiltfilt(low_pass, q, axis=0), sosfiltfilt(low_pass, tau, axis=0)
+    smooth = sosfiltfilt(low_pass, q, axis=0)
+    force = sosfiltfilt(low_pass, tau, axis=0)
     v = np.gradient(smooth, step, axis=0)
     vd = np.gradient(v, step, axis=0)
     ends = max(2, int(np.ceil(1 / (cutoff * step))))

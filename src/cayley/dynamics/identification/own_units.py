@@ -1,6 +1,7 @@
 """A mechanism in units of its own: its largest offset is 1, and so is gravity.
 
-What is rounding beside the moments of an arm of micrometres, or of one whose numbers are millimetres, is then the same as for any other.
+What is rounding beside the moments of an arm of micrometres, or of one whose numbers are millimetres, is then the same
+as for any other.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Units(NamedTuple):
 
     def links(self, links: Links) -> Links:
         """The same links, their lengths and gravity in these units."""
-        return replace(links, links=tuple(map(self._link, links.links)), gravity=links.gravity * (self.time**2 / self.length))
+        return replace(links, links=tuple(map(self._link, links.links)), gravity=links.gravity *
+                       (self.time**2 / self.length))
 
     def _link(self, link: Link) -> Link:
         placement = link.placement.copy()

@@ -34,12 +34,14 @@ def moments_from_vector(ten: Any) -> Moments:
 
 
 def moved(R: Any, p: Any) -> np.ndarray:
-    """The matrix (10, 10) that takes the ten numbers into a frame in which the old one has the axes `R` and the origin `p`.
+    """The matrix (10, 10) that takes the ten numbers into a frame in which the old one has the axes `R` and the origin
+    `p`.
 
     >>> moved(np.eye(3), np.array([0.5, 0.0, 0.0]))[:, 0]
     array([1.  , 0.5 , 0.  , 0.  , 0.25, 0.  , 0.  , 0.  , 0.  , 0.  ])
     """
-    return np.stack([vector_from_moments(moments_from_vector(unit).seen_from(R, p)) for unit in np.eye(10, dtype=R.dtype)], axis=1)
+    return np.stack(
+        [vector_from_moments(moments_from_vector(unit).seen_from(R, p)) for unit in np.eye(10, dtype=R.dtype)], axis=1)
 
 
 def inertia_vector_from_moments(moments: Moments) -> np.ndarray:

@@ -1,10 +1,12 @@
-"""An estimate that bodies can have: every pseudo-inertia P positive definite, frictions and rotors positive. A convex problem in pi:
+"""An estimate that bodies can have: every pseudo-inertia P positive definite, frictions and rotors positive. A convex
+problem in pi:
 
     |R pi - z|^2 / 2  +  pull [ sum over links of  tr(P0^-1 P) - log det P  +  sum over terms of joints of  x / x0 - log x ]
-The first part is the fit, in standard deviations of the noise. The second is the entropic divergence from a prior P0: it grows without
-bound before a mass, a moment or a friction can become negative, does not depend on frames or units, and decides what measurements cannot.
-With a small pull the fit is nearly as good as that of any body. Newton's method, from a pull as strong as the prior's misfit to the weak
-one. Source: Lee, Wensing & Park 2020; Wensing, Kim & Slotine 2018; Boyd & Vandenberghe 9, 11.
+The first part is the fit, in standard deviations of the noise. The second is the entropic divergence from a prior P0:
+it grows without bound before a mass, a moment or a friction can become negative, does not depend on frames or units,
+and decides what measurements cannot. With a small pull the fit is nearly as good as that of any body. Newton's method,
+from a pull as strong as the prior's misfit to the weak one. Source: Lee, Wensing & Park 2020; Wensing, Kim & Slotine
+2018; Boyd & Vandenberghe 9, 11.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ _DIRECTIONS = np.stack([pseudo_inertia_of(unit) for unit in np.eye(10)])
 
 
 def nearest_body(ten: Any) -> np.ndarray:
-    """The moments with the small and negative eigenvalues of the pseudo-inertia raised to what a small body has; zeros are unknown."""
+    """The moments with the small and negative eigenvalues of the pseudo-inertia raised to what a small body has; zeros
+    are unknown.
+    """
     if not np.any(ten):
         return _UNKNOWN_BODY
     unknown = np.sqrt(np.diagonal(pseudo_inertia_of(_UNKNOWN_BODY)))
@@ -59,9 +63,10 @@ def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: An
                       noise: Any = "residuals") -> Estimate:
     """All parameters, physically consistent, that fit the measurements nearly as well as any.
 
-    `prior`: parameters (size) to lean on where the measurements say nothing; those of the mechanism, if not given, bodies of 1 kg where it
-    has no masses. `pull`: how strongly, against residuals in standard deviations of `noise` ("residuals", or one for each force).
-    The covariance of the base values is that of the fit near its solution. `SingularityError` as `least_squares`.
+    `prior`: parameters (size) to lean on where the measurements say nothing; those of the mechanism, if not given,
+    bodies of 1 kg where it has no masses. `pull`: how strongly, against residuals in standard deviations of `noise`
+    ("residuals", or one for each force). The covariance of the base values is that of the fit near its solution.
+    `SingularityError` as `least_squares`.
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model, simulate_measurements
     >>> model = linear_model(cy.load("planar2r"))
@@ -71,7 +76,10 @@ def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: An
     array([0.25, 0.  ])
     """
     if not pull > 0:
-        raise SignatureError(f"the pull towards the prior must be positive, not {pull}: measurements alone do not determine all parameters")
+        raise SignatureError(
+            f"the pull towards the prior must be positive, not {pull}: measurements alone do not determine all "
+            "parameters"
+        )
     system = stacked(base, measured).weighted_by(noise)
     R, z = system.compact
     full = R @ base.combinations
@@ -79,13 +87,15 @@ def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: An
     parameters, weight = _followed(full, z, pull, divergence)
     root = np.linalg.qr(np.concatenate([full, np.sqrt(weight) * divergence.root_of_curvature(parameters)]), mode="r")
     spread = solve_triangular(root, base.combinations.T, trans="T")
-    return system.estimate("physically consistent least squares", base.values(parameters), spread.T @ spread, parameters)
+    return system.estimate("physically consistent least squares", base.values(parameters), spread.T @ spread,
+                           parameters)
 
 
 def _followed(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence) -> tuple[np.ndarray, float]:
     """The parameters as the pull becomes weak, and the pull at the end.
 
-    Where no bodies explain the measurements, what they leave is far more than the noise, and the pull is measured by that.
+    Where no bodies explain the measurements, what they leave is far more than the noise, and the pull is measured by
+    that.
     """
     x = divergence.prior
     weight = max(pull, _misfit(R, x, z))
@@ -113,7 +123,8 @@ def _descended(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence
         root = np.linalg.qr(np.concatenate([R, np.sqrt(pull) * divergence.root_of_curvature(x)]), mode="r")
         step = -solve_triangular(root, solve_triangular(root, slope, trans="T"))
         promised = float(-slope @ step)
-        here, length = cost(x), min(1.0, _SHARE * divergence.distance(x, step))
+        here = cost(x)
+        length = min(1.0, _SHARE * divergence.distance(x, step))
         if promised < max(_DONE * pull, _ROUNDING * abs(here), float(np.sum((_ROUNDING * z) ** 2))):
             return x
         while not cost(x + length * step) <= here - 0.1 * length * promised:
@@ -121,7 +132,8 @@ def _descended(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence
             if length < 1e-12:
                 return x  # rounding is all that is left
         x = x + length * step
-    raise SingularityError(f"the physically consistent estimate did not settle in {_MOST_STEPS} steps: take a larger `pull`, now {pull:g}")
+    raise SingularityError(
+        f"the physically consistent estimate did not settle in {_MOST_STEPS} steps: take a larger `pull`, now {pull:g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +151,8 @@ class Divergence:
             raise SignatureError(f"a prior for {model.tree.name} is {model.size} finite numbers, not {prior.shape}")
         words = np.array([word for _, word in model.columns])
         blocks = tuple(slice(k, k + 10) for k in np.flatnonzero(words == MOMENT_NAMES[0]))
-        positive, free = ~np.isin(words, [*MOMENT_NAMES, "offset"]), words == "offset"
+        positive = ~np.isin(words, [*MOMENT_NAMES, "offset"])
+        free = words == "offset"
         near = np.where(positive & (prior <= 0), _UNKNOWN_TERM, prior)
         for block in blocks:
             near[block] = nearest_body(prior[block])

@@ -1,10 +1,13 @@
-"""Generalised forces are linear in the mass properties: tau = Y(q, v, vd) pi. The regressor Y, and what the entries of pi are called.
+"""Generalised forces are linear in the mass properties: tau = Y(q, v, vd) pi. The regressor Y, and what the entries of
+pi are called.
 
-A link moves as the Newton-Euler recursion says, whatever its mass; the force and the moment that it needs are linear in its ten moments,
+A link moves as the Newton-Euler recursion says, whatever its mass; the force and the moment that it needs are linear in
+its ten moments,
 
     f = m a + W u         n = u x a + dual(W J)
-so the recursion inwards can be run on (6, 10) matrices instead of on vectors. Columns of joints may follow: the inertia of a rotor (vd),
-a constant offset (1), viscous friction (v), Coulomb friction (sign v). Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapter 12.
+so the recursion inwards can be run on (6, 10) matrices instead of on vectors. Columns of joints may follow: the inertia
+of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (sign v). Source: Balafoutis & Patel
+(5.3.46); Khalil & Dombre, chapter 12.
 """
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ def carriers(links: Links) -> tuple[int, ...]:
 
 
 def regressor(links: Links, q: Any, v: Any, vd: Any) -> Any:
-    """Y (nv, 10 k) for the moments of the k links that carry bodies, `carriers(links)`, about their origins and in their axes.
+    """Y (nv, 10 k) for the moments of the k links that carry bodies, `carriers(links)`, about their origins and in
+    their axes.
 
     >>> from cayley.model.catalogue import load_robot
     >>> links = links_of(load_robot("planar2r"))
-    >>> regressor(links, np.zeros(2), np.zeros(2), np.array([1.0, 0.0]))[:, 10].round(6)  # torques for 1 kg at the second joint
+    # torques for 1 kg at the second joint
+    >>> regressor(links, np.zeros(2), np.zeros(2), np.array([1.0, 0.0]))[:, 10].round(6)
     array([5.155, 0.   ])
     """
     moved = movements(links, q, v, vd)
@@ -61,7 +66,8 @@ def _block(links: Links, number: int, movement: Movement, q: Any) -> Any:
         felt = link.subspace(q).T @ np.concatenate([f, n])
         for row, force in zip(range(links.nv)[link.columns], felt, strict=True):
             rows[row] = force[None]
-        f, n = link.inwards(f, q), link.inwards(n, q)
+        f = link.inwards(f, q)
+        n = link.inwards(n, q)
         n = n + _hat(link.offset(q)) @ f
         number = link.parent
     return np.concatenate(rows)
@@ -73,7 +79,8 @@ def _hat(x: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """tau = Y(q, v, vd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism. Made by `linear_model`.
+    """tau = Y(q, v, vd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism. Made
+    by `linear_model`.
 
     Parameters are ordered by links, each with its ten moments and then the terms of its joint.
     """
@@ -124,8 +131,10 @@ class LinearModel:
         >>> linear_model(load_robot("puma560")).regressor(np.zeros((5, 6)), np.zeros(6), np.zeros(6)).shape
         (5, 6, 60)
         """
-        nq, nv = self.links.nq, self.links.nv
-        return kernel(f"({nq}),({nv}),({nv})->({nv},{self.size})", name="regressor")(lambda q, v, vd: self.text(q, v, vd))
+        nq = self.links.nq
+        nv = self.links.nv
+        return kernel(f"({nq}),({nv}),({nv})->({nv},{self.size})",
+                      name="regressor")(lambda q, v, vd: self.text(q, v, vd))
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -133,8 +142,9 @@ class LinearModel:
         return np.array([self._value(number, word) for number, word in self.columns])
 
     def mechanism(self, values: Any) -> Any:
-        """The mechanism with other parameters (size). What is fixed to the body that a joint moves counts as part of that body, and has
-        no mass of its own. Its dynamics include rotors and friction if the parameters do. Constant offsets have no place in it.
+        """The mechanism with other parameters (size). What is fixed to the body that a joint moves counts as part of
+        that body, and has no mass of its own. Its dynamics include rotors and friction if the parameters do. Constant
+        offsets have no place in it.
 
         A mass that is not positive is an error that names the body, unless all ten numbers are zero.
         """
@@ -147,9 +157,11 @@ class LinearModel:
         moving = {name for name, (number, _) in self.links.bodies.items() if number != ROOT}
         drives = {"rotor": "rotors", "viscous": "friction", "coulomb": "friction"}
         included = self.tree.included | {drives[term] for term in self.joint_terms if term in drives}
-        return replace(self.tree, included=included,
-                       bodies=tuple(bodies.get(b.name, Body(b.name) if b.name in moving else b) for b in self.tree.bodies),
-                       joints=tuple(joints.get(j.name, j) for j in self.tree.joints))
+        return replace(
+            self.tree, included=included,
+            bodies=tuple(bodies.get(b.name,
+                                    Body(b.name) if b.name in moving else b)
+                         for b in self.tree.bodies), joints=tuple(joints.get(j.name, j) for j in self.tree.joints))
 
     # Who is who
 
@@ -164,28 +176,35 @@ class LinearModel:
         joint = self._joint(number)
         if word in MOMENT_NAMES:
             return float(vector_from_moments(self.links.links[number].moments)[MOMENT_NAMES.index(word)])
-        return {"rotor": joint.rotor.reflected, "offset": 0.0, "viscous": joint.friction.viscous, "coulomb": joint.friction.coulomb}[word]
+        return {
+            "rotor": joint.rotor.reflected, "offset": 0.0, "viscous": joint.friction.viscous,
+            "coulomb": joint.friction.coulomb}[word]
 
     def _body(self, number: int, ten: list[float]) -> Body:
         name = self._owner(number, "m")
         if not any(ten):
             return Body(name, 0.0)
         if not ten[0] > 0:
-            raise ModelError(f"the mass of {name!r} would be {ten[0]:.6g} kg, which no body has: take a physically consistent estimate")
+            raise ModelError(
+                f"the mass of {name!r} would be {ten[0]:.6g} kg, which no body has: take a physically consistent "
+                "estimate"
+            )
         back = inverse_pose(self.links.bodies[name][1])
         seen = moments_from_vector(np.array(ten)).seen_from(back[:3, :3], back[:3, 3])
         return Body(name, ten[0], seen.center, (seen.inertia_about_center + seen.inertia_about_center.T) / 2)
 
     def _with_terms(self, number: int, found: dict[tuple[int, str], float]) -> Joint:
         joint = self._joint(number)
-        friction = Friction(found.get((number, "viscous"), joint.friction.viscous), found.get((number, "coulomb"), joint.friction.coulomb))
+        friction = Friction(found.get((number, "viscous"), joint.friction.viscous),
+                            found.get((number, "coulomb"), joint.friction.coulomb))
         reflected = found.get((number, "rotor"))
         rotor = joint.rotor if reflected is None else _rotor(reflected, joint.rotor.gear)
         return replace(joint, friction=friction, rotor=rotor)
 
 
 def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
-    """The model of a mechanism that is linear in its parameters; `joint_terms` out of "rotor", "offset", "viscous", "coulomb".
+    """The model of a mechanism that is linear in its parameters; `joint_terms` out of "rotor", "offset", "viscous",
+    "coulomb".
 
     Masses need not be known: they are what is asked for.
 

@@ -1,16 +1,19 @@
-"""What of a link's mass can be felt, from the structure alone: which moments belong to its parent as well, or to nothing.
+"""What of a link's mass can be felt, from the structure alone: which moments belong to its parent as well, or to
+nothing.
 
-Energies are linear in the moments of each link. Moments of link i that leave the kinetic and the potential energy independent of the
-joint's own coordinate and velocity, whatever the parent does, might as well be the parent's. A tree loses its outermost link with its
-joint, then the next, so these moments, link by link, are all that cannot be told apart: their number is exact, for every kind of joint,
-for axes parallel to each other or to gravity, for floating bases. For a revolute joint about z in general position they are the mass on
-its axis (m, uz, Jzz), for a prismatic one the second moments, for a spherical one m, for a floating one none.
+Energies are linear in the moments of each link. Moments of link i that leave the kinetic and the potential energy
+independent of the joint's own coordinate and velocity, whatever the parent does, might as well be the parent's. A tree
+loses its outermost link with its joint, then the next, so these moments, link by link, are all that cannot be told
+apart: their number is exact, for every kind of joint, for axes parallel to each other or to gravity, for floating
+bases. For a revolute joint about z in general position they are the mass on its axis (m, uz, Jzz), for a prismatic one
+the second moments, for a spherical one m, for a floating one none.
 
     V     the twists (6) that a link can have, as a space
     F     rows (10 + 1): what multiplies the moments, and a constant, in the energies that a link can have, as a space
     B(q)  (10, 10): moments of the link as moments of its parent
-Poses of a joint enter as trigonometric polynomials of degree two, or the like, so a few positions of it stand for all of them.
-Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial parameter identification; rules of Gautier & Khalil 1990.
+Poses of a joint enter as trigonometric polynomials of degree two, or the like, so a few positions of it stand for all
+of them. Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial parameter identification; rules
+of Gautier & Khalil 1990.
 """
 
 from __future__ import annotations
@@ -41,9 +44,11 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """What of a link its parent can take over: directions (k, 10 + terms of the joint) in echelon form, and the links on the way there.
+    """What of a link its parent can take over: directions (k, 10 + terms of the joint) in echelon form, and the links
+    on the way there.
 
-    `way` ends before the first link that carries bodies, `parent`, or before the ROOT: the middle of a universal joint keeps nothing.
+    `way` ends before the first link that carries bodies, `parent`, or before the ROOT: the middle of a universal joint
+    keeps nothing.
     """
 
     number: int
@@ -62,7 +67,8 @@ class Hidden:
 
 
 def hidden_moments(model: LinearModel) -> list[Hidden]:
-    """For each link that carries bodies, parents first, what is hidden of it; only terms of joints that the model has."""
+    """For each link that carries bodies, parents first, what is hidden of it; only terms of joints that the model has.
+    """
     units = Units.of(model.links)
     links = units.links(model.links)
     root = Reach(np.zeros((6, 0)), _span(np.array([[0.0, *links.gravity, *[0.0] * 6, 1.0]])))
@@ -73,13 +79,17 @@ def hidden_moments(model: LinearModel) -> list[Hidden]:
         reaches.append(reach)
         bases.append(basis)
     found = [_handed_on(replace(model, links=links), number, bases) for number in model.movers]
-    return [hidden.in_units(np.array([units.parameter(links.links[hidden.number].motion, word) for word in model.words(hidden.number)]))
-            for hidden in found]
+    return [
+        hidden.in_units(
+            np.array([units.parameter(links.links[hidden.number].motion, word) for word in model.words(hidden.number)]))
+        for hidden in found]
 
 
 def _handed_on(model: LinearModel, number: int, bases: list[np.ndarray]) -> Hidden:
     """What is hidden of a link, and of every link without bodies that it must pass."""
-    links, way, basis = model.links.links, [number], bases[number]
+    links = model.links.links
+    way = [number]
+    basis = bases[number]
     while (above := links[way[-1]].parent) != ROOT and above not in model.movers:
         handed = np.eye(10)
         for passed in way:
@@ -107,16 +117,22 @@ def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
     pairs = [(link.motion.subspace(None), before)] if link.motion.constant_subspace else [
         (np.asarray(link.motion.subspace(q)), twists) for q, twists in zip(places, seen, strict=True)]
     own = np.concatenate([directions for directions, _ in pairs], axis=1)
-    crossed = np.array([energy_row(x, s) for directions, twists in pairs for s in directions.T for x in twists.T]).reshape(-1, 11)
+    crossed = np.array([energy_row(x, s) for directions, twists in pairs for s in directions.T
+                        for x in twists.T]).reshape(-1, 11)
     squares = np.array([energy_row(s, t) for directions, _ in pairs for s in directions.T for t in directions.T])
-    changes = np.concatenate([_change(parent.energies, move, moves[0], q - places[0]) for move, q in zip(moves, places, strict=True)])
-    conditions = np.concatenate([_with_terms(crossed), _with_terms(squares, rotor=float(link.motion.nv == 1)), changes, _FRICTION])
+    changes = np.concatenate([
+        _change(parent.energies, move, moves[0], q - places[0]) for move, q in zip(moves, places, strict=True)])
+    conditions = np.concatenate([
+        _with_terms(crossed),
+        _with_terms(squares, rotor=float(link.motion.nv == 1)), changes, _FRICTION])
     energies = _span(np.concatenate([crossed, squares, *[parent.energies @ move for move in moves]]))
     return _null_space(conditions), Reach(_span(np.hstack([before, own]).T).T, energies)
 
 
 def _change(energies: np.ndarray, move: np.ndarray, first: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work along its only coordinate."""
+    """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work along its only
+    coordinate.
+    """
     rows = _with_terms(energies @ (move - first))
     rows[:, 11] = -energies[:, 10] * q[0] if len(q) == 1 else 0.0
     return rows
@@ -148,7 +164,9 @@ def _span(rows: np.ndarray) -> np.ndarray:
 
 
 def _null_space(rows: np.ndarray) -> np.ndarray:
-    """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1, since rows may be nothing but rounding."""
+    """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1, since rows may be nothing but
+    rounding.
+    """
     _, sizes, basis = np.linalg.svd(triangular(rows))
     return basis[int((sizes > _ROUNDING).sum()):].T
 

@@ -14,18 +14,23 @@ _ROUNDING = 1e-12
 
 
 class SymbolicPlacement:
-    """Axes R (3, 3) and origin p (3) of a link, numbered from 1, in its parent; `constants` are the values of the symbols in them."""
+    """Axes R (3, 3) and origin p (3) of a link, numbered from 1, in its parent; `constants` are the values of the
+    symbols in them.
+    """
 
     def __init__(self, link: Link, number: int):
         self.number = number
         self.constants: dict[sympy.Symbol, float] = {}
-        R, p = link.placement[:3, :3], link.placement[:3, 3]
+        R = link.placement[:3, :3]
+        p = link.placement[:3, 3]
         slide = R[1, 2] * p[1] + R[2, 2] * p[2]
         if abs(R[0, 0] - 1) < _ROUNDING and abs(p[1:] - slide * R[1:, 2]).max() < _ROUNDING:
             self.R, self.p = self._denavit_hartenberg(R, p[0], slide)
         else:
-            self.R = np.array([[self._symbol(f"R_{self.number}_{'xyz'[i]}{'xyz'[j]}", R[i, j]) for j in range(3)] for i in range(3)])
-            self.p = np.array([self._symbol(f"{word}_{self.number}", value) for word, value in zip("xyz", p, strict=True)])
+            self.R = np.array([[self._symbol(f"R_{self.number}_{'xyz'[i]}{'xyz'[j]}", R[i, j]) for j in range(3)]
+                               for i in range(3)])
+            self.p = np.array([
+                self._symbol(f"{word}_{self.number}", value) for word, value in zip("xyz", p, strict=True)])
 
     @cached_property
     def moved_in(self) -> np.ndarray:

@@ -1,10 +1,12 @@
-"""The inertia matrix of trees with joints of every kind, by composite bodies: all that a joint carries, frozen together.
+"""The inertia matrix of trees with joints of every kind, by composite bodies: all that a joint carries, frozen
+together.
 
     m, u, J   moments of the composite body of link i about its origin, summed from the tips inwards
     f, n      the force and the moment about the origin that a unit acceleration of one velocity of joint i asks for
-Column i of the matrix is what these ask of joint i and of the joints before it; joints on other branches are not concerned.
-On lean links most masses are zero, and so is most of the work. Source: Walker & Orin 1982, method 3; Balafoutis & Patel, Algorithm 6.1
-and (6.3.7), with moments about the origins; equations (F-1)-(F-3) of docs/theory/inertia_matrix.md.
+Column i of the matrix is what these ask of joint i and of the joints before it; joints on other branches are not
+concerned. On lean links most masses are zero, and so is most of the work. Source: Walker & Orin 1982, method 3;
+Balafoutis & Patel, Algorithm 6.1 and (6.3.7), with moments about the origins; equations (F-1)-(F-3) of
+docs/theory/inertia_matrix.md.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ def diagonal(links: Links, q: Any) -> Any:
     found: list[Any] = [0.0] * links.nv
     for number, (link, body) in enumerate(zip(links.links, composite_bodies(links, q), strict=True)):
         for place, column in enumerate(range(link.columns.start, link.columns.stop)):
-            found[column] = dict(islice(_column(links, q, number, body, link.subspace(q)[:, place]), link.motion.nv))[column]
+            found[column] = dict(islice(_column(links, q, number, body,
+                                                link.subspace(q)[:, place]), link.motion.nv))[column]
     return np.stack(found) if found else np.zeros(0)
 
 
@@ -52,7 +55,8 @@ def composite_bodies(links: Links, q: Any) -> list[Moments]:
 
 def carried(link: Link, moments: Moments, q: Any) -> Moments:
     """The moments of what a link carries, about the origin of its parent and in the parent's axes."""
-    s, u = link.offset(q), link.inwards(moments.first, q)
+    s = link.offset(q)
+    u = link.inwards(moments.first, q)
     crossed = np.outer(u, s)
     return Moments(moments.mass, u + moments.mass * s,
                    link.inwards_both(moments.second, q) + crossed + crossed.T + moments.mass * np.outer(s, s))
@@ -60,14 +64,17 @@ def carried(link: Link, moments: Moments, q: Any) -> Moments:
 
 def _column(links: Links, q: Any, number: int, body: Moments, direction: np.ndarray) -> Iterator[tuple[int, Any]]:
     """The entries of a column on and above the diagonal, from the joint itself inwards."""
-    slide, turn = direction[:3], direction[3:]
+    slide = direction[:3]
+    turn = direction[3:]
     f = body.mass * slide + np.cross(turn, body.first)
     n = np.trace(body.second) * turn - body.second @ turn + np.cross(body.first, slide)
     while True:
         link = links.links[number]
-        yield from zip(range(link.columns.start, link.columns.stop), link.subspace(q).T @ np.concatenate([f, n]), strict=True)
+        yield from zip(range(link.columns.start, link.columns.stop),
+                       link.subspace(q).T @ np.concatenate([f, n]), strict=True)
         if link.parent == ROOT:
             return
-        f, n = link.inwards(f, q), link.inwards(n, q)
+        f = link.inwards(f, q)
+        n = link.inwards(n, q)
         n = n + np.cross(link.offset(q), f)
         number = link.parent

@@ -1,12 +1,13 @@
-"""The small products of the published operation counts, for the axes of a link: A = Rx(alpha) Rz(theta), alpha constant.
+"""The small products of the published operation counts, for the axes of a link: A = Rx(alpha) Rz(theta), alpha
+constant.
 
     similarity             A X A^T of a symmetric X by double angles: 18 multiplications and 19 additions, 10 and 11 if alpha is 0 or 90
                            degrees (the source counts 21 and 18, 11 and 11)
     skew_products          S(s) S(u) + transpose: 9 and 9, from S(s) S(u) = u s^T - (s.u) 1
     origin_in_own_axes     A^T s without a product: 2 multiplications
-A v and A^T v are `Link.inwards` and `Link.outwards` (8 and 4, or 4 and 2), S(a) v is `np.cross` (6 and 3). Between frames that are not
-those of Denavit and Hartenberg there is one more constant turn, and one more step of each. Source: Balafoutis & Patel, section 6.4, with
-the subscripts of spec E-8; spec E-15, R7.
+A v and A^T v are `Link.inwards` and `Link.outwards` (8 and 4, or 4 and 2), S(a) v is `np.cross` (6 and 3). Between
+frames that are not those of Denavit and Hartenberg there is one more constant turn, and one more step of each. Source:
+Balafoutis & Patel, section 6.4, with the subscripts of spec E-8; spec E-15, R7.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _ROUNDING = 1e-15  # parts of an offset this small beside the rest are the round
 
 
 def similarity(link: Link, X: Any, q: Any) -> Any:
-    """A X A^T (3, 3) of a symmetric tensor in the axes of a turning or sliding link: the same tensor in the axes of the link before.
+    """A X A^T (3, 3) of a symmetric tensor in the axes of a turning or sliding link: the same tensor in the axes of the
+    link before.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -44,9 +46,15 @@ def skew_products(s: Any, u: Any) -> Any:
            [  5., -28.,  11.],
            [ 10.,  11.,  -8.]])
     """
-    x, y, z = s[0] * u[0], s[1] * u[1], s[2] * u[2]
-    yz, xz, xy = y + z, x + z, x + y
-    a, b, c = s[0] * u[1] + s[1] * u[0], s[0] * u[2] + s[2] * u[0], s[1] * u[2] + s[2] * u[1]
+    x = s[0] * u[0]
+    y = s[1] * u[1]
+    z = s[2] * u[2]
+    yz = y + z
+    xz = x + z
+    xy = x + y
+    a = s[0] * u[1] + s[1] * u[0]
+    b = s[0] * u[2] + s[2] * u[0]
+    c = s[1] * u[2] + s[2] * u[1]
     return np.array([[-(yz + yz), a, b], [a, -(xz + xz), c], [b, c, -(xy + xy)]])
 
 
@@ -66,20 +74,24 @@ def origin_in_own_axes(link: Link, q: Any) -> Any:
 
 
 def turns(link: Link, q: Any) -> tuple[Turn, Turn, Turn]:
-    """A = Rz(beta) Rx(alpha) Rz(theta) of a turning or sliding link; beta is no turn in frames of Denavit and Hartenberg."""
+    """A = Rz(beta) Rx(alpha) Rz(theta) of a turning or sliding link; beta is no turn in frames of Denavit and
+    Hartenberg.
+    """
     beta, alpha, gamma = zxz(link.placement[:3, :3])
     return beta, alpha, turn_about_z(gamma, q[link.coordinates][0]) if link.is_revolute else gamma
 
 
 def _about_z(turn: Turn, X: Any) -> Any:
     xx, yy, xy = _double_angle(turn, X[0, 0], X[1, 1], X[0, 1])
-    xz, yz = turn.c * X[0, 2] - turn.s * X[1, 2], turn.s * X[0, 2] + turn.c * X[1, 2]
+    xz = turn.c * X[0, 2] - turn.s * X[1, 2]
+    yz = turn.s * X[0, 2] + turn.c * X[1, 2]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, X[2, 2]]])
 
 
 def _about_x(turn: Turn, X: Any) -> Any:
     yy, zz, yz = _double_angle(turn, X[1, 1], X[2, 2], X[1, 2])
-    xy, xz = turn.c * X[0, 1] - turn.s * X[0, 2], turn.s * X[0, 1] + turn.c * X[0, 2]
+    xy = turn.c * X[0, 1] - turn.s * X[0, 2]
+    xz = turn.s * X[0, 1] + turn.c * X[0, 2]
     return np.array([[X[0, 0], xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
@@ -88,7 +100,10 @@ def _double_angle(turn: Turn, a: Any, b: Any, ab: Any) -> tuple[Any, Any, Any]:
     c, s = turn
     if isinstance(c, float) and c * s == 0:  # a constant turn by quarters
         return (a, b, ab) if s == 0 else (b, a, -ab)
-    cc, sc, d = c * c, s * c, a - b
-    sine, cosine = sc + sc, cc + cc - 1
+    cc = c * c
+    sc = s * c
+    d = a - b
+    sine = sc + sc
+    cosine = cc + cc - 1
     turned = a - cc * d + sine * ab
     return a + b - turned, turned, sc * d + cosine * ab

@@ -6,8 +6,9 @@ About the origin of link i, in its axes:
     U, E       first moment and inertia tensor of generalized link i, links i to n frozen together
     s          from the origin of the link before to that of a link, in the axes of that link
     f, eta     force and moment that a unit acceleration of joint i needs from a joint
-Nothing is divided: links without mass are links like any others. Source: Balafoutis & Patel (6.3.28)-(6.3.30), with the moment S(U) z of a
-prismatic joint, that the source leaves out, as in spec E-1, and the order of E-2; Lemma 6.1; spec R5, R6.
+Nothing is divided: links without mass are links like any others. Source: Balafoutis & Patel (6.3.28)-(6.3.30), with the
+moment S(U) z of a prismatic joint, that the source leaves out, as in spec E-1, and the order of E-2; Lemma 6.1; spec
+R5, R6.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ def inertia_matrix_kernel(tree: Tree) -> Alternatives:
 
 def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
     """`inverse_inertia_matrix(q)` (..., nv, nv)."""
-    links, rotors = minimal_links(tree), np.diag(rotor_inertias(tree))
+    links = minimal_links(tree)
+    rotors = np.diag(rotor_inertias(tree))
 
     def inverse_inertia_matrix(q: Any) -> Any:
         return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))
@@ -41,11 +42,14 @@ def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
-    text, rotors = METHODS[method].text(tree, "inertia_matrix"), np.diag(rotor_inertias(tree))
-    options = {"regular": always_regular(replace(tree, included=frozenset()))} if METHODS[method].takes("regular", "inertia_matrix") else {}
+    text = METHODS[method].text(tree, "inertia_matrix")
+    rotors = np.diag(rotor_inertias(tree))
+    options = {"regular": always_regular(replace(tree, included=frozenset()))} if METHODS[method].takes(
+        "regular", "inertia_matrix") else {}
 
     def inertia_matrix(q: Any) -> Any:
         return text(q, **options) + rotors
 
     described(tree, inertia_matrix, "The mass matrix (inertia matrix) M(q).", f"Method: {method}.")
-    return kernel(sized(tree, "(q)->(v,v)"), name="inertia_matrix", outputs=("M",), units=units_of(tree), kind=kind)(inertia_matrix)
+    return kernel(sized(tree, "(q)->(v,v)"), name="inertia_matrix", outputs=("M", ), units=units_of(tree),
+                  kind=kind)(inertia_matrix)

@@ -48,13 +48,16 @@ def kinetic_energy(chain: Links, q: Any, qd: Any) -> Any:
 
 
 def unit_velocities(chain: Links, q: Any) -> list[list[tuple[Any, Any]]]:
-    """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of the link."""
+    """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of
+    the link.
+    """
     poses = link_poses(chain, q)
     return [[_unit_velocity(chain, poses, i, k) for i in range(k + 1)] for k in range(len(poses))]
 
 
 def _unit_velocity(chain: Links, poses: list[Any], i: int, k: int) -> tuple[Any, Any]:
-    (R, p), z = poses[k], poses[i].R[:, 2]
+    (R, p) = poses[k]
+    z = poses[i].R[:, 2]
     to_center = p + R @ chain.links[k].moments.center - poses[i].p
     turn, slide = (z, np.cross(z, to_center)) if chain.links[i].is_revolute else (np.zeros(3), z)
     return R.T @ turn, R.T @ slide
@@ -64,6 +67,7 @@ def _summed(chain: Links, rates: list[list[tuple[Any, Any]]], j: int, i: int) ->
     """Over all links that both joints move."""
     total = np.float64(0.0)
     for link, row in zip(chain.links[i:], rates[i:], strict=True):
-        (w_j, v_j), (w_i, v_i) = row[j], row[i]
+        w_j, v_j = row[j]
+        w_i, v_i = row[i]
         total = total + w_j @ link.moments.inertia_about_center @ w_i + link.moments.mass * (v_j @ v_i)  # (6.3.42)
     return total

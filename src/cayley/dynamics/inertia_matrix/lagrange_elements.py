@@ -7,7 +7,8 @@ In any common axes, here the root's, for j <= i:
 
     j, i turn             z_j . (E - S(s) S(U)) z_i        j turns, i slides     z_j . (S(U) + mb S(s)) z_i
     j slides, i turns     z_j . (z_i x U)                  j, i slide            mb z_j . z_i
-Source: Balafoutis & Patel (6.3.42)-(6.3.46), without the transposes of (6.3.43) as in spec E-11; prismatic joints as in spec R5.
+Source: Balafoutis & Patel (6.3.42)-(6.3.46), without the transposes of (6.3.43) as in spec E-11; prismatic joints as in
+spec R5.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def carried(chain: Links, q: Any) -> list[Carried]:
 
 
 def _entry(row: Carried, column: Carried) -> Any:
-    s, (_, z, _, mass, U, E) = column.origin - row.origin, column
+    s = column.origin - row.origin
+    (_, z, _, mass, U, E) = column
     if row.turns and column.turns:
         return row.z @ (E @ z - np.cross(s, np.cross(U, z)))  # (6.3.44)
     if row.turns:

@@ -12,16 +12,19 @@ def _here(module: str) -> str:
 
 
 METHODS: dict[str, Method] = {
-    "composite-bodies": Method(_here("composite_bodies_for_trees"), "Walker & Orin 1982, method 3, on base parameters; the default", minimal_links),
-    "plain-composite-bodies": Method(_here("composite_bodies_for_trees"), "Walker & Orin 1982, method 3, in the frames of the model", links_of),
+    "composite-bodies": Method(_here("composite_bodies_for_trees"),
+                               "Walker & Orin 1982, method 3, on base parameters; the default", minimal_links),
+    "plain-composite-bodies": Method(_here("composite_bodies_for_trees"),
+                                     "Walker & Orin 1982, method 3, in the frames of the model", links_of),
     "walker-orin-1": Method(_here("walker_orin"), "Walker & Orin 1982, method 1: unit accelerations"),
-    "walker-orin-2": Method(_here("walker_orin_symmetric"), "Walker & Orin 1982, method 2: unit accelerations, one triangle"),
+    "walker-orin-2": Method(_here("walker_orin_symmetric"),
+                            "Walker & Orin 1982, method 2: unit accelerations, one triangle"),
     "walker-orin-3": Method(_here("walker_orin_3"), "Walker & Orin 1982, method 3; Balafoutis & Patel, Algorithm 6.1"),
     "spatial-composites": Method(_here("spatial_composites"), "Featherstone 1987, in spatial vectors", links_of),
     "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 1", links_of),
     "operator-factors": Method(_here("operator_factors"), "Rodriguez & Kreutz 1990: triangular factors"),
     "generalized-links": Method(_here("generalized_links"), "Balafoutis & Patel, Algorithm 6.2"),
     "lagrange-elements": Method(_here("lagrange_elements"), "Balafoutis & Patel (6.3.44): entries in closed form"),
-    "kinetic-energy": Method(_here("kinetic_energy_tensor"), "Balafoutis & Patel (6.3.42): the tensor of the kinetic energy"),
-}
+    "kinetic-energy": Method(_here("kinetic_energy_tensor"),
+                             "Balafoutis & Patel (6.3.42): the tensor of the kinetic energy"), }
 DEFAULT = "composite-bodies"

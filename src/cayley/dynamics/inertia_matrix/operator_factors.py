@@ -1,14 +1,15 @@
 """The inertia matrix of open chains and its inverse as products of triangular factors (Rodriguez & Kreutz).
 
-The matrix is the covariance of a signal that runs along the chain; the filter that whitens it, from the tip inwards, factors it:
+The matrix is the covariance of a signal that runs along the chain; the filter that whitens it, from the tip inwards,
+factors it:
 
     I, h, phi   inertia (6, 6) of a link, axis of its joint, transition to the link before: spatial vectors (w; v), (n; f)
     P           inertia of link i with all that follows, joints giving way: the Riccati recursion
     Dh          h.P h, what the joint itself feels of it         G    P h / Dh, the gain of Kalman's filter
     F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T
     1 - H Phi L its inverse, from transitions that let the joints give way
-A joint that moves no inertia makes Dh zero: it explains nothing, so its gain may be zero, and D has no inverse. Source: Rodriguez &
-Kreutz 1990; Balafoutis & Patel (6.2.18), (6.2.19), numbered as in spec E-16 and R4.5.
+A joint that moves no inertia makes Dh zero: it explains nothing, so its gain may be zero, and D has no inverse. Source:
+Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.18), (6.2.19), numbered as in spec E-16 and R4.5.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Filter(NamedTuple):
 
 
 def inertia_matrix(chain: Links, q: Any, *, regular: bool = False) -> Any:
-    """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is zero.
+    """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is
+    zero.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -55,12 +57,17 @@ def inverse_inertia_matrix(chain: Links, q: Any) -> Any:
 
 
 def kalman_filter(chain: Links, q: Any, rotors: Any = 0.0, *, regular: bool = True) -> Filter:
-    """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D: noise to the filter.
+    """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D:
+    noise to the filter.
 
     Where a Dh is zero the gain is not a number, or zero, if D is not said to be `regular`.
     """
-    h, phi, extra = [axis(link) for link in chain.links], transitions(chain, q), np.zeros(chain.nv) + rotors
-    P, Dh, G = [], [], []
+    h = [axis(link) for link in chain.links]
+    phi = transitions(chain, q)
+    extra = np.zeros(chain.nv) + rotors
+    P = []
+    Dh = []
+    G = []
     beyond = np.zeros((6, 6))
     for number in reversed(range(len(h))):
         P.append(spatial_inertia(chain.links[number]) + beyond)
@@ -82,7 +89,9 @@ def inverse_factor(found: Filter) -> Any:
 
 
 def _unit_upper(found: Filter, transition: list[Any], sign: float) -> Any:
-    """1 + sign H X L: column k is the gain of link k, carried inwards by the transitions and seen by the axes on its way."""
+    """1 + sign H X L: column k is the gain of link k, carried inwards by the transitions and seen by the axes on its
+    way.
+    """
     n = len(found.h)
     rows: list[list[Any]] = [[float(i == k) for k in range(n)] for i in range(n)]
     for k in range(1, n):

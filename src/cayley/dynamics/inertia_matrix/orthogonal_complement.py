@@ -4,8 +4,8 @@ In the root's axes, with the twist (w; r') of each link's centre of mass:
 
     T   twists of all links = T v, (6 N, nv)         M   inertia of all links on the diagonal: central tensor, mass
     N   M = N^T N                                    P   N T, with D = T^T M T = P^T P
-In a chain column j of block k is (z; z x r) for a revolute, (0; z) for a prismatic joint j <= k; so T and P are lower block triangular.
-Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.10)-(6.2.15), spec R4.3.
+In a chain column j of block k is (z; z x r) for a revolute, (0; z) for a prismatic joint j <= k; so T and P are lower
+block triangular. Source: Angeles & Ma 1988; Balafoutis & Patel (6.2.10)-(6.2.15), spec R4.3.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ def twist_map(links: Links, q: Any) -> Any:
 def _twists_of(links: Links, poses: list[Pose], number: int, q: Any) -> tuple[Any, Any]:
     """The rows (3, nv) of w and of r' of one link: only joints on the way to it move it."""
     center = poses[number].p + poses[number].R @ links.links[number].moments.center
-    turns, slides = [np.zeros((3, links.nv))], [np.zeros((3, links.nv))]
+    turns = [np.zeros((3, links.nv))]
+    slides = [np.zeros((3, links.nv))]
     while number != ROOT:
-        link, (R, p) = links.links[number], poses[number]
+        link = links.links[number]
+        (R, p) = poses[number]
         chosen = np.eye(links.nv)[link.columns]
-        w, v = R @ link.subspace(q)[3:], R @ link.subspace(q)[:3]
+        w = R @ link.subspace(q)[3:]
+        v = R @ link.subspace(q)[:3]
         arm = center - p
         turns.append(w @ chosen)
         slides.append(np.stack([v[:, k] + np.cross(w[:, k], arm) for k in range(w.shape[1])], axis=1) @ chosen)
@@ -65,7 +68,10 @@ def extended_masses(links: Links, q: Any) -> list[Any]:
 
 
 def mass_roots(links: Links, q: Any) -> list[Any]:
-    """The blocks (6, 6) of N. The roots of the links' own tensors are constants; rods and particles have roots as well."""
+    """The blocks (6, 6) of N.
+
+    The roots of the links' own tensors are constants; rods and particles have roots as well.
+    """
     return [_diagonal(_root(link).T @ R.T, np.sqrt(link.moments.mass) * np.eye(3))
             for link, (R, _) in zip(links.links, link_poses(links, q), strict=True)]
 
@@ -81,9 +87,11 @@ def _root(link: Link) -> np.ndarray:
     """L (3, 3), with L L^T the central inertia of a link in its axes."""
     values, axes = np.linalg.eigh(np.asarray(link.moments.inertia_about_center, dtype=float))
     if values[0] < -_ROUNDING * np.abs(link.moments.second).max() or link.moments.mass < 0:
-        raise ModelError(f"what joint {link.name!r} moves has a negative mass or moment of inertia (mass {link.moments.mass:.6g}, "
-                         f"central moments {np.array2string(values, precision=6)}): this method needs the roots of them. Correct the "
-                         "inertia, or use another method")
+        raise ModelError(
+            f"what joint {link.name!r} moves has a negative mass or moment of inertia (mass {link.moments.mass:.6g}, "
+            f"central moments {np.array2string(values, precision=6)}): this method needs the roots of them. Correct "
+            "the "
+            "inertia, or use another method")
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 

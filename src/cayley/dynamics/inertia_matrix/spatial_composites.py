@@ -57,7 +57,8 @@ def directions(link: Link, q: Any) -> Any:
 
 def _fill(rows: list[list[Any]], links: Links, phi: list[Any], number: int, F: Any, q: Any) -> None:
     """The columns of a joint, and their mirror images, from the diagonal inwards."""
-    columns, at = links.links[number].columns, number
+    columns = links.links[number].columns
+    at = number
     while at != ROOT:
         link = links.links[at]
         block = directions(link, q).T @ F

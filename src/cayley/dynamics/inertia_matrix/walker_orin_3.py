@@ -5,9 +5,9 @@ Composite body i is links i to n, frozen together. In the axes of link i:
     mb       its mass                                  R        from the origin of link i to its centre of mass
     Ec       its inertia tensor about that centre      s        from the origin of a link to that of the next
     f, eta   force and moment, about the link's origin, that a unit acceleration of joint i needs from a joint
-A composite body without mass has no centre of mass; its origin takes the place, and only its inertia counts. Algorithm 6.2, in
-`generalized_links`, does not divide at all. Source: Walker & Orin 1982, method 3; Balafoutis & Patel (6.2.5)-(6.2.9), corrected as in
-spec E-3, E-4, E-5 and E-33.
+A composite body without mass has no centre of mass; its origin takes the place, and only its inertia counts. Algorithm
+6.2, in `generalized_links`, does not divide at all. Source: Walker & Orin 1982, method 3; Balafoutis & Patel
+(6.2.5)-(6.2.9), corrected as in spec E-3, E-4, E-5 and E-33.
 """
 
 from __future__ import annotations
@@ -56,10 +56,12 @@ def composites(chain: Links, q: Any) -> list[Composite]:
 
 def _joined(link: Link, beyond: Composite) -> Composite:
     """A link and what is frozen to it, both in the link's axes."""
-    m, r = link.moments.mass, link.moments.center
+    m = link.moments.mass
+    r = link.moments.center
     mb = beyond.mb + m  # (6.2.8a)
     R = (m * r + beyond.mb * beyond.R) / mb if mb else NONE  # (6.2.8b)
-    Ec = link.moments.inertia_about_center + _of_particle(m, r - R) + _of_particle(beyond.mb, beyond.R - R) + beyond.Ec  # (6.2.8c)
+    # (6.2.8c)
+    Ec = link.moments.inertia_about_center + _of_particle(m, r - R) + _of_particle(beyond.mb, beyond.R - R) + beyond.Ec
     return Composite(mb, R, Ec)
 
 
@@ -73,7 +75,9 @@ def _column(chain: Links, q: Any, i: int, body: Composite) -> list[Any]:
     mb, R, Ec = body
     F = np.cross(Z, mb * R) if chain.links[i].is_revolute else mb * Z  # (6.2.8d)
     M = Ec @ Z if chain.links[i].is_revolute else NONE  # (6.2.8e)
-    f, eta = F, M + np.cross(R, F)  # (6.2.8g)
+    # (6.2.8g)
+    f = F
+    eta = M + np.cross(R, F)
     found = [_along_the_axis(chain.links[i], f, eta)]  # (6.2.8h)
     for j in reversed(range(i)):
         f = chain.links[j + 1].inwards(f, q)  # (6.2.9a)

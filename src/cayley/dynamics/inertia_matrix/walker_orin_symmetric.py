@@ -1,7 +1,7 @@
 """The inertia matrix of open chains by unit accelerations, one triangle of it: the matrix is known to be symmetric.
 
-If only joint i accelerates, the links before it stay at rest: the recursions run from link i to the tip and back, and give the rows from
-the diagonal down. Source: Walker & Orin 1982, method 2; Balafoutis & Patel, after (6.2.4), spec R2.
+If only joint i accelerates, the links before it stay at rest: the recursions run from link i to the tip and back, and
+give the rows from the diagonal down. Source: Walker & Orin 1982, method 2; Balafoutis & Patel, after (6.2.4), spec R2.
 """
 
 from __future__ import annotations

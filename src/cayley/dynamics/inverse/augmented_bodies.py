@@ -1,13 +1,15 @@
-"""Augmented and generalized links of an open chain: their moments, what of them is constant, and how they follow from each other.
+"""Augmented and generalized links of an open chain: their moments, what of them is constant, and how they follow from
+each other.
 
-Augmented link i is link i with the mass of all links after it as a particle at the origin of link i+1; the last one may carry a payload.
-Generalized link i is links i to n, frozen together. About the origin of link i, in its axes:
+Augmented link i is link i with the mass of all links after it as a particle at the origin of link i+1; the last one may
+carry a payload. Generalized link i is links i to n, frozen together. About the origin of link i, in its axes:
 
     mb       mass of either                        U, E     first moment and inertia tensor of a generalized link
     u        first moment of an augmented link     Kh, K    Euler tensor and inertia tensor of an augmented link
     s        from the origin of link i to that of link i+1
-An augmented link is rigid, and its moments are constants of the robot, if joint i+1 turns; if that slides by d they are polynomials of d
-with constant coefficients. Source: Balafoutis & Patel (5.3.9)-(5.3.36), Lemmas 5.1 and 5.2 as in spec E-18, and spec R-38, R-40.
+An augmented link is rigid, and its moments are constants of the robot, if joint i+1 turns; if that slides by d they are
+polynomials of d with constant coefficients. Source: Balafoutis & Patel (5.3.9)-(5.3.36), Lemmas 5.1 and 5.2 as in spec
+E-18, and spec R-38, R-40.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Payload(NamedTuple):
 
 
 class AugmentedLink(NamedTuple):
-    """The constants of an augmented link: coefficients of 1, d and d^2, where d is the coordinate of the next joint if that slides.
+    """The constants of an augmented link: coefficients of 1, d and d^2, where d is the coordinate of the next joint if
+    that slides.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -54,7 +57,8 @@ class AugmentedLink(NamedTuple):
         """mb, u and Kh, on-line: at the coordinate `d` of the next joint, which a rigid one does not need."""
         if self.is_rigid:
             return Moments(self.mass, self.first[0], self.second[0])
-        (u0, u1), (K0, K1, K2) = self.first, self.second
+        (u0, u1) = self.first
+        (K0, K1, K2) = self.second
         return Moments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
 
 
@@ -65,7 +69,8 @@ def augmented_constants(chain: Links, payload: Payload | None = None) -> list[Au
     slide: Any = None
     for link in reversed(chain.links):
         found.append(_augmented(link.moments, beyond, place, slide))
-        beyond, place = found[-1].mass, link.placement[:3, 3]
+        beyond = found[-1].mass
+        place = link.placement[:3, 3]
         slide = link.placement[:3, 2] if link.is_prismatic else None
     return found[::-1]
 
@@ -78,7 +83,8 @@ def _augmented(own: Moments, beyond: Any, place: Any, slide: Any) -> AugmentedLi
     if slide is None:
         return AugmentedLink(mass, (u0,), (K0,))
     crossed = np.outer(place, slide)
-    return AugmentedLink(mass, (u0, beyond * slide), (K0, beyond * (crossed + crossed.T), beyond * np.outer(slide, slide)))
+    return AugmentedLink(mass, (u0, beyond * slide), (K0, beyond *
+                                                      (crossed + crossed.T), beyond * np.outer(slide, slide)))
 
 
 def augmented_links(chain: Links, q: Any, payload: Payload | None = None) -> Links:
@@ -121,19 +127,24 @@ def first_moments(chain: Links, q: Any) -> list[Any]:
 
 
 def first_moment_accelerations(chain: Links, q: Any, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
-    """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of each link."""
+    """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of
+    each link.
+    """
     found: list[Any] = []
     beyond = _STAYS
-    for link, Om, zeta in zip(reversed(augmented_links(chain, q).links), reversed(tensors), reversed(slides), strict=True):
+    for link, Om, zeta in zip(reversed(augmented_links(chain, q).links), reversed(tensors), reversed(slides),
+                              strict=True):
         found.append(Om @ link.moments.first + beyond)  # (5.3.40)
         beyond = link.inwards(found[-1] + link.moments.mass * zeta, q)
     return found[::-1]
 
 
 def gravity_forces(chain: Links, q: Any) -> Any:
-    """Joint forces (n) that hold the chain at rest against gravity: the derivatives of the potential, without any acceleration.
+    """Joint forces (n) that hold the chain at rest against gravity: the derivatives of the potential, without any
+    acceleration.
 
-    With them gravity is a term of its own, and the chain moves as if there was none. Spec R-32: G = -z . (U x g), and -mb z . g.
+    With them gravity is a term of its own, and the chain moves as if there was none. Spec R-32: G = -z . (U x g), and
+    -mb z . g.
     """
     found = []
     g = chain.gravity
@@ -159,4 +170,5 @@ def augmented_torque_by_vectors(link: Link, w: Any, wd: Any) -> Any:
 
 def torque_beside_sliding(link: Link, successor: Link, Om: Any, zeta: Any, q: Any) -> Any:
     """mu and what the sliding of the next link adds (5.3.35); `zeta` is in the axes of the next link."""
-    return augmented_torque(link, Om) + successor.moments.mass * np.cross(successor.offset(q), successor.inwards(zeta, q))
+    return augmented_torque(link,
+                            Om) + successor.moments.mass * np.cross(successor.offset(q), successor.inwards(zeta, q))

@@ -1,11 +1,13 @@
-"""Inverse dynamics of open chains by tensor Newton-Euler with augmented links: the constants of the robot are computed off-line.
+"""Inverse dynamics of open chains by tensor Newton-Euler with augmented links: the constants of the robot are computed
+off-line.
 
     w, wd    angular velocity and acceleration of a link       mb, u, Kh   moments of the augmented link about its origin
     Om       the tensor wd~ + w~ w~                            mu    what turns the augmented link about its origin
     zeta     what a slide adds to the accelerations            Udd   second derivative of the first moment of links i to n
     sdd      acceleration of the origin, minus gravity         eta   moment, about the link's origin, that its joint gives it
     s        from the origin of a link to that of the next     B     Udd + mb zeta of the next link, in the axes of this one
-Source: Balafoutis & Patel, Algorithm 5.7, (5.3.44)-(5.3.46), corrected as in spec E-19; ends of the chain as in spec R-39.
+Source: Balafoutis & Patel, Algorithm 5.7, (5.3.44)-(5.3.46), corrected as in spec E-19; ends of the chain as in spec
+R-39.
 """
 
 from __future__ import annotations
@@ -17,7 +19,19 @@ import numpy as np
 from cayley.dynamics.inverse.augmented_bodies import Payload
 from cayley.dynamics.inverse.augmented_bodies import augmented_links as chain_of_augmented_links
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, across_z, as_wrenches, backward, forward
+from cayley.dynamics.inverse.passes import (
+    FREE,
+    NONE,
+    STILL,
+    Base,
+    Load,
+    Wrench,
+    Z,
+    across_z,
+    as_wrenches,
+    backward,
+    forward,
+)
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.rigid_links.links import Link, Links
 
@@ -44,8 +58,8 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
                      payload: Payload | None = None) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot);
-    `payload` is a particle on the last link, which makes that a truly augmented link.
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot); `payload` is a particle on the last link, which makes that a truly augmented link.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -54,17 +68,24 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     array([ 6.06276327, 44.78459024,  0.82546412,  0.18763133])
     """
     augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
-    return np.array([joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])
+    return np.array([
+        joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])
 
 
-def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE, payload: Payload | None = None) -> Any:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+              payload: Payload | None = None) -> Any:
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
+    axes.
+    """
     augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
-    forces = [link.moments.mass * state.sdd + own.Udd for link, state, own in zip(augmented.links, states, sums, strict=True)]  # (5.3.38)
+    # (5.3.38)
+    forces = [
+        link.moments.mass * state.sdd + own.Udd for link, state, own in zip(augmented.links, states, sums, strict=True)]
     return as_wrenches([Load(f, own.eta) for f, own in zip(forces, sums, strict=True)])
 
 
-def passes(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench, payload: Payload | None) -> tuple[Links, list, list]:
+def passes(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench,
+           payload: Payload | None) -> tuple[Links, list, list]:
     """The augmented links, their states, and the sums."""
     augmented = chain_of_augmented_links(chain, q, payload)
     start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - chain.gravity)
@@ -74,7 +95,8 @@ def passes(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench, pay
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
     """Of an augmented link."""
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     wt = link.outwards(before.w, q)  # (5.3.45a)
     wd = link.outwards(before.wd, q)  # (5.3.45b)
     sdd = link.outwards(before.sdd + before.Om @ link.offset(q), q)  # (5.3.45e)

@@ -38,8 +38,8 @@ class State(NamedTuple):
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot), in the
-    axes of that link.
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot), in the axes of that link.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -53,13 +53,16 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
 
 def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the axes of the base."""
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the axes of
+    the base.
+    """
     return as_wrenches(loads(chain, q, movements(chain, q, qd, qdd, base), tip))
 
 
 def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base = STILL) -> list[State]:
     """The outward pass."""
-    return forward(chain, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - chain.gravity), forward_cycle, q, qd, qdd)
+    return forward(chain, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - chain.gravity), forward_cycle, q, qd,
+                   qdd)
 
 
 def loads(chain: Links, q: Any, states: list[State], tip: Wrench) -> list[Load]:
@@ -70,11 +73,14 @@ def loads(chain: Links, q: Any, states: list[State], tip: Wrench) -> list[Load]:
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     offset = before.R @ link.offset(q)
     R = before.R @ link.rotation(q)
     z = R @ Z
-    w, wd = before.w, before.wd  # (4.13) (4.15)
+    # (4.13) (4.15)
+    w = before.w
+    wd = before.wd
     v = before.v + np.cross(w, offset)  # (4.17)
     vd = before.vd + np.cross(wd, offset) + np.cross(w, np.cross(w, offset))  # (4.19)
     if link.is_revolute:
@@ -83,7 +89,9 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
     else:
         v = v + z * rate  # (4.18)
         vd = vd + 2 * np.cross(w, z * rate) + z * change  # (4.20)
-    m, s, I = link.moments.mass, R @ link.moments.center, R @ link.moments.inertia_about_center @ R.T
+    m = link.moments.mass
+    s = R @ link.moments.center
+    I = R @ link.moments.inertia_about_center @ R.T
     sdd = vd + np.cross(wd, s) + np.cross(w, np.cross(w, s))  # (4.28)
     F = m * sdd  # (4.24)
     N = I @ wd + np.cross(w, I @ w)  # (4.25)

@@ -2,9 +2,10 @@
 
     s_i     centre of mass of link i         Js_i, Jw_i   (3, n) its velocity and the link's angular velocity by q', in the root's axes
     I_i     inertia tensor about it, in the root's axes         z_j   axis of joint j
-M = sum m Js^T Js + Jw^T I Jw is differentiated exactly, by the derivatives of the columns: whatever lies beyond a revolute joint k turns
-about z_k, so that d(column j)/dq_k is z of the inner of the two joints times the column of the outer one. Revolute and prismatic joints.
-Sources: Yamamoto (3.31)-(3.47), corrected as in spec E3-16 to E3-19; Ruggiu (3.53)-(3.59).
+M = sum m Js^T Js + Jw^T I Jw is differentiated exactly, by the derivatives of the columns: whatever lies beyond a
+revolute joint k turns about z_k, so that d(column j)/dq_k is z of the inner of the two joints times the column of the
+outer one. Revolute and prismatic joints. Sources: Yamamoto (3.31)-(3.47), corrected as in spec E3-16 to E3-19; Ruggiu
+(3.53)-(3.59).
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class LinkJacobians(NamedTuple):
 
 def link_jacobians(chain: Links, q: Any) -> list[LinkJacobians]:
     """The Jacobians of all centres of mass, padded to n columns."""
-    R, p = np.eye(3), np.zeros(3)
+    R = np.eye(3)
+    p = np.zeros(3)
     joints: list[tuple[Any, Any, bool]] = []
     found = []
     for link in chain.links:

@@ -21,9 +21,9 @@ AGREED = 1e-12  # beside the largest force, of these states or of random ones
 
 @dataclass(frozen=True)
 class MethodRow:
-    """What one method gave: forces (..., nv), their distance from the default's relative to the largest force (at least that
-    of random states: at rest there may be none), the operations of its compiled text, and the time of a state in a batch [s]; or why it
-    could not be used."""
+    """What one method gave: forces (..., nv), their distance from the default's relative to the largest force (at least
+    that of random states: at rest there may be none), the operations of its compiled text, and the time of a state in a
+    batch [s]; or why it could not be used."""
 
     method: str
     source: str
@@ -72,12 +72,13 @@ class Comparison:
 def _words(row: MethodRow) -> tuple[str, ...]:
     if row.operations is None:
         return row.method, "", "", "", "", row.refused
-    return (row.method, str(row.operations.multiplications), str(row.operations.additions), f"{1e9 * (row.seconds or 0):.0f}",
-            f"{row.distance:.1g}", row.source)
+    return (row.method, str(row.operations.multiplications), str(row.operations.additions),
+            f"{1e9 * (row.seconds or 0):.0f}", f"{row.distance:.1g}", row.source)
 
 
-def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,
-                             progress: bool = False, states: int = 2048) -> Comparison:
+def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any, *,
+                             methods: Iterable[str] | None = None, progress: bool = False,
+                             states: int = 2048) -> Comparison:
     """All methods, or some, on one state or a batch of states (..., nq), (..., nv), (..., nv).
 
     Times are medians on batches of `states` random states, all on this machine now.
@@ -87,7 +88,8 @@ def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any
         compute.check_method(name)
     reference = compute(q, qd, qdd)
     samples = np.random.default_rng(0).normal(size=(3, states, compute.tree.nv))
-    batch = (np.resize(np.broadcast_to(q, (*np.shape(reference)[:-1], compute.tree.nq)), (states, compute.tree.nq)), *samples[1:])
+    batch = (np.resize(np.broadcast_to(q, (*np.shape(reference)[:-1], compute.tree.nq)),
+                       (states, compute.tree.nq)), *samples[1:])
     size = max(float(np.abs(reference).max(initial=0.0)), _usual_force(compute, batch))
     rows = [_row(compute, name, (q, qd, qdd), reference, size, batch)
             for name in track(names, "methods", disable=not progress, transient=True)]
@@ -99,14 +101,16 @@ def _usual_force(compute: InverseDynamics, batch: tuple) -> float:
     return float(np.median(np.abs(compute(*batch)).max(axis=-1, initial=0.0))) or 1.0
 
 
-def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarray, size: float, batch: tuple) -> MethodRow:
+def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarray, size: float,
+         batch: tuple) -> MethodRow:
     source = compute.methods[name].source
     try:
         method = compute if name == DEFAULT else compute.using(name)
     except UnsupportedError as error:
         return MethodRow(name, source, refused=str(error))
     forces = method(*state)
-    return MethodRow(name, source, forces, float(np.abs(forces - reference).max(initial=0.0)) / size, method.operations(),
+    return MethodRow(name, source, forces,
+                     float(np.abs(forces - reference).max(initial=0.0)) / size, method.operations(),
                      _median_seconds(method, batch) / len(batch[0]))
 
 

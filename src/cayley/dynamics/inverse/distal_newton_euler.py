@@ -1,6 +1,8 @@
-"""Inverse dynamics of open chains by Newton-Euler in distal frames: frame i is at the outer end of link i, its z axis on that of joint i+1.
+"""Inverse dynamics of open chains by Newton-Euler in distal frames: frame i is at the outer end of link i, its z axis
+on that of joint i+1.
 
-Such are the frames of the standard Denavit-Hartenberg convention. Gravity is a force on each link here, not an acceleration.
+Such are the frames of the standard Denavit-Hartenberg convention. Gravity is a force on each link here, not an
+acceleration.
 
     R        the axes of frame i-1 seen from frame i     r, rc    from origin i-1 to origin i, from origin i to the centre of mass
     w, wd    angular velocity and acceleration           v, vd    velocity and acceleration of origin i
@@ -40,14 +42,17 @@ class State(NamedTuple):
 
 
 def standard_frames(chain: Links, tree: Tree) -> list[np.ndarray]:
-    """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a table in it."""
+    """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a
+    table in it.
+    """
     names = [f"frame{i}" for i in range(len(chain.links) + 1)]
     poses = [chain.place(tree, name)[1] for name in names]
     for name, pose, link in zip(names, poses, chain.links, strict=False):
         to_joint = inverse_pose(pose) @ link.placement
         if np.abs(to_joint[:3, 2] - Z).max() > _NEAR or (link.is_revolute and np.abs(to_joint[:2, 3]).max() > _NEAR):
-            raise ConventionError(f"the z axis of {name} of {tree.name} is not the axis of {link.name!r}: the frames of a table in the "
-                                  "standard convention are needed")
+            raise ConventionError(
+                f"the z axis of {name} of {tree.name} is not the axis of {link.name!r}: the frames of a table in the "
+                "standard convention are needed")
     return poses
 
 
@@ -60,8 +65,8 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
                      frames: Sequence[np.ndarray] | None = None) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot), in the
-    axes of that link; `frames` are n + 1 distal frames, those of the joints if not given.
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot), in the axes of that link; `frames` are n + 1 distal frames, those of the joints if not given.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -83,7 +88,8 @@ def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, ti
 
 def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Sequence[np.ndarray]) -> list[State]:
     """The outward pass: how the links move. Velocities are those relative to the base's origin, which may move."""
-    E, p = frames[0][:3, :3], frames[0][:3, 3]
+    E = frames[0][:3, :3]
+    p = frames[0][:3, 3]
     a = base.a + acceleration_tensor(base.w, base.wd) @ p
     states = [State(E.T @ base.w, E.T @ base.wd, E.T @ np.cross(base.w, p), E.T @ a, E.T @ chain.gravity)]
     for link, (start, end) in zip(chain.links, pairwise(frames), strict=True):
@@ -93,7 +99,8 @@ def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Seque
 
 def loads(chain: Links, states: Sequence[State], tip: Wrench, frames: Sequence[np.ndarray]) -> list[Load]:
     """The inward pass: what the joints give to their links, in the frames before them."""
-    E, p = frames[-1][:3, :3], frames[-1][:3, 3]
+    E = frames[-1][:3, :3]
+    p = frames[-1][:3, 3]
     load = Load(E.T @ tip.force, E.T @ (tip.moment + np.cross(tip.at - p, tip.force)))
     found = []
     for link, end, state in reversed(list(zip(chain.links, frames[1:], states, strict=True))):
@@ -104,16 +111,19 @@ def loads(chain: Links, states: Sequence[State], tip: Wrench, frames: Sequence[n
 
 def forward_cycle(link: Link, start: np.ndarray, end: np.ndarray, before: State, q: Any, qd: Any, qdd: Any) -> State:
     """`start` and `end` are the poses of the frames before and of the link, in the links that carry them."""
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     A = link.rotation(q)
     R = end[:3, :3].T @ A.T @ start[:3, :3]
     r = end[:3, :3].T @ (A.T @ (link.offset(q) - start[:3, 3]) + end[:3, 3])
     if link.is_revolute:
         w = R @ (before.w + Z * rate)
         wd = R @ (before.wd + Z * change + np.cross(before.w, Z * rate))
-        slide, swerve = NONE, NONE
+        slide = NONE
+        swerve = NONE
     else:
-        w, wd = R @ before.w, R @ before.wd
+        w = R @ before.w
+        wd = R @ before.wd
         slide = R @ (Z * rate)
         swerve = 2 * np.cross(w, slide) + R @ (Z * change)
     v = R @ before.v + np.cross(w, r) + slide
@@ -126,7 +136,8 @@ def forward_cycle(link: Link, start: np.ndarray, end: np.ndarray, before: State,
 def backward_cycle(link: Link, end: np.ndarray, state: State, after: Load) -> Load:
     """`after` is what the link gives to the next one, at its own origin and in its own axes."""
     own = _moments(link, end)
-    rc, I = own.center, own.inertia_about_center
+    rc = own.center
+    I = own.inertia_about_center
     f_star = -own.mass * state.vd_c  # (3.35)
     n_star = -(I @ state.wd) - np.cross(state.w, I @ state.w)  # (3.36)
     f = after.f - own.mass * state.g - f_star  # (3.34)

@@ -27,7 +27,8 @@ class Outside:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*[f"wrench_{frame}" for frame in self.frames], *(["base_turning", "base_acceleration"] if self.base_motion else []))
+        return (*[f"wrench_{frame}"
+                  for frame in self.frames], *(["base_turning", "base_acceleration"] if self.base_motion else []))
 
     @property
     def shapes(self) -> str:
@@ -39,13 +40,16 @@ class Outside:
         axes = "of the root" if self.axes == "world" else "of its frame"
         places = ", ".join(map(repr, self.frames))
         wrenches = f"Wrenches (f; m) [N; N m] act ON the mechanism at the origins of {places}, each in the axes {axes}."
-        base = ("The root moves: its angular velocity [rad/s], then the acceleration of its origin and its angular acceleration "
-                "[m/s^2; rad/s^2], in its own axes.")
+        base = (
+            "The root moves: its angular velocity [rad/s], then the acceleration of its origin and its angular "
+            "acceleration "
+            "[m/s^2; rad/s^2], in its own axes.")
         return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
 
     def acting(self, links: Links, tree: Tree, q: Any, inputs: Sequence[Any]) -> dict[str, Any]:
         """The inputs as the options of a recursion over links."""
-        pushes = [push(links, tree, q, frame, wrench, self.axes) for frame, wrench in zip(self.frames, inputs, strict=False)]
+        pushes = [
+            push(links, tree, q, frame, wrench, self.axes) for frame, wrench in zip(self.frames, inputs, strict=False)]
         base = base_movement(links, tree, *inputs[len(self.frames):]) if self.base_motion else None
         return {"base": base, "pushes": pushes}
 
@@ -53,29 +57,35 @@ class Outside:
 def check_axes(axes: str) -> None:
     """That these are axes in which a wrench is given."""
     if axes not in ("body", "world"):
-        raise ConventionError(f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
+        raise ConventionError(
+            f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
 
 
 def push(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes: str) -> tuple[int, Load]:
-    """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's origin.
+    """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's
+    origin.
 
     `axes`: those of the frame ("body") or of the root ("world").
     """
     check_axes(axes)
     number, pose = links.place(tree, frame)
-    f, m = wrench[:3], wrench[3:]
+    f = wrench[:3]
+    m = wrench[3:]
     if axes == "body":
-        f, m = pose[:3, :3] @ f, pose[:3, :3] @ m
+        f = pose[:3, :3] @ f
+        m = pose[:3, :3] @ m
     elif number != ROOT:
-        f, m = _from_root(links, tree, q, number, f), _from_root(links, tree, q, number, m)
+        f = _from_root(links, tree, q, number, f)
+        m = _from_root(links, tree, q, number, m)
     return number, Load(f, m + np.cross(pose[:3, 3], f))
 
 
 def base_movement(links: Links, tree: Tree, angular_velocity: Any, acceleration: Any) -> Movement:
-    """The movement of the links' root: the angular velocity (3) of the mechanism's root and the acceleration (6) of its origin and of its
-    turning (a; dw), both in the root's own axes."""
+    """The movement of the links' root: the angular velocity (3) of the mechanism's root and the acceleration (6) of its
+    origin and of its turning (a; dw), both in the root's own axes."""
     R, p = _root_axes(links, tree)
-    w, dw = R @ angular_velocity, R @ acceleration[3:]
+    w = R @ angular_velocity
+    dw = R @ acceleration[3:]
     W = acceleration_tensor(w, dw)
     return Movement(w, dw, W, R @ acceleration[:3] - W @ p)
 

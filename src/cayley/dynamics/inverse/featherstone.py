@@ -1,11 +1,13 @@
 """Inverse dynamics of open chains by Newton-Euler in spatial vectors (Featherstone).
 
-Spatial vectors are Pluecker coordinates about the origin of a link, in its axes: motions (w; v), forces (f; n), hats left out.
+Spatial vectors are Pluecker coordinates about the origin of a link, in its axes: motions (w; v), forces (f; n), hats
+left out.
 
     v, a     spatial velocity and acceleration, gravity in it as -g of the base         s    axis of the joint: (z; 0), or (0; z)
     X        change of coordinates from link i to i-1, of motions and of forces         I    spatial inertia about the link's origin
     F        what moves the link       f    what its joint gives it
-Source: Balafoutis & Patel, Algorithm 5.4, (5.2.25)-(5.2.30), with (5.2.25) as in spec E-14, X and gravity as in spec E-15 and R-34.
+Source: Balafoutis & Patel, Algorithm 5.4, (5.2.25)-(5.2.30), with (5.2.25) as in spec E-14, X and gravity as in spec
+E-15 and R-34.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class State(NamedTuple):
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -44,7 +47,9 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
 
 def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
+    axes.
+    """
     return np.array(spatial_loads(chain, q, qd, qdd, base, tip))
 
 
@@ -56,8 +61,11 @@ def spatial_loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wren
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
-    X, s, I = outward_transform(link, q), axis(link), spatial_inertia(link)
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    X = outward_transform(link, q)
+    s = axis(link)
+    I = spatial_inertia(link)
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     v = X @ before.v + s * rate  # (5.2.26a)
     a = X @ before.a + spatial_cross(v) @ (s * rate) + s * change  # (5.2.26b)
     F = I @ a + spatial_cross(v) @ (I @ v)  # (5.2.26c)

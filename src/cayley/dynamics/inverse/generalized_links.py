@@ -74,20 +74,26 @@ def generalized_links(chain: Links, q: Any) -> list[GeneralizedLink]:
     """What each joint of a chain carries, in the root's axes."""
     for link in chain.links:
         if not link.is_revolute:
-            raise UnsupportedError(f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {chain.name} "
-                                   f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
-    R, p = [np.eye(3)], [np.zeros(3)]
+            raise UnsupportedError(
+                f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {chain.name} "
+                f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
+    R = [np.eye(3)]
+    p = [np.zeros(3)]
     for link in chain.links:
         p.append(p[-1] + R[-1] @ link.offset(q))
         R.append(R[-1] @ link.rotation(q))
-    U, E, mass, s = np.zeros(3), np.zeros((3, 3)), 0.0, np.zeros(3)
+    U = np.zeros(3)
+    E = np.zeros((3, 3))
+    mass = 0.0
+    s = np.zeros(3)
     found = []
     for i in range(len(chain.links), 0, -1):
         m, n, _ = own = chain.links[i - 1].moments
         E = E + 2 * (U @ s) * np.eye(3) - np.outer(s, U) - np.outer(U, s)               # (5.2.20a)
         E = E + R[i] @ own.inertia @ R[i].T + mass * ((s @ s) * np.eye(3) - np.outer(s, s))    # (5.2.20a)
         U = U + mass * s + R[i] @ n                                                     # (5.2.20b)
-        mass, s = mass + m, p[i] - p[i - 1]
+        mass = mass + m
+        s = p[i] - p[i - 1]
         found.append(GeneralizedLink(R[i] @ _Z, p[i], U, E))
     return found[::-1]
 

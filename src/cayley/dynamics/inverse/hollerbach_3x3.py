@@ -3,8 +3,9 @@
     W_i    rotation of link i in the root's axes         ds_i''   acceleration of its origin, without gravity         n_i   m_i r_i
     e_i    rate of the momentum of the links beyond joint i         D_i   (3, 3) of their moments of mass and accelerations
     c_i    their first moment about the origin of link i         mb_i   their mass
-The published algorithm is for revolute joints; prismatic joints are completed as in spec R-31: what a slide adds to the acceleration of the
-origin, and the force along its axis. Source: Balafoutis & Patel (5.2.14)-(5.2.16), Appendix A, corrected as in spec E-10.
+The published algorithm is for revolute joints; prismatic joints are completed as in spec R-31: what a slide adds to the
+acceleration of the origin, and the force along its axis. Source: Balafoutis & Patel (5.2.14)-(5.2.16), Appendix A,
+corrected as in spec E-10.
 """
 
 from __future__ import annotations
@@ -50,7 +51,12 @@ class Sums(NamedTuple):
 
 def sums_beyond(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
     """The sums (A.13)-(A.15) of each joint, from the tip inwards."""
-    A, s, D, e, c, mass = np.zeros((3, 3)), np.zeros(3), np.zeros((3, 3)), np.zeros(3), np.zeros(3), 0.0
+    A = np.zeros((3, 3))
+    s = np.zeros(3)
+    D = np.zeros((3, 3))
+    e = np.zeros(3)
+    c = np.zeros(3)
+    mass = 0.0
     found = []
     for link, (moved, dds) in reversed(list(zip(chain.links, accelerations(chain, q, qd, qdd), strict=True))):
         m, n, J = link.moments
@@ -59,17 +65,20 @@ def sums_beyond(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
         c = n + mass * s + A @ c                                                        # (5.2.16c)
         mass = mass + m
         found.append(Sums(moved.W, D, e, c, mass))
-        A, s = link.rotation(q), link.offset(q)
+        A = link.rotation(q)
+        s = link.offset(q)
     return found[::-1]
 
 
 def accelerations(chain: Links, q: Any, qd: Any, qdd: Any) -> list[tuple[Moving, Any]]:
     """The rotation of each link with its rates, and the acceleration of its origin, in the root's axes."""
-    before, dds = at_rest(3), np.zeros(3)
+    before = at_rest(3)
+    dds = np.zeros(3)
     found = []
     for i, link in enumerate(chain.links):
         A = link.rotation(q)
-        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])               # (5.2.15a), (5.2.15b), (5.2.15c)
+        # (5.2.15a), (5.2.15b), (5.2.15c)
+        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])             
         dds = dds + before.ddW @ link.offset(q)                                         # (5.2.15d)
         if link.is_prismatic:
             dds = dds + 2 * before.dW @ (A @ _Z) * qd[i] + moved.W @ _Z * qdd[i]        # spec R-31

@@ -25,9 +25,12 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     array([ 2.36805323, -12.50977644])
     """
     g = np.array([*chain.gravity, 0.0])
-    A, D, c = np.zeros((4, 4)), np.zeros((4, 4)), np.zeros(4)
+    A = np.zeros((4, 4))
+    D = np.zeros((4, 4))
+    c = np.zeros(4)
     tau = []
-    for link, (W, _, ddW) in reversed(list(zip(chain.links, moving_transforms(chain, q, qd, qdd), strict=True))):    # (5.2.12)
+    # (5.2.12)
+    for link, (W, _, ddW) in reversed(list(zip(chain.links, moving_transforms(chain, q, qd, qdd), strict=True))):  
         J = pseudo_inertia(link.moments)
         D = J @ ddW.T + A @ D                                                           # (5.2.13a)
         c = J[:, 3] + A @ c                                                             # (5.2.13b)

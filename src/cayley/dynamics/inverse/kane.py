@@ -1,4 +1,5 @@
-"""Inverse dynamics of open chains by Kane's sums of forces in partial velocities (Angeles, Ma, Rojas; the same as Silver's).
+"""Inverse dynamics of open chains by Kane's sums of forces in partial velocities (Angeles, Ma, Rojas; the same as
+Silver's).
 
 With all vectors in the axes of the base:
 
@@ -22,7 +23,8 @@ from cayley.dynamics.rigid_links.links import Link, Links
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -31,13 +33,19 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     array([  2.36805323, -12.50977644])
     """
     states = movements(chain, q, qd, qdd, base)
-    return np.array([joint_force(link, state, states[i:], tip) for i, (link, state) in enumerate(zip(chain.links, states, strict=True))])
+    return np.array([
+        joint_force(link, state, states[i:], tip)
+        for i, (link, state) in enumerate(zip(chain.links, states, strict=True))])
 
 
 def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> Any:
     """Of one joint, as a sum over its link and all beyond it."""
-    z, o, last = state.z, state.p, beyond[-1]
-    end, pull, turn = last.p + last.R @ tip.at, last.R @ tip.force, last.R @ tip.moment
+    z = state.z
+    o = state.p
+    last = beyond[-1]
+    end = last.p + last.R @ tip.at
+    pull = last.R @ tip.force
+    turn = last.R @ tip.moment
     if link.is_revolute:
         return z @ (sum(moment_about(o, other) for other in beyond) + turn + np.cross(end - o, pull))  # (5.2.36)
     return z @ (sum(other.F for other in beyond) + pull)  # (5.2.37)

@@ -20,13 +20,16 @@ _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations 
 
 
 class InverseDynamics(Alternatives):
-    """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state (`q`, `qd`)."""
+    """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state
+    (`q`, `qd`).
+    """
 
     def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
-        """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named frame, in its own
-        axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the root and the accelerations
-        (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
-        tree, outside = self.tree, Outside(tuple(wrenches), axes, base_motion)
+        """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
+        frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
+        root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
+        tree = self.tree
+        outside = Outside(tuple(wrenches), axes, base_motion)
         links = minimal_links(tree, pushed=outside.frames)
 
         def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
@@ -34,8 +37,8 @@ class InverseDynamics(Alternatives):
             return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
 
         described(tree, text, _SENTENCE, outside.words)
-        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="inverse_dynamics", outputs=("tau",), units=units_of(tree),
-                      inputs=("q", "qd", "qdd", *outside.names))(text)
+        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="inverse_dynamics", outputs=("tau", ),
+                      units=units_of(tree), inputs=("q", "qd", "qdd", *outside.names))(text)
 
 
 def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:

@@ -4,8 +4,8 @@
     sdd      acceleration of its origin, minus gravity         r      from the origin of a link to its centre of mass
     rdd      the same of its centre of mass                    F, M   force and moment, about the centre of mass, that move the link
     f, eta   force and moment, about the link's origin, that its joint gives it
-Sources: Balafoutis & Patel, Algorithm 5.3, (5.2.23)-(5.2.24), spec R-33; the same equations are Yamamoto's (4.29)-(4.40), with (4.31) and
-(4.32), lost in print, as in spec E3-22.
+Sources: Balafoutis & Patel, Algorithm 5.3, (5.2.23)-(5.2.24), spec R-33; the same equations are Yamamoto's
+(4.29)-(4.40), with (4.31) and (4.32), lost in print, as in spec E3-22.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class State(NamedTuple):
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -55,7 +56,9 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
 
 def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
+    axes.
+    """
     return as_wrenches(loads(chain, q, qd, qdd, base, tip))
 
 
@@ -65,7 +68,8 @@ def loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> l
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     s = link.offset(q)  # (5.2.23c)
     wt = link.outwards(before.w, q)  # (5.2.23a)
     wd = link.outwards(before.wd, q)  # (5.2.23b)
@@ -76,7 +80,9 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
     else:
         w = wt
         sdd = sdd + across_z(wt) * (2 * rate) + Z * change  # (5.2.23c)
-    m, r, I = link.moments.mass, link.moments.center, link.moments.inertia_about_center
+    m = link.moments.mass
+    r = link.moments.center
+    I = link.moments.inertia_about_center
     rdd = np.cross(wd, r) + np.cross(w, np.cross(w, r)) + sdd  # (5.2.23d)
     F = m * rdd  # (5.2.23e)
     M = I @ wd + np.cross(w, I @ w)  # (5.2.23f)

@@ -17,14 +17,16 @@ def _here(module: str) -> str:
 
 
 METHODS: dict[str, Method] = {
-    "lean-newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, on base parameters; the default", minimal_links),
-    "newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, for trees; the reference", links_of),
+    "lean-newton-euler": Method(_here("newton_euler"),
+                                "Balafoutis & Patel, Algorithm 5.6, on base parameters; the default", minimal_links),
+    "newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, for trees; the reference",
+                           links_of),
     "uicker-kahn": Method(_here("uicker_kahn"), "Uicker 1965, Kahn 1969; Balafoutis & Patel (5.2.7)"),
     "waters": Method(_here("waters"), "Waters 1979; Balafoutis & Patel (5.2.9)"),
     "hollerbach-4x4": Method(_here("hollerbach_4x4"), "Hollerbach 1980; Balafoutis & Patel, Algorithm 5.1"),
     "hollerbach-3x3": Method(_here("hollerbach_3x3"), "Hollerbach 1980; Balafoutis & Patel, Algorithm 5.2"),
-    "renaud": Method(_here("generalized_links"), "Renaud 1984, Vukobratovic et al. 1985; Balafoutis & Patel (5.2.17)-(5.2.20)",
-                     _turning_chain),
+    "renaud": Method(_here("generalized_links"),
+                     "Renaud 1984, Vukobratovic et al. 1985; Balafoutis & Patel (5.2.17)-(5.2.20)", _turning_chain),
     "luh-walker-paul": Method(_here("luh_walker_paul"), "Luh, Walker & Paul 1980; Balafoutis & Patel, Algorithm 5.3"),
     "featherstone": Method(_here("featherstone"), "Featherstone 1984; Balafoutis & Patel, Algorithm 5.4"),
     "rodriguez": Method(_here("rodriguez"), "Rodriguez 1987; Balafoutis & Patel, Algorithm 5.5"),
@@ -37,6 +39,5 @@ METHODS: dict[str, Method] = {
     "vector-parameter-lagrange": Method(_here("vector_parameter_lagrange"), "Mladenova, section 3.2, (126)-(140)"),
     "screws": Method(_here("screws"), "Mladenova, section 4.3, (164)-(167)"),
     "trace-lagrange": Method(_here("trace_lagrange"), "Yamamoto, section 5.2"),
-    "center-jacobians": Method(_here("center_jacobians"), "Yamamoto, section 5.3"),
-}
+    "center-jacobians": Method(_here("center_jacobians"), "Yamamoto, section 5.3"), }
 DEFAULT = "lean-newton-euler"

@@ -5,9 +5,9 @@ Motions travel outwards, forces come back:
     w, dw    angular velocity and acceleration         W    the tensor dw~ + w~ w~, by which points of a link accelerate
     a        acceleration of the link's origin, minus gravity         f, n   force and moment, about its origin, that move link and load
     m, u, J  the moments of the link's mass about its origin
-The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost least,
-`cayley.dynamics.rigid_links.minimal_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with moments about the origins;
-equations (D-2)-(D-6) of docs/theory/inverse_dynamics.md.
+The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost
+least, `cayley.dynamics.rigid_links.minimal_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with
+moments about the origins; equations (D-2)-(D-6) of docs/theory/inverse_dynamics.md.
 """
 
 from __future__ import annotations
@@ -78,8 +78,12 @@ def carried(link: Link, parent: Movement, q: Any, v: Any, vd: Any) -> Movement:
 
 def acceleration_tensor(w: Any, dw: Any) -> Any:
     """dw~ + w~ w~, with 6 multiplications and 9 additions: Balafoutis & Patel, section 4.3.4."""
-    p11, p22, p33 = w[0] * w[0], w[1] * w[1], w[2] * w[2]
-    p12, p13, p23 = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    p11 = w[0] * w[0]
+    p22 = w[1] * w[1]
+    p33 = w[2] * w[2]
+    p12 = w[0] * w[1]
+    p13 = w[0] * w[2]
+    p23 = w[1] * w[2]
     return np.array([[-(p22 + p33), p12 - dw[2], p13 + dw[1]],
                      [p12 + dw[2], -(p11 + p33), p23 - dw[0]],
                      [p13 - dw[1], p23 + dw[0], -(p11 + p22)]])
@@ -94,7 +98,8 @@ def loads(links: Links, q: Any, moved: list[Movement], pushes: Iterable[tuple[in
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:
-            f, n = link.inwards(found[number].f, q), link.inwards(found[number].n, q)
+            f = link.inwards(found[number].f, q)
+            n = link.inwards(found[number].n, q)
             before = found[link.parent]
             found[link.parent] = Load(before.f + f, before.n + n + np.cross(link.offset(q), f))
     return found
@@ -109,13 +114,17 @@ def own_load(link: Link, movement: Movement) -> Load:
 def turning_moment(movement: Movement, J: Any) -> Any:
     """The vector of W J - (W J)^T: Balafoutis & Patel (4.3.44). Where two entries of W meet, w and dw are cheaper."""
     (w1, w2, w3), (_, _, dw3), W, _ = movement
-    p11, p22, p33 = w1 * w1, w2 * w2, w3 * w3
-    return np.array([W[2, 0] * J[0, 1] + W[2, 1] * J[1, 1] - W[1, 0] * J[0, 2] - W[1, 2] * J[2, 2] + (p33 - p22) * J[1, 2],
-                     W[0, 1] * J[1, 2] + W[0, 2] * J[2, 2] - W[2, 0] * J[0, 0] - W[2, 1] * J[0, 1] + (p11 - p33) * J[0, 2],
-                     W[1, 2] * J[0, 2] - W[0, 2] * J[1, 2] + dw3 * (J[0, 0] + J[1, 1]) + w1 * w2 * (J[0, 0] - J[1, 1])
-                     + (p22 - p11) * J[0, 1]])
+    p11 = w1 * w1
+    p22 = w2 * w2
+    p33 = w3 * w3
+    return np.array([
+        W[2, 0] * J[0, 1] + W[2, 1] * J[1, 1] - W[1, 0] * J[0, 2] - W[1, 2] * J[2, 2] + (p33 - p22) * J[1, 2],
+        W[0, 1] * J[1, 2] + W[0, 2] * J[2, 2] - W[2, 0] * J[0, 0] - W[2, 1] * J[0, 1] + (p11 - p33) * J[0, 2],
+        W[1, 2] * J[0, 2] - W[0, 2] * J[1, 2] + dw3 * (J[0, 0] + J[1, 1]) + w1 * w2 * (J[0, 0] - J[1, 1]) +
+        (p22 - p11) * J[0, 1]])
 
 
 def joint_forces(links: Links, q: Any, found: list[Load]) -> list[Any]:
     """The part (nv) of each load along the directions of its joint."""
-    return [link.subspace(q).T @ np.concatenate([load.f, load.n]) for link, load in zip(links.links, found, strict=True)]
+    return [
+        link.subspace(q).T @ np.concatenate([load.f, load.n]) for link, load in zip(links.links, found, strict=True)]

@@ -1,7 +1,8 @@
 """The two passes of the recursive methods for open chains, and what is given at the ends of the chain.
 
-Motions go outwards, from the base; forces come inwards, from the tip. A method says in a forward cycle how the state of a link follows
-from that of the link before it, and in a backward cycle how the load of a joint follows from the wrench at the outer end of its link.
+Motions go outwards, from the base; forces come inwards, from the tip. A method says in a forward cycle how the state of
+a link follows from that of the link before it, and in a backward cycle how the load of a joint follows from the wrench
+at the outer end of its link.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ NONE = np.zeros(3)
 
 
 class Base(NamedTuple):
-    """How the base moves, in its own axes: angular velocity (3) [rad/s] and acceleration (3), and acceleration (3) [m/s^2] of its origin.
+    """How the base moves, in its own axes: angular velocity (3) [rad/s] and acceleration (3), and acceleration (3)
+    [m/s^2] of its origin.
 
-    The velocity of the origin does not matter. The acceleration is without gravity, which the chain knows, in the base's axes too.
+    The velocity of the origin does not matter. The acceleration is without gravity, which the chain knows, in the
+    base's axes too.
     """
 
     w: Any = NONE
@@ -29,7 +32,8 @@ class Base(NamedTuple):
 
 
 class Wrench(NamedTuple):
-    """What a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m] where, in the link's axes.
+    """What a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m] where, in
+    the link's axes.
 
     At the tip it is what the last link exerts on its surroundings: the opposite of a wrench that acts on the robot.
     """
@@ -51,7 +55,9 @@ FREE = Wrench()
 
 
 def forward(chain: Links, start: Any, cycle: Callable[..., Any], q: Any, qd: Any, qdd: Any) -> list[Any]:
-    """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state of the base."""
+    """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state
+    of the base.
+    """
     states = [start]
     for link in chain.links:
         states.append(cycle(link, states[-1], q, qd, qdd))
@@ -85,7 +91,8 @@ def skew(v: Any) -> Any:
 
 def along_the_axes(chain: Links, loads: Sequence[Load]) -> Any:
     """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
-    return np.array([load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(chain.links, loads, strict=True)])
+    return np.array([
+        load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(chain.links, loads, strict=True)])
 
 
 def as_wrenches(loads: Sequence[Load]) -> Any:

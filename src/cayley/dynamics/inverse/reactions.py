@@ -1,4 +1,6 @@
-"""What each joint transmits: the force and the moment that the parent gives to the child, the drive's own share included."""
+"""What each joint transmits: the force and the moment that the parent gives to the child, the drive's own share
+included.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from cayley.model.tree import Tree
 
 
 class Reactions(Kernel):
-    """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the moving joints, in their
-    order, at the origin and in the axes of the child's body. Along the joint's directions they are the forces of inverse dynamics."""
+    """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
+    moving joints, in their order, at the origin and in the axes of the child's body. Along the joint's directions they
+    are the forces of inverse dynamics."""
 
     tree: Tree
 
@@ -46,12 +49,15 @@ def _kernel(tree: Tree, outside: Outside, kind: Any) -> Any:
         rows = []
         for number, pose in children:
             assert number != ROOT
-            R, p = pose[:3, :3], pose[:3, 3]
+            R = pose[:3, :3]
+            p = pose[:3, 3]
             f, n = found[number]
             rows.append(np.concatenate([R.T @ f, R.T @ (n - np.cross(p, f))]))
         return np.stack(rows) if rows else np.zeros((0, 6))
 
-    described(tree, joint_reactions, "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
-              "in the axes of the children.", outside.words)
-    return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->({len(children)},6)"), outputs=("wrenches",), units=units_of(tree),
-                  inputs=("q", "qd", "qdd", *outside.names), kind=kind)(joint_reactions)
+    described(
+        tree, joint_reactions,
+        "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
+        "in the axes of the children.", outside.words)
+    return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->({len(children)},6)"), outputs=("wrenches", ),
+                  units=units_of(tree), inputs=("q", "qd", "qdd", *outside.names), kind=kind)(joint_reactions)

@@ -6,8 +6,8 @@ Spatial vectors are pairs about the origin of a link, in its axes: motions (w; v
     phi      transition operator (i-1, i), with the change of axes in it: forces go inwards by it, motions outwards by its transpose
     h        axis of the joint: (z; 0), or (0; z)       I      inertia about the link's origin
     alpha, beta     what velocities add to the accelerations and to the forces       f    what the joint gives to its link
-Source: Balafoutis & Patel, Algorithm 5.5, (5.2.31)-(5.2.35); signs, boundary values and the terms alpha and beta, which are not printed
-there, as in spec E-16 and R-35.
+Source: Balafoutis & Patel, Algorithm 5.5, (5.2.31)-(5.2.35); signs, boundary values and the terms alpha and beta, which
+are not printed there, as in spec E-16 and R-35.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, as_wrenches, backward, forward, skew
+from cayley.dynamics.inverse.passes import (
+    FREE,
+    NONE,
+    STILL,
+    Base,
+    Load,
+    Wrench,
+    Z,
+    as_wrenches,
+    backward,
+    forward,
+    skew,
+)
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
@@ -30,7 +42,8 @@ class State(NamedTuple):
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -43,7 +56,9 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
 
 def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
+    axes.
+    """
     return as_wrenches([Load(f[3:], f[:3]) for f in spatial_loads(chain, q, qd, qdd, base, tip)])
 
 
@@ -55,8 +70,11 @@ def spatial_loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wren
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
-    phi, h, s = transition(link.rotation(q), link.offset(q)), axis(link), link.offset(q)
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    phi = transition(link.rotation(q), link.offset(q))
+    h = axis(link)
+    s = link.offset(q)
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     w = before.v[:3]
     turned = np.cross(link.outwards(w, q), Z * rate)
     swung = link.outwards(np.cross(w, np.cross(w, s)), q)
@@ -67,7 +85,9 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
 
 
 def backward_cycle(link: Link, state: State, outer: Any) -> Any:
-    w, u, I = state.v[:3], link.moments.first, link.moments.inertia
+    w = state.v[:3]
+    u = link.moments.first
+    I = link.moments.inertia
     beta = np.concatenate([np.cross(w, I @ w), np.cross(w, np.cross(w, u))])
     return outer + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
 
@@ -88,7 +108,8 @@ def spatial_inertia(link: Link) -> Any:
 
 
 def transition(A: Any, s: Any) -> Any:
-    """phi (6, 6): forces about a point, in its axes, as forces about another, from which `s` leads to it; `A` turns the axes, (5.2.32).
+    """phi (6, 6): forces about a point, in its axes, as forces about another, from which `s` leads to it; `A` turns the
+    axes, (5.2.32).
 
     With one set of axes phi(i, k) phi(k, j) = phi(i, j), phi(i, i) = 1 and phi(i, j) phi(j, i) = 1, (5.2.33).
     """

@@ -24,18 +24,24 @@ def screw_inertia(moments: Moments) -> Any:
     >>> np.diag(screw_inertia(Moments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
     array([2. , 2. , 2. , 0.5, 0.5, 0. ])
     """
-    m, u, I = moments.mass, tilde(moments.first), moments.inertia
+    m = moments.mass
+    u = tilde(moments.first)
+    I = moments.inertia
     return np.concatenate([np.concatenate([m * np.eye(3), u.T], axis=1), np.concatenate([u, I], axis=1)])
 
 
 def screw_cross(V: Any) -> Any:
     """V^x (6, 6), which carries a momentum screw along: [[w~, 0], [v~, w~]]. Mladenova (165)."""
-    v, w = tilde(V[:3]), tilde(V[3:])
+    v = tilde(V[:3])
+    w = tilde(V[3:])
     return np.concatenate([np.concatenate([w, np.zeros((3, 3))], axis=1), np.concatenate([v, w], axis=1)])
 
 
 def screw_force(phi: Any, V: Any, dV: Any) -> Any:
-    """The force screw (6) of a body of inertia `phi` that moves with V and dV (components in the body's axes). Mladenova (166)."""
+    """The force screw (6) of a body of inertia `phi` that moves with V and dV (components in the body's axes).
+
+    Mladenova (166).
+    """
     return phi @ dV + screw_cross(V) @ (phi @ V)  # (166)
 
 
@@ -47,8 +53,10 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
-    V, dV = np.zeros(6), np.concatenate([-chain.gravity, np.zeros(3)])
-    found, forces = [], []
+    V = np.zeros(6)
+    dV = np.concatenate([-chain.gravity, np.zeros(3)])
+    found = []
+    forces = []
     for link, rate, change in zip(chain.links, qd, qdd, strict=True):
         axis = link.subspace(q)[:, 0]
         V = _outwards(link, V, q) + axis * rate  # (164)
@@ -64,7 +72,8 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
 
 def _outwards(link: Link, V: Any, q: Any) -> Any:
     """A motion screw about the origin of the parent, seen from the link."""
-    v, w = V[:3], V[3:]
+    v = V[:3]
+    w = V[3:]
     return np.concatenate([link.outwards(v + np.cross(w, link.offset(q)), q), link.outwards(w, q)])
 
 

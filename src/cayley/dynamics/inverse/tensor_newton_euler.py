@@ -45,7 +45,8 @@ class State(NamedTuple):
 def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on the robot).
+    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
+    the robot).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -57,7 +58,9 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
 
 
 def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's axes."""
+    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
+    axes.
+    """
     return as_wrenches(loads(chain, q, qd, qdd, base, tip))
 
 
@@ -68,7 +71,8 @@ def loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> l
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
-    rate, change = qd[link.columns][0], qdd[link.columns][0]
+    rate = qd[link.columns][0]
+    change = qdd[link.columns][0]
     wt = link.outwards(before.w, q)  # (5.3.7a)
     wd = link.outwards(before.wd, q)  # (5.3.7b)
     sdd = link.outwards(before.sdd + before.Om @ link.offset(q), q)  # (5.3.7d)
@@ -78,7 +82,9 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
     else:
         w = wt
         sdd = sdd + across_z(wt) * (2 * rate) + Z * change  # (5.3.7d)
-    m, r, J = link.moments.mass, link.moments.center, euler_tensor_about_center(link)
+    m = link.moments.mass
+    r = link.moments.center
+    J = euler_tensor_about_center(link)
     Om = acceleration_tensor(w, wd)  # (5.3.7c)
     rdd = Om @ r + sdd  # (5.3.7e)
     F = m * rdd  # (5.3.7f)
@@ -106,6 +112,10 @@ def euler_tensor_about_center(link: Link) -> Any:
 
 def euler_torque(Om: Any, J: Any) -> Any:
     """The vector of Om J - (Om J)^T with 15 multiplications and 15 additions: (4.3.44), spec R-19."""
-    return np.array([Om[2, 0] * J[0, 1] + Om[2, 1] * J[1, 1] - Om[1, 0] * J[0, 2] - Om[1, 2] * J[2, 2] + (Om[2, 2] - Om[1, 1]) * J[1, 2],
-                     Om[0, 1] * J[1, 2] + Om[0, 2] * J[2, 2] - Om[2, 0] * J[0, 0] - Om[2, 1] * J[0, 1] + (Om[0, 0] - Om[2, 2]) * J[0, 2],
-                     Om[1, 0] * J[0, 0] + Om[1, 2] * J[0, 2] - Om[0, 1] * J[1, 1] - Om[0, 2] * J[1, 2] + (Om[1, 1] - Om[0, 0]) * J[0, 1]])
+    return np.array([
+        Om[2, 0] * J[0, 1] + Om[2, 1] * J[1, 1] - Om[1, 0] * J[0, 2] - Om[1, 2] * J[2, 2] +
+        (Om[2, 2] - Om[1, 1]) * J[1, 2],
+        Om[0, 1] * J[1, 2] + Om[0, 2] * J[2, 2] - Om[2, 0] * J[0, 0] - Om[2, 1] * J[0, 1] +
+        (Om[0, 0] - Om[2, 2]) * J[0, 2],
+        Om[1, 0] * J[0, 0] + Om[1, 2] * J[0, 2] - Om[0, 1] * J[1, 1] - Om[0, 2] * J[1, 2] +
+        (Om[1, 1] - Om[0, 0]) * J[0, 1]])

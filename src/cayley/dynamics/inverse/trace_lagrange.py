@@ -44,7 +44,8 @@ def velocity_forces(chain: Links, q: Any, qd: Any) -> Any:
 def gravity_forces(chain: Links, q: Any) -> Any:
     """g (n), the derivative of the potential energy."""
     first = transform_derivatives(chain, q).first
-    g, total = np.array([*chain.gravity, 0.0]), np.zeros(chain.nv)
+    g = np.array([*chain.gravity, 0.0])
+    total = np.zeros(chain.nv)
     for link, dT in zip(chain.links, first, strict=True):
         total = total - (dT @ pseudo_inertia(link.moments)[:, 3]) @ g                   # (3.27)
     return total

@@ -1,4 +1,5 @@
-"""Inverse dynamics of a chain by the closed form of Uicker and Kahn: Lagrange's equations over homogeneous matrices, O(n^4).
+"""Inverse dynamics of a chain by the closed form of Uicker and Kahn: Lagrange's equations over homogeneous matrices,
+O(n^4).
 
     W_j   transform of link j, with exact first and second derivatives by the coordinates         J_j   its pseudo-inertia
     D     generalized inertia tensor (n, n)         C   Coriolis and centrifugal coefficients (n, n, n)         G   gravity (n)
@@ -35,7 +36,9 @@ def closed_form(chain: Links, q: Any) -> ClosedForm:
     n = len(chain.links)
     g = np.array([*chain.gravity, 0.0])
     first, second = transform_derivatives(chain, q)
-    D, C, G = np.zeros((n, n)), np.zeros((n, n, n)), np.zeros(n)
+    D = np.zeros((n, n))
+    C = np.zeros((n, n, n))
+    G = np.zeros(n)
     for link, dW, ddW in zip(chain.links, first, second, strict=True):
         weighed = dW @ pseudo_inertia(link.moments)                                     # (5.2.7)
         D = D + np.einsum("iab,kab->ik", weighed, dW)                                   # (5.2.7)

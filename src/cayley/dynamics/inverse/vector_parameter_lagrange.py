@@ -1,11 +1,12 @@
-"""Lagrange's equations of a chain whose coordinates are the vector-parameters of its joints, and their reduction to joint coordinates.
+"""Lagrange's equations of a chain whose coordinates are the vector-parameters of its joints, and their reduction to
+joint coordinates.
 
     c          (n, 3), for each joint its vector-parameter, or its translation if it slides: 3n coordinates
     M_i^k      velocity of the mass centre of link i by the rate of c_k                 N_k    angular velocity by the rate of c_k
     T, H_V     kinetic energy 1/2 dc.H_V dc         h_V   Y_V + dT/dc - dH_V/dt dc          Y_V    forces of gravity
     H_V ddc = P_V + h_V
-The model is that of spherical joints, and exact for them; revolute joints keep one component of each c. All is rational in c. Source:
-Mladenova (126)-(140), corrected as in spec E-27 to E-30 (R-28, R-29); the derivatives are written out.
+The model is that of spherical joints, and exact for them; revolute joints keep one component of each c. All is rational
+in c. Source: Mladenova (126)-(140), corrected as in spec E-27 to E-30 (R-28, R-29); the derivatives are written out.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
 
 
 def joint_space_model(chain: Links, q: Any, qd: Any, *, whole: bool = False) -> tuple[Any, Any]:
-    """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see `joint_coordinates`.
+    """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see
+    `joint_coordinates`.
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -61,11 +63,13 @@ def joint_space_model(chain: Links, q: Any, qd: Any, *, whole: bool = False) -> 
     """
     S = joint_coordinates(chain, q, whole=whole)
     dc = np.stack([row * rate for row, rate in zip(S.first, qd, strict=True)])
-    return reduced(S, vector_parameter_inertia(chain, S.c, fixed=S.fixed), vector_parameter_bias(chain, S.c, dc, fixed=S.fixed), qd)
+    return reduced(S, vector_parameter_inertia(chain, S.c, fixed=S.fixed),
+                   vector_parameter_bias(chain, S.c, dc, fixed=S.fixed), qd)
 
 
 def vector_parameter_inertia(chain: Links, c: Any, *, fixed: Sequence[Any] | None = None) -> Any:
-    """H_V (3n, 3n). `fixed`: the rotations before the joints, if other than those of their placements. Mladenova (126)-(132).
+    """H_V (3n, 3n). `fixed`: the rotations before the joints, if other than those of their placements. Mladenova
+    (126)-(132).
 
     H_V loses rank as a c grows without bound: there the joint is at a half-turn.
     """
@@ -82,40 +86,62 @@ def vector_parameter_bias(chain: Links, c: Any, dc: Any, *, fixed: Sequence[Any]
 
 def vector_parameter_inverse(chain: Links, c: Any, dc: Any, ddc: Any) -> Any:
     """P_V (n, 3): the generalised forces for c that give the accelerations ddc. Mladenova (140)."""
-    return (vector_parameter_inertia(chain, c) @ np.concatenate(list(ddc)) - vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
+    return (vector_parameter_inertia(chain, c) @ np.concatenate(list(ddc))
+            - vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
 
 
 def vector_parameter_forward(chain: Links, c: Any, dc: Any, P: Any) -> Any:
-    """ddc (n, 3) under the generalised forces P_V (n, 3). Not defined where H_V is singular: massless spherical links, c infinite."""
-    return ldl_solve(vector_parameter_inertia(chain, c), np.concatenate(list(P)) + vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
+    """ddc (n, 3) under the generalised forces P_V (n, 3).
+
+    Not defined where H_V is singular: massless spherical links, c infinite.
+    """
+    return ldl_solve(vector_parameter_inertia(chain, c),
+                     np.concatenate(list(P)) + vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
 
 
 def vector_parameter_energies(chain: Links, c: Any, dc: Any) -> tuple[Any, Any]:
     """Kinetic energy (130), corrected as in spec E-29, and potential energy of gravity [J]."""
     places = _places(chain, c, dc, None)
-    kinetic, potential = 0.0, 0.0
+    kinetic = 0.0
+    potential = 0.0
     for link, place in zip(chain.links, places, strict=True):
         w = place.O.T @ place.w
-        kinetic = kinetic + link.moments.mass * (place.u @ place.u) / 2 + w @ (link.moments.inertia_about_center @ w) / 2
+        kinetic = kinetic + link.moments.mass * (place.u @ place.u) / 2 + w @ (link.moments.inertia_about_center
+                                                                               @ w) / 2
         potential = potential - link.moments.mass * (chain.gravity @ place.G)
     return kinetic, potential
 
 
 def _places(chain: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[Place]:
-    O, p, w, v = np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    O = np.eye(3)
+    p = np.zeros(3)
+    w = np.zeros(3)
+    v = np.zeros(3)
     found = []
     for k, link in enumerate(chain.links):
         axes = O @ (link.placement[:3, :3] if fixed is None else fixed[k])  # (108)
         arm = O @ link.placement[:3, 3]  # (108)
         if link.is_prismatic:
-            arm, own = arm + axes @ c[k], axes @ dc[k]
-            p, v = p + arm, v + np.cross(w, arm) + own  # (127)
-            O, N, dN, rotated = axes, axes, np.stack([np.cross(w, column) for column in axes.T], axis=1), None
+            arm = arm + axes @ c[k]
+            own = axes @ dc[k]
+            # (127)
+            p = p + arm
+            v = v + np.cross(w, arm) + own
+            O = axes
+            N = axes
+            dN = np.stack([np.cross(w, column) for column in axes.T], axis=1)
+            rotated = None
         else:
-            p, v = p + arm, v + np.cross(w, arm)  # (127)
-            N, rotated = axes @ rate_map(c[k]), axes @ _rate_slope(c[k], dc[k])  # (117)
+            # (127)
+            p = p + arm
+            v = v + np.cross(w, arm)
+            # (117)
+            N = axes @ rate_map(c[k])
+            rotated = axes @ _rate_slope(c[k], dc[k])
             dN = tilde(w) @ N + axes @ _rate_change(c[k], dc[k])  # (134)
-            O, w = axes @ rotation(c[k]), w + N @ dc[k]  # (64)
+            # (64)
+            O = axes @ rotation(c[k])
+            w = w + N @ dc[k]
         r = O @ link.moments.center  # (127)
         found.append(Place(link.is_prismatic, axes, O, p, p + r, N, rotated, dN, w, v, v + np.cross(w, r)))
     return found
@@ -151,7 +177,8 @@ def _N_bar(places: list[Place], i: int) -> Any:
 def _M_change(places: list[Place], i: int) -> Any:
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
-        own, link = places[k], places[i]
+        own = places[k]
+        link = places[i]
         blocks[k] = own.dN if own.slides else -tilde(link.u - own.v) @ own.N - tilde(link.G - own.p) @ own.dN  # (134)
     return np.concatenate(blocks, axis=1)
 
@@ -183,9 +210,11 @@ def _changing_inertia(chain: Links, places: list[Place]) -> Any:
 
 def _energy_slope(chain: Links, places: list[Place], k: int) -> Any:
     """dT/dc_k (3): a change of c_k turns or shifts all links from k on, and N(c_k) with them."""
-    own, total = places[k], np.zeros(3)
+    own = places[k]
+    total = np.zeros(3)
     for i in range(k, len(places)):
-        link, moments = places[i], chain.links[i].moments
+        link = places[i]
+        moments = chain.links[i].moments
         if own.slides:
             velocity = tilde(own.w) @ own.N  # (133)
         else:

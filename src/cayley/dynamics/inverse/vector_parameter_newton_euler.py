@@ -1,4 +1,5 @@
-"""Inverse dynamics by Newton and Euler's equations, all axes changed by vector-parameters: no rotation matrix is ever formed.
+"""Inverse dynamics by Newton and Euler's equations, all axes changed by vector-parameters: no rotation matrix is ever
+formed.
 
     h        the vector-parameter of link i in link i-1 as [w : v], c = v/w, of length one: finite at half-turns too
     w, dw    angular velocity and acceleration                     a     acceleration of the link's origin, minus gravity
@@ -43,20 +44,27 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
-    w, dw, a = np.zeros(3), np.zeros(3), -chain.gravity  # (261)
+    # (261)
+    w = np.zeros(3)
+    dw = np.zeros(3)
+    a = -chain.gravity
     turns = [link_turn(link, q) for link in chain.links]
     loads = []
     for link, turn, rate, change in zip(chain.links, turns, qd, qdd, strict=True):
         s = link.offset(q)
         a = turn.back(a + np.cross(dw, s) + np.cross(w, np.cross(w, s)))  # (262) a
-        before, dw = turn.back(w), turn.back(dw)  # (262) V, W
+        # (262) V, W
+        before = turn.back(w)
+        dw = turn.back(dw)
         if link.is_revolute:
             w = before + _Z * rate  # (262) V
             dw = dw + _Z * change + np.cross(before, _Z * rate)  # (262) W
         else:
             w = before
             a = a + _Z * change + 2 * np.cross(before, _Z * rate)  # (262) a
-        m, u, I = link.moments.mass, link.moments.first, link.moments.inertia
+        m = link.moments.mass
+        u = link.moments.first
+        I = link.moments.inertia
         f = m * a + np.cross(dw, u) + np.cross(w, np.cross(w, u))  # (265) f
         n = I @ dw + np.cross(w, I @ w) + np.cross(u, a)  # (265) n
         loads.append((f, n))
@@ -65,9 +73,13 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
 
 def _joint_forces(chain: Links, q: Any, turns: list[Turned], loads: list[tuple[Any, Any]]) -> Any:
     forces: list[Any] = []
-    carried_f, carried_n = np.zeros(3), np.zeros(3)  # (263)
+    # (263)
+    carried_f = np.zeros(3)
+    carried_n = np.zeros(3)
     for link, turn, (f, n) in zip(reversed(chain.links), reversed(turns), reversed(loads), strict=True):
-        f, n = f + carried_f, n + carried_n  # (265) t
+        # (265) t
+        f = f + carried_f
+        n = n + carried_n
         forces.append(n[2] if link.is_revolute else f[2])  # (266)
         carried_f = turn.forth(f)  # (265) t
         carried_n = turn.forth(n) + np.cross(link.offset(q), carried_f)  # (265) t
@@ -80,7 +92,8 @@ def link_turn(link: Link, q: Any) -> Turned:
     if link.is_prismatic:
         v = np.array([x, y, z])
         return Turned(w0, v, v + v)
-    c, s = np.cos(q[link.coordinates][0] / 2), np.sin(q[link.coordinates][0] / 2)
+    c = np.cos(q[link.coordinates][0] / 2)
+    s = np.sin(q[link.coordinates][0] / 2)
     v = np.array([x * c + y * s, y * c - x * s, z * c + w0 * s])  # (67)
     return Turned(w0 * c - z * s, v, v + v)  # (67)
 

@@ -1,12 +1,14 @@
-"""The joints of a chain as vector-parameters, and the way back from the model in vector-parameters to joint coordinates.
+"""The joints of a chain as vector-parameters, and the way back from the model in vector-parameters to joint
+coordinates.
 
     c        vector-parameter tan(angle/2) e of a revolute joint; the translation t of a prismatic one          (n, 3)
     tau      tan(q/2), the one informative component of the c of a revolute joint
     N(c)     2 (1 + c~)/(1 + c.c): the angular velocity by the rate of c
-A joint's c is taken in its own axes, after the fixed rotation C of its placement, and is then affine in tau. The source takes the whole
-relative rotation <c0, e tau> instead, which is affine only if c0 is perpendicular to e, and infinite if it is a half-turn. Both are here
-(`whole`), with first and second derivatives, so that one reduction serves both. Half-turns: the chart of a joint is moved by a half-turn
-wherever cos q < 0, so |tau| <= 1 always. Source: Mladenova 3.1, 3.2 (113), spec R-26, R-29.
+A joint's c is taken in its own axes, after the fixed rotation C of its placement, and is then affine in tau. The source
+takes the whole relative rotation <c0, e tau> instead, which is affine only if c0 is perpendicular to e, and infinite if
+it is a half-turn. Both are here (`whole`), with first and second derivatives, so that one reduction serves both.
+Half-turns: the chart of a joint is moved by a half-turn wherever cos q < 0, so |tau| <= 1 always. Source: Mladenova
+3.1, 3.2 (113), spec R-26, R-29.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 
 class Coordinates(NamedTuple):
-    """The coordinates c (n, 3) of a state, their derivatives by the joint coordinates, and the fixed rotations that stand before them."""
+    """The coordinates c (n, 3) of a state, their derivatives by the joint coordinates, and the fixed rotations that
+    stand before them.
+    """
 
     c: Any
     first: Any
@@ -52,7 +56,8 @@ def rate_map(c: Any) -> Any:
 def joint_coordinates(chain: Links, q: Any, *, whole: bool = False) -> Coordinates:
     """The vector-parameters of a chain of revolute and prismatic joints at `q`.
 
-    `whole`: c of the whole rotation between two links, as in the source; its fixed part must not be a half-turn, and no chart is moved.
+    `whole`: c of the whole rotation between two links, as in the source; its fixed part must not be a half-turn, and no
+    chart is moved.
     """
     kinds = [_whole_joint if whole and link.is_revolute else _own_joint for link in chain.links]
     rows = [kind(link, q[link.coordinates][0]) for kind, link in zip(kinds, chain.links, strict=True)]
@@ -61,7 +66,8 @@ def joint_coordinates(chain: Links, q: Any, *, whole: bool = False) -> Coordinat
 
 
 def reduced(S: Coordinates, H: Any, h: Any, qd: Any) -> tuple[Any, Any]:
-    """H(q) (n, n) and h(q, qd) (n) of H qdd = tau + h, from H_V (3n, 3n) and h_V (3n) of the model in vector-parameters.
+    """H(q) (n, n) and h(q, qd) (n) of H qdd = tau + h, from H_V (3n, 3n) and h_V (3n) of the model in
+    vector-parameters.
 
     h_V loses what the second derivative of c(q) costs, the term that a rational c(q) adds to an affine one.
     """
@@ -75,8 +81,8 @@ def reduced(S: Coordinates, H: Any, h: Any, qd: Any) -> tuple[Any, Any]:
 def joint_values(chain: Links, c: Any) -> np.ndarray:
     """The joint coordinates (n) of vector-parameters c (n, 3) in the joints' own axes, angles in (-pi, pi).
 
-    `GeometryError` names the joint whose c is not along its axis: the model in vector-parameters allows that (its joints are spherical),
-    the mechanism does not. `SingularityError`: a c that is not finite.
+    `GeometryError` names the joint whose c is not along its axis: the model in vector-parameters allows that (its
+    joints are spherical), the mechanism does not. `SingularityError`: a c that is not finite.
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -87,17 +93,20 @@ def joint_values(chain: Links, c: Any) -> np.ndarray:
     check_finite(chain, c)
     for link, row in zip(chain.links, c, strict=True):
         if np.abs(row[:2]).max() > 1e-12 * max(1.0, abs(row[2])):
-            raise GeometryError(f"the vector-parameter {row} of joint {link.name!r} is not along the joint's axis (0, 0, 1): it is a "
-                                "configuration of a spherical joint, not of this one")
-    return np.array([2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(chain.links, c, strict=True)])
+            raise GeometryError(
+                f"the vector-parameter {row} of joint {link.name!r} is not along the joint's axis (0, 0, 1): it is a "
+                "configuration of a spherical joint, not of this one")
+    return np.array([
+        2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(chain.links, c, strict=True)])
 
 
 def check_finite(chain: Links, c: Any) -> None:
     """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter is infinite."""
     for link, row in zip(chain.links, np.asarray(c, dtype=float), strict=True):
         if not np.isfinite(row).all():
-            raise SingularityError(f"the vector-parameter of joint {link.name!r} is infinite: the joint is at a half-turn. Count its "
-                                   "turn from another position, as `joint_coordinates` does")
+            raise SingularityError(
+                f"the vector-parameter of joint {link.name!r} is infinite: the joint is at a half-turn. Count its "
+                "turn from another position, as `joint_coordinates` does")
 
 
 def _own_joint(link: Link, q: Any) -> tuple[Any, Any, Any, Any]:
@@ -115,7 +124,8 @@ def _whole_joint(link: Link, q: Any) -> tuple[Any, Any, Any, Any]:
     c0 = vector_parameter_from_matrix(link.placement[:3, :3])
     tau = np.tan(q / 2)
     slope = (1 + tau * tau) / 2
-    turned, k = _Z + np.cross(c0, _Z), c0[2]
+    turned = _Z + np.cross(c0, _Z)
+    k = c0[2]
     c = (c0 + turned * tau) / (1 - k * tau)
     by_tau = (turned + k * c) / (1 - k * tau)
     return c, by_tau * slope, 2 * k * by_tau / (1 - k * tau) * (slope * slope) + by_tau * (tau * slope), np.eye(3)

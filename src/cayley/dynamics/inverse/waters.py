@@ -1,4 +1,5 @@
-"""Inverse dynamics of a chain by Waters' form of Lagrange's equations: accelerations of the transforms by recursion, O(n^2).
+"""Inverse dynamics of a chain by Waters' form of Lagrange's equations: accelerations of the transforms by recursion,
+O(n^2).
 
     W_j, W_j''   transform of link j and its second derivative by time         J_j   its pseudo-inertia
 Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.9), (5.2.10).
@@ -27,7 +28,9 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     g = np.array([*chain.gravity, 0.0])
     tau = []
     for i, link in enumerate(chain.links):
-        dW, total = moved[i].W @ insertion(link), 0.0                                   # (5.2.9)
+        # (5.2.9)
+        dW = moved[i].W @ insertion(link)
+        total = 0.0
         for j in range(i, len(chain.links)):
             if j > i:
                 dW = dW @ transform(chain.links[j], q)                                  # (5.2.9)

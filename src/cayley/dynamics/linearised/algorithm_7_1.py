@@ -1,11 +1,12 @@
-"""The sensitivity matrices of open chains by Algorithm 7.1 as it is published, equation by equation, completed for prismatic joints.
+"""The sensitivity matrices of open chains by Algorithm 7.1 as it is published, equation by equation, completed for
+prismatic joints.
 
     U, dU, E, L     first moment of links i to n, its rate, their inertia tensor and rate tensor, about the origin of link i
     f, fh, fb       force that a unit motion of joint i asks for, and minus its derivatives by velocity (half of it) and coordinate
     B, C, H, G      what joint i's moment feels of motions before it, and what the joints before it feel of joint i
-w, Om, sdd, Udd, eta, u, K, Kh as in Algorithm 5.7 (`inverse.augmented_links`), which must have run. B and C are columns; the source's row
-f . s~ is the column -s~ f. `sensitivities` is the same algorithm with fewer operations, for trees.
-Source: Balafoutis & Patel (7.3.18), (7.3.19), dots restored as in spec E-19, prismatic joints as in spec R8.5.
+w, Om, sdd, Udd, eta, u, K, Kh as in Algorithm 5.7 (`inverse.augmented_links`), which must have run. B and C are
+columns; the source's row f . s~ is the column -s~ f. `sensitivities` is the same algorithm with fewer operations, for
+trees. Source: Balafoutis & Patel (7.3.18), (7.3.19), dots restored as in spec E-19, prismatic joints as in spec R8.5.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from cayley.dynamics.inverse.passes import FREE, STILL, across_z, skew
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Link, Links
 
-_NONE, _NO_TENSOR = np.zeros(3), np.zeros((3, 3))
+_NONE = np.zeros(3)
+_NO_TENSOR = np.zeros((3, 3))
 
 
 class Body(NamedTuple):
@@ -54,7 +56,8 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
            [ 2.29211636, 2.25223045]])
     """
     augmented, states, sums = passes(chain, q, qd, qdd, STILL, FREE, None)
-    links, n = augmented.links, len(states)
+    links = augmented.links
+    n = len(states)
     D, V, P = ([[0.0] * n for _ in range(n)] for _ in range(3))
     body = Body(_NONE, _NONE, _NO_TENSOR, _NO_TENSOR)
     for i in reversed(range(n)):
@@ -70,13 +73,16 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
 
 def _body(links: tuple[Link, ...], states: list[State], i: int, after: Body, q: Any, qd: Any) -> Body:
     """Step 1: the moments of links i to n."""
-    link, w = links[i], states[i].w
+    link = links[i]
+    w = states[i].w
     _, u, Kh = link.moments
     K = link.moments.inertia
     if i + 1 == len(links):
         return Body(u, np.cross(w, u), K, skew(w) @ Kh)  # (7.3.18d)
     outer = links[i + 1]
-    s, beyond = outer.offset(q), outer.inwards(after.U, q)  # (7.3.18a)
+    # (7.3.18a)
+    s = outer.offset(q)
+    beyond = outer.inwards(after.U, q)
     ds = np.cross(w, s)  # (7.3.18d)
     dbeyond = outer.inwards(after.dU, q)  # (7.3.18b)
     crossed = skew(s) @ skew(beyond)  # (7.3.18c)
@@ -99,7 +105,8 @@ def _turned(link: Link, T: Any, q: Any) -> Any:
 
 def _own_column(link: Link, state: State, own: Sum, body: Body) -> Column:
     U, dU, E, L = body
-    dz, ddz = across_z(state.w), state.Om[:, 2]
+    dz = across_z(state.w)
+    ddz = state.Om[:, 2]
     if link.is_prismatic:
         m = link.moments.mass
         F = m * state.sdd + own.Udd
@@ -133,7 +140,8 @@ def _carried(link: Link, before: State, column: Column, q: Any, qd: Any) -> Colu
 
 
 def _own_entries(link: Link, state: State, column: Column) -> tuple[Any, Any, Any]:
-    dz, ddz = across_z(state.w), state.Om[:, 2]
+    dz = across_z(state.w)
+    ddz = state.Om[:, 2]
     if link.is_prismatic:
         return column.f[2], _twice(column.f @ dz), column.f @ ddz
     v = _twice(column.B @ dz - column.C[2])  # (7.3.18m)
@@ -142,7 +150,8 @@ def _own_entries(link: Link, state: State, column: Column) -> tuple[Any, Any, An
 
 
 def _entries(link: Link, state: State, column: Column) -> tuple[Any, Any, Any, Any, Any]:
-    dz, ddz = across_z(state.w), state.Om[:, 2]
+    dz = across_z(state.w)
+    ddz = state.Om[:, 2]
     if link.is_prismatic:
         return column.f[2], _twice(column.f @ dz), column.f @ ddz, -_twice(column.fh[2]), -column.fb[2]
     v = _twice(column.B @ dz - column.C[2])  # (7.3.19j)

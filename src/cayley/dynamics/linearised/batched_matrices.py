@@ -27,13 +27,16 @@ def skews(vector: np.ndarray) -> np.ndarray:
 
 
 def regularity(matrix: np.ndarray) -> np.ndarray:
-    """The smallest singular value beside the largest (...), zero if there are more rows than columns, NaN where an entry is."""
+    """The smallest singular value beside the largest (...), zero if there are more rows than columns, NaN where an
+    entry is.
+    """
     rows, columns = matrix.shape[-2:]
     known = np.isfinite(matrix).all(axis=(-2, -1))
     if rows > columns:
         return np.where(known, 0.0, np.nan)
     values = np.linalg.svd(np.where(known[..., None, None], matrix, 0.0), compute_uv=False)
-    largest, smallest = values.max(axis=-1, initial=0.0), values.min(axis=-1, initial=np.inf)
+    largest = values.max(axis=-1, initial=0.0)
+    smallest = values.min(axis=-1, initial=np.inf)
     return np.where(known, np.divide(smallest, largest, out=np.zeros_like(largest), where=largest > 0), np.nan)
 
 

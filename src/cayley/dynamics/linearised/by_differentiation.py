@@ -1,9 +1,9 @@
 """The sensitivity matrices of trees with joints of every kind: the graph of inverse dynamics, differentiated.
 
     D = dtau/dvd       V = dtau/dv       P = the change of tau when the configuration moves with a unit velocity
-Where coordinates are more than velocities (quaternions) the configuration is perturbed along the velocities, dq = G dphi with the matrix G
-of q' = G v: P has a column for each velocity, and neither chart nor unit length come into it. The same convention as Pinocchio's.
-Source: Balafoutis & Patel (7.2.1), for every joint kind.
+Where coordinates are more than velocities (quaternions) the configuration is perturbed along the velocities, dq = G
+dphi with the matrix G of q' = G v: P has a column for each velocity, and neither chart nor unit length come into it.
+The same convention as Pinocchio's. Source: Balafoutis & Patel (7.2.1), for every joint kind.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
 
 
 def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any) -> tuple[Any, ...]:
-    """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, v, vd)` by its three arrays; on numbers, or inside a trace."""
+    """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, v, vd)` by its three arrays; on numbers, or
+    inside a trace.
+    """
     if not links.nv:
         return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
 

@@ -1,16 +1,19 @@
-"""The sensitivity matrices of trees with joints of every kind, in closed form: Algorithm 7.1 written for the directions of a joint.
+"""The sensitivity matrices of trees with joints of every kind, in closed form: Algorithm 7.1 written for the directions
+of a joint.
 
-A unit of one velocity of a joint, slide s and turn t in the axes of its link, changes the movement of the link and of all it carries:
+A unit of one velocity of a joint, slide s and turn t in the axes of its link, changes the movement of the link and of
+all it carries:
     w        angular velocity of the link         b    acceleration of its origin if the joint stood still
     (dw, e, da)    change of w; change of its rate plus w x dw; change of the acceleration of the origin a, all in the link's axes
              by acceleration   0,        t,                     s
              by velocity       t,        (wp + w) x t,          (wp + w) x s + t x u
              by coordinate     wp x t,   ddwp + w x (wp x t),   Wp s - t x b + 2 (wp x t) x u
-with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. The forces and moments that follow are
+with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. The forces and moments
+that follow are
     f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
-of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the joints before it feel.
-Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for joints with several velocities the same,
-direction by direction; equation (L-5) of docs/theory/linearised.md.
+of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the
+joints before it feel. Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for
+joints with several velocities the same, direction by direction; equation (L-5) of docs/theory/linearised.md.
 """
 
 from __future__ import annotations
@@ -56,7 +59,9 @@ class Direction(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What the force of one velocity feels of changes of acceleration (f), of e (B) and of dw (C), and what its own changes ask for."""
+    """What the force of one velocity feels of changes of acceleration (f), of e (B) and of dw (C), and what its own
+    changes ask for.
+    """
 
     f: Any
     B: Any
@@ -66,7 +71,8 @@ class Asked(NamedTuple):
 
 
 def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
-    """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than these.
+    """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than
+    these.
 
     >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
     >>> from cayley.model.catalogue import load_robot
@@ -77,19 +83,23 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     """
     _check_directions(links)
     moved = movements(links, q, v, vd)
-    found, bodies = loads(links, q, moved), composite_bodies(links, q)
+    found = loads(links, q, moved)
+    bodies = composite_bodies(links, q)
     rates = composite_rates(links, q, v, moved, bodies)
     ways = [_directions(links, number, moved, q, v) for number in range(len(links.links))]
     D, V, P = ([[0.0] * links.nv for _ in range(links.nv)] for _ in range(3))
     for number, link in enumerate(links.links):
         for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
-            asked, at = _asked(way, found[number], bodies[number], rates[number]), number
+            asked = _asked(way, found[number], bodies[number], rates[number])
+            at = number
             while at != ROOT:
                 here = links.links[at]
                 for other, j in zip(ways[at], range(links.nv)[here.columns], strict=True):
                     D[i][j], V[i][j], P[i][j] = (_felt(asked, c) for c in other[2:])
                     if at != number:
-                        D[j][i], V[j][i], P[j][i] = D[i][j], _along(other, asked.by_velocity), _along(other, asked.by_coordinate)
+                        D[j][i] = D[i][j]
+                        V[j][i] = _along(other, asked.by_velocity)
+                        P[j][i] = _along(other, asked.by_coordinate)
                 if here.parent != ROOT:
                     asked = _carried(here, asked, moved[here.parent], q, v)
                 at = here.parent
@@ -99,8 +109,9 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
 def _check_directions(links: Links) -> None:
     for link in links.links:
         if not link.motion.constant_subspace:
-            raise UnsupportedError(f"joint {link.name!r} of {links.name} is {link.motion.word}, and its directions change in the axes of "
-                                   'what it moves: the closed form does not have that. Use the method "differentiation"')
+            raise UnsupportedError(
+                f"joint {link.name!r} of {links.name} is {link.motion.word}, and its directions change in the axes of "
+                'what it moves: the closed form does not have that. Use the method "differentiation"')
 
 
 def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any) -> list[Direction]:
@@ -113,13 +124,17 @@ def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any
 
 def _single(link: Link, moved: Movement, q: Any) -> Direction:
     """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
-    s, t = link.subspace(q)[:3, 0], link.subspace(q)[3:, 0]
-    dt, ds = np.cross(moved.w, t), np.cross(moved.w, s)
-    return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds), Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
+    s = link.subspace(q)[:3, 0]
+    t = link.subspace(q)[3:, 0]
+    dt = np.cross(moved.w, t)
+    ds = np.cross(moved.w, s)
+    return Direction(s, t, Change(_NONE, t, s), Change(t, dt + dt, ds + ds),
+                     Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
 
 
 def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, v: Any) -> Direction:
-    s, t = column[:3], column[3:]
+    s = column[:3]
+    t = column[3:]
     u, turning = np.split(link.twist(q, v[link.columns]), 2)
     wp, dwp, b = (link.outwards(x, q) for x in (parent.w, parent.dw, parent.a + parent.W @ link.offset(q)))
     dw = np.cross(wp, t)
@@ -131,17 +146,22 @@ def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, 
 
 
 def _asked(way: Direction, load: Load, body: Moments, rates: Rates) -> Asked:
-    (m, U, J), s, t = body, way.slide, way.turn
+    (m, U, J) = body
+    s = way.slide
+    t = way.turn
     twice_dU = rates.dU + rates.dU
     by_coordinate = _needed(way.by_coordinate, body, rates)
-    return Asked(m * s + np.cross(t, U), np.trace(J) * t - J @ t + np.cross(U, s), np.cross(twice_dU, s) - rates.twice_L(t, -1),
-                 _needed(way.by_velocity, body, rates),
-                 Load(by_coordinate.f + np.cross(t, load.f), by_coordinate.n + np.cross(t, load.n) + np.cross(s, load.f)))
+    return Asked(
+        m * s + np.cross(t, U),
+        np.trace(J) * t - J @ t + np.cross(U, s),
+        np.cross(twice_dU, s) - rates.twice_L(t, -1), _needed(way.by_velocity, body, rates),
+        Load(by_coordinate.f + np.cross(t, load.f), by_coordinate.n + np.cross(t, load.n) + np.cross(s, load.f)))
 
 
 def _needed(change: Change, body: Moments, rates: Rates) -> Load:
     """The force and the moment that a change of movement asks for."""
-    (m, U, J), (dw, e, da) = body, change
+    (m, U, J) = body
+    dw, e, da = change
     return Load(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
                 np.trace(J) * e - J @ e - rates.twice_L(dw) + np.cross(U, da))
 
@@ -156,7 +176,8 @@ def _along(way: Direction, load: Load) -> Any:
 
 def _carried(link: Link, asked: Asked, parent: Movement, q: Any, v: Any) -> Asked:
     """The same about the origin of the parent, in the parent's axes."""
-    s, ds = link.offset(q), offset_rate(link, parent.w, q, v)
+    s = link.offset(q)
+    ds = offset_rate(link, parent.w, q, v)
     f = link.inwards(asked.f, q)
     return Asked(f, link.inwards(asked.B, q) + np.cross(s, f), link.inwards(asked.C, q) + np.cross(ds + ds, f),
                  _carried_load(link, asked.by_velocity, s, q), _carried_load(link, asked.by_coordinate, s, q))

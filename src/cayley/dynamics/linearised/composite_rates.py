@@ -1,9 +1,10 @@
-"""How the moments of a link with all that it carries change in time: what the derivatives of inverse dynamics by velocities consist of.
+"""How the moments of a link with all that it carries change in time: what the derivatives of inverse dynamics by
+velocities consist of.
 
     dU, dJ   rates of the first and second moments, as vectors and tensors in space, seen in the link's axes
     h        angular momentum of what is carried, relative to the link's origin
-The rate tensor of the source is L with 2 L = dJ - tr(dJ) 1 + h~: the symmetric part turns like J and the skew part like a vector, which
-is cheaper than to turn L. Source: Balafoutis & Patel, section 7.3, Lemmas C-1 to C-12 (spec S1-87).
+The rate tensor of the source is L with 2 L = dJ - tr(dJ) 1 + h~: the symmetric part turns like J and the skew part like
+a vector, which is cheaper than to turn L. Source: Balafoutis & Patel, section 7.3, Lemmas C-1 to C-12 (spec S1-87).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from cayley.dynamics.rigid_links.moments import Moments
 
 
 class Rates(NamedTuple):
-    """Rates of the moments of a link with all that it carries, as vectors in space, and its angular momentum relative to the origin."""
+    """Rates of the moments of a link with all that it carries, as vectors in space, and its angular momentum relative
+    to the origin.
+    """
 
     dU: Any
     dJ: Any
@@ -38,7 +41,8 @@ def composite_rates(links: Links, q: Any, v: Any, moved: list[Movement], bodies:
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:
-            s, ds = link.offset(q), offset_rate(link, moved[link.parent].w, q, v)
+            s = link.offset(q)
+            ds = offset_rate(link, moved[link.parent].w, q, v)
             found[link.parent] = found[link.parent].plus(_shifted(link, found[number], bodies[number], s, ds, q))
     return found
 
@@ -56,7 +60,8 @@ def _own_rates(moments: Moments, w: Any) -> Rates:
 
 def _shifted(link: Link, rates: Rates, body: Moments, s: Any, ds: Any, q: Any) -> Rates:
     """Rates about the parent's origin, in the parent's axes."""
-    U, dU = link.inwards(body.first, q), link.inwards(rates.dU, q)
+    U = link.inwards(body.first, q)
+    dU = link.inwards(rates.dU, q)
     crossed = np.outer(U + body.mass * s, ds) + np.outer(dU, s)
     return Rates(dU + body.mass * ds, link.inwards_both(rates.dJ, q) + crossed + crossed.T,
                  link.inwards(rates.h, q) + np.cross(s, dU + body.mass * ds) + np.cross(U, ds))

@@ -1,7 +1,8 @@
 """The sensitivity matrices of open chains entry by entry: nothing is recursive but the nominal motion.
 
-An entry is the derivative of one joint's moment or force (`partials`) along its own axis. The second way to D, V and P, beside
-Algorithm 7.1. Source: Balafoutis & Patel (7.3.2)-(7.3.4), dots restored as in spec E-19, prismatic joints as in spec R10.
+An entry is the derivative of one joint's moment or force (`partials`) along its own axis. The second way to D, V and P,
+beside Algorithm 7.1. Source: Balafoutis & Patel (7.3.2)-(7.3.4), dots restored as in spec E-19, prismatic joints as in
+spec R10.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     array([[ 0.92767347, 1.31420408],
            [-0.38653061, 0. ]])
     """
-    library, n = partial_derivatives(chain, q, qd, qdd), len(chain.links)
+    library = partial_derivatives(chain, q, qd, qdd)
+    n = len(chain.links)
     rows = [[_entry(library, i, j) for j in range(n)] for i in range(n)]
     P, V, D = (np.array([[entry[k] for entry in row] for row in rows]).reshape(n, n) for k in range(3))
     return Sensitivities(D, V, P)

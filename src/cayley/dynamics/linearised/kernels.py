@@ -1,4 +1,6 @@
-"""The kernels of linearised dynamics: of inverse dynamics, D, V and P; of forward dynamics, the derivatives by state and forces."""
+"""The kernels of linearised dynamics: of inverse dynamics, D, V and P; of forward dynamics, the derivatives by state
+and forces.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class ForwardDerivatives(NamedTuple):
 
 
 def linearize_kernel(tree: Tree) -> Linearize:
-    """The sensitivity matrices by the cheaper of the closed form and the differentiated graph, with all methods by name.
+    """The sensitivity matrices by the cheaper of the closed form and the differentiated graph, with all methods by
+    name.
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = linearize_kernel(load_robot("s1_g1"))([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
@@ -68,14 +71,17 @@ def forward_derivatives_kernel(tree: Tree) -> Alternatives:
 
 
 def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:
-    """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always has fewer."""
+    """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always
+    has fewer.
+    """
     if has_changing_directions(tree) or longest_way(minimal_links(tree)) > _MANY:
         return make(default_method(tree))
     return min((make(method) for method in (DEFAULT, "differentiation")), key=_price)
 
 
 def default_method(tree: Tree) -> str:
-    """The closed form, or, where directions of joints change in the axes of what they move, the differentiated graph."""
+    """The closed form, or, where directions of joints change in the axes of what they move, the differentiated graph.
+    """
     return "differentiation" if has_changing_directions(tree) else DEFAULT
 
 
@@ -98,18 +104,21 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     def linearize(q: Any, qd: Any, qdd: Any) -> Any:
         return text(q, qd, qdd)
 
-    described(tree, linearize, "D, V, P: the derivatives of inverse dynamics tau(q, qd, qdd) by qdd, qd and q.", f"Method: {method}.")
-    return kernel(sized(tree, "(q),(v),(v)->(v,v),(v,v),(v,v)"), name="linearize", outputs=Sensitivities._fields, units=units_of(tree),
-                  kind=kind)(linearize)
+    described(tree, linearize, "D, V, P: the derivatives of inverse dynamics tau(q, qd, qdd) by qdd, qd and q.",
+              f"Method: {method}.")
+    return kernel(sized(tree, "(q),(v),(v)->(v,v),(v,v),(v,v)"), name="linearize", outputs=Sensitivities._fields,
+                  units=units_of(tree), kind=kind)(linearize)
 
 
 def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
-    """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors and the viscous friction that the mechanism includes.
+    """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors and the viscous friction that the mechanism
+    includes.
 
     Coulomb friction jumps where a velocity is zero, and has no derivative there; elsewhere it adds nothing.
     """
     links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
-    rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
+    rotors = np.diag(rotor_inertias(tree))
+    viscous = np.diag(viscous_coefficients(tree))
 
     def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
         D, V, P = links_alone(q, qd, qdd)
@@ -120,7 +129,9 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
 
 def viscous_coefficients(tree: Tree) -> np.ndarray:
     """The viscous friction (nv) at each velocity, zero if friction is not included."""
-    smooth = [np.full(joint.motion.nv, joint.friction.viscous if "friction" in tree.included else 0.0) for joint in tree.joints]
+    smooth = [
+        np.full(joint.motion.nv, joint.friction.viscous if "friction" in tree.included else 0.0)
+        for joint in tree.joints]
     return np.concatenate([np.zeros(0), *smooth])
 
 
@@ -130,26 +141,30 @@ def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
     def forward_derivatives(q: Any, qd: Any, tau: Any) -> Any:
         return text(q, qd, tau)
 
-    described(tree, forward_derivatives, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.", f"Method: {method}.")
+    described(tree, forward_derivatives, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.",
+              f"Method: {method}.")
     shapes = [(tree.nv,), *[(tree.nv, tree.nv)] * 3]
-    return kernel(sized(tree, "(q),(v),(v)->(v),(v,v),(v,v),(v,v)"), name="forward_derivatives", outputs=ForwardDerivatives._fields,
-                  inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
+    return kernel(sized(tree, "(q),(v),(v)->(v),(v,v),(v,v),(v,v)"), name="forward_derivatives",
+                  outputs=ForwardDerivatives._fields, inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
                   explain=explanation(tree))(guarded(tree, forward_derivatives, shapes))
 
 
 def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
     """The text `(q, qd, tau) -> qdd, by_q, by_qd, by_tau`.
 
-    The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that follow,
-    by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1.
+    The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that
+    follow, by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1.
     """
     chosen = METHODS[method or default_method(tree)]
-    links, links_alone = chosen.links(tree), chosen.text(tree, "sensitivities")
-    rotors, viscous = np.diag(rotor_inertias(tree)), np.diag(viscous_coefficients(tree))
+    links = chosen.links(tree)
+    links_alone = chosen.text(tree, "sensitivities")
+    rotors = np.diag(rotor_inertias(tree))
+    viscous = np.diag(viscous_coefficients(tree))
 
     def text(q: Any, qd: Any, tau: Any) -> ForwardDerivatives:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv))
-        M, V = D + rotors, V + rotor_velocity_slopes(tree, qd)
+        M = D + rotors
+        V = V + rotor_velocity_slopes(tree, qd)
         inverse = symmetric_inverse(M)
         qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - friction_forces(tree, qd))
         P = links_alone(q, qd, qdd).P

@@ -1,4 +1,5 @@
-"""The sensitivity matrices of open chains from Lagrange's equations over homogeneous matrices, as they were first linearised.
+"""The sensitivity matrices of open chains from Lagrange's equations over homogeneous matrices, as they were first
+linearised.
 
     W        transform (4, 4) of a link          U_k, U_k', U_k''    its derivative by q_k, and the rates of that
     J        pseudo-inertia                      U_ik                its second derivatives
@@ -15,7 +16,14 @@ import numpy as np
 
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
-from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion, pseudo_inertia, transform, transform_derivatives
+from cayley.dynamics.rigid_links.transforms import (
+    Moving,
+    at_rest,
+    insertion,
+    pseudo_inertia,
+    transform,
+    transform_derivatives,
+)
 
 _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -30,12 +38,18 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     array([[-4.95551671, 1.08060634],
            [ 2.29211636, 2.25223045]])
     """
-    n, g = len(chain.links), np.array([*chain.gravity, 0.0])
-    D, V, P = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    n = len(chain.links)
+    g = np.array([*chain.gravity, 0.0])
+    D = np.zeros((n, n))
+    V = np.zeros((n, n))
+    P = np.zeros((n, n))
     second = transform_derivatives(chain, q).second
-    moving, changing = at_rest(4), [Moving(*[np.zeros((4, 4))] * 3)] * n
+    moving = at_rest(4)
+    changing = [Moving(*[np.zeros((4, 4))] * 3)] * n
     for number, link in enumerate(chain.links):
-        A, Q, rates = transform(link, q), insertion(link), (qd[number], qdd[number])
+        A = transform(link, q)
+        Q = insertion(link)
+        rates = (qd[number], qdd[number])
         moving = moving.carried(A, Q, *rates)
         changing = [change.carried(A, Q, *rates) for change in changing]
         changing[number] = Moving(*[x @ Q for x in moving])  # dA/dq = A Q, and Q is constant
@@ -44,6 +58,6 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
         weighed = U @ J
         D = D + np.einsum("iab,kab->ik", weighed, U)
         V = V + 2 * np.einsum("iab,kab->ik", weighed, dU)
-        P = P + np.einsum("iab,kab->ik", weighed, ddU) + np.einsum("ikab,ab->ik", second[number] @ J, moving.ddW - np.outer(g, _LAST))
+        P = P + np.einsum("iab,kab->ik", weighed, ddU) + np.einsum("ikab,ab->ik", second[number] @ J,
+                                                                   moving.ddW - np.outer(g, _LAST))
     return Sensitivities(D, V, P)
-

@@ -1,4 +1,5 @@
-"""The nominal motion of an open chain, all of it in the axes of the root: what closed forms of linearised models are written in.
+"""The nominal motion of an open chain, all of it in the axes of the root: what closed forms of linearised models are
+written in.
 
     z, z', z''       direction of a joint and its rates
     w, w', W         angular velocity, acceleration and acceleration tensor of a link
@@ -73,12 +74,16 @@ class Nominal:
 
 def nominal(chain: Links, q: Any, qd: Any, qdd: Any) -> Nominal:
     """The nominal motion of an open chain (`serial_chain`) at a state and an acceleration."""
-    R, s, ds = np.eye(3), np.zeros(3), np.zeros(3)
+    R = np.eye(3)
+    s = np.zeros(3)
+    ds = np.zeros(3)
     w = np.zeros(3)
     found: list[MovingLink] = []
-    for link, moved, big in zip(chain.links, movements(chain, q, qd, qdd), augmented_links(chain, q).links, strict=True):
+    for link, moved, big in zip(chain.links, movements(chain, q, qd, qdd),
+                                augmented_links(chain, q).links, strict=True):
         way = R @ link.offset(q)
-        s, ds = s + way, ds + np.cross(w, way)
+        s = s + way
+        ds = ds + np.cross(w, way)
         R = R @ link.rotation(q)
         if link.is_prismatic:
             ds = ds + R[:, 2] * qd[link.columns][0]
@@ -88,11 +93,13 @@ def nominal(chain: Links, q: Any, qd: Any, qdd: Any) -> Nominal:
 
 
 def _moving_link(link: Link, moved: Movement, augmented: Moments, R: Any, s: Any, ds: Any) -> MovingLink:
-    w, dw, z = R @ moved.w, R @ moved.dw, R[:, 2]
+    w = R @ moved.w
+    dw = R @ moved.dw
+    z = R[:, 2]
     W = R @ moved.W @ R.T
     load = own_load(link, moved)
-    return MovingLink(link, R, z, np.cross(w, z), W @ z, w, dw, W, s, ds, R @ moved.a, _turned(link.moments, R), _turned(augmented, R),
-                      R @ load.f, R @ load.n)
+    return MovingLink(link, R, z, np.cross(w, z), W @ z, w, dw, W, s, ds, R @ moved.a, _turned(link.moments, R),
+                      _turned(augmented, R), R @ load.f, R @ load.n)
 
 
 def _turned(moments: Moments, R: Any) -> Moments:
@@ -100,15 +107,30 @@ def _turned(moments: Moments, R: Any) -> Moments:
 
 
 def _carried(links: list[MovingLink], i: int) -> CarriedLinks:
-    here, zero = links[i], np.zeros(3)
-    m, U, dU, ddU, F, n, J, M = 0.0, zero, zero, zero, zero, zero, np.zeros((3, 3)), np.zeros((3, 3))
+    here = links[i]
+    zero = np.zeros(3)
+    m = 0.0
+    U = zero
+    dU = zero
+    ddU = zero
+    F = zero
+    n = zero
+    J = np.zeros((3, 3))
+    M = np.zeros((3, 3))
     for link in links[i:]:
-        (mass, u, second), s, ds, dds = link.own, link.s - here.s, link.ds - here.ds, link.dds - here.dds
+        mass, u, second = link.own
+        s = link.s - here.s
+        ds = link.ds - here.ds
+        dds = link.dds - here.dds
         m = m + mass
-        U, dU, ddU = U + u + mass * s, dU + np.cross(link.w, u) + mass * ds, ddU + link.W @ u + mass * dds
-        F, n = F + link.f, n + link.n + np.cross(s, link.f)
+        U = U + u + mass * s
+        dU = dU + np.cross(link.w, u) + mass * ds
+        ddU = ddU + link.W @ u + mass * dds
+        F = F + link.f
+        n = n + link.n + np.cross(s, link.f)
         crossed = np.outer(u, s)
         J = J + second + crossed + crossed.T + mass * np.outer(s, s)
-        M = M + skew(link.w) @ second + np.outer(ds, u) + np.outer(np.cross(link.w, u) + mass * ds, s)  # integral r' r^T dm
+        # integral r' r^T dm
+        M = M + skew(link.w) @ second + np.outer(ds, u) + np.outer(np.cross(link.w, u) + mass * ds, s)
     one = np.eye(3)
     return CarriedLinks(m, U, dU, ddU, np.trace(J) * one - J, M - np.trace(M) * one, F, n)

@@ -1,12 +1,15 @@
-"""Partial derivatives of the tensors of dynamics of an open chain by the coordinate, velocity and acceleration of one joint.
+"""Partial derivatives of the tensors of dynamics of an open chain by the coordinate, velocity and acceleration of one
+joint.
 
-Of every quantity of link i the derivative is taken of its components in the axes of link i, and given in them. `j` is the joint; joints
-after link i count too where they are felt. With a prismatic joint j every rotation stands still; s, U and n change by its direction z_j.
+Of every quantity of link i the derivative is taken of its components in the axes of link i, and given in them. `j` is
+the joint; joints after link i count too where they are felt. With a prismatic joint j every rotation stands still; s, U
+and n change by its direction z_j.
     A, W     axes of link i in those of link i-1, and in the root's; with their first and second rates
     w~, W^   skew tensor of the angular velocity, and acceleration tensor         mu    torque of the augmented link
     s_i,i+1  from the origin of link i to that of the next                        s_0i  place of the origin
     U        first moment of links i to n                                         eta   their moment about the origin
-Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a prismatic joint.
+Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a prismatic
+joint.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from cayley.dynamics.inverse.passes import skew
 from cayley.dynamics.linearised.nominal import MovingLink, Nominal, nominal
 from cayley.dynamics.rigid_links.links import Links
 
-_ZERO, _NO_TENSOR = np.zeros(3), np.zeros((3, 3))
+_ZERO = np.zeros(3)
+_NO_TENSOR = np.zeros((3, 3))
 
 
 class Partial(NamedTuple):
@@ -55,10 +59,17 @@ class PartialDerivatives:
         """Of W_i, W_i' and W_i'' (rows in the root's axes)."""
         if not self._turned(i, j):
             return NO_TENSOR_CHANGE, NO_TENSOR_CHANGE, NO_TENSOR_CHANGE
-        here, (z, dz, ddz) = self.motion.links[i], (skew(x) for x in self._axis(j))
-        R, w, W = here.R, skew(here.w), here.W
-        first, rate, second = z @ R, (dz + z @ w) @ R, (ddz + 2 * dz @ w + z @ W) @ R  # Lemmas C-1 to C-3
-        return Partial(first, _NO_TENSOR, _NO_TENSOR), Partial(rate, first, _NO_TENSOR), Partial(second, 2 * rate, first)
+        here = self.motion.links[i]
+        z, dz, ddz = (skew(x) for x in self._axis(j))
+        R = here.R
+        w = skew(here.w)
+        W = here.W
+        # Lemmas C-1 to C-3
+        first = z @ R
+        rate = (dz + z @ w) @ R
+        second = (ddz + 2 * dz @ w + z @ W) @ R
+        return Partial(first, _NO_TENSOR, _NO_TENSOR), Partial(rate, first,
+                                                               _NO_TENSOR), Partial(second, 2 * rate, first)
 
     def angular_velocity(self, i: int, j: int) -> Partial:
         """Of w_i~."""
@@ -71,7 +82,8 @@ class PartialDerivatives:
         """Of W^_i = w_i'~ + w_i~ w_i~."""
         if not self._turned(i, j):
             return NO_TENSOR_CHANGE
-        (z, dz, ddz), w = (skew(x) for x in self._axis(j)), skew(self.motion.links[i].w)
+        z, dz, ddz = (skew(x) for x in self._axis(j))
+        w = skew(self.motion.links[i].w)
         return self._tensors(i, ddz + 2 * dz @ w, 2 * (dz + z @ w), z)  # Lemma C-5
 
     # Vectors (3)
@@ -80,7 +92,8 @@ class PartialDerivatives:
         """Of w_i'."""
         if not self._turned(i, j):
             return NO_CHANGE
-        (z, dz, ddz), w = self._axis(j), self.motion.links[i].w
+        z, dz, ddz = self._axis(j)
+        w = self.motion.links[i].w
         return self._vectors(i, ddz + np.cross(dz, w), 2 * dz + np.cross(z, w), z)  # Lemma C-6
 
     def augmented_torque(self, i: int, j: int) -> Partial:
@@ -88,10 +101,12 @@ class PartialDerivatives:
         here = self.motion.links[i]
         if self._turned(i, j):
             z, dz, ddz = self._axis(j)
-            K, L = here.augmented.inertia, skew(here.w) @ here.augmented.second
+            K = here.augmented.inertia
+            L = skew(here.w) @ here.augmented.second
             return self._vectors(i, K @ ddz - 2 * L @ dz, 2 * (K @ dz - L @ z), K @ z)  # Lemma C-7
         if j == i + 1 and self.motion.links[j].link.is_prismatic:  # the augmented link is as long as joint j makes it
-            s, z = self.motion.between(i, j)[0], self.motion.links[j].z
+            s = self.motion.between(i, j)[0]
+            z = self.motion.links[j].z
             changed = here.W @ (self.motion.carried[j].m * (np.outer(s, z) + np.outer(z, s)))
             return self._vectors(i, _vee(changed - changed.T), _ZERO, _ZERO)
         return NO_CHANGE
@@ -111,7 +126,8 @@ class PartialDerivatives:
         if self._slides(j):
             return self._vectors(i, *_sliding(self._axis(j)))
         by_q, by_qd, by_qdd = _turning(self._axis(j), *self.motion.between(j, i))
-        return self._vectors(i, by_q - np.cross(self.motion.links[j].z, self.motion.links[j].dds), by_qd, by_qdd)  # Lemma C-9, C-10
+        # Lemma C-9, C-10
+        return self._vectors(i, by_q - np.cross(self.motion.links[j].z, self.motion.links[j].dds), by_qd, by_qdd)
 
     def first_moment(self, i: int, j: int) -> Partial:
         """Of U_i''."""
@@ -134,10 +150,12 @@ class PartialDerivatives:
             return self._vectors(i, by_q + (np.cross(z, later.F) if j > i else 0.0), by_qd, by_qdd)
         U = skew(later.U)
         if j > i:
-            E, L = later.E - skew(s) @ U, later.L + skew(s) @ skew(later.dU)
+            E = later.E - skew(s) @ U
+            L = later.L + skew(s) @ skew(later.dU)
             own = (U @ skew(self.motion.links[j].dds) - skew(s) @ skew(later.ddU) - skew(later.n)) @ z
         else:
-            E, L = later.E - U @ skew(s), later.L + U @ skew(ds)
+            E = later.E - U @ skew(s)
+            L = later.L + U @ skew(ds)
             own = U @ np.cross(self.motion.links[j].dds, z)
         return self._vectors(i, E @ ddz - 2 * L @ dz + own, 2 * (E @ dz - L @ z), E @ z)  # Lemma C-12
 
@@ -175,8 +193,10 @@ def partial_derivatives(chain: Links, q: Any, qd: Any, qdd: Any) -> PartialDeriv
 def _link_turn(moving: MovingLink, q: Any, qd: Any, qdd: Any) -> tuple[Any, Any, Any]:
     """A, A' and A''."""
     link = moving.link
-    A, z = link.rotation(q), skew(np.array([0.0, 0.0, 1.0 if link.is_revolute else 0.0]))
-    rate, second = qd[link.columns][0], qdd[link.columns][0]
+    A = link.rotation(q)
+    z = skew(np.array([0.0, 0.0, 1.0 if link.is_revolute else 0.0]))
+    rate = qd[link.columns][0]
+    second = qdd[link.columns][0]
     return A, A @ z * rate, A @ z @ z * (rate * rate) + A @ z * second
 
 

@@ -1,9 +1,10 @@
-"""The recursive linearised model of open chains: perturbations go from link to link as the nominal motion does, in O(n) operations.
+"""The recursive linearised model of open chains: perturbations go from link to link as the nominal motion does, in O(n)
+operations.
 
 Every line of Algorithm 5.7 is differentiated; d.. are perturbations, of components in the link's own axes. For joint j
     d(A^T v) = A^T dv - dq z x A^T v         d(A v) = A (dv + dq z x v)         (prismatic joints do not turn: dq of the turn is zero)
-It gives dtau and no matrices; the matrices are its values for unit perturbations. w, Om, zeta, sdd, u, Kh, Udd, eta as in
-`inverse.augmented_links`. Source: Balafoutis & Patel 7.2.2, in words; spec R8.6.
+It gives dtau and no matrices; the matrices are its values for unit perturbations. w, Om, zeta, sdd, u, Kh, Udd, eta as
+in `inverse.augmented_links`. Source: Balafoutis & Patel 7.2.2, in words; spec R8.6.
 """
 
 from __future__ import annotations
@@ -49,22 +50,28 @@ def perturbed_forces(chain: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any,
 
 def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n): the recursion once for each column."""
-    n, none = chain.nv, np.zeros(chain.nv)
+    n = chain.nv
+    none = np.zeros(chain.nv)
     columns = []
     for place in (2, 1, 0):
         units = [[unit if k == place else none for k in range(3)] for unit in np.eye(n)]
-        columns.append(np.stack([perturbed_forces(chain, q, qd, qdd, *unit) for unit in units], axis=1) if n else np.zeros((0, 0)))
+        columns.append(
+            np.stack([perturbed_forces(chain, q, qd, qdd, *unit) for unit in units], axis=1) if n else np.zeros((0, 0)))
     return Sensitivities(*columns)
 
 
 def _step(link: Link, dq: Any, dqd: Any, dqdd: Any) -> Step:
-    moved, rate, change = dq[link.columns][0], dqd[link.columns][0], dqdd[link.columns][0]
+    moved = dq[link.columns][0]
+    rate = dqd[link.columns][0]
+    change = dqdd[link.columns][0]
     return Step(moved, 0.0, rate, change) if link.is_revolute else Step(0.0, moved, rate, change)
 
 
 def _outwards(augmented: Links, steps: list[Step], q: Any, qd: Any, qdd: Any) -> tuple[list[State], list[State]]:
-    state, d = _REST._replace(sdd=-augmented.gravity), _REST
-    states, changes = [], []
+    state = _REST._replace(sdd=-augmented.gravity)
+    d = _REST
+    states = []
+    changes = []
     for k, (link, step) in enumerate(zip(augmented.links, steps, strict=True)):
         d = _changed_state(link, step, state, d, q, qd)
         state = forward_cycle(link, state, q, qd, qdd)
@@ -77,12 +84,16 @@ def _outwards(augmented: Links, steps: list[Step], q: Any, qd: Any, qdd: Any) ->
 
 def _changed_state(link: Link, step: Step, before: State, d: State, q: Any, qd: Any) -> State:
     rate = qd[link.columns][0]
-    w, dw, dwd = link.outwards(before.w, q), _seen_outwards(link, step, before.w, d.w, q), _seen_outwards(link, step, before.wd, d.wd, q)
+    w = link.outwards(before.w, q)
+    dw = _seen_outwards(link, step, before.w, d.w, q)
+    dwd = _seen_outwards(link, step, before.wd, d.wd, q)
     s = link.offset(q)
-    y, dy = before.sdd + before.Om @ s, d.sdd + d.Om @ s + before.Om @ _offset_change(link, step)
+    y = before.sdd + before.Om @ s
+    dy = d.sdd + d.Om @ s + before.Om @ _offset_change(link, step)
     dsdd = _seen_outwards(link, step, y, dy, q)
     if link.is_revolute:
-        return State(dw + Z * step.rate, dwd + np.cross(dw, Z) * rate + np.cross(w, Z) * step.rate + Z * step.change, d.Om, NONE, dsdd)
+        return State(dw + Z * step.rate, dwd + np.cross(dw, Z) * rate + np.cross(w, Z) * step.rate + Z * step.change,
+                     d.Om, NONE, dsdd)
     dzeta = np.cross(dw, Z) * (2 * rate) + np.cross(w, Z) * (2 * step.rate) + Z * step.change
     return State(dw, dwd, d.Om, dzeta, dsdd + dzeta)
 
@@ -97,11 +108,16 @@ def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: 
     outer = d_outer = Wrench(NONE, NONE, NONE)
     forces: list[Any] = []
     for k in reversed(range(len(states))):
-        link, state, d, step = augmented.links[k], states[k], changes[k], steps[k]
-        own, u, du = backward_cycle(link, state, outer), link.moments.first, _first_change(augmented, steps, k)
+        link = augmented.links[k]
+        state = states[k]
+        d = changes[k]
+        step = steps[k]
+        own = backward_cycle(link, state, outer)
+        u = link.moments.first
+        du = _first_change(augmented, steps, k)
         Udd = d.Om @ u + state.Om @ du + d_outer.force
-        eta = (d.mu + np.cross(du, state.sdd) + np.cross(u, d.sdd) + np.cross(d_outer.at, outer.force) + np.cross(outer.at, d_outer.force)
-               + d_outer.moment)
+        eta = (d.mu + np.cross(du, state.sdd) + np.cross(u, d.sdd) + np.cross(d_outer.at, outer.force)
+               + np.cross(outer.at, d_outer.force) + d_outer.moment)
         forces.append(eta[2] if link.is_revolute else link.moments.mass * d.sdd[2] + Udd[2])
         outer = passed_on(link, state, own, q)
         d_outer = _changed_wrench(link, step, state, own, d, Sum(Udd, eta), q)
@@ -109,9 +125,11 @@ def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: 
 
 
 def _changed_wrench(link: Link, step: Step, state: State, own: Sum, d: State, change: Sum, q: Any) -> Wrench:
-    pulled, dpulled = own.Udd, change.Udd
+    pulled = own.Udd
+    dpulled = change.Udd
     if link.is_prismatic:
-        pulled, dpulled = pulled + link.moments.mass * state.zeta, dpulled + link.moments.mass * d.zeta
+        pulled = pulled + link.moments.mass * state.zeta
+        dpulled = dpulled + link.moments.mass * d.zeta
     return Wrench(_seen_inwards(link, step, pulled, dpulled, q), _seen_inwards(link, step, own.eta, change.eta, q),
                   _offset_change(link, step))
 

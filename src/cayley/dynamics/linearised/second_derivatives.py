@@ -1,7 +1,9 @@
-"""Second derivatives of inverse and of forward dynamics, as kernels: the analytic first derivatives, differentiated on the graph.
+"""Second derivatives of inverse and of forward dynamics, as kernels: the analytic first derivatives, differentiated on
+the graph.
 
-The last index is the direction in which the configuration or the velocity moves; configurations move along the velocities. What is not
-listed is zero or follows: D does not depend on velocities, the derivatives of V by the coordinates are those of P by the velocities.
+The last index is the direction in which the configuration or the velocity moves; configurations move along the
+velocities. What is not listed is zero or follows: D does not depend on velocities, the derivatives of V by the
+coordinates are those of P by the velocities.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ def inverse_second_derivatives_kernel(tree: Tree) -> Kernel:
     >>> found.D_by_q[0, 0].round(6) + 0.0
     array([0. , 0.773061])
     """
-    links, text = links_of(tree), sensitivities_text(tree)
+    links = links_of(tree)
+    text = sensitivities_text(tree)
 
     def inverse_second_derivatives(q: Any, qd: Any, qdd: Any) -> InverseSecondDerivatives:
         D, V, P = _differentiated(links, text, q, qd, qdd)
@@ -58,7 +61,8 @@ def inverse_second_derivatives_kernel(tree: Tree) -> Kernel:
 
 def forward_second_derivatives_kernel(tree: Tree) -> Kernel:
     """`forward_second_derivatives(q, qd, tau)`: how the derivatives of the accelerations change."""
-    links, text = links_of(tree), forward_derivatives_text(tree)
+    links = links_of(tree)
+    text = forward_derivatives_text(tree)
 
     def forward_second_derivatives(q: Any, qd: Any, tau: Any) -> ForwardSecondDerivatives:
         _, by_q, by_qd, by_tau = _differentiated(links, text, q, qd, tau)

@@ -1,8 +1,9 @@
 """State-space models of mechanisms near a nominal motion: x' = A x + B u with x = (dq, dqd), u = dtau.
 
     A = [[N, 1], [-D^-1 P, -D^-1 V]]         B = [[0], [D^-1]]
-N is zero where velocities are rates of coordinates. Where they are twists in a body's axes (spherical and floating joints) perturbations
-are measured in axes that turn: (dq)' = dqd - v x dq. Over a step in which A and B hold still, the discrete model is exact:
+N is zero where velocities are rates of coordinates. Where they are twists in a body's axes (spherical and floating
+joints) perturbations are measured in axes that turn: (dq)' = dqd - v x dq. Over a step in which A and B hold still, the
+discrete model is exact:
     exp(dt [[A, B], [0, 0]]) = [[Ad, Bd], [0, 1]]
 Source: Balafoutis & Patel (7.2.1)-(7.2.3), spec R8.1, R8.7.
 """
@@ -57,7 +58,9 @@ class StateSpace:
 
     @property
     def margins(self) -> np.ndarray:
-        """For each pole s (..., 2 nv) the smallest singular value of [A - s, B] beside the largest: zero if u cannot reach the mode."""
+        """For each pole s (..., 2 nv) the smallest singular value of [A - s, B] beside the largest: zero if u cannot
+        reach the mode.
+        """
         poles = self.poles
         shifted = self.A[..., None, :, :] - poles[..., :, None, None] * np.eye(self.A.shape[-1])
         B = np.broadcast_to(self.B[..., None, :, :], (*shifted.shape[:-1], self.B.shape[-1]))
@@ -72,10 +75,12 @@ class StateSpace:
     def discretised(self, dt: float) -> StateSpace:
         """The exact model of steps of `dt` [s] in which u is held (zero-order hold)."""
         if self.dt is not None:
-            raise ConventionError(f"this model is discrete already, with steps of {self.dt} s; `continuous(model)` is the way back")
+            raise ConventionError(
+                f"this model is discrete already, with steps of {self.dt} s; `continuous(model)` is the way back")
         states, inputs = self.B.shape[-2:]
         joined = np.zeros((*self.A.shape[:-2], states + inputs, states + inputs))
-        joined[..., :states, :states], joined[..., :states, states:] = self.A, self.B
+        joined[..., :states, :states] = self.A
+        joined[..., :states, states:] = self.B
         step = expm(dt * joined)
         return StateSpace(step[..., :states, :states], step[..., :states, states:], dt)
 
@@ -133,7 +138,8 @@ class LinearisedMechanism:
     def at(self, q: Any, qd: Any = None, qdd: Any = None) -> Linearisation:
         """The linear model at a state and an acceleration, at rest if they are left out; leading axes are a batch."""
         q, qd, qdd = self._states(q, qd, qdd)
-        tau, (D, V, P) = self.inverse_dynamics(q, qd, qdd), self.sensitivities(q, qd, qdd)
+        tau = self.inverse_dynamics(q, qd, qdd)
+        (D, V, P) = self.sensitivities(q, qd, qdd)
         A, B = state_matrices(self.tree, qd, D, V, P)
         return Linearisation(A, B, None, q, qd, qdd, tau, D, V, P)
 
@@ -142,18 +148,24 @@ class LinearisedMechanism:
         return self.at(q, qd, self.forward_dynamics(q, qd, tau))
 
     def _states(self, q: Any, qd: Any, qdd: Any) -> list[np.ndarray]:
-        q, rest = np.atleast_1d(np.asarray(q, dtype=float)), np.zeros(self.tree.nv)
+        q = np.atleast_1d(np.asarray(q, dtype=float))
+        rest = np.zeros(self.tree.nv)
         qd, qdd = (rest if x is None else np.atleast_1d(np.asarray(x, dtype=float)) for x in (qd, qdd))
         batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], qdd.shape[:-1])
         return [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, qd, qdd)]
 
 
 def state_matrices(tree: Tree, qd: Any, D: Any, V: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv). D must be positive definite: an error names the state where it is not, and the joints."""
+    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv).
+
+    D must be positive definite: an error names the state where it is not, and the joints.
+    """
     n = tree.nv
     check_definite(tree, D)
     solved = np.linalg.solve(D, np.concatenate([-P, -V, np.broadcast_to(np.eye(n), D.shape)], axis=-1))
-    upper = np.concatenate([turning_of_perturbations(tree, qd), np.broadcast_to(np.eye(n), D.shape), np.zeros(D.shape)], axis=-1)
+    upper = np.concatenate([turning_of_perturbations(tree, qd),
+                            np.broadcast_to(np.eye(n), D.shape),
+                            np.zeros(D.shape)], axis=-1)
     both = np.concatenate([upper, solved], axis=-2)
     return both[..., :2 * n], both[..., 2 * n:]
 
@@ -165,4 +177,3 @@ def turning_of_perturbations(tree: Tree, qd: Any) -> np.ndarray:
     for joint, own in zip(tree.joints, tree.v_slices, strict=True):
         N[..., own, own] = joint.motion.perturbation_rate(qd[..., own])
     return N
-

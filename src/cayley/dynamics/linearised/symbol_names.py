@@ -1,7 +1,8 @@
 """The symbols of Balafoutis & Patel, Appendix D, and what stands for them in the names of this package.
 
-One letter stands for several things in the source: J is the Euler tensor and the Jacobian, I and J two tensors of one body. Here
-`inertia` is always the inertia tensor, `second` the Euler tensor (second moments), `jacobian` or J the Jacobian; D is the inertia matrix.
+One letter stands for several things in the source: J is the Euler tensor and the Jacobian, I and J two tensors of one
+body. Here `inertia` is always the inertia tensor, `second` the Euler tensor (second moments), `jacobian` or J the
+Jacobian; D is the inertia matrix.
 """
 
 from __future__ import annotations
@@ -23,28 +24,34 @@ SYMBOLS: dict[str, Symbol] = {
     "m̄_i": Symbol("mass of links i to n", "cayley.dynamics.inverse.augmented_bodies:AugmentedLink.mass"),
     "o_i": Symbol("origin of a link, in its parent", "cayley.dynamics.rigid_links.links:Link.offset"),
     "c_i": Symbol("centre of mass of a link", "cayley.dynamics.rigid_links.moments:Moments.center"),
-    "I_ci": Symbol("inertia tensor about the centre of mass", "cayley.dynamics.rigid_links.moments:Moments.inertia_about_center"),
+    "I_ci": Symbol("inertia tensor about the centre of mass",
+                   "cayley.dynamics.rigid_links.moments:Moments.inertia_about_center"),
     "J_ci": Symbol("Euler tensor, second moments", "cayley.dynamics.rigid_links.moments:Moments.second"),
-    "K_oi": Symbol("inertia tensor of an augmented link", "cayley.dynamics.inverse.augmented_bodies:augmented_torque_by_vectors"),
-    "K̂_oi": Symbol("Euler tensor of an augmented link", "cayley.dynamics.inverse.augmented_bodies:AugmentedLink.second"),
+    "K_oi": Symbol("inertia tensor of an augmented link",
+                   "cayley.dynamics.inverse.augmented_bodies:augmented_torque_by_vectors"),
+    "K̂_oi": Symbol("Euler tensor of an augmented link",
+                    "cayley.dynamics.inverse.augmented_bodies:AugmentedLink.second"),
     "E_oi": Symbol("inertia tensor of links i to n", "cayley.dynamics.inverse.augmented_bodies:generalized_links"),
     "L_i": Symbol("rate tensor of links i to n", "cayley.dynamics.linearised.nominal:CarriedLinks.L"),
     "u_oi": Symbol("first moment of an augmented link", "cayley.dynamics.inverse.augmented_bodies:AugmentedLink.first"),
     "U_oi": Symbol("first moment of links i to n", "cayley.dynamics.inverse.augmented_bodies:first_moments"),
-    "F_ci, M_ci": Symbol("force and moment that a link by itself needs", "cayley.dynamics.inverse.newton_euler:own_load"),
+    "F_ci, M_ci": Symbol("force and moment that a link by itself needs",
+                         "cayley.dynamics.inverse.newton_euler:own_load"),
     "r_{i,j}": Symbol("from an origin to a centre of mass", "cayley.dynamics.rigid_links.moments:Moments.center"),
     "s_{i,j}": Symbol("from one origin to another", "cayley.dynamics.linearised.nominal:Nominal.between"),
-    "ω, ω̇, Ω": Symbol("angular velocity, acceleration, acceleration tensor", "cayley.dynamics.inverse.newton_euler:Movement.w"),
-    "q, χ, τ": Symbol("coordinates, Cartesian coordinates, forces", "cayley.dynamics.cartesian.coordinates:CartesianCoordinates"),
+    "ω, ω̇, Ω": Symbol("angular velocity, acceleration, acceleration tensor",
+                       "cayley.dynamics.inverse.newton_euler:Movement.w"),
+    "q, χ, τ": Symbol("coordinates, Cartesian coordinates, forces",
+                      "cayley.dynamics.cartesian.coordinates:CartesianCoordinates"),
     "A_i": Symbol("axes of a link in its parent", "cayley.dynamics.rigid_links.links:Link.rotation"),
     "W_i": Symbol("axes of a link in the root's", "cayley.dynamics.linearised.nominal:MovingLink.R"),
     "S(v), dual": Symbol("skew tensor of a vector", "cayley.geometry.tensors.cross:hat"),
-    "D": Symbol("inertia matrix, joint-space inertia tensor", "cayley.dynamics.inertia_matrix.kernels:inertia_matrix_kernel"),
+    "D": Symbol("inertia matrix, joint-space inertia tensor",
+                "cayley.dynamics.inertia_matrix.kernels:inertia_matrix_kernel"),
     "J": Symbol("Jacobian of a frame", "cayley.kinematics.general_jacobian:general_jacobian"),
     "D°, V°, P°": Symbol("sensitivity matrices", "cayley.dynamics.linearised.closed_form_for_trees:Sensitivities.D"),
     "IDP": Symbol("inverse dynamics", "cayley.dynamics.inverse.kernels:inverse_dynamics_kernel"),
-    "FDP": Symbol("forward dynamics", "cayley.dynamics.forward.kernels:forward_dynamics_kernel"),
-}
+    "FDP": Symbol("forward dynamics", "cayley.dynamics.forward.kernels:forward_dynamics_kernel"), }
 
 
 def counterpart(symbol: str) -> Any:

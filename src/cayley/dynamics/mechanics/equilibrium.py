@@ -1,8 +1,9 @@
 """Static equilibria of a potential and their nature; generalised forces at rest.
 
-Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium is stable, if one
-is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then the slope of U is looked at along the flat directions, all
-others at their best, in growing steps until it stands out of rounding and of what is left of the gradient:
+Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium
+is stable, if one is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then the slope of U is
+looked at along the flat directions, all others at their best, in growing steps until it stands out of rounding and of
+what is left of the gradient:
 
     stable        U rises in every direction           unstable   U falls in some direction
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
@@ -50,7 +51,9 @@ class Equilibrium:
 
 @dataclass(frozen=True, eq=False)
 class EquilibriumSearch:
-    """The different equilibria that a search found, sorted by their potential, and from how many of its starts it found none."""
+    """The different equilibria that a search found, sorted by their potential, and from how many of its starts it found
+    none.
+    """
 
     found: tuple[Equilibrium, ...]
     starts: int
@@ -97,7 +100,8 @@ class Potential:
         scale = self._curvature_around(q)
         slope = float(np.linalg.norm(self.gradient(q)))
         if slope > 1e-6 * max(scale, 1e-300):
-            raise SignatureError(f"the potential is not at rest at {q}: its slope there is {slope:.3g}; `equilibria` finds where it is")
+            raise SignatureError(
+                f"the potential is not at rest at {q}: its slope there is {slope:.3g}; `equilibria` finds where it is")
         flat = np.abs(curvatures) <= _FLAT * scale
         nature: Nature = "stable"
         if (curvatures[~flat] < 0).any():
@@ -106,8 +110,10 @@ class Potential:
             nature = self._nature_along(q, directions[:, flat], directions[:, ~flat])
         return Equilibrium(q, float(self.value(q)), nature, curvatures, directions, flat, slope)
 
-    def equilibria(self, bounds: Sequence[tuple[float, float]], *, starts: int = 128, seed: int = 0) -> EquilibriumSearch:
-        """The equilibria within bounds (n pairs), from many starts. Those that differ only along flat directions are named once.
+    def equilibria(self, bounds: Sequence[tuple[float, float]], *, starts: int = 128,
+                   seed: int = 0) -> EquilibriumSearch:
+        """The equilibria within bounds (n pairs), from many starts. Those that differ only along flat directions are
+        named once.
 
         A search by starts may miss equilibria with a small basin; more starts find more.
         """
@@ -116,13 +122,15 @@ class Potential:
         solved = [root(self.gradient, start, jac=self.hessian, tol=1e-14) for start in tried]
         rests = [q for q in map(self._polished, (s.x for s in solved)) if q is not None]
         inside = [q for q in rests if (q >= low - 1e-9).all() and (q <= high + 1e-9).all()]
-        return EquilibriumSearch(tuple(sorted(_different(map(self.at, inside)), key=_order)), starts, starts - len(rests))
+        return EquilibriumSearch(tuple(sorted(_different(map(self.at, inside)), key=_order)), starts,
+                                 starts - len(rests))
 
     def _polished(self, q: np.ndarray) -> np.ndarray | None:
         """The equilibrium near by, by Newton steps; None if there is none."""
         scale = self._curvature_around(q)
         for _ in range(40):
-            slope, H = self.gradient(q), self.hessian(q)
+            slope = self.gradient(q)
+            H = self.hessian(q)
             if np.linalg.norm(slope) <= 1e-15 * scale or not np.isfinite(H).all():
                 break
             q = q - np.linalg.lstsq(H, slope, rcond=1e-12)[0]
@@ -146,7 +154,9 @@ class Potential:
         return "indifferent" if 0 in signs else "stable"
 
     def _sign_along(self, q: np.ndarray, way: np.ndarray, others: np.ndarray) -> int | None:
-        """1 if U rises along a way, -1 if it falls, 0 if it does neither; None if the first two slopes that can be seen differ."""
+        """1 if U rises along a way, -1 if it falls, 0 if it does neither; None if the first two slopes that can be seen
+        differ.
+        """
         slopes = np.array([self._slope(q, step, way, others) for step in _STEPS])
         seen = np.flatnonzero(np.abs(slopes) > self._noise(q))
         if not len(seen):
@@ -156,19 +166,22 @@ class Potential:
 
     def _nature_around(self, q: np.ndarray, flat: np.ndarray, others: np.ndarray) -> Nature:
         """The same with several flat directions: by the least slope on small spheres, searched from many directions."""
-        noise, ways = self._noise(q), _ways(flat.shape[1]) @ flat.T
+        noise = self._noise(q)
+        ways = _ways(flat.shape[1]) @ flat.T
         verdicts: list[Nature] = []
         lowest = ways[:1]
         for step, small in zip(_STEPS, noise, strict=True):
             slopes = np.array([self._slope(q, step, way, others) for way in ways])
             if np.abs(slopes).max() <= small:
                 continue
-            least, lowest = self._least_slope(q, step, flat, others, np.concatenate([lowest[:1], ways[np.argsort(slopes)[:3]]]))
+            least, lowest = self._least_slope(q, step, flat, others,
+                                              np.concatenate([lowest[:1], ways[np.argsort(slopes)[:3]]]))
             if abs(least) > small:
                 verdicts.append("unstable" if least < 0 else "stable" if least > _EVEN * slopes.max() else "undecided")
             if len(verdicts) == 2:
                 return verdicts[0] if verdicts[0] == verdicts[1] else "undecided"
-        level = [abs(self._slope(q, step, lowest[0], others)) <= small for step, small in zip(_STEPS, noise, strict=True)]
+        level = [
+            abs(self._slope(q, step, lowest[0], others)) <= small for step, small in zip(_STEPS, noise, strict=True)]
         return "indifferent" if all(level) else "undecided"
 
     def _least_slope(self, q: np.ndarray, step: float, flat: np.ndarray, others: np.ndarray,
@@ -180,7 +193,8 @@ class Potential:
             return self._slope(q, step, flat @ (x / np.linalg.norm(x)), others) / size
 
         found = [flat @ (x / np.linalg.norm(x)) for x in (minimize(slope, flat.T @ way, tol=1e-12).x for way in starts)]
-        return min(((self._slope(q, step, way, others), way[None]) for way in [*starts, *found]), key=lambda pair: pair[0])
+        return min(((self._slope(q, step, way, others), way[None]) for way in [*starts, *found]),
+                   key=lambda pair: pair[0])
 
     def _slope(self, q: np.ndarray, step: float, way: np.ndarray, others: np.ndarray) -> float:
         """How fast U rises at a distance along a way, the directions that are not flat at their best."""
@@ -201,7 +215,8 @@ class Potential:
 def generalized_forces(tree: Tree, q: Any, tau: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
     """Q (nv) = tau + J^T F: joint forces, and the wrench F = (f; m) (6) that the surroundings exert ON a frame.
 
-    `axes`: "world" or "body", or the name of a frame; the moment is about the frame's origin, or `at` a point: both as for Jacobians.
+    `axes`: "world" or "body", or the name of a frame; the moment is about the frame's origin, or `at` a point: both as
+    for Jacobians.
 
     >>> from cayley.model.catalogue import load_robot
     >>> weight = np.array([0.0, -10.0, 0.0, 0.0, 0.0, 0.0])
@@ -222,7 +237,8 @@ def _different(equilibria: Iterable[Equilibrium]) -> list[Equilibrium]:
 def _same(a: Equilibrium, b: Equilibrium) -> bool:
     """Whether they are one, or differ only along directions that are flat at both."""
     apart = b.directions.T @ (a.q - b.q)
-    along = b.flat & (a.nature == b.nature == "indifferent") & bool(abs(a.potential - b.potential) < 1e-9 * (1 + abs(b.potential)))
+    along = b.flat & (a.nature == b.nature == "indifferent") & bool(
+        abs(a.potential - b.potential) < 1e-9 * (1 + abs(b.potential)))
     return bool(np.linalg.norm(apart[~along]) < (1e-3 if b.flat.any() else 1e-6))
 
 
@@ -235,4 +251,5 @@ def _ways(dimension: int) -> np.ndarray:
     if dimension == 1:
         return np.array([[1.0], [-1.0]])
     normal = qmc.MultivariateNormalQMC(np.zeros(dimension), seed=0).random(128)
-    return np.concatenate([np.eye(dimension), -np.eye(dimension), normal / np.linalg.norm(normal, axis=1, keepdims=True)])
+    return np.concatenate([
+        np.eye(dimension), -np.eye(dimension), normal / np.linalg.norm(normal, axis=1, keepdims=True)])

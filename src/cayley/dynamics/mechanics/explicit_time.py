@@ -18,10 +18,12 @@ Function = Callable[..., Any]
 def takes_time(function: Function, count: int) -> bool:
     """Whether a function of `count` arrays takes the time after them."""
     parameters = inspect.signature(function).parameters.values()
-    required = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [
+        p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(required) not in (count, count + 1):
-        raise SignatureError(f"{getattr(function, '__name__', 'a function')} takes {len(required)} arguments: write it as a function of "
-                             f"{count} arrays, and of t after them if it depends on time")
+        raise SignatureError(
+            f"{getattr(function, '__name__', 'a function')} takes {len(required)} arguments: write it as a function of "
+            f"{count} arrays, and of t after them if it depends on time")
     return len(required) == count + 1
 
 
@@ -44,4 +46,5 @@ def timed_kernel(shapes: str, out: str, text: Function, name: str, inputs: Seque
     """The kernel of a text that takes t last: with the time as its last input, or without it."""
     if rheonomic:
         return kernel(f"{shapes},()->{out}", name=name, inputs=[*inputs, "t"], explain=explain)(text)
-    return kernel(f"{shapes}->{out}", name=name, inputs=list(inputs), explain=explain)(lambda *arguments: text(*arguments, None))
+    return kernel(f"{shapes}->{out}", name=name, inputs=list(inputs),
+                  explain=explain)(lambda *arguments: text(*arguments, None))

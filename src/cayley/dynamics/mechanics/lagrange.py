@@ -5,10 +5,10 @@
     phi          holonomic constraints (h), phi(q, t) = 0, with A = dphi/dq and multipliers lam
 
     d/dt (dL/dqd) - dL/dq + dR/dqd + A^T lam = Q + tau
-A system is scleronomic if none of its functions takes t, rheonomic if one does: then d/dt keeps the partial derivatives by t, and the
-kernels take t as their last argument. Q are the coefficients of virtual displacements, at frozen time; they may be taken from effective
-displacements only if the system is scleronomic.
-Sources: Ruggiu (3.40)-(3.50); Yamamoto (3.1), (3.2), (G.1)-(G.12), corrected as in spec E3-43.
+A system is scleronomic if none of its functions takes t, rheonomic if one does: then d/dt keeps the partial derivatives
+by t, and the kernels take t as their last argument. Q are the coefficients of virtual displacements, at frozen time;
+they may be taken from effective displacements only if the system is scleronomic. Sources: Ruggiu (3.40)-(3.50);
+Yamamoto (3.1), (3.2), (G.1)-(G.12), corrected as in spec E3-43.
 """
 
 from __future__ import annotations
@@ -29,22 +29,27 @@ from cayley.errors import SingularityError, UnsupportedError
 
 
 def lagrange_system(kinetic: Function, potential: Function | None = None, *, forces: Function | None = None,
-                    dissipation: Function | None = None, constraints: Function | None = None, name: str = "system") -> LagrangeSystem:
-    """A system by its kinetic energy K(q, qd) and its potential energy U(q) [J], or by its whole Lagrangian in place of K.
+                    dissipation: Function | None = None, constraints: Function | None = None,
+                    name: str = "system") -> LagrangeSystem:
+    """A system by its kinetic energy K(q, qd) and its potential energy U(q) [J], or by its whole Lagrangian in place of
+    K.
 
-    `forces(q, qd)` (n): generalised forces that act on it; `dissipation(q, qd)`: Rayleigh's function [W]; `constraints(q)` (h): zero when
-    they hold. Each is written for one state with NumPy's functions, and takes t as one more argument if it depends on time.
+    `forces(q, qd)` (n): generalised forces that act on it; `dissipation(q, qd)`: Rayleigh's function [W];
+    `constraints(q)` (h): zero when they hold. Each is written for one state with NumPy's functions, and takes t as one
+    more argument if it depends on time.
 
     >>> pendulum = lagrange_system(lambda q, qd: qd[0] ** 2 / 2, lambda q: -9.81 * np.cos(q[0]))
     >>> pendulum.generalized_forces([np.pi / 2], [0.0], [1.0])
     array([10.81])
     """
-    K, U = timed(kinetic, 2), optional(potential, 1)
+    K = timed(kinetic, 2)
+    U = optional(potential, 1)
     given = ((kinetic, 2), (potential, 1), (forces, 2), (dissipation, 2), (constraints, 1))
-    return LagrangeSystem(
-        lagrangian=lambda q, qd, t: K(q, qd, t) if U is None else K(q, qd, t) - U(q, t),
-        rheonomic=any(takes_time(function, count) for function, count in given if function),
-        forces=optional(forces, 2), dissipation=optional(dissipation, 2), constraints=optional(constraints, 1), name=name)
+    return LagrangeSystem(lagrangian=lambda q, qd, t: K(q, qd, t) if U is None else K(q, qd, t) - U(q, t),
+                          rheonomic=any(takes_time(function, count) for function, count in given if function),
+                          forces=optional(forces, 2), dissipation=optional(dissipation,
+                                                                           2), constraints=optional(constraints,
+                                                                                                    1), name=name)
 
 
 class Terms(NamedTuple):
@@ -79,7 +84,9 @@ class LagrangeSystem:
 
     @cached_property
     def generalized_forces(self) -> Kernel:
-        """`(q, qd, qdd)` -> tau (..., n): the forces, besides the applied ones, that give the accelerations; with those of constraints."""
+        """`(q, qd, qdd)` -> tau (..., n): the forces, besides the applied ones, that give the accelerations; with those
+        of constraints.
+        """
         def text(q: Any, qd: Any, qdd: Any, t: Any) -> Any:
             M, bias = self._terms(q, qd, t)
             return M @ qdd + bias
@@ -102,7 +109,9 @@ class LagrangeSystem:
 
     @cached_property
     def energy_function(self) -> Kernel:
-        """`(q, qd)` -> p.qd - L [J]: K + U of a scleronomic system; constant if L does not contain t and no forces do work."""
+        """`(q, qd)` -> p.qd - L [J]: K + U of a scleronomic system; constant if L does not contain t and no forces do
+        work.
+        """
         def text(q: Any, qd: Any, t: Any) -> Any:
             L = self.lagrangian(q, qd, t)
             return jacobian(L, qd) @ qd - L
@@ -110,16 +119,18 @@ class LagrangeSystem:
 
     @cached_property
     def accelerations(self) -> Kernel:
-        """`(q, qd, tau)` -> qdd (..., n); NaN where M, or A M^-1 A^T, is singular, and `SingularityError` if that is asked of one state."""
-        return self._kernel("accelerations", ("q", "qd", "tau"), "(n)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).qdd,
-                            self._explain)
+        """`(q, qd, tau)` -> qdd (..., n); NaN where M, or A M^-1 A^T, is singular, and `SingularityError` if that is
+        asked of one state.
+        """
+        return self._kernel("accelerations", ("q", "qd", "tau"), "(n)",
+                            lambda q, qd, tau, t: self._motion(q, qd, tau, t).qdd, self._explain)
 
     @cached_property
     def multipliers(self) -> Kernel:
         """`(q, qd, tau)` -> lam (..., h): the constraints push with the generalised forces - A^T lam."""
         self._check_constrained()
-        return self._kernel("multipliers", ("q", "qd", "tau"), "(h)", lambda q, qd, tau, t: self._motion(q, qd, tau, t).lam,
-                            self._explain)
+        return self._kernel("multipliers", ("q", "qd", "tau"), "(h)",
+                            lambda q, qd, tau, t: self._motion(q, qd, tau, t).lam, self._explain)
 
     @cached_property
     def constraint_jacobian(self) -> Kernel:
@@ -136,7 +147,8 @@ class LagrangeSystem:
         """
         if self.constraints is None:
             return len(q)
-        return len(q) - int(np.linalg.matrix_rank(self.constraint_jacobian(q, *([t] if self.rheonomic else []))))    # (G.2)
+        # (G.2)
+        return len(q) - int(np.linalg.matrix_rank(self.constraint_jacobian(q, *([t] if self.rheonomic else []))))
 
     def _terms(self, q: Any, qd: Any, t: Any) -> Terms:
         L = self.lagrangian(q, qd, t)
@@ -166,11 +178,14 @@ class LagrangeSystem:
 
     def _check_constrained(self) -> None:
         if self.constraints is None:
-            raise UnsupportedError(f"{self.name} has no constraints: give them when you make the system, constraints=lambda q: [...]")
+            raise UnsupportedError(
+                f"{self.name} has no constraints: give them when you make the system, constraints=lambda q: [...]")
 
     def _explain(self, *state: Any) -> None:
-        raise SingularityError(f"{self.name} has no accelerations at this state: its inertia matrix d2L/dqd2 is not positive definite, or "
-                               "its constraints depend on one another")
+        raise SingularityError(
+            f"{self.name} has no accelerations at this state: its inertia matrix d2L/dqd2 is not positive definite, or "
+            "its constraints depend on one another")
 
-    def _kernel(self, name: str, arrays: Sequence[str], out: str, text: Function, explain: Function | None = None) -> Kernel:
+    def _kernel(self, name: str, arrays: Sequence[str], out: str, text: Function,
+                explain: Function | None = None) -> Kernel:
         return timed_kernel(",".join(["(n)"] * len(arrays)), out, text, name, arrays, self.rheonomic, explain)

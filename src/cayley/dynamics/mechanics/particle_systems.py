@@ -1,9 +1,9 @@
 """Particles with constraints: their equations of motion in generalised coordinates, or in their own with multipliers.
 
     x (N, 3), xd   places and velocities of N particles         m (N)   masses         h   independent constraints         n = 3N - h
-Generalised coordinates embed the constraints in x = r(q, t). A virtual displacement is dr/dq dq, at frozen time; an effective one is
-dr/dq dq + dr/dt dt: they differ when the constraints move, and only virtual displacements give generalised forces.
-Sources: Yamamoto (G.1)-(G.11), corrected as in spec E3-43; Ruggiu (3.42)-(3.49).
+Generalised coordinates embed the constraints in x = r(q, t). A virtual displacement is dr/dq dq, at frozen time; an
+effective one is dr/dq dq + dr/dt dt: they differ when the constraints move, and only virtual displacements give
+generalised forces. Sources: Yamamoto (G.1)-(G.11), corrected as in spec E3-43; Ruggiu (3.42)-(3.49).
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class ParticleSystem:
     def equations(self) -> LagrangeSystem:
         """Lagrange's equations in the generalised coordinates."""
         masses = np.asarray(self.masses, dtype=float)
-        potential, applied = optional(self.potential, 1), optional(self.forces, 2)
+        potential = optional(self.potential, 1)
+        applied = optional(self.forces, 2)
 
         def lagrangian(q: Any, qd: Any, t: Any) -> Any:
             x, xd = self._moving(q, qd, t)
@@ -72,7 +73,8 @@ class ParticleSystem:
     @cached_property
     def virtual_displacement(self) -> Kernel:
         """`(q, dq)` -> dr/dq dq (..., N, 3), at frozen time."""
-        return self._kernel("virtual_displacement", "(n),(n)", ("q", "dq"), lambda q, dq, t: jacobian(self._placed(q, t), q) @ dq)
+        return self._kernel("virtual_displacement", "(n),(n)", ("q", "dq"),
+                            lambda q, dq, t: jacobian(self._placed(q, t), q) @ dq)
 
     @cached_property
     def effective_displacement(self) -> Kernel:
@@ -85,7 +87,8 @@ class ParticleSystem:
     def _placed(self, q: Any, t: Any) -> Any:
         x = _rows(timed(self.places, 1)(q, t))
         if x.shape != (len(self.masses), 3):
-            raise ModelError(f"there are {len(self.masses)} masses, but the places have the shape {x.shape}: give x (N, 3)")
+            raise ModelError(
+                f"there are {len(self.masses)} masses, but the places have the shape {x.shape}: give x (N, 3)")
         return x
 
     def _moving(self, q: Any, qd: Any, t: Any) -> tuple[Any, Any]:
@@ -98,7 +101,8 @@ class ParticleSystem:
 
 def constrained_particles(masses: Any, constraints: Function, *, potential: Function | None = None,
                           forces: Function | None = None) -> LagrangeSystem:
-    """Particles under holonomic constraints, in their own coordinates q = (x1, y1, z1, x2, ...), (3N), with multipliers.
+    """Particles under holonomic constraints, in their own coordinates q = (x1, y1, z1, x2, ...), (3N), with
+    multipliers.
 
     `constraints(x[, t])` (h), `potential(x[, t])` and `forces(x, xd[, t])` (N, 3) take x (N, 3).
 
@@ -107,7 +111,9 @@ def constrained_particles(masses: Any, constraints: Function, *, potential: Func
     5
     """
     weights = np.repeat(np.asarray(masses, dtype=float), 3)
-    holds, rests, pushes = timed(constraints, 1), optional(potential, 1), optional(forces, 2)
+    holds = timed(constraints, 1)
+    rests = optional(potential, 1)
+    pushes = optional(forces, 2)
 
     def lagrangian(q: Any, qd: Any, t: Any) -> Any:
         if len(q) != len(weights):

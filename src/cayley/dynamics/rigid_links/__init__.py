@@ -1,1 +1,3 @@
-"""The links that every algorithm of the dynamics walks along, and their algebra: frames, moments of mass, energies, drives."""
+"""The links that every algorithm of the dynamics walks along, and their algebra: frames, moments of mass, energies,
+drives.
+"""

@@ -1,4 +1,5 @@
-"""What the drives of the joints add to the links: the inertia of rotors behind gears, and friction. Mechanisms include it on request:
+"""What the drives of the joints add to the links: the inertia of rotors behind gears, and friction. Mechanisms include
+it on request:
 
     real = arm.including("rotors", "friction")
 """
@@ -33,8 +34,8 @@ def rotor_inertias(tree: Tree) -> np.ndarray:
 
 
 def rotor_coriolis_matrix(tree: Tree, qd: Any) -> Any:
-    """C (nv, nv), skew, of the rotors: an armature on a floating joint is a mass that flies straight, though its velocity is given in
-    axes that turn, as in MuJoCo. On every other joint it is zero."""
+    """C (nv, nv), skew, of the rotors: an armature on a floating joint is a mass that flies straight, though its
+    velocity is given in axes that turn, as in MuJoCo. On every other joint it is zero."""
     found: list[list[Any]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for own, inertia, motion in _turning_rotors(tree):
         for (i, k), entry in np.ndenumerate(motion.turning(qd[own])):
@@ -91,8 +92,10 @@ def _reflected(tree: Tree) -> list[float]:
 def _turning_rotors(tree: Tree) -> list[tuple[slice, float, Motion]]:
     """The places, inertias and kinds of joints with rotors whose velocities are given in axes that turn."""
     every = zip(tree.v_slices, _reflected(tree), [joint.motion for joint in tree.joints], strict=True)
-    return [(own, inertia, motion) for own, inertia, motion in every if inertia and motion.turning(np.ones(motion.nv)).any()]
+    return [(own, inertia, motion) for own, inertia, motion in every
+            if inertia and motion.turning(np.ones(motion.nv)).any()]
 
 
 def _by_velocity(tree: Tree, values: list[float]) -> np.ndarray:
-    return np.concatenate([np.full(joint.motion.nv, value) for joint, value in zip(tree.joints, values, strict=True)] or [np.zeros(0)])
+    return np.concatenate([np.full(joint.motion.nv, value) for joint, value in zip(tree.joints, values, strict=True)]
+                          or [np.zeros(0)])

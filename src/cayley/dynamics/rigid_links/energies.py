@@ -2,10 +2,10 @@
 
     u, w     velocity of a link's origin and angular velocity, in the link's axes         m, n, J   moments of its mass about its origin
     W, s     rotation of the link and place of its origin in the root's frame         K, P   kinetic and potential energy
-The potential is zero where the mass is at the root's origin; its constant is arbitrary. What is fixed to the root has no share. The
-energies come in three texts that give the same numbers: from the velocities of the links, and from the rates of their transforms as in
-the sources, (4, 4) or (3, 3).
-Sources: Balafoutis & Patel (5.2.1)-(5.2.5), (A.3), (A.4); Yamamoto (3.16), (3.26), sign of gravity as in spec E3-19; Ruggiu (3.55).
+The potential is zero where the mass is at the root's origin; its constant is arbitrary. What is fixed to the root has
+no share. The energies come in three texts that give the same numbers: from the velocities of the links, and from the
+rates of their transforms as in the sources, (4, 4) or (3, 3). Sources: Balafoutis & Patel (5.2.1)-(5.2.5), (A.3),
+(A.4); Yamamoto (3.16), (3.26), sign of gravity as in spec E3-19; Ruggiu (3.55).
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def kinetic_energy(links: Links, q: Any, v: Any) -> Any:
     (np.float64(0.805506255), np.float64(30.696075441))
     """
     twists = link_twists(links, q, v)
-    return sum((u @ p + w @ l for (u, w), (p, l) in zip(twists, link_impulses(links, twists), strict=True)), start=np.float64(0.0)) / 2
+    return sum(
+        (u @ p + w @ l
+         for (u, w), (p, l) in zip(twists, link_impulses(links, twists), strict=True)), start=np.float64(0.0)) / 2
 
 
 def potential_energy(links: Links, q: Any) -> Any:
@@ -114,7 +116,8 @@ def center_of_mass(links: Links, q: Any) -> Any:
 
 def momentum(links: Links, q: Any, v: Any) -> Any:
     """Momentum and angular momentum (6), (p; l) [kg m/s, kg m^2/s], about the root's origin and in its axes."""
-    total_p, total_l = np.zeros(3), np.zeros(3)
+    total_p = np.zeros(3)
+    total_l = np.zeros(3)
     for (p, l), (R, s) in zip(link_impulses(links, link_twists(links, q, v)), link_poses(links, q), strict=True):
         total_p = total_p + R @ p
         total_l = total_l + R @ l + np.cross(s, R @ p)
@@ -133,7 +136,8 @@ def generalized_momentum(links: Links, q: Any, v: Any) -> Any:
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:
-            p, l = link.inwards(found[number].p, q), link.inwards(found[number].l, q)
+            p = link.inwards(found[number].p, q)
+            l = link.inwards(found[number].l, q)
             before = found[link.parent]
             found[link.parent] = Impulse(before.p + p, before.l + l + np.cross(link.offset(q), p))
     parts = [link.subspace(q).T @ np.concatenate(impulse) for link, impulse in zip(links.links, found, strict=True)]
@@ -157,14 +161,16 @@ def kinetic_energy_3x3(links: Links, q: Any, v: Any) -> Any:
     total = np.float64(0.0)
     for link, (W, _), (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, v), strict=True):
         m, n, J = link.moments
-        dW, ds = W @ hat(w), W @ u
+        dW = W @ hat(w)
+        ds = W @ u
         total = total + (m * ds @ ds + 2 * (dW @ n) @ ds + np.trace(dW @ J @ dW.T)) / 2    # (A.3)
     return total
 
 
 def potential_energy_4x4(links: Links, q: Any) -> Any:
     """P by the homogeneous transforms and the pseudo-inertias."""
-    g, total = np.array([*links.gravity, 0.0]), np.float64(0.0)
+    g = np.array([*links.gravity, 0.0])
+    total = np.float64(0.0)
     for link, pose in zip(links.links, link_poses(links, q), strict=True):
         total = total - g @ (pose.matrix @ pseudo_inertia(link.moments)[:, 3])          # (5.2.5b), (3.26)
     return total

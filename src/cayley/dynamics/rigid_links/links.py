@@ -1,12 +1,14 @@
-"""A mechanism as dynamics sees it: links, each moved by one elementary motion, with the moments of all that is fixed to it.
+"""A mechanism as dynamics sees it: links, each moved by one elementary motion, with the moments of all that is fixed to
+it.
 
-Fixed joints are merged into the links before them; joints that are sequences of elementary motions (universal, planar) become links
-without mass in between. A revolute or prismatic joint has its axis as the z axis of its link. The pose of link i in its
-parent is
+Fixed joints are merged into the links before them; joints that are sequences of elementary motions (universal, planar)
+become links without mass in between. A revolute or prismatic joint has its axis as the z axis of its link. The pose of
+link i in its parent is
 
     A = Rz(beta) Rx(alpha) Rz(gamma) (motion)         s = offset + what the motion slides
-so that vectors are turned by planar rotations, 4 multiplications and 2 additions each, none for angles that are zero. In modified
-Denavit-Hartenberg frames beta is zero. Source: Balafoutis & Patel (2.3.1)-(2.3.4), and section 5.3.2 for the two-stage turn.
+so that vectors are turned by planar rotations, 4 multiplications and 2 additions each, none for angles that are zero.
+In modified Denavit-Hartenberg frames beta is zero. Source: Balafoutis & Patel (2.3.1)-(2.3.4), and section 5.3.2 for
+the two-stage turn.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class Link:
         return screw is not None and screw.turn != 0
 
     def subspace(self, q: Any) -> Any:
-        """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants for most kinds."""
+        """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants
+        for most kinds.
+        """
         return self._directions if self.motion.constant_subspace else self.motion.subspace(q[self.coordinates])
 
     def twist(self, q: Any, v: Any) -> Any:
@@ -119,7 +123,9 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The links of a mechanism, parents first; gravity in the root's frame; and where the bodies are: (link or ROOT, pose in it)."""
+    """The links of a mechanism, parents first; gravity in the root's frame; and where the bodies are: (link or ROOT,
+    pose in it).
+    """
 
     name: str
     links: tuple[Link, ...]
@@ -146,20 +152,23 @@ class Links:
     def reframed(self, changes: Sequence[np.ndarray], root: np.ndarray | None = None) -> Links:
         """The same links in other frames: `changes[i]` is the pose (4, 4) of the new frame of link i in its old one.
 
-        The axis of a joint must stay what it was: a revolute joint's frame may be moved along its axis and turned, so that the axis
-        becomes z, a prismatic joint's frame may be any, other joints' frames must stay.
+        The axis of a joint must stay what it was: a revolute joint's frame may be moved along its axis and turned, so
+        that the axis becomes z, a prismatic joint's frame may be any, other joints' frames must stay.
         """
         start = np.eye(4) if root is None else root
         links = tuple(_reframed(link, changes[i], start if link.parent == ROOT else changes[link.parent])
                       for i, link in enumerate(self.links))
-        bodies = {name: (i, inverse_pose(start if i == ROOT else changes[i]) @ pose) for name, (i, pose) in self.bodies.items()}
+        bodies = {
+            name: (i, inverse_pose(start if i == ROOT else changes[i]) @ pose)
+            for name, (i, pose) in self.bodies.items()}
         return replace(self, links=links, bodies=bodies, gravity=start[:3, :3].T @ self.gravity)
 
     def with_moments(self, moments: Sequence[Moments]) -> Links:
         return replace(self, links=tuple(replace(link, moments=m) for link, m in zip(self.links, moments, strict=True)))
 
     def placed(self, placements: Sequence[np.ndarray]) -> Links:
-        return replace(self, links=tuple(replace(link, placement=p) for link, p in zip(self.links, placements, strict=True)))
+        return replace(self,
+                       links=tuple(replace(link, placement=p) for link, p in zip(self.links, placements, strict=True)))
 
 
 def links_of(tree: Tree) -> Links:
@@ -174,13 +183,15 @@ def links_of(tree: Tree) -> Links:
 
 
 def inverse_pose(pose: np.ndarray) -> np.ndarray:
-    R, p = pose[:3, :3], pose[:3, 3]
+    R = pose[:3, :3]
+    p = pose[:3, 3]
     return pose_of(R.T, -(R.T @ p))
 
 
 def pose_of(R: Any, p: Any) -> np.ndarray:
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = R, p
+    pose[:3, :3] = R
+    pose[:3, 3] = p
     return pose
 
 
@@ -201,12 +212,15 @@ def _plain_links(tree: Tree) -> Links:
     for joint, place, first in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
         number, pose = bodies[joint.parent]
         pose = pose @ joint.placement
-        q, v = place.start, first.start
+        q = place.start
+        v = first.start
         for motion in joint.motion.elementary:
             if motion.nv:
                 links.append(Link(joint.name, number, motion, slice(q, q + motion.nq), slice(v, v + motion.nv), pose))
-                number, pose = len(links) - 1, np.eye(4)
-                q, v = q + motion.nq, v + motion.nv
+                number = len(links) - 1
+                pose = np.eye(4)
+                q = q + motion.nq
+                v = v + motion.nv
         bodies[joint.child] = (number, pose)
     carried = [NOTHING] * len(links)
     for body in tree.bodies:
@@ -222,20 +236,23 @@ def _axis_to_z(motion: Motion) -> np.ndarray:
 
 def _reframed(link: Link, change: np.ndarray, parent_change: np.ndarray) -> Link:
     back = inverse_pose(change)
-    return replace(link, motion=link.motion.turned(change[:3, :3]), placement=inverse_pose(parent_change) @ link.placement @ change,
+    return replace(link, motion=link.motion.turned(change[:3, :3]),
+                   placement=inverse_pose(parent_change) @ link.placement @ change,
                    moments=link.moments.seen_from(back[:3, :3], back[:3, 3]))
 
 
 def serial_chain(tree: Tree, *, prismatic: bool = True) -> Links:
-    """The links of an open chain of revolute and, unless said otherwise, prismatic joints, for methods that are published for such chains
-    alone; other mechanisms are refused by the joint's name."""
+    """The links of an open chain of revolute and, unless said otherwise, prismatic joints, for methods that are
+    published for such chains alone; other mechanisms are refused by the joint's name."""
     chain = links_of(tree)
     for number, link in enumerate(chain.links):
         if link.parent != number - 1:
-            raise UnsupportedError(f"this method is for open chains, and {tree.name} branches at joint {link.name!r}: use the default "
-                                   "method, which is for trees")
+            raise UnsupportedError(
+                f"this method is for open chains, and {tree.name} branches at joint {link.name!r}: use the default "
+                "method, which is for trees")
         if not (link.is_revolute or (prismatic and link.is_prismatic)):
             words = "revolute and prismatic" if prismatic else "revolute"
-            raise UnsupportedError(f"this method is for {words} joints, and joint {link.name!r} of {tree.name} is {link.motion.word}: use "
-                                   "the default method, which is for joints of every kind")
+            raise UnsupportedError(
+                f"this method is for {words} joints, and joint {link.name!r} of {tree.name} is {link.motion.word}: use "
+                "the default method, which is for joints of every kind")
     return chain

@@ -1,4 +1,5 @@
-"""Functions of a mechanism that several published methods compute: the kernel of the default, and the others by name."""
+"""Functions of a mechanism that several published methods compute: the kernel of the default, and the others by name.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from cayley.wording import did_you_mean
 
 
 class Method(NamedTuple):
-    """A method: its module, where it is published, and the links that it works on. The text is the module's function `function`."""
+    """A method: its module, where it is published, and the links that it works on.
+
+    The text is the module's function `function`.
+    """
 
     module: str
     source: str
@@ -23,7 +27,8 @@ class Method(NamedTuple):
 
     def text(self, tree: Tree, function: str) -> Callable[..., Any]:
         """The function of this method for a mechanism."""
-        compute, links = getattr(import_module(self.module), function), self.links(tree)
+        compute = getattr(import_module(self.module), function)
+        links = self.links(tree)
         return lambda *state, **options: compute(links, *state, **options)
 
     def takes(self, option: str, function: str) -> bool:
@@ -31,7 +36,9 @@ class Method(NamedTuple):
 
 
 class Alternatives(Kernel):
-    """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd, qdd)` by another."""
+    """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
+    qdd)` by another.
+    """
 
     methods: Mapping[str, Method] = {}
     tree: Tree
@@ -45,14 +52,18 @@ class Alternatives(Kernel):
         return self._made[method]
 
     def __reduce__(self) -> Any:
-        """Pickled as the mechanism and the name of this function of it, so that the methods are there where it arrives."""
-        return (getattr, (self.tree, self.__name__)) if hasattr(getattr(self, "tree", None), self.__name__) else super().__reduce__()
+        """Pickled as the mechanism and the name of this function of it, so that the methods are there where it arrives.
+        """
+        return (getattr,
+                (self.tree,
+                 self.__name__)) if hasattr(getattr(self, "tree", None), self.__name__) else super().__reduce__()
 
     def check_method(self, method: str) -> None:
         """That a method of this name exists."""
         if method not in self.methods:
             advice = did_you_mean(method, self.methods, otherwise=".")
-            raise ConventionError(f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
+            raise ConventionError(
+                f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
 
     def offering(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> None:
         """Give this kernel its other methods."""

@@ -1,13 +1,16 @@
-"""The links of a mechanism in the frames and with the moments that cost the fewest operations. The motion and the forces are the same.
+"""The links of a mechanism in the frames and with the moments that cost the fewest operations. The motion and the
+forces are the same.
 
-Frames. The frame of a revolute joint may be moved along its axis and turned about it. Here the origin of link i is the foot, on its own
-axis, of the common normal with its parent's axis, and the parent's x axis is along that normal: then A = Rx(alpha) Rz(q) and the
-offset is (a, 0, d), one number less than in Denavit-Hartenberg frames. A prismatic joint's link takes the axes of its parent and the
-origin of the link that it carries: its A is 1. The root's frame is that of the first link.
+Frames. The frame of a revolute joint may be moved along its axis and turned about it. Here the origin of link i is the
+foot, on its own axis, of the common normal with its parent's axis, and the parent's x axis is along that normal: then A
+= Rx(alpha) Rz(q) and the offset is (a, 0, d), one number less than in Denavit-Hartenberg frames. A prismatic joint's
+link takes the axes of its parent and the origin of the link that it carries: its A is 1. The root's frame is that of
+the first link.
 
-Moments. Whatever lies on the axis of a revolute joint moves with its parent as well. The mass distribution m, uz, Jzz of a link along its
-axis is therefore given to the parent; so is the whole second moment of a sliding link, and the mass of a ball-jointed one. What is left
-is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links but the first few have then no mass at all.
+Moments. Whatever lies on the axis of a revolute joint moves with its parent as well. The mass distribution m, uz, Jzz
+of a link along its axis is therefore given to the parent; so is the whole second moment of a sliding link, and the mass
+of a ball-jointed one. What is left is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links
+but the first few have then no mass at all.
 
 Source: equations (D-9)-(D-10) of docs/theory/inverse_dynamics.md.
 """
@@ -45,8 +48,8 @@ def minimal_links(tree: Tree, *, pushed: Iterable[str] = ()) -> Links:
 
 
 class Normal(NamedTuple):
-    """The common normal of a parent's axis and its child's, in the parent's frame, whose axis is z: the direction from the parent, and
-    how far along the child's axis its foot is from the child's origin."""
+    """The common normal of a parent's axis and its child's, in the parent's frame, whose axis is z: the direction from
+    the parent, and how far along the child's axis its foot is from the child's origin."""
 
     direction: np.ndarray | None
     slide: float
@@ -63,12 +66,16 @@ def in_lean_frames(links: Links) -> Links:
         else:
             changes.append(np.eye(4))
     root = _root_frame(links, changes)
-    return _exact(links.reframed(changes, root), [_reach(links, number, changes, root) for number in range(len(changes))])
+    return _exact(links.reframed(changes, root),
+                  [_reach(links, number, changes, root) for number in range(len(changes))])
 
 
 def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
-    """Along the axis to the foot of the normal with the parent's axis; about it so that x is the normal with the child's."""
-    link, onward = links.links[number], _onward(links, number)
+    """Along the axis to the foot of the normal with the parent's axis; about it so that x is the normal with the
+    child's.
+    """
+    link = links.links[number]
+    onward = _onward(links, number)
     if link.parent != ROOT and links.links[link.parent].turns_about_axis:
         slide = _normal(link, changes[link.parent][2, 3]).slide
     else:
@@ -80,7 +87,8 @@ def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.n
 
 def _sliding_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
     """Parallel to the parent's frame; the origin where the link carries the next, or at its centre of mass."""
-    link, onward = links.links[number], _onward(links, number)
+    link = links.links[number]
+    onward = _onward(links, number)
     parent = np.eye(3) if link.parent == ROOT else changes[link.parent][:3, :3]
     turned = link.placement[:3, :3].T @ parent
     if onward is None:
@@ -135,8 +143,11 @@ def _axis(motion: Motion) -> np.ndarray:
 
 
 def _normal(child: Link, height: float = 0.0) -> Normal:
-    """The common normal of the parent's z axis and the axis of a turning child; at a height on the z axis, if they are parallel."""
-    point, axis = child.placement[:3, 3], child.placement[:3, 2]
+    """The common normal of the parent's z axis and the axis of a turning child; at a height on the z axis, if they are
+    parallel.
+    """
+    point = child.placement[:3, 3]
+    axis = child.placement[:3, 2]
     across = np.cross([0.0, 0.0, 1.0], axis)
     sine = float(np.linalg.norm(across))
     if sine < _PARALLEL:
@@ -198,13 +209,15 @@ def grouped(links: Links) -> Links:
 
 
 def without_unseen_turns(links: Links, seen: Container[int] = ()) -> Links:
-    """Last links that are symmetric about their joint's axis look the same whatever its angle is: their axes stay with the parent's.
+    """Last links that are symmetric about their joint's axis look the same whatever its angle is: their axes stay with
+    the parent's.
 
     Except those that are `seen` by something else.
     """
     unseen = [link.is_revolute and not carried and number not in seen and _is_symmetric(link.moments)
               for number, (link, carried) in enumerate(zip(links.links, links.children, strict=True))]
-    return replace(links, links=tuple(replace(link, turns_unseen=u) for link, u in zip(links.links, unseen, strict=True)))
+    return replace(links,
+                   links=tuple(replace(link, turns_unseen=u) for link, u in zip(links.links, unseen, strict=True)))
 
 
 def _is_symmetric(moments: Moments) -> bool:
@@ -221,7 +234,8 @@ def _shared(motion: Motion, moments: Moments) -> Moments:
 
 def _size(moments: Moments) -> Moments:
     """The largest that each moment could have been, to know what is rounding."""
-    first, second = np.abs(moments.first).max(), np.abs(moments.second).max()
+    first = np.abs(moments.first).max()
+    second = np.abs(moments.second).max()
     return Moments(abs(moments.mass), np.full(3, first), np.full((3, 3), second))
 
 

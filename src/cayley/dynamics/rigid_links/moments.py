@@ -1,9 +1,9 @@
 """The moments of a mass distribution about the origin of a frame: all that dynamics knows of a rigid body.
 
     mass     m = integral dm           first    u = integral r dm           second   J = integral r r^T dm, the Euler tensor
-They add up over bodies, and a change of the frame is one formula. The moments need not be those of a real body: those of a link whose
-share was partly given to its neighbour are moments like any others. Source: Balafoutis & Patel (4.3.4)-(4.3.14); equations
-(T-3)-(T-4) of docs/theory/tensors.md.
+They add up over bodies, and a change of the frame is one formula. The moments need not be those of a real body: those
+of a link whose share was partly given to its neighbour are moments like any others. Source: Balafoutis & Patel
+(4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/theory/tensors.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Moments(NamedTuple):
         """The same distribution in a frame in which this one has the axes `R` and the origin `p`."""
         first = R @ self.first
         crossed = np.outer(first, p)
-        return Moments(self.mass, first + self.mass * p, R @ self.second @ R.T + crossed + crossed.T + self.mass * np.outer(p, p))
+        return Moments(self.mass, first + self.mass * p,
+                       R @ self.second @ R.T + crossed + crossed.T + self.mass * np.outer(p, p))
 
     def plus(self, other: Moments) -> Moments:
         return Moments(self.mass + other.mass, self.first + other.first, self.second + other.second)

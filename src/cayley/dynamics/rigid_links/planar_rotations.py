@@ -1,4 +1,7 @@
-"""Constant and joint turns as planar rotations: the cheapest way to change axes. A turn by 0 or a multiple of 90 degrees costs nothing."""
+"""Constant and joint turns as planar rotations: the cheapest way to change axes.
+
+A turn by 0 or a multiple of 90 degrees costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +33,22 @@ class Turn(NamedTuple):
     def tensor_about_z(self, T: Any) -> Any:
         """Rz T Rz^T of a symmetric tensor, with 7 multiplications and 7 additions."""
         turned, spread = self._mixed(T[0, 0], T[1, 1], T[0, 1])
-        xz, yz = self.c * T[0, 2] - self.s * T[1, 2], self.s * T[0, 2] + self.c * T[1, 2]
+        xz = self.c * T[0, 2] - self.s * T[1, 2]
+        yz = self.s * T[0, 2] + self.c * T[1, 2]
         return np.array([[T[0, 0] - spread, turned, xz], [turned, T[1, 1] + spread, yz], [xz, yz, T[2, 2]]])
 
     def tensor_about_x(self, T: Any) -> Any:
         turned, spread = self._mixed(T[1, 1], T[2, 2], T[1, 2])
-        xy, xz = self.c * T[0, 1] - self.s * T[0, 2], self.s * T[0, 1] + self.c * T[0, 2]
+        xy = self.c * T[0, 1] - self.s * T[0, 2]
+        xz = self.s * T[0, 1] + self.c * T[0, 2]
         return np.array([[T[0, 0], xy, xz], [xy, T[1, 1] - spread, turned], [xz, turned, T[2, 2] + spread]])
 
     def _mixed(self, a: Any, b: Any, ab: Any) -> tuple[Any, Any]:
-        """The product of inertia after the turn of [[a, ab], [ab, b]], and what the first moment gives to the second."""
-        c, s, d = self.c, self.s, a - b
+        """The product of inertia after the turn of [[a, ab], [ab, b]], and what the first moment gives to the second.
+        """
+        c = self.c
+        s = self.s
+        d = a - b
         along = s * d + 2 * c * ab  # of the turned tensor: ab' = c along - ab, and s along is what a gives to b
         return c * along - ab, s * along
 
@@ -79,7 +87,8 @@ NO_TURN = Turn(1.0, 0.0)
 
 def turn_about_z(constant: Turn, angle: Any) -> Turn:
     """The turn by a joint's angle after a constant one."""
-    c, s = np.cos(angle), np.sin(angle)
+    c = np.cos(angle)
+    s = np.sin(angle)
     quarters = {(1.0, 0.0): (c, s), (0.0, 1.0): (-s, c), (-1.0, 0.0): (-c, -s), (0.0, -1.0): (s, -c)}
     if constant in quarters:
         return Turn(*quarters[constant])
@@ -91,8 +100,10 @@ def zxz(R: np.ndarray) -> tuple[Turn, Turn, Turn]:
     """Rz(beta) Rx(alpha) Rz(gamma) of a constant rotation (3, 3), with beta zero wherever that is possible."""
     sine = float(np.hypot(R[0, 2], R[1, 2]))
     beta = NO_TURN if abs(R[0, 2]) < _ROUNDING else exact(-R[1, 2] / sine, R[0, 2] / sine)
-    # what is left of R is used for the others, so that they make good what beta lacks where the axes are nearly parallel
-    first, second = beta.c * R[0] + beta.s * R[1], beta.c * R[1] - beta.s * R[0]
+    # what is left of R is used for the others, so that they make good what beta lacks where the axes are nearly
+    # parallel
+    first = beta.c * R[0] + beta.s * R[1]
+    second = beta.c * R[1] - beta.s * R[0]
     return beta, exact(R[2, 2], -second[2]), exact(first[0], -first[1])
 
 

@@ -1,9 +1,10 @@
 """The transforms of links as matrices, and their derivatives by the joint coordinates and by time.
 
     A_i   pose of link i in link i-1         W_i   the same in the root's frame         J_i   pseudo-inertia (4, 4) of link i
-Because z of a link is the axis of its joint, dA/dq = A Q with a constant Q, and a product of transforms is differentiated by inserting Q
-behind the A that depends on the coordinate. The same formulas hold for the homogeneous matrices (4, 4) and for the rotations (3, 3).
-Sources: Balafoutis & Patel section 2.3, (5.2.3b), (5.2.10); Yamamoto (3.15), (3.20)-(3.24), (3.30), corrected as in spec E3-15.
+Because z of a link is the axis of its joint, dA/dq = A Q with a constant Q, and a product of transforms is
+differentiated by inserting Q behind the A that depends on the coordinate. The same formulas hold for the homogeneous
+matrices (4, 4) and for the rotations (3, 3). Sources: Balafoutis & Patel section 2.3, (5.2.3b), (5.2.10); Yamamoto
+(3.15), (3.20)-(3.24), (3.30), corrected as in spec E3-15.
 """
 
 from __future__ import annotations
@@ -35,12 +36,16 @@ def insertion(link: Link) -> np.ndarray:
 
 
 def pseudo_inertia(moments: Moments) -> np.ndarray:
-    """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1)."""
-    return np.block([[moments.second, moments.first[:, None]], [moments.first[None, :], np.array([[moments.mass]])]])  # (5.2.3b), (3.15)
+    """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1).
+    """
+    # (5.2.3b), (3.15)
+    return np.block([[moments.second, moments.first[:, None]], [moments.first[None, :], np.array([[moments.mass]])]])
 
 
 class Derivatives(NamedTuple):
-    """Of each link's transform W (4, 4) by the coordinates: `first[i][j]` (4, 4), `second[i][j, l]` (4, 4); zero for j or l > i."""
+    """Of each link's transform W (4, 4) by the coordinates: `first[i][j]` (4, 4), `second[i][j, l]` (4, 4); zero for j
+    or l > i.
+    """
 
     first: list[Any]
     second: list[Any]
@@ -56,18 +61,24 @@ def transform_derivatives(chain: Links, q: Any) -> Derivatives:
     ([0.0, 0.5, 0.0], False)
     """
     n = len(chain.links)
-    W, first, second = np.eye(4), [[np.zeros((4, 4))] * n], [[[np.zeros((4, 4))] * n] * n]
+    W = np.eye(4)
+    first = [[np.zeros((4, 4))] * n]
+    second = [[[np.zeros((4, 4))] * n] * n]
     for i, link in enumerate(chain.links):
-        A, Q = transform(link, q), insertion(link)
+        A = transform(link, q)
+        Q = insertion(link)
         W = W @ A                                                                       # (5.2.10a)
         moved = [dW @ A for dW in first[-1]]                                            # (3.30)
         turned = [[ddW @ A for ddW in row] for row in second[-1]]                       # (3.24)
         for j in range(i):
             turned[i][j] = turned[j][i] = moved[j] @ Q                                  # (3.24)
-        moved[i], turned[i][i] = W @ Q, W @ Q @ Q                                       # (3.30)
+        # (3.30)
+        moved[i] = W @ Q
+        turned[i][i] = W @ Q @ Q
         first.append(moved)
         second.append(turned)
-    return Derivatives([np.stack(row) for row in first[1:]], [np.stack([np.stack(row) for row in rows]) for rows in second[1:]])
+    return Derivatives([np.stack(row) for row in first[1:]],
+                       [np.stack([np.stack(row) for row in rows]) for rows in second[1:]])
 
 
 class Moving(NamedTuple):

@@ -1,4 +1,6 @@
-"""Inertia of rigid bodies and their motion: moments, mass properties, consistency, Newton and Euler, gyroscope, attitude."""
+"""Inertia of rigid bodies and their motion: moments, mass properties, consistency, Newton and Euler, gyroscope,
+attitude.
+"""
 
 from cayley.geometry.inertia.attitude import AttitudeState, AttitudeTrajectory, simulate_attitude
 from cayley.geometry.inertia.body_dynamics import (

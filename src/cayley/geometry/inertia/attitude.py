@@ -1,7 +1,8 @@
 """The attitude of a rigid body under torques, simulated through half-turns.
 
-Euler's equations in body axes together with the vector-parameter in homogeneous form h = [w : v], which has no singularity: c = v / w is
-infinite where w = 0, and that is a time like any other. Source: Mladenova (89)-(93), (100)-(102), spec R-20, R-23.
+Euler's equations in body axes together with the vector-parameter in homogeneous form h = [w : v], which has no
+singularity: c = v / w is infinite where w = 0, and that is a time like any other. Source: Mladenova (89)-(93),
+(100)-(102), spec R-20, R-23.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from cayley.geometry.inertia.tensors import check_invertible_inertia
 from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rates.integration import IntegrationError
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
-from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix, matrix_from_homogeneous, normalize_homogeneous
+from cayley.geometry.rotations.homogeneous import (
+    homogeneous_from_matrix,
+    matrix_from_homogeneous,
+    normalize_homogeneous,
+)
 
 Torque = Callable[[float, np.ndarray, np.ndarray], Any]
 """torque(t, w, h): the torque [N m] in body axes at a time, an angular velocity in body axes and a homogeneous attitude."""
@@ -74,13 +79,13 @@ class AttitudeTrajectory:
         return AttitudeState(state[:3], normalize_homogeneous(state[3:]))
 
 
-def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start: Any = (1.0, 0.0, 0.0, 0.0), torque: Torque | None = None,
-                      rtol: float = 1e-12, atol: float = 1e-14) -> AttitudeTrajectory:
+def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start: Any = (1.0, 0.0, 0.0, 0.0),
+                      torque: Torque | None = None, rtol: float = 1e-12, atol: float = 1e-14) -> AttitudeTrajectory:
     """Euler's equations from times[0] on, (92) with (101), through any number of half-turns; by SciPy's DOP853.
 
-    `inertia` (3, 3) about the centre of mass or a point at rest and `angular_velocity` (3) are in body axes. `start` is a rotation
-    matrix (3, 3), a vector-parameter (3) or a homogeneous one (4). `torque(t, w, h)` is in body axes; for thrusters return B @ u.
-    A body at rest without torque stays so. A body that cannot exist is refused.
+    `inertia` (3, 3) about the centre of mass or a point at rest and `angular_velocity` (3) are in body axes. `start` is
+    a rotation matrix (3, 3), a vector-parameter (3) or a homogeneous one (4). `torque(t, w, h)` is in body axes; for
+    thrusters return B @ u. A body at rest without torque stays so. A body that cannot exist is refused.
 
     >>> tumbling = simulate_attitude(np.diag([1.0, 2.0, 3.0]), [0.4, 1.0, -0.3], [0.0, 1.0, 3.0])   # WE-05
     >>> tumbling.half_turns.round(9)
@@ -91,11 +96,12 @@ def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start:
     instants = instants_of(times)
     state = np.concatenate([finite_vector(angular_velocity, "angular velocity"), _homogeneous(start)])
     from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(_rate(J, torque), (instants[0], instants[-1]), state, method="DOP853", t_eval=instants, dense_output=True,
-                      rtol=rtol, atol=atol)
+    found = solve_ivp(_rate(J, torque), (instants[0], instants[-1]), state, method="DOP853", t_eval=instants,
+                      dense_output=True, rtol=rtol, atol=atol)
     if not found.success:
-        raise IntegrationError(f"the attitude could not be integrated beyond t = {found.t[-1] if len(found.t) else instants[0]:.6g}: "
-                               f"{found.message}")
+        raise IntegrationError(
+            f"the attitude could not be integrated beyond t = {found.t[-1] if len(found.t) else instants[0]:.6g}: "
+            f"{found.message}")
     h = found.y[3:].T
     drift = float(np.abs(np.linalg.norm(h, axis=1) - 1).max())
     half_turns = _half_turns(found.sol, 1e-9 + 100 * rtol)
@@ -103,10 +109,12 @@ def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start:
 
 
 def _rate(J: np.ndarray, torque: Torque | None) -> Callable:
-    accelerate, turn = angular_acceleration_from_torque.unchecked, homogeneous_rate_from_body_velocity.unchecked
+    accelerate = angular_acceleration_from_torque.unchecked
+    turn = homogeneous_rate_from_body_velocity.unchecked
 
     def rate(t, y):
-        w, h = y[:3].copy(), y[3:].copy()
+        w = y[:3].copy()
+        h = y[3:].copy()
         moment = np.zeros(3) if torque is None else finite_vector(torque(t, w, h), f"torque at t = {t:.6g}")
         return np.concatenate([accelerate(J, w, moment), turn(h, w)])
 
@@ -116,7 +124,8 @@ def _rate(J: np.ndarray, torque: Torque | None) -> Callable:
 def _half_turns(solution: Any, nearest: float) -> np.ndarray:
     steps = solution.ts
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(solution(t)[3:].T))[:, 0], grid, nearest=nearest)
+    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(solution(t)[3:].T))[:, 0], grid,
+                         nearest=nearest)
 
 
 def instants_of(times: Any) -> np.ndarray:

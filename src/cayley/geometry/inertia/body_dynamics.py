@@ -4,9 +4,9 @@
     r         from the reference point to the centre      Omega     angular acceleration tensor, `angular_acceleration_from_vectors`
     s, sd, sdd  place, velocity, acceleration of the reference point
 
-Euler's equation has one form for the centre of mass and for a point at rest, in fixed axes and in body axes: what matters is that
-inertia, velocity and acceleration are all about that point and all in those axes. SI units.
-Sources: Balafoutis & Patel (4.3.1)-(4.3.44); seed 2, (3.4)-(3.29); Yamamoto (F.1)-(F.16), spec E3-42.
+Euler's equation has one form for the centre of mass and for a point at rest, in fixed axes and in body axes: what
+matters is that inertia, velocity and acceleration are all about that point and all in those axes. SI units. Sources:
+Balafoutis & Patel (4.3.1)-(4.3.44); seed 2, (3.4)-(3.29); Yamamoto (F.1)-(F.16), spec E3-42.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def angular_momentum_from_euler_tensor(J, w):
 
 @kernel("(),(3),(3),(3)->(3)")
 def angular_momentum_about_point(mass, r, velocity, momentum):
-    """h_O = h_C + m r x v: about a point at rest from that about the centre of mass, which has the place r from it and the velocity v.
+    """h_O = h_C + m r x v: about a point at rest from that about the centre of mass, which has the place r from it and
+    the velocity v.
 
     >>> angular_momentum_about_point(2.0, [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 1.0])
     array([0., 0., 7.])
@@ -61,9 +62,11 @@ def angular_momentum_about_point(mass, r, velocity, momentum):
 
 @kernel("(),(3),(3),(3),(3,3),(3)->(3)")
 def angular_momentum_of_moving_body(mass, s, sd, r, I, w):
-    """About the origin, when the body is known about a point of it that moves: m s x (sd + w x r) + m r x sd + I w, (4.3.20).
+    """About the origin, when the body is known about a point of it that moves: m s x (sd + w x r) + m r x sd + I w,
+    (4.3.20).
 
-    s and sd are place and velocity of that point, r leads from it to the centre of mass, I is the inertia tensor about it.
+    s and sd are place and velocity of that point, r leads from it to the centre of mass, I is the inertia tensor about
+    it.
 
     >>> angular_momentum_of_moving_body(2.0, [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0], np.eye(3), [0.0, 0.0, 1.0])
     array([0., 0., 7.])
@@ -108,7 +111,8 @@ def kinetic_energy(mass, velocity, I, w):
 
 @kernel("(3,3),(3),(3)->(3)")
 def euler_torque(I, w, wd):
-    """M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in fixed or in body axes.
+    """M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in fixed or in body
+    axes.
 
     >>> euler_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
     array([1., 0., 0.])
@@ -171,8 +175,8 @@ def moment_about_point(moment, r, force):
 
 @kernel("(),(3),(3),(3)->(3)")
 def force_in_body_axes(mass, w, velocity, rate):
-    """f = m (rate + w x v): Newton's law when the velocity of the centre of mass is given in axes that turn with w, and `rate` is the
-    derivative of its components there.
+    """f = m (rate + w x v): Newton's law when the velocity of the centre of mass is given in axes that turn with w, and
+    `rate` is the derivative of its components there.
 
     >>> force_in_body_axes(2.0, [0.0, 0.0, 1.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0])
     array([0., 6., 0.])
@@ -182,7 +186,8 @@ def force_in_body_axes(mass, w, velocity, rate):
 
 @kernel("(3,3),(3),(3)->(3)", check=check_invertible_inertia)
 def angular_acceleration_from_torque(I, w, torque):
-    """wd = I^-1 (M - w x I w) [rad/s^2]: Euler's equation solved. An inertia tensor that is singular, or that no body has, is refused.
+    """wd = I^-1 (M - w x I w) [rad/s^2]: Euler's equation solved. An inertia tensor that is singular, or that no body
+    has, is refused.
 
     >>> angular_acceleration_from_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [1.0, 0.0, 0.0])
     array([0., 0., 0.])
@@ -209,8 +214,8 @@ def newton_euler_by_vectors(mass, I, r, w, wd, sdd):
 def newton_euler_by_tensors(mass, J, r, Omega, sdd):
     """Force on the body and moment about its centre of mass: m (sdd + Omega r) and the vector of Omega J - (Omega J)^T.
 
-    The text of (4.3.1), (4.2.20), (4.3.44), (3.3.31), with only the products that the vector needs: 30 multiplications and
-    24 additions, Omega given.
+    The text of (4.3.1), (4.2.20), (4.3.44), (3.3.31), with only the products that the vector needs: 30 multiplications
+    and 24 additions, Omega given.
 
     >>> newton_euler_by_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], hat([0.0, 0.0, 1.0]), [0.0, 0.0, 0.0]).moment
     array([0., 0., 1.])
@@ -227,7 +232,8 @@ def newton_euler_by_symmetric_tensors(mass, J, r, Omega, sdd):
     array([0., 0., 1.])
     """
     O = Omega
-    moment = [O[2, 0] * J[0, 1] + O[2, 1] * J[1, 1] - O[1, 0] * J[0, 2] - O[1, 2] * J[2, 2] + (O[2, 2] - O[1, 1]) * J[1, 2],
-              O[0, 1] * J[1, 2] + O[0, 2] * J[2, 2] - O[2, 0] * J[0, 0] - O[2, 1] * J[0, 1] + (O[0, 0] - O[2, 2]) * J[0, 2],
-              O[1, 0] * J[0, 0] + O[1, 2] * J[0, 2] - O[0, 1] * J[1, 1] - O[0, 2] * J[1, 2] + (O[1, 1] - O[0, 0]) * J[0, 1]]
+    moment = [
+        O[2, 0] * J[0, 1] + O[2, 1] * J[1, 1] - O[1, 0] * J[0, 2] - O[1, 2] * J[2, 2] + (O[2, 2] - O[1, 1]) * J[1, 2],
+        O[0, 1] * J[1, 2] + O[0, 2] * J[2, 2] - O[2, 0] * J[0, 0] - O[2, 1] * J[0, 1] + (O[0, 0] - O[2, 2]) * J[0, 2],
+        O[1, 0] * J[0, 0] + O[1, 2] * J[0, 2] - O[0, 1] * J[1, 1] - O[0, 2] * J[1, 2] + (O[1, 1] - O[0, 0]) * J[0, 1]]
     return Wrench(mass * (sdd + O @ r), np.stack(moment))

@@ -1,9 +1,9 @@
 """Can a body have these mass properties? Which inequality fails, and by how much.
 
-A real body has a mass that is not negative, and mean squares of coordinates that are not negative: its pseudo-inertia is positive
-semidefinite. For the inertia tensor about the centre of mass this says that no principal moment exceeds the sum of the other two.
-A body without mass passes if it has no first moment; with moments of inertia it is
-the limit of ever lighter and wider ones. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
+A real body has a mass that is not negative, and mean squares of coordinates that are not negative: its pseudo-inertia
+is positive semidefinite. For the inertia tensor about the centre of mass this says that no principal moment exceeds the
+sum of the other two. A body without mass passes if it has no first moment; with moments of inertia it is the limit of
+ever lighter and wider ones. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
 """
 
 from __future__ import annotations
@@ -37,17 +37,21 @@ class Consistency:
 
 
 def physical_consistency(body: MassProperties, *, tolerance: float | None = None) -> Consistency:
-    """Check the mass properties of a body. What fails by less than `tolerance` (1e-8) times the largest moment is taken for rounding.
+    """Check the mass properties of a body. What fails by less than `tolerance` (1e-8) times the largest moment is taken
+    for rounding.
 
     >>> print(physical_consistency(MassProperties(2.0, np.zeros(3), np.diag([1.0, 1.0, 3.0]))).violations[0])
     the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by 1 kg m^2
     """
-    mass, center, inertia = body.mass, body.center, body.inertia
+    mass = body.mass
+    center = body.center
+    inertia = body.inertia
     if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(inertia).all()):
         return Consistency(("mass, centre or inertia are not finite numbers",), mass, np.full(3, np.nan), np.nan)
     moments = np.linalg.eigvalsh(symmetric_part(inertia))
     slack = float(moments[0] + moments[1] - moments[2])
-    return Consistency(tuple(_violations(mass, inertia, moments, slack, tolerance_of(inertia, tolerance))), mass, moments, slack)
+    return Consistency(tuple(_violations(mass, inertia, moments, slack, tolerance_of(inertia, tolerance))), mass,
+                       moments, slack)
 
 
 def _violations(mass: float, inertia: np.ndarray, moments: np.ndarray, slack: float, tolerance: float):
@@ -77,7 +81,8 @@ def pseudo_inertia_consistency(H: Any, *, tolerance: float | None = None) -> Con
     violations = []
     if np.abs(H - H.T).max() > tolerance * np.abs(H).max():
         violations.append(f"the pseudo-inertia is not symmetric: H - H^T reaches {np.abs(H - H.T).max():.6g}")
-    mass, first = float(H[3, 3]), H[:3, 3]
+    mass = float(H[3, 3])
+    first = H[:3, 3]
     if mass < 0:
         violations.append(f"the mass is negative: {mass:.6g} kg")
     if mass == 0 and first.any():
@@ -85,8 +90,10 @@ def pseudo_inertia_consistency(H: Any, *, tolerance: float | None = None) -> Con
     euler = symmetric_part(H[:3, :3]) - (np.outer(first, first) / mass if mass != 0 else 0.0)
     smallest = float(np.linalg.eigvalsh(euler)[0])
     if smallest < -tolerance * np.abs(H[:3, :3]).max():
-        violations.append(f"the pseudo-inertia is not positive semidefinite: along one axis the mass integral of squares about the centre "
-                          f"is {smallest:.6g} kg m^2, so the triangle inequality fails by {-2 * smallest:.6g} kg m^2")
+        violations.append(
+            "the pseudo-inertia is not positive semidefinite: along one axis the mass integral of squares about the "
+            "centre "
+            f"is {smallest:.6g} kg m^2, so the triangle inequality fails by {-2 * smallest:.6g} kg m^2")
     return Consistency(tuple(violations), mass, np.linalg.eigvalsh(inertia_from_euler_tensor(euler)), 2 * smallest)
 
 
@@ -103,7 +110,8 @@ def check_mass_properties(body: MassProperties, *, name: str = "the body", toler
 
 
 def nearest_physical_inertia(inertia: Any) -> np.ndarray:
-    """The inertia tensor about the centre of mass that a body can have, whose Euler tensor is nearest in the Frobenius norm.
+    """The inertia tensor about the centre of mass that a body can have, whose Euler tensor is nearest in the Frobenius
+    norm.
 
     >>> nearest_physical_inertia(np.diag([1.0, 1.0, 3.0])).diagonal()
     array([1.5, 1.5, 3. ])

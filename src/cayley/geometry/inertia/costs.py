@@ -1,7 +1,8 @@
 """What the equations of Newton and Euler of one body cost, as published and as counted.
 
-`published` are the numbers of Balafoutis & Patel, section 4.3.4. `text` counts the operations of the very texts in `body_dynamics`,
-each as it is written. `compiled` is what is left when the compiler knows that the inertia is symmetric, six numbers.
+`published` are the numbers of Balafoutis & Patel, section 4.3.4. `text` counts the operations of the very texts in
+`body_dynamics`, each as it is written. `compiled` is what is left when the compiler knows that the inertia is
+symmetric, six numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ import numpy as np
 from cayley.compiler.counts import Operations, count
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.trace import trace
-from cayley.geometry.inertia.body_dynamics import newton_euler_by_symmetric_tensors, newton_euler_by_tensors, newton_euler_by_vectors
+from cayley.geometry.inertia.body_dynamics import (
+    newton_euler_by_symmetric_tensors,
+    newton_euler_by_tensors,
+    newton_euler_by_vectors,
+)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The motion of one free rigid body under forces and torques: direct dynamics.
 
-Newton's law for the centre of mass in world axes, Euler's equation in body axes, attitude as a homogeneous vector-parameter.
-The inverse problem, forces from motion, is `newton_euler_by_vectors` along the motion. Source: seed 2, section 3.2.1-3.2.2, spec S2-49.
+Newton's law for the centre of mass in world axes, Euler's equation in body axes, attitude as a homogeneous
+vector-parameter. The inverse problem, forces from motion, is `newton_euler_by_vectors` along the motion. Source: seed
+2, section 3.2.1-3.2.2, spec S2-49.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class BodyTrajectory:
     @property
     def energy(self) -> np.ndarray:
         """Kinetic energy (n) [J]."""
-        v, w = self.states.velocity, self.states.angular_velocity
+        v = self.states.velocity
+        w = self.states.angular_velocity
         return (self.body.mass * np.sum(v * v, axis=1) + np.einsum("ni,ij,nj->n", w, self.body.inertia, w)) / 2
 
     @property
@@ -66,10 +68,13 @@ class BodyTrajectory:
         return np.einsum("nij,jk,nk->ni", self.matrices, self.body.inertia, self.states.angular_velocity)
 
 
-def simulate_body(body: MassProperties, start: BodyState, times: Any, *, force: Callable[[float, BodyState], Any] | None = None,
-                  torque: Callable[[float, BodyState], Any] | None = None, rtol: float = 1e-11, atol: float = 1e-13) -> BodyTrajectory:
-    """The motion from times[0] on. `force(t, state)` acts on the centre of mass, in world axes [N]; `torque(t, state)` is about it, in
-    body axes [N m]. The inertia of `body` is about its centre of mass in body axes. A body that cannot exist, or has no mass, is refused.
+def simulate_body(body: MassProperties, start: BodyState, times: Any, *,
+                  force: Callable[[float, BodyState], Any] | None = None,
+                  torque: Callable[[float, BodyState], Any] | None = None, rtol: float = 1e-11,
+                  atol: float = 1e-13) -> BodyTrajectory:
+    """The motion from times[0] on. `force(t, state)` acts on the centre of mass, in world axes [N]; `torque(t, state)`
+    is about it, in body axes [N m]. The inertia of `body` is about its centre of mass in body axes. A body that cannot
+    exist, or has no mass, is refused.
 
     >>> ball = MassProperties(2.0, np.zeros(3), np.eye(3))
     >>> rest = BodyState(np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
@@ -80,7 +85,8 @@ def simulate_body(body: MassProperties, start: BodyState, times: Any, *, force: 
     check_invertible_inertia(body.inertia)
     if body.mass == 0:
         raise GeometryError("a body without mass has no acceleration: give it mass, or simulate its attitude alone")
-    accelerate, turn = angular_acceleration_from_torque.unchecked, homogeneous_rate_from_body_velocity.unchecked
+    accelerate = angular_acceleration_from_torque.unchecked
+    turn = homogeneous_rate_from_body_velocity.unchecked
     zero = np.zeros(3)
 
     def rate(t, y):
@@ -91,10 +97,14 @@ def simulate_body(body: MassProperties, start: BodyState, times: Any, *, force: 
                                accelerate(body.inertia, state.angular_velocity, twist)])
 
     instants = instants_of(times)
-    initial = np.concatenate([finite_vector(start.position, "position"), finite_vector(start.velocity, "velocity"),
-                              normalize_homogeneous(start.homogeneous), finite_vector(start.angular_velocity, "angular velocity")])
+    initial = np.concatenate([
+        finite_vector(start.position, "position"),
+        finite_vector(start.velocity, "velocity"),
+        normalize_homogeneous(start.homogeneous),
+        finite_vector(start.angular_velocity, "angular velocity")])
     from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(rate, (instants[0], instants[-1]), initial, method="DOP853", t_eval=instants, rtol=rtol, atol=atol)
+    found = solve_ivp(rate, (instants[0], instants[-1]), initial, method="DOP853", t_eval=instants, rtol=rtol,
+                      atol=atol)
     if not found.success:
         raise IntegrationError(f"the motion could not be integrated beyond t = {found.t[-1]:.6g}: {found.message}")
     y = found.y.T

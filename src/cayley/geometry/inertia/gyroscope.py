@@ -1,8 +1,8 @@
 """The gyroscope: an axisymmetric body about a fixed point, in precession psi, nutation theta and spin phi.
 
-Its axis is z of Rz(psi) Rx(theta); the spin phi about it is left out of the nodal axes (u along the line of nodes, w along the axis,
-v = w x u) in which moments are given. I0 is the moment of inertia about every axis across the axis of symmetry, through the fixed
-point, I that about it. Angles, rates and accelerations come in the order (psi, theta, phi).
+Its axis is z of Rz(psi) Rx(theta); the spin phi about it is left out of the nodal axes (u along the line of nodes, w
+along the axis, v = w x u) in which moments are given. I0 is the moment of inertia about every axis across the axis of
+symmetry, through the fixed point, I that about it. Angles, rates and accelerations come in the order (psi, theta, phi).
 Source: seed 2, (3.30)-(3.33), the first moment corrected as in spec E-02, the steady state as in spec E-03.
 """
 
@@ -26,7 +26,8 @@ def gyroscope_angular_velocity(angles, rates):
     >>> gyroscope_angular_velocity([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
     array([2., 0., 4.])
     """
-    sin, cos = np.sin(angles), np.cos(angles)
+    sin = np.sin(angles)
+    cos = np.cos(angles)
     psd, thd, phd = rates
     return np.stack([thd * cos[0] + phd * sin[0] * sin[1], thd * sin[0] - phd * cos[0] * sin[1], psd + phd * cos[1]])
 
@@ -35,10 +36,12 @@ def gyroscope_angular_velocity(angles, rates):
 def gyroscope_moments(I0, I, theta, rates, accelerations):
     """The moments [N m] about the nodal axes u, v, w that the motion needs, (3.32) corrected as in spec E-02.
 
-    >>> gyroscope_moments(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [0.0, 0.0, 0.0]).round(12)   # a spinning top held level
+    # a spinning top held level
+    >>> gyroscope_moments(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [0.0, 0.0, 0.0]).round(12) 
     array([1., 0., 0.])
     """
-    sin, cos = np.sin(theta), np.cos(theta)
+    sin = np.sin(theta)
+    cos = np.cos(theta)
     psd, thd, phd = rates
     psdd, thdd, phdd = accelerations
     spin = psd * cos + phd
@@ -49,30 +52,39 @@ def gyroscope_moments(I0, I, theta, rates, accelerations):
 
 def _check_moments(I0: Any, I: Any) -> None:
     I0, I = np.broadcast_arrays(np.asarray(I0, dtype=float), np.asarray(I, dtype=float))
-    refuse_where(~(I0 > 0), "the moment I0 of a gyroscope across its axis is {defect:.6g} kg m^2{element}: it is positive", I0)
-    refuse_where(~(I >= 0), "the moment I of a gyroscope about its axis is {defect:.6g} kg m^2{element}: it is not negative", I)
+    refuse_where(~(I0 > 0),
+                 "the moment I0 of a gyroscope across its axis is {defect:.6g} kg m^2{element}: it is positive", I0)
+    refuse_where(~(I >= 0),
+                 "the moment I of a gyroscope about its axis is {defect:.6g} kg m^2{element}: it is not negative", I)
     excess = I - 2 * I0
-    refuse_where(excess > tolerance_of(I) * I, "no body has the moments of a gyroscope{element}: that about the axis exceeds the sum of "
-                 "the two across it by {defect:.6g} kg m^2", excess)
+    refuse_where(
+        excess > tolerance_of(I) * I,
+        "no body has the moments of a gyroscope{element}: that about the axis exceeds the sum of "
+        "the two across it by {defect:.6g} kg m^2", excess)
 
 
 def _check_tilted(I0: Any, I: Any, theta: Any, *_: Any) -> None:
     _check_moments(I0, I)
-    refuse_where(~(np.asarray(I) > 0), "a gyroscope without a moment about its axis{element} leaves its spin undetermined", I,
+    refuse_where(~(np.asarray(I) > 0),
+                 "a gyroscope without a moment about its axis{element} leaves its spin undetermined", I,
                  SingularityError)
     sin = np.abs(np.sin(np.asarray(theta, dtype=float)))
-    refuse_where(~(sin > 1e-12), "the axis of the gyroscope is upright{element} (sin theta = {defect:.3g}): precession and spin turn about "
-                 "the same axis and cannot be told apart; simulate_attitude needs no angles", sin, SingularityError)
+    refuse_where(
+        ~(sin > 1e-12),
+        "the axis of the gyroscope is upright{element} (sin theta = {defect:.3g}): precession and spin turn about "
+        "the same axis and cannot be told apart; simulate_attitude needs no angles", sin, SingularityError)
 
 
 @kernel("(),(),(),(3),(3)->(3)", check=_check_tilted)
 def gyroscope_accelerations(I0, I, theta, rates, moments):
-    """The accelerations of psi, theta and phi [rad/s^2] under moments about the nodal axes: (3.32) solved. Not at sin theta = 0.
+    """The accelerations of psi, theta and phi [rad/s^2] under moments about the nodal axes: (3.32) solved. Not at sin
+    theta = 0.
 
     >>> gyroscope_accelerations(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [1.0, 0.0, 2.0]).round(12) + 0.0
     array([  0.,   0., 200.])
     """
-    sin, cos = np.sin(theta), np.cos(theta)
+    sin = np.sin(theta)
+    cos = np.cos(theta)
     psd, thd, phd = rates
     spin = psd * cos + phd
     thdd = (moments[0] - I * psd * sin * spin) / I0 + psd * psd * sin * cos
@@ -82,7 +94,8 @@ def gyroscope_accelerations(I0, I, theta, rates, moments):
 
 @kernel("(),(),(),(),()->()")
 def steady_precession_moment(I0, I, theta, precession, spin):
-    """The moment about the line of nodes [N m] that keeps a steady precession psd with the spin phd: (3.33), with phdd = 0, spec E-03.
+    """The moment about the line of nodes [N m] that keeps a steady precession psd with the spin phd: (3.33), with phdd
+    = 0, spec E-03.
 
     >>> float(steady_precession_moment(0.02, 0.01, np.pi / 2, 1.0, 100.0).round(12))
     1.0
@@ -104,16 +117,19 @@ class SteadyPrecession:
 
 
 def steady_precession(I0: float, I: float, theta: float, spin: float, tilting: float) -> SteadyPrecession:
-    """Steady precession under the tilting moment `tilting` sin(theta) [N m], weight times distance for a top, and the spin phd [rad/s].
+    """Steady precession under the tilting moment `tilting` sin(theta) [N m], weight times distance for a top, and the
+    spin phd [rad/s].
 
-    The rates solve (I - I0) cos(theta) psd^2 + I phd psd - tilting = 0. The slow root is computed without cancellation. With an
-    upright axis (sin theta = 0) the moment vanishes and every rate is steady; the roots are then the limits for small inclination.
+    The rates solve (I - I0) cos(theta) psd^2 + I phd psd - tilting = 0. The slow root is computed without cancellation.
+    With an upright axis (sin theta = 0) the moment vanishes and every rate is steady; the roots are then the limits for
+    small inclination.
 
     >>> steady_precession(0.02, 0.01, np.pi / 6, 200.0, 0.24525).slow   # WE-18; the estimate Mt / (I phd) is 0.122625
     0.122690180...
     """
     _check_moments(I0, I)
-    a, b = (I - I0) * np.cos(theta), I * spin
+    a = (I - I0) * np.cos(theta)
+    b = I * spin
     if abs(np.cos(theta)) < 1e-15:  # the rounding of a right angle
         a = 0.0
     discriminant = b * b + 4 * a * tilting

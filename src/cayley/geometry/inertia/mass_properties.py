@@ -1,6 +1,7 @@
 """Mass, centre of mass and inertia of a body: from point masses, from a density, and put together from parts.
 
-A body without mass is a body like any other: its centre is given as the origin. Sources: seed 2, sections 3.1-3.3; Yamamoto App. D.
+A body without mass is a body like any other: its centre is given as the origin. Sources: seed 2, sections 3.1-3.3;
+Yamamoto App. D.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from cayley.geometry.tensors.frames import tensor_in_frame
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2], all in one frame. `+` joins bodies, `-` cuts a part out.
+    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2], all in one frame. `+` joins bodies, `-` cuts
+    a part out.
 
-    Anything that NumPy reads as a number, three and nine of them will do. Whether a body can have them is for `physical_consistency` to
-    say: a part that is to be cut out may have a negative mass. Two are equal if all their numbers are.
+    Anything that NumPy reads as a number, three and nine of them will do. Whether a body can have them is for
+    `physical_consistency` to say: a part that is to be cut out may have a negative mass. Two are equal if all their
+    numbers are.
 
     >>> MassProperties(2, [0.1, 0, 0], np.eye(3)).first_moment
     array([0.2, 0. , 0. ])
@@ -35,7 +38,8 @@ class MassProperties:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", float(real_array(self.mass, (), "the mass of a body")))
-        for name, shape, what in (("center", (3,), "the centre of mass"), ("inertia", (3, 3), "the inertia tensor of a body")):
+        for name, shape, what in (("center", (3,), "the centre of mass"), ("inertia", (3, 3),
+                                                                            "the inertia tensor of a body")):
             values = real_array(getattr(self, name), shape, what)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
@@ -43,7 +47,8 @@ class MassProperties:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MassProperties):
             return NotImplemented
-        return self.mass == other.mass and np.array_equal(self.center, other.center) and np.array_equal(self.inertia, other.inertia)
+        return self.mass == other.mass and np.array_equal(self.center, other.center) and np.array_equal(
+            self.inertia, other.inertia)
 
     def __hash__(self) -> int:
         return hash((self.mass, *self.center.tolist(), *self.inertia.ravel().tolist()))
@@ -68,8 +73,10 @@ class MassProperties:
         return inertia_about_point(self.mass, self.center - real_array(point, (3,), "a point"), self.inertia)
 
     def in_frame(self, R_ab: Any, p_ab: Any = (0.0, 0.0, 0.0)) -> MassProperties:
-        """The same body in frame a, if it is given here in frame b, whose axes are R_ab and whose origin is p_ab in a."""
-        R, p = real_array(R_ab, (3, 3), "the axes of a frame"), real_array(p_ab, (3,), "the origin of a frame")
+        """The same body in frame a, if it is given here in frame b, whose axes are R_ab and whose origin is p_ab in a.
+        """
+        R = real_array(R_ab, (3, 3), "the axes of a frame")
+        p = real_array(p_ab, (3,), "the origin of a frame")
         return MassProperties(self.mass, R @ self.center + p, tensor_in_frame(R, self.inertia))
 
     def __add__(self, other: MassProperties) -> MassProperties:
@@ -80,7 +87,8 @@ class MassProperties:
 
 
 def _joined(a: MassProperties, b: MassProperties, sign: float) -> MassProperties:
-    mass, first = a.mass + sign * b.mass, a.first_moment + sign * b.first_moment
+    mass = a.mass + sign * b.mass
+    first = a.first_moment + sign * b.first_moment
     center = _center(mass, first, abs(a.mass) + abs(b.mass))
     return MassProperties(mass, center, inertia_about_point(a.mass, a.center - center, a.inertia)
                           + sign * inertia_about_point(b.mass, b.center - center, b.inertia))
@@ -90,7 +98,8 @@ def _center(mass: float, first: np.ndarray, size: float) -> np.ndarray:
     if mass != 0:
         return first / mass
     if np.abs(first).max() > 1e-12 * size:
-        raise GeometryError(f"the masses cancel, but their first moment {first.tolist()} kg m does not: there is no centre of mass")
+        raise GeometryError(
+            f"the masses cancel, but their first moment {first.tolist()} kg m does not: there is no centre of mass")
     return np.zeros(3)
 
 
@@ -102,7 +111,8 @@ def mass_properties_from_pseudo_inertia(H: Any) -> MassProperties:
     """
     H = real_array(H, (4, 4), "a pseudo-inertia")
     if H[3, 3] == 0 and H[:3, 3].any():
-        raise GeometryError(f"a pseudo-inertia has no mass, but the first moment {H[:3, 3].tolist()} kg m: it belongs to no body")
+        raise GeometryError(
+            f"a pseudo-inertia has no mass, but the first moment {H[:3, 3].tolist()} kg m: it belongs to no body")
     mass, center, inertia = moments_from_pseudo_inertia(H)
     return MassProperties(float(mass), center, inertia_about_center(mass, center, inertia))
 
@@ -116,13 +126,15 @@ def mass_properties_of_points(masses: Any, points: Any) -> MassProperties:
            [0.03, 3.73, 1.4 ],
            [0.23, 1.4 , 5.27]])
     """
-    m, r = real_array(np.atleast_1d(masses), (None,), "a list of masses"), real_array(points, (None, 3), "a list of points")
+    m = real_array(np.atleast_1d(masses), (None,), "a list of masses")
+    r = real_array(points, (None, 3), "a list of points")
     if len(m) != len(r):
         raise GeometryError(f"{len(m)} masses and {len(r)} points do not belong together")
     wrong = np.flatnonzero(~(m >= 0) | ~np.isfinite(m) | ~np.isfinite(r).all(axis=1))
     if len(wrong):
-        raise GeometryError(f"point mass {wrong[0]} is {m[wrong[0]]} kg at {r[wrong[0]].tolist()}: masses are finite and not negative; "
-                            "cut holes out with body - part")
+        raise GeometryError(
+            f"point mass {wrong[0]} is {m[wrong[0]]} kg at {r[wrong[0]].tolist()}: masses are finite and not negative; "
+            "cut holes out with body - part")
     total = float(m.sum())
     if total == 0:
         return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -133,32 +145,38 @@ def mass_properties_of_points(masses: Any, points: Any) -> MassProperties:
 
 
 def mass_properties_of_density(density: Callable[..., Any], low: Any, high: Any, *, points: int = 24) -> MassProperties:
-    """Of the density(x, y, z) [kg/m^3] within the box from `low` to `high` [m], by Gauss-Legendre quadrature with `points` a side.
+    """Of the density(x, y, z) [kg/m^3] within the box from `low` to `high` [m], by Gauss-Legendre quadrature with
+    `points` a side.
 
     Exact for polynomials of degree 2 points - 3; `density` is called once with three arrays.
 
     >>> mass_properties_of_density(lambda x, y, z: 6 * x, (0, 0, 0), (1, 1, 1)).center.round(12)
     array([0.66666667, 0.5       , 0.5       ])
     """
-    low, high = real_array(low, (3,), "a corner of the box"), real_array(high, (3,), "a corner of the box")
+    low = real_array(low, (3,), "a corner of the box")
+    high = real_array(high, (3,), "a corner of the box")
     if not np.all(high >= low):
         raise GeometryError(f"the box from {low.tolist()} to {high.tolist()} is turned inside out")
     nodes, weights = np.polynomial.legendre.leggauss(points)
-    grid = np.stack(np.meshgrid(*[(a + b) / 2 + (b - a) / 2 * nodes for a, b in zip(low, high, strict=True)], indexing="ij"), axis=-1)
+    grid = np.stack(
+        np.meshgrid(*[(a + b) / 2 + (b - a) / 2 * nodes for a, b in zip(low, high, strict=True)], indexing="ij"),
+        axis=-1)
     weight = np.einsum("i,j,k->ijk", weights, weights, weights) * np.prod((high - low) / 2)
     values = np.broadcast_to(density(grid[..., 0], grid[..., 1], grid[..., 2]), weight.shape)
     return mass_properties_of_points((weight * values).ravel(), grid.reshape(-1, 3))
 
 
 def mass_properties_of_cells(densities: Any, cell: Any, *, corner: Any = (0.0, 0.0, 0.0)) -> MassProperties:
-    """Of a sampled density: an array (i, j, k) of uniform cells [kg/m^3], each of the size `cell` (3) [m], from `corner` on.
+    """Of a sampled density: an array (i, j, k) of uniform cells [kg/m^3], each of the size `cell` (3) [m], from
+    `corner` on.
 
     Exact for cells that are uniform: each brings its own moments, not those of a point.
 
     >>> mass_properties_of_cells(np.ones((2, 2, 2)), (0.5, 0.5, 0.5)).inertia.round(12).diagonal()   # a unit cube
     array([0.16666667, 0.16666667, 0.16666667])
     """
-    rho, size = real_array(densities, (None, None, None), "the densities of cells"), real_array(cell, (3,), "the size of a cell")
+    rho = real_array(densities, (None, None, None), "the densities of cells")
+    size = real_array(cell, (3,), "the size of a cell")
     if not (size >= 0).all():
         raise GeometryError(f"the size of a cell is {size.tolist()} m: sizes are not negative")
     index = np.stack(np.meshgrid(*[np.arange(n) for n in rho.shape], indexing="ij"), axis=-1).reshape(-1, 3)

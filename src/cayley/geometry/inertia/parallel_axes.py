@@ -1,8 +1,8 @@
 """The parallel-axis theorem for the inertia tensor and for the Euler tensor.
 
-Tables hold tensors about the centre of mass; every other point is reached from there or by way of it. `r` is the vector from the
-point to the centre of mass (its sign does not matter). Sources: Balafoutis & Patel (4.3.8)-(4.3.12); Yamamoto (E.1)-(E.10), corrected
-as in spec E3-41; the products of inertia of seed 2, section 3.1.3, corrected as in spec E-01.
+Tables hold tensors about the centre of mass; every other point is reached from there or by way of it. `r` is the vector
+from the point to the centre of mass (its sign does not matter). Sources: Balafoutis & Patel (4.3.8)-(4.3.12); Yamamoto
+(E.1)-(E.10), corrected as in spec E3-41; the products of inertia of seed 2, section 3.1.3, corrected as in spec E-01.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def euler_tensor_about_center(mass, r, euler):
 def moments_about_point(mass, r, moments):
     """The theorem element by element, for (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) as they stand in the tensor.
 
-    Moments grow by m (y^2 + z^2) and so on; the products, which carry their minus sign in the tensor, change by -m x y and so on.
+    Moments grow by m (y^2 + z^2) and so on; the products, which carry their minus sign in the tensor, change by -m x y
+    and so on.
 
     >>> moments_about_point(2.0, [0.3, -0.2, 0.5], [0.1, 0.2, 0.25, 0.0, 0.0, 0.0]).round(12)
     array([ 0.68,  0.88,  0.51,  0.12, -0.3 ,  0.2 ])

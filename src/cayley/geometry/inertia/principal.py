@@ -1,6 +1,7 @@
 """Principal moments and axes of inertia tensors, and what coinciding moments say of the body.
 
-Source: seed 2, section 3.1.4. Eigenvalues by LAPACK; the closed forms by rotations are in `cayley.geometry.principal_axes`.
+Source: seed 2, section 3.1.4. Eigenvalues by LAPACK; the closed forms by rotations are in
+`cayley.geometry.principal_axes`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class InertiaSymmetry:
 
 
 def principal_inertia(I: Any) -> PrincipalInertia:
-    """Principal moments and axes of inertia tensors (..., 3, 3). Where moments coincide, the axes are one of many good choices.
+    """Principal moments and axes of inertia tensors (..., 3, 3). Where moments coincide, the axes are one of many good
+    choices.
 
     A tensor that no body has is refused; `spectral_decomposition` takes any symmetric one.
 

@@ -1,6 +1,8 @@
-"""Inertia tensors of uniform solids, shells and thin bodies about their centres of mass, [kg m^2] from mass [kg] and sizes [m].
+"""Inertia tensors of uniform solids, shells and thin bodies about their centres of mass, [kg m^2] from mass [kg] and
+sizes [m].
 
-Axes of symmetry lie along z. Each follows from the mean squares <x^2>, <y^2>, <z^2> of the coordinates: the diagonal of J / m.
+Axes of symmetry lie along z. Each follows from the mean squares <x^2>, <y^2>, <z^2> of the coordinates: the diagonal of
+J / m.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ def _check_solid(mass: Any, *sizes: Any) -> None:
     """Raise `GeometryError` where a mass or a size is negative: no solid has it."""
     for name, values in (("mass", mass), *(("size", size) for size in sizes)):
         values = np.asarray(values)
-        refuse_where(values < 0, f"the {name} of a solid is {{defect:.6g}}{{element}}: it is not negative; cut holes out with body - part",
-                     values)
+        refuse_where(
+            values < 0,
+            f"the {name} of a solid is {{defect:.6g}}{{element}}: it is not negative; cut holes out with body - part",
+            values)
 
 
 def _of_mean_squares(mass, x, y, z):
@@ -118,10 +122,13 @@ def capsule_inertia(mass, radius, length):
     >>> capsule_inertia(5.0, 1.0, 0.0).diagonal()
     array([2., 2., 2.])
     """
-    middle, ends = length, 4 / 3 * radius  # volumes, up to pi r^2
+    # volumes, up to pi r^2
+    middle = length
+    ends = 4 / 3 * radius
     whole = middle + ends
     across = (middle / 4 + ends / 5) / whole * radius * radius
-    along = (middle * length * length / 12 + ends * (radius * radius / 5 + length * length / 4 + 3 / 8 * radius * length)) / whole
+    along = (middle * length * length / 12 + ends *
+             (radius * radius / 5 + length * length / 4 + 3 / 8 * radius * length)) / whole
     return _of_mean_squares(mass, across, across, along)
 
 

@@ -1,7 +1,7 @@
 """Mass properties of uniform bodies, of a given mass or density.
 
-Solids are centred at the origin with their axis along z; a cone and a hemisphere stand with their flat face on z = 0 and point up.
-Put them elsewhere with `in_frame`, join them with `+`, drill with `-`.
+Solids are centred at the origin with their axis along z; a cone and a hemisphere stand with their flat face on z = 0
+and point up. Put them elsewhere with `in_frame`, join them with `+`, drill with `-`.
 """
 
 from __future__ import annotations
@@ -59,16 +59,19 @@ def ellipsoid(semi_axes: Any, *, mass: float | None = None, density: float | Non
     return _uniform(ellipsoid_inertia, 4 / 3 * np.pi * np.prod(semi_axes), mass, density, semi_axes)
 
 
-def cylinder(radius: float, length: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+def cylinder(radius: float, length: float, *, mass: float | None = None,
+             density: float | None = None) -> MassProperties:
     """A solid cylinder along z.
 
     >>> cylinder(1.0, 2.0, mass=12.0).inertia.diagonal()
     array([7., 7., 6.])
     """
-    return _uniform(cylinder_inertia, np.pi * _size("radius", radius) ** 2 * _size("length", length), mass, density, radius, length)
+    return _uniform(cylinder_inertia,
+                    np.pi * _size("radius", radius)**2 * _size("length", length), mass, density, radius, length)
 
 
-def tube(inner: float, outer: float, length: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+def tube(inner: float, outer: float, length: float, *, mass: float | None = None,
+         density: float | None = None) -> MassProperties:
     """A hollow cylinder along z.
 
     >>> tube(1.0, 1.0, 2.0, mass=12.0).inertia.diagonal()
@@ -76,7 +79,8 @@ def tube(inner: float, outer: float, length: float, *, mass: float | None = None
     """
     if _size("inner", inner) > _size("outer", outer):
         raise GeometryError(f"the inner radius {inner} m of a tube is larger than the outer, {outer} m")
-    return _uniform(tube_inertia, np.pi * (outer**2 - inner**2) * _size("length", length), mass, density, inner, outer, length)
+    return _uniform(tube_inertia,
+                    np.pi * (outer**2 - inner**2) * _size("length", length), mass, density, inner, outer, length)
 
 
 def cone(radius: float, height: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -95,7 +99,8 @@ def hemisphere(radius: float, *, mass: float | None = None, density: float | Non
     >>> hemisphere(1.0, mass=320.0).inertia.diagonal()
     array([ 83.,  83., 128.])
     """
-    return _uniform(hemisphere_inertia, 2 / 3 * np.pi * _size("radius", radius) ** 3, mass, density, radius, up=3 / 8 * radius)
+    return _uniform(hemisphere_inertia, 2 / 3 * np.pi * _size("radius", radius)**3, mass, density, radius,
+                    up=3 / 8 * radius)
 
 
 def capsule(radius: float, length: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -117,7 +122,8 @@ def torus(ring: float, tube: float, *, mass: float | None = None, density: float
     array([21., 21., 38.])
     """
     if _size("tube", tube) > _size("ring", ring):
-        raise GeometryError(f"the tube radius {tube} m of a torus is larger than its ring radius, {ring} m: it cuts itself")
+        raise GeometryError(
+            f"the tube radius {tube} m of a torus is larger than its ring radius, {ring} m: it cuts itself")
     return _uniform(torus_inertia, 2 * np.pi**2 * ring * tube**2, mass, density, ring, tube)
 
 
@@ -166,7 +172,8 @@ def ring(radius: float, *, mass: float) -> MassProperties:
     return _uniform(ring_inertia, 0.0, mass, None, _size("radius", radius))
 
 
-def _uniform(inertia: Any, volume: float, mass: float | None, density: float | None, *sizes: Any, up: float = 0.0) -> MassProperties:
+def _uniform(inertia: Any, volume: float, mass: float | None, density: float | None, *sizes: Any,
+             up: float = 0.0) -> MassProperties:
     total = mass_or_density(volume, mass, density)
     return MassProperties(total, np.array([0.0, 0.0, up]), inertia(total, *sizes))
 
@@ -177,7 +184,8 @@ def mass_or_density(volume: float, mass: float | None, density: float | None) ->
         raise GeometryError("say either the mass [kg] or the density [kg/m^3] of a solid, one of them")
     value = float(mass) if mass is not None else float(density) * float(volume)  # type: ignore[arg-type]
     if not (value >= 0 and np.isfinite(value)):
-        raise GeometryError(f"the mass of a solid is {value} kg: it is finite and not negative; cut holes out with body - part")
+        raise GeometryError(
+            f"the mass of a solid is {value} kg: it is finite and not negative; cut holes out with body - part")
     return value
 
 

@@ -5,7 +5,8 @@
     H = integral of (r, 1) (x) (r, 1) dm     pseudo-inertia, 4 by 4: J, the first moment and the mass in one
 
 All about one point, in one frame; units kg m^2, kg m, kg. `tensor_in_frame(R_ab, I_b)` turns I and J to other axes.
-Sources: Balafoutis & Patel (4.3.3)-(4.3.19), (5.2.3), signs as in spec E-34; Yamamoto (3.8)-(3.17), (D.1)-(D.15), spec E3-13.
+Sources: Balafoutis & Patel (4.3.3)-(4.3.19), (5.2.3), signs as in spec E-34; Yamamoto (3.8)-(3.17), (D.1)-(D.15), spec
+E3-13.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def inertia_from_euler_tensor(J):
 
 @kernel("(),(3),(3,3)->(4,4)", check=lambda mass, center, inertia: check_symmetric(inertia))
 def pseudo_inertia(mass, center, inertia):
-    """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia tensor about the origin of the frame.
+    """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia tensor about the origin of the
+    frame.
 
     >>> pseudo_inertia(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 6.0, 5.0])).tolist()
     [[3.0, -0.0, -0.0, 2.0], [-0.0, 2.0, -0.0, 0.0], [-0.0, -0.0, 3.0, 0.0], [2.0, 0.0, 0.0, 2.0]]
@@ -74,7 +76,8 @@ def moments_from_pseudo_inertia(H):
 
 @kernel("(3),(3,3)->(3,3)", check=lambda w, I: check_symmetric(I))
 def inertia_rate(w, I):
-    """The rate of an inertia tensor, or of an Euler tensor, of a body that turns with w, in fixed axes: hat(w) I - I hat(w).
+    """The rate of an inertia tensor, or of an Euler tensor, of a body that turns with w, in fixed axes: hat(w) I - I
+    hat(w).
 
     The tensor is symmetric: another one is refused.
     The two rates are opposite: dI = -dJ. (4.3.16)-(4.3.19)
@@ -89,14 +92,14 @@ def inertia_rate(w, I):
 
 
 def check_physical_inertia(I: Any, *_: Any) -> None:
-    """Raise `GeometryError` if no body has one of the inertia tensors (..., 3, 3): not symmetric, a moment negative, or a moment larger
-    than the sum of the other two.
+    """Raise `GeometryError` if no body has one of the inertia tensors (..., 3, 3): not symmetric, a moment negative, or
+    a moment larger than the sum of the other two.
 
     What fails by less than the tolerance of symmetry (1e-8 of the largest moment; float32: 1e-4) is taken for rounding.
 
     >>> check_physical_inertia(np.diag([1.0, 1.0, 3.0]))
-    Traceback (most recent call last):
-    cayley.errors.GeometryError: no body has an inertia tensor: its largest principal moment exceeds the sum of the others by 1 kg m^2...
+    Traceback (most recent call last): cayley.errors.GeometryError: no body has an inertia tensor: its largest principal
+    moment exceeds the sum of the others by 1 kg m^2...
     """
     _physical_moments(I)
 
@@ -109,22 +112,31 @@ def _physical_moments(I: Any) -> np.ndarray:
     check_symmetric(I)
     moments = np.linalg.eigvalsh(I.astype(float))
     rounding = tolerance_of(I) * np.abs(moments).max(axis=-1)
-    least, excess = moments[..., 0], moments[..., 2] - moments[..., 1] - moments[..., 0]
+    least = moments[..., 0]
+    excess = moments[..., 2] - moments[..., 1] - moments[..., 0]
     repair = "; nearest_physical_inertia offers a repair"
-    refuse_where(least < -rounding, "no body has an inertia tensor{element}: its smallest principal moment is {defect:.6g} kg m^2" + repair,
-                 least)
-    refuse_where(excess > rounding, "no body has an inertia tensor{element}: its largest principal moment exceeds the sum of the others by "
-                 "{defect:.6g} kg m^2" + repair, excess)
+    refuse_where(
+        least < -rounding,
+        "no body has an inertia tensor{element}: its smallest principal moment is {defect:.6g} kg m^2" + repair, least)
+    refuse_where(
+        excess > rounding,
+        "no body has an inertia tensor{element}: its largest principal moment exceeds the sum of the others by "
+        "{defect:.6g} kg m^2" + repair, excess)
     return moments
 
 
 def check_invertible_inertia(I: Any, *_: Any) -> None:
-    """Raise if no body has an inertia tensor (..., 3, 3), or if it leaves an axis free: no torque fixes the acceleration about it."""
+    """Raise if no body has an inertia tensor (..., 3, 3), or if it leaves an axis free: no torque fixes the
+    acceleration about it.
+    """
     moments = _physical_moments(I)
     least = moments[..., 0]
-    refuse_where(~(least > 1e-14 * moments[..., 2]), "an inertia tensor is singular{element} (a thin rod, a point, no mass at all): "
-                 "its smallest principal moment is {defect:.3g} kg m^2, and the angular acceleration about that axis is not determined",
-                 least, SingularityError)
+    refuse_where(
+        ~(least > 1e-14 * moments[..., 2]),
+        "an inertia tensor is singular{element} (a thin rod, a point, no mass at all): "
+        "its smallest principal moment is {defect:.3g} kg m^2, and the angular acceleration about that axis is not "
+        "determined",
+        least, SingularityError)
 
 
 @kernel("(3,3)->(3,3)", check=check_invertible_inertia)
@@ -134,7 +146,14 @@ def inverse_inertia(I):
     >>> inverse_inertia(np.diag([2.0, 4.0, 5.0])).diagonal()
     array([0.5 , 0.25, 0.2 ])
     """
-    a, b, c, d, e, f = I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]
-    p, q, r = b * c - f * f, e * f - d * c, d * f - e * b
+    a = I[0, 0]
+    b = I[1, 1]
+    c = I[2, 2]
+    d = I[0, 1]
+    e = I[0, 2]
+    f = I[1, 2]
+    p = b * c - f * f
+    q = e * f - d * c
+    r = d * f - e * b
     minors = np.array([[p, q, r], [q, a * c - e * e, d * e - a * f], [r, d * e - a * f, a * b - d * d]])
     return minors / (a * p + d * q + e * r)

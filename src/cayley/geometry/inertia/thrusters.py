@@ -45,8 +45,9 @@ def check_thrusters(B: Any) -> None:
         before = B[:, :k]
         rest = B[:, k] - before @ np.linalg.lstsq(before, B[:, k], rcond=None)[0] if k else B[:, k]
         if not np.linalg.norm(rest) > 1e-9 * size:
-            raise GeometryError(f"thruster axis {k} = {B[:, k].tolist()} depends on those before it: with it there are {k} independent "
-                                "torques, not more; leave it out, or share its torque among the others")
+            raise GeometryError(
+                f"thruster axis {k} = {B[:, k].tolist()} depends on those before it: with it there are {k} independent "
+                "torques, not more; leave it out, or share its torque among the others")
 
 
 def is_underactuated(B: Any) -> bool:
@@ -76,7 +77,8 @@ def attitude_rates(J, B, w, c, u):
 
 @kernel("(3,3),(3)->(3)", check=check_invertible_inertia)
 def momentum_drift(J, x):
-    """f(x) = x x J^-1 x, the rate of the angular momentum in body axes without torque, (99). The control vectors are g_i = b_i.
+    """f(x) = x x J^-1 x, the rate of the angular momentum in body axes without torque, (99). The control vectors are
+    g_i = b_i.
 
     >>> momentum_drift(np.diag([2.0, 4.0, 5.0]), [0.0, 4.0, 5.0])
     array([-1.,  0.,  0.])
@@ -91,7 +93,9 @@ def momentum_state_rates(J, B, x, c, u):
     >>> momentum_state_rates(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0], [3.0]).momentum_rate
     array([3., 0., 0.])
     """
-    return MomentumState(momentum_drift(J, x) + B @ u, vector_parameter_rate_from_body_velocity(c, inverse_inertia(J) @ x))
+    return MomentumState(
+        momentum_drift(J, x) + B @ u, vector_parameter_rate_from_body_velocity(c,
+                                                                               inverse_inertia(J) @ x))
 
 
 def _check_parameter(J: Any, B: Any, c: Any, *_: Any) -> None:
@@ -101,7 +105,8 @@ def _check_parameter(J: Any, B: Any, c: Any, *_: Any) -> None:
 
 @kernel("(3,3),(3,m),(3),(3),(m)->(3)", check=_check_parameter)
 def vector_parameter_acceleration(J, B, c, dc, u):
-    """The (c, dc) form: ddc [1/s^2], spec R-24 in body axes. With m thrusters the motion is controlled in m directions at most.
+    """The (c, dc) form: ddc [1/s^2], spec R-24 in body axes. With m thrusters the motion is controlled in m directions
+    at most.
 
     >>> vector_parameter_acceleration(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0])
     array([1.5, 0. , 0. ])

@@ -1,8 +1,8 @@
 """A frame moved step by step, about and along axes that stay fixed or that move with it; it may start anywhere.
 
-A move about fixed axes multiplies on the left, one about moving axes on the right. The start may be displaced from the fixed frame:
-then a rotation about a fixed axis also carries the origin of the frame around.
-Source: Ruggiu 1.5.1, (1.60), spec 3.3.
+A move about fixed axes multiplies on the left, one about moving axes on the right. The start may be displaced from the
+fixed frame: then a rotation about a fixed axis also carries the origin of the frame around. Source: Ruggiu 1.5.1,
+(1.60), spec 3.3.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Move(NamedTuple):
 
 
 def sequence_of_moves(moves: Iterable[Move | tuple[Any, str]], *, start: Any = None) -> np.ndarray:
-    """T_ab of a frame b after moves in the given order; a is fixed, and b starts on it, or at the pose `start`. Batches broadcast.
+    """T_ab of a frame b after moves in the given order; a is fixed, and b starts on it, or at the pose `start`. Batches
+    broadcast.
 
     >>> from cayley.geometry.motions import translation_pose
     >>> quarter = turn_about_line([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], np.pi / 2)
@@ -51,7 +52,8 @@ def _check_line(point: Any, axis: Any, angle: Any) -> None:
 
 @kernel("(3),(3),()->(4,4)", check=_check_line)
 def turn_about_line(point, axis, angle):
-    """The pose of a rotation by `angle` [rad] about the line through `point` [m] along the unit vector `axis`: points of it do not move.
+    """The pose of a rotation by `angle` [rad] about the line through `point` [m] along the unit vector `axis`: points
+    of it do not move.
 
     >>> turn_about_line([1.0, 3.0, 0.0], [0.0, 0.0, 1.0], np.pi)[:2, 3]
     array([2., 6.])

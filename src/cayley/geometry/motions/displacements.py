@@ -1,4 +1,5 @@
-"""Euclidean motions as pairs of a vector-parameter and a translation: r = O(c) r_d + p, and their velocity and acceleration fields.
+"""Euclidean motions as pairs of a vector-parameter and a translation: r = O(c) r_d + p, and their velocity and
+acceleration fields.
 
 The vector-parameter is in homogeneous form h = [w : v] of any norm (a half-turn is w = 0), or finite, c = v / w.
 Source: Mladenova (75)-(78), (146)-(147), spec R-18.
@@ -13,7 +14,10 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rates.points import acceleration_of_body_point, velocity_of_body_point
-from cayley.geometry.rates.quaternion_rates import angular_acceleration_from_homogeneous_rates, angular_velocity_from_homogeneous_rate
+from cayley.geometry.rates.quaternion_rates import (
+    angular_acceleration_from_homogeneous_rates,
+    angular_velocity_from_homogeneous_rate,
+)
 from cayley.geometry.rotations.homogeneous import (
     check_homogeneous,
     compose_homogeneous,
@@ -83,10 +87,11 @@ def inverse_displacement(h, p):
 
 @kernel("(4),(4),(4),(3),(3),(3),(3)->(3),(3),(3)", check=check_nonzero_quaternion)
 def motion_of_point(h, dh, ddh, p, dp, ddp, point):
-    """`position`, `velocity` and `acceleration` of the body point r_d from the motion ([w : v], p) and its rates. Mladenova (77)-(78).
+    """`position`, `velocity` and `acceleration` of the body point r_d from the motion ([w : v], p) and its rates.
+    Mladenova (77)-(78).
 
-    dr = w x (r - p) + dp; ddr = (hat(dw) + hat(w)^2)(r - p) + ddp. Spec E-23: the two parts of ddr that the text calls tangential and
-    normal are so only while the axis keeps its direction.
+    dr = w x (r - p) + dp; ddr = (hat(dw) + hat(w)^2)(r - p) + ddp. Spec E-23: the two parts of ddr that the text calls
+    tangential and normal are so only while the axis keeps its direction.
 
     >>> rest = [0.0, 0.0, 0.0]
     >>> motion_of_point([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], np.zeros(4), rest, rest, rest, [1.0, 0.0, 0.0]).acceleration

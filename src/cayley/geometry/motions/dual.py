@@ -1,10 +1,10 @@
 """Dual numbers a + mu b with mu^2 = 0, dual vectors, dual angles and dual orthogonal matrices: the algebra of lines.
 
-A function of a dual number is f(a + mu b) = f(a) + mu b f'(a). A line (e; m) is the dual vector e + mu m, an angle and a distance about
-the same line are one dual angle phi + mu s, and a pose is the dual matrix R + mu hat(p) R, orthogonal over dual numbers.
-Parts may be numbers, arrays, or symbols inside a kernel, so `Dual` serves for plain NumPy and for traced functions. In arrays (of
-kernels) a dual quantity has an axis of length two in front of its own axes: (real part, dual part).
-Source: Mladenova (151)-(152), spec R-33.
+A function of a dual number is f(a + mu b) = f(a) + mu b f'(a). A line (e; m) is the dual vector e + mu m, an angle and
+a distance about the same line are one dual angle phi + mu s, and a pose is the dual matrix R + mu hat(p) R, orthogonal
+over dual numbers. Parts may be numbers, arrays, or symbols inside a kernel, so `Dual` serves for plain NumPy and for
+traced functions. In arrays (of kernels) a dual quantity has an axis of length two in front of its own axes: (real part,
+dual part). Source: Mladenova (151)-(152), spec R-33.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from cayley.geometry.tensors.cross import hat, vee
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """real + mu dual, with mu^2 = 0: numbers or arrays, under + - * / ** and @. Two are equal if both parts are, element by element.
+    """real + mu dual, with mu^2 = 0: numbers or arrays, under + - * / ** and @. Two are equal if both parts are,
+    element by element.
 
     >>> (1 + 2 * MU) * (3 + 4 * MU)
     Dual(real=3.0, dual=10.0)
@@ -65,7 +66,8 @@ class Dual:
 
     def __pow__(self, exponent: float) -> Dual:
         if not isinstance(exponent, Real):
-            raise UnsupportedError(f"the exponent of a dual number is a real number, not {exponent!r}: use dual_exp(p * dual_log(x))")
+            raise UnsupportedError(
+                f"the exponent of a dual number is a real number, not {exponent!r}: use dual_exp(p * dual_log(x))")
         if exponent == 0:
             return Dual(self.real**0, 0 * self.dual)
         if exponent < 0:
@@ -73,8 +75,10 @@ class Dual:
         if exponent == int(exponent):
             exponent = int(exponent)
         else:
-            _refuse(self.real, lambda a: a < 0, GeometryError, "a fractional power of a dual number with a negative real part is not real")
-            _refuse(self.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no fractional power")
+            _refuse(self.real, lambda a: a < 0, GeometryError,
+                    "a fractional power of a dual number with a negative real part is not real")
+            _refuse(self.real, lambda a: a == 0, SingularityError,
+                    "a dual number whose real part is zero has no fractional power")
         return Dual(self.real**exponent, exponent * self.real ** (exponent - 1) * self.dual)
 
     def __eq__(self, other: object) -> bool:
@@ -146,7 +150,8 @@ def dual_sqrt(x: Dual) -> Dual:
     >>> dual_sqrt(4 + 2 * MU)
     Dual(real=np.float64(2.0), dual=np.float64(0.5))
     """
-    _refuse(x.real, lambda a: a < 0, GeometryError, "the square root of a dual number with a negative real part is not real")
+    _refuse(x.real, lambda a: a < 0, GeometryError,
+            "the square root of a dual number with a negative real part is not real")
     _refuse(x.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no square root")
     root = np.sqrt(x.real)
     return Dual(root, x.dual / (2 * root))
@@ -180,21 +185,24 @@ def dual_arctan2(y: Dual, x: Dual) -> Dual:
     Dual(real=np.float64(1.5707963267948966), dual=0.0)
     """
     square = x.real * x.real + y.real * y.real
-    _refuse(square, lambda a: a == 0, SingularityError, "the dual angle of a point whose real parts are both zero is not determined")
+    _refuse(square, lambda a: a == 0, SingularityError,
+            "the dual angle of a point whose real parts are both zero is not determined")
     return Dual(np.arctan2(y.real, x.real), (x.real * y.dual - y.real * x.dual) / square)
 
 
 def dual_arcsin(x: Dual) -> Dual:
     """arcsin(a) + mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1."""
     _refuse(x.real, _beyond_one, GeometryError, "no angle has a sine beyond 1")
-    _refuse(x.real, _at_one, SingularityError, "the dual arcsine at a real part of 1 is not determined: use dual_arctan2")
+    _refuse(x.real, _at_one, SingularityError,
+            "the dual arcsine at a real part of 1 is not determined: use dual_arctan2")
     return Dual(np.arcsin(x.real), x.dual / np.sqrt((1 - x.real) * (1 + x.real)))
 
 
 def dual_arccos(x: Dual) -> Dual:
     """arccos(a) - mu b / sqrt(1 - a^2). `SingularityError` where |a| = 1."""
     _refuse(x.real, _beyond_one, GeometryError, "no angle has a cosine beyond 1")
-    _refuse(x.real, _at_one, SingularityError, "the dual arccosine at a real part of 1 is not determined: use dual_arctan2")
+    _refuse(x.real, _at_one, SingularityError,
+            "the dual arccosine at a real part of 1 is not determined: use dual_arctan2")
     return Dual(np.arccos(x.real), -x.dual / np.sqrt((1 - x.real) * (1 + x.real)))
 
 
@@ -206,7 +214,8 @@ def dual_exp(x: Dual) -> Dual:
 
 def dual_log(x: Dual) -> Dual:
     """log(a) + mu b / a. `SingularityError` where the real part is zero."""
-    _refuse(x.real, lambda a: a < 0, GeometryError, "the logarithm of a dual number with a negative real part is not real")
+    _refuse(x.real, lambda a: a < 0, GeometryError,
+            "the logarithm of a dual number with a negative real part is not real")
     _refuse(x.real, lambda a: a == 0, SingularityError, "a dual number whose real part is zero has no logarithm")
     return Dual(np.log(x.real), x.dual / x.real)
 
@@ -217,7 +226,8 @@ def dual_dot(a: Dual, b: Dual) -> Dual:
 
 
 def dual_cross(a: Dual, b: Dual) -> Dual:
-    """The vector product of dual vectors; for two lines, the common perpendicular times the sine of their dual angle."""
+    """The vector product of dual vectors; for two lines, the common perpendicular times the sine of their dual angle.
+    """
     return Dual(np.cross(a.real, b.real), np.cross(a.real, b.dual) + np.cross(a.dual, b.real))
 
 
@@ -252,7 +262,8 @@ def dual_orthogonality_defect(O):
 
 
 def check_dual_matrix(O: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless the real part is a rotation and O O^T = 1 over dual numbers (relative to the size of the dual part).
+    """Raise `GeometryError` unless the real part is a rotation and O O^T = 1 over dual numbers (relative to the size of
+    the dual part).
 
     >>> check_dual_matrix([np.eye(3), 0.25 * np.eye(3)])
     Traceback (most recent call last):
@@ -264,10 +275,12 @@ def check_dual_matrix(O: Any, *_: Any, tolerance: float | None = None) -> None:
     check_rotation_matrix(O[..., 0, :, :], tolerance=tolerance)
     product = O[..., 1, :, :] @ np.swapaxes(O[..., 0, :, :], -2, -1)
     defect = np.max(np.abs(product + np.swapaxes(product, -2, -1)), axis=(-2, -1))
-    allowed = 4 * tolerance_of(O, tolerance)  # hat(p) R R^T is as far from skew as R may be from a rotation, three products and its own
+    # hat(p) R R^T is as far from skew as R may be from a rotation, three products and its own
+    allowed = 4 * tolerance_of(O, tolerance)
     bad = first_failure(defect <= allowed * np.maximum(1, np.max(np.abs(product), axis=(-2, -1))))
     if bad is not None:
-        raise GeometryError(f"dual matrix{place(bad)} is not orthogonal: the dual part of O O^T reaches {defect[bad]:.3g}")
+        raise GeometryError(
+            f"dual matrix{place(bad)} is not orthogonal: the dual part of O O^T reaches {defect[bad]:.3g}")
 
 
 @kernel("(2,3,3)->(4,4)", check=check_dual_matrix)

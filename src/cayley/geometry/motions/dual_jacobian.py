@@ -1,9 +1,10 @@
-"""Dual angular velocity and dual Jacobian of a chain of cylindric joints, and the columns of the joints that really move.
+"""Dual angular velocity and dual Jacobian of a chain of cylindric joints, and the columns of the joints that really
+move.
 
-Joints are rows (theta, d, alpha, a) as in `dual_vector_parameter`. Joint i turns about and slides along the z axis of frame i - 1, the line
-K^_i = K_i + mu K*_i in the base frame. The dual angular velocity w^ = sum (dtheta_i + mu dd_i) K^_i of the last frame has as its real part
-the angular velocity and as its dual part the velocity of the body point that is at the base origin: w* = dp - w x p.
-Source: Mladenova (157)-(163), numbered as in spec E-77.
+Joints are rows (theta, d, alpha, a) as in `dual_vector_parameter`. Joint i turns about and slides along the z axis of
+frame i - 1, the line K^_i = K_i + mu K*_i in the base frame. The dual angular velocity w^ = sum (dtheta_i + mu dd_i)
+K^_i of the last frame has as its real part the angular velocity and as its dual part the velocity of the body point
+that is at the base origin: w* = dp - w x p. Source: Mladenova (157)-(163), numbered as in spec E-77.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class DualVelocity(NamedTuple):
 
 @dataclass(frozen=True)
 class ActiveJacobian:
-    """The columns of a dual Jacobian that belong to moving coordinates: `matrix` (..., 6, m), `coordinates` such as ('theta 1', 'd 2')."""
+    """The columns of a dual Jacobian that belong to moving coordinates: `matrix` (..., 6, m), `coordinates` such as
+    ('theta 1', 'd 2').
+    """
 
     matrix: np.ndarray
     coordinates: tuple[str, ...]
@@ -43,14 +46,16 @@ class ActiveJacobian:
 
 @kernel("(n,4)->(n,3),(n,3)")
 def joint_lines(table):
-    """The axes of the joints as lines in the base frame: `directions` K_i and `moments` K*_i, rows. Mladenova (158)-(160).
+    """The axes of the joints as lines in the base frame: `directions` K_i and `moments` K*_i, rows. Mladenova
+    (158)-(160).
 
     >>> joint_lines([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]]).moments
     array([[ 0.,  0.,  0.],
            [ 0., -4.,  0.]])
     """
     T = np.eye(4)
-    directions, moments = [], []
+    directions = []
+    moments = []
     for row in table:
         directions.append(T[:3, 2])
         moments.append(np.cross(T[:3, 3], T[:3, 2]))
@@ -62,7 +67,8 @@ def joint_lines(table):
 
 @kernel("(n,4),(n),(n)->(3),(3)")
 def dual_angular_velocity(table, theta_rates, d_rates):
-    """`angular` velocity [rad/s] of the last frame and `linear` velocity [m/s] of its point at the base origin, in base axes. (157).
+    """`angular` velocity [rad/s] of the last frame and `linear` velocity [m/s] of its point at the base origin, in base
+    axes. (157).
 
     >>> dual_angular_velocity([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]], [0.0, 1.0], [3.0, 0.0])
     DualVelocity(angular=array([0., 0., 1.]), linear=array([ 0., -4.,  3.]))
@@ -73,7 +79,8 @@ def dual_angular_velocity(table, theta_rates, d_rates):
 
 
 def dual_jacobian(table: ArrayLike) -> np.ndarray:
-    """The 6 x 2n matrix from (theta rates; d rates) to the twist (linear; angular) of the last frame at the base origin. (163).
+    """The 6 x 2n matrix from (theta rates; d rates) to the twist (linear; angular) of the last frame at the base
+    origin. (163).
 
     Left half: columns (K*_i; K_i), of the turns. Right half: columns (K_i; 0), of the slides.
 
@@ -81,8 +88,10 @@ def dual_jacobian(table: ArrayLike) -> np.ndarray:
     array([ 0., -4.,  0.,  0.,  0.,  1.])
     """
     lines = joint_lines(table)
-    K, moments = np.swapaxes(lines.directions, -2, -1), np.swapaxes(lines.moments, -2, -1)
-    return np.concatenate([np.concatenate([moments, K], axis=-2), np.concatenate([K, np.zeros_like(K)], axis=-2)], axis=-1)
+    K = np.swapaxes(lines.directions, -2, -1)
+    moments = np.swapaxes(lines.moments, -2, -1)
+    return np.concatenate([np.concatenate([moments, K], axis=-2),
+                           np.concatenate([K, np.zeros_like(K)], axis=-2)], axis=-1)
 
 
 def active_jacobian(table: ArrayLike, joints: str | Sequence[str]) -> ActiveJacobian:
@@ -96,7 +105,8 @@ def active_jacobian(table: ArrayLike, joints: str | Sequence[str]) -> ActiveJaco
     whole = dual_jacobian(table)
     n = whole.shape[-1] // 2
     if len(joints) != n or any(letter not in ("R", "P", "C") for letter in joints):
-        raise ModelError(f"joints={joints!r}: the table has {n} rows; give one letter for each, R (turns), P (slides) or C (both)")
+        raise ModelError(
+            f"joints={joints!r}: the table has {n} rows; give one letter for each, R (turns), P (slides) or C (both)")
     chosen = [(name, i + offset) for i, letter in enumerate(joints) for name, offset in _COLUMNS[letter](i, n)]
     return ActiveJacobian(whole[..., [column for _, column in chosen]], tuple(name for name, _ in chosen))
 

@@ -1,8 +1,9 @@
 """Unit dual quaternions: poses as r + mu d with d = (0; p) r / 2, in arrays (2, 4) of (real, dual), each (w, x, y, z).
 
-They are the dual homogeneous vector-parameters [w^ : v^] of norm one: a half-turn, w = 0, is an ordinary pose, and a product never
-divides. q^ and -q^ are the same pose. Any dual multiple of one describes the same pose too; `normalize_dual_quaternion` brings it back.
-Source: Mladenova 4.2.2, made homogeneous over dual numbers as in spec R-13, R-34.
+They are the dual homogeneous vector-parameters [w^ : v^] of norm one: a half-turn, w = 0, is an ordinary pose, and a
+product never divides. q^ and -q^ are the same pose. Any dual multiple of one describes the same pose too;
+`normalize_dual_quaternion` brings it back. Source: Mladenova 4.2.2, made homogeneous over dual numbers as in spec R-13,
+R-34.
 """
 
 from __future__ import annotations
@@ -28,18 +29,20 @@ from cayley.geometry.rotations.quaternion import (
 
 
 def check_unit_dual_quaternion(q: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless |r| = 1 and r.d = 0, within 1e-8 (float32: 1e-4) or `tolerance`, relative to |d| for the second.
+    """Raise `GeometryError` unless |r| = 1 and r.d = 0, within 1e-8 (float32: 1e-4) or `tolerance`, relative to |d| for
+    the second.
 
     >>> check_unit_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 1.0]])
-    Traceback (most recent call last):
-    cayley.errors.GeometryError: dual quaternion is not a pose: r.d = 0.5 should be zero. normalize_dual_quaternion(q) makes it so
+    Traceback (most recent call last): cayley.errors.GeometryError: dual quaternion is not a pose: r.d = 0.5 should be
+    zero. normalize_dual_quaternion(q) makes it so
     """
     q = np.asarray(q)
     if q.ndim < 2 or q.shape[-2:] != (2, 4):
         raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
     check_unit_quaternion(q[..., 0, :], tolerance=tolerance)
     product = np.sum(q[..., 0, :] * q[..., 1, :], axis=-1)
-    bad = first_failure(np.abs(product) <= tolerance_of(q, tolerance) * np.maximum(1, np.linalg.norm(q[..., 1, :], axis=-1)))
+    bad = first_failure(
+        np.abs(product) <= tolerance_of(q, tolerance) * np.maximum(1, np.linalg.norm(q[..., 1, :], axis=-1)))
     if bad is not None:
         raise GeometryError(f"dual quaternion{place(bad)} is not a pose: r.d = {product[bad]:.3g} should be zero. "
                             "normalize_dual_quaternion(q) makes it so")
@@ -140,14 +143,18 @@ def _check_screw(line: Any, *_: Any) -> None:
 
 @kernel("(6),(),()->(2,4)", check=_check_screw)
 def dual_quaternion_from_screw(line, angle, distance):
-    """cos(phi^/2) + sin(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance. [rad, m]
+    """cos(phi^/2) + sin(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance.
+    [rad, m]
 
     >>> dual_quaternion_from_screw([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], 0.0, 2.0)[1, 1:]
     array([0., 0., 1.])
     """
     half = Dual(0.5 * angle, 0.5 * distance)
-    scalar, vector = dual_cos(half), dual_sin(half) * Dual(line[:3], line[3:])
-    return np.stack([np.concatenate([np.stack([scalar.real]), vector.real]), np.concatenate([np.stack([scalar.dual]), vector.dual])])
+    scalar = dual_cos(half)
+    vector = dual_sin(half) * Dual(line[:3], line[3:])
+    return np.stack([
+        np.concatenate([np.stack([scalar.real]), vector.real]),
+        np.concatenate([np.stack([scalar.dual]), vector.dual])])
 
 
 @kernel("(2,4),(3)->(3)", check=check_unit_dual_quaternion)
@@ -179,7 +186,8 @@ def _check_two(a: Any, b: Any, *_: Any) -> None:
 
 @kernel("(2,4),(2,4),()->(2,4)", check=_check_two)
 def interpolate_screw(a, b, t):
-    """The pose on the way from `a` (t = 0) to `b` (t = 1) along one screw motion of constant speed, by the smaller angle.
+    """The pose on the way from `a` (t = 0) to `b` (t = 1) along one screw motion of constant speed, by the smaller
+    angle.
 
     >>> here, there = [[1, 0, 0, 0], [0, 0, 0, 0]], [[0, 0, 0, 1], [-1, 0, 0, 0]]   # a half-turn about z, 2 m up
     >>> pose_from_dual_quaternion(interpolate_screw(here, there, 0.5))[:3, 3].round(12)

@@ -1,11 +1,11 @@
-"""Dual vector-parameters c^ = tan(phi^/2) e^: a pose as three dual numbers, a rational composition law, chains of joints.
+"""Dual vector-parameters c^ = tan(phi^/2) e^: a pose as three dual numbers, a rational composition law, chains of
+joints.
 
-c^ = c + mu c*, an array (2, 3) of (real, dual): c is the vector-parameter of the rotation, c* = (1 + c c^T - hat(c)) p / 2 carries
-the translation. The composition law is that of vector-parameters, over dual numbers. Half-turns have no finite c^; a chain of joints
-goes through them in the dual homogeneous form, a unit dual quaternion [w^ : v^], c^ = v^ / w^.
-A joint is a row (theta, d, alpha, a) of a classical Denavit-Hartenberg table: turn theta about and shift d along z, then turn alpha
-about and shift a along the new x.
-Source: Mladenova (153)-(156), spec R-34.
+c^ = c + mu c*, an array (2, 3) of (real, dual): c is the vector-parameter of the rotation, c* = (1 + c c^T - hat(c)) p
+/ 2 carries the translation. The composition law is that of vector-parameters, over dual numbers. Half-turns have no
+finite c^; a chain of joints goes through them in the dual homogeneous form, a unit dual quaternion [w^ : v^], c^ = v^ /
+w^. A joint is a row (theta, d, alpha, a) of a classical Denavit-Hartenberg table: turn theta about and shift d along z,
+then turn alpha about and shift a along the new x. Source: Mladenova (153)-(156), spec R-34.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def _check_finite_pose(T: Any) -> None:
 
 @kernel("(4,4)->(2,3)", check=_check_finite_pose)
 def dual_vector_parameter_from_pose(T):
-    """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite: see `dual_quaternion_from_pose`.
+    """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite: see
+    `dual_quaternion_from_pose`.
 
     >>> dual_vector_parameter_from_pose([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]])
     array([[0., 0., 1.],
@@ -83,7 +84,8 @@ def _check_axis(line: Any, *_: Any) -> None:
 
 @kernel("(6),(),()->(2,3)", check=_check_axis)
 def dual_vector_parameter_from_screw(line, angle, distance):
-    """tan(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance [rad, m]. Mladenova (153).
+    """tan(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance [rad, m].
+    Mladenova (153).
 
     >>> dual_vector_parameter_from_screw([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], np.pi / 2, 2.0).round(12)
     array([[0., 0., 1.],
@@ -124,15 +126,18 @@ def dual_quaternion_from_joint(row):
     array([2., 0., 1.])
     """
     theta, d, alpha, a = row
-    along_z, along_x = dual_quaternion_from_screw.unchecked(_ALONG_Z, theta, d), dual_quaternion_from_screw.unchecked(_ALONG_X, alpha, a)
+    along_z = dual_quaternion_from_screw.unchecked(_ALONG_Z, theta, d)
+    along_x = dual_quaternion_from_screw.unchecked(_ALONG_X, alpha, a)
     return dual_quaternion_product(along_z, along_x)
 
 
 @kernel("(n,4)->(2,4)")
 def dual_quaternion_of_chain(table):
-    """The unit dual quaternion of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first. Mladenova (156).
+    """The unit dual quaternion of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first.
+    Mladenova (156).
 
-    >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0]   # out and back: a full turn
+    # out and back: a full turn
+    >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0] 
     array([-1.,  0.,  0.,  0.])
     """
     return _through(table)
@@ -147,7 +152,8 @@ def _through(table):
 
 @kernel("(n,4)->(4,4)")
 def pose_of_chain(table):
-    """The pose of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first: half-turns anywhere included.
+    """The pose of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first: half-turns
+    anywhere included.
 
     >>> pose_of_chain([[0.0, 2.0, 0.0, 4.0]])[:3, 3]
     array([4., 0., 2.])
@@ -159,7 +165,8 @@ def pose_of_chain(table):
 def dual_vector_parameter_of_chain(table):
     """c^' = <c^_1, ..., c^_n> of a chain of joints (rows theta, d, alpha, a). Mladenova (155)-(156).
 
-    Joints and partial products may be half-turns; `SingularityError` only where the last frame is one, and c^' infinite.
+    Joints and partial products may be half-turns; `SingularityError` only where the last frame is one, and c^'
+    infinite.
 
     >>> dual_vector_parameter_of_chain([[0.0, 2.0, 0.0, 4.0]])
     array([[0., 0., 0.],
@@ -170,7 +177,8 @@ def dual_vector_parameter_of_chain(table):
 
 @kernel("(n,4)->(6)")
 def chain_closure(table):
-    """The twist (linear; angular) [m, rad] that would bring the first frame onto the last: zero if and only if the chain closes.
+    """The twist (linear; angular) [m, rad] that would bring the first frame onto the last: zero if and only if the
+    chain closes.
 
     >>> chain_closure([[np.pi / 2, 0.0, 0.0, 1.0]] * 4).round(12) + 0.0   # a square
     array([0., 0., 0., 0., 0., 0.])

@@ -1,8 +1,8 @@
 """Poses as 4x4 homogeneous matrices: made, checked, applied to points, vectors and planes, composed, inverted, split.
 
-T_ab = [[R, p], [0, 1]] turns homogeneous coordinates in frame b into those in frame a: a point (x, y, z, 1), or any multiple of it, to
-R x + p; a vector (x, y, z, 0), a point at infinity, to R x. A pose is an affine map, not an orthogonal one: its inverse is
-[[R^T, -R^T p], [0, 1]], not its transpose. A plane (n; d) is the set n.x + d = 0.
+T_ab = [[R, p], [0, 1]] turns homogeneous coordinates in frame b into those in frame a: a point (x, y, z, 1), or any
+multiple of it, to R x + p; a vector (x, y, z, 0), a point at infinity, to R x. A pose is an affine map, not an
+orthogonal one: its inverse is [[R^T, -R^T p], [0, 1]], not its transpose. A plane (n; d) is the set n.x + d = 0.
 Sources: Balafoutis & Patel (2.2.1)-(2.2.11); Ruggiu (1.53)-(1.59); Yamamoto (1.11)-(1.16).
 """
 
@@ -35,7 +35,8 @@ class TranslationFirst(NamedTuple):
 
 @kernel("(4,4)->()")
 def pose_defect(T):
-    """How far a matrix is from a pose: the larger of `rotation_defect` of its rotation part and of what is wrong in its last row.
+    """How far a matrix is from a pose: the larger of `rotation_defect` of its rotation part and of what is wrong in its
+    last row.
 
     >>> float(pose_defect(np.diag([1.0, 1.0, -1.0, 1.0])))   # a reflection
     2.0
@@ -44,9 +45,11 @@ def pose_defect(T):
 
 
 def check_pose(T: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless every matrix of the batch is a pose: last row (0, 0, 0, 1), a rotation, finite numbers.
+    """Raise `GeometryError` unless every matrix of the batch is a pose: last row (0, 0, 0, 1), a rotation, finite
+    numbers.
 
-    Each defect may be 1e-8, for float32 1e-4, or `tolerance`. Reflections are refused. Arguments after the first are ignored.
+    Each defect may be 1e-8, for float32 1e-4, or `tolerance`. Reflections are refused. Arguments after the first are
+    ignored.
 
     >>> check_pose(np.diag([1.0, 1.0, -1.0, 1.0]))
     Traceback (most recent call last):
@@ -69,7 +72,8 @@ def _check_last_row(T: np.ndarray, allowed: float) -> None:
     if bad is not None:
         scaled = abs(T[bad][3, 3]) > allowed and np.max(np.abs(T[bad][3, :3])) <= allowed * abs(T[bad][3, 3])
         advice = ": divide the matrix by its last element" if scaled else ""
-        raise GeometryError(f"matrix{place(bad)} is not a pose: its last row is {T[bad][3].tolist()}, not (0, 0, 0, 1){advice}")
+        raise GeometryError(
+            f"matrix{place(bad)} is not a pose: its last row is {T[bad][3].tolist()}, not (0, 0, 0, 1){advice}")
     bad = first_failure(np.all(np.isfinite(T[..., :3, 3]), axis=-1))
     if bad is not None:
         raise GeometryError(f"matrix{place(bad)} is not a pose: its translation is {T[bad][:3, 3].tolist()}")
@@ -84,7 +88,8 @@ def _pose(R, p):
 
 @kernel("(3,3),(3)->(4,4)", check=check_rotation_matrix)
 def pose_from_matrix(R, p):
-    """The pose with rotation matrix `R` and translation `p` [m]. Balafoutis & Patel (2.2.8), Ruggiu (1.55), Yamamoto (1.12).
+    """The pose with rotation matrix `R` and translation `p` [m]. Balafoutis & Patel (2.2.8), Ruggiu (1.55), Yamamoto
+    (1.12).
 
     >>> pose_from_matrix([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0])[0]
     array([ 0., -1.,  0.,  1.])
@@ -104,7 +109,8 @@ def pose_from_quaternion(q, p):
 
 @kernel("(4),(3)->(4,4)", check=check_nonzero_quaternion)
 def pose_from_homogeneous(h, p):
-    """The pose with the homogeneous vector-parameter `h` = [w : v] of any norm, half-turns included, and translation `p` [m].
+    """The pose with the homogeneous vector-parameter `h` = [w : v] of any norm, half-turns included, and translation
+    `p` [m].
 
     >>> pose_from_homogeneous([0.0, 0.0, 0.0, 7.0], [1.0, 2.0, 3.0])[1]
     array([ 0., -1.,  0.,  2.])
@@ -178,7 +184,8 @@ def transform_plane(T_ab, plane_b):
 
 @kernel("(4,4),(4)->(4)", check=check_pose)
 def transform_homogeneous(T_ab, x_b):
-    """Homogeneous coordinates (4) in a of those in b; the scale, one for points or zero for vectors or any other, is kept. (2.2.9).
+    """Homogeneous coordinates (4) in a of those in b; the scale, one for points or zero for vectors or any other, is
+    kept. (2.2.9).
 
     >>> transform_homogeneous(translation_pose([1.0, 2.0, 3.0]), [2.0, 2.0, 2.0, 2.0])
     array([4., 6., 8., 2.])
@@ -200,20 +207,22 @@ def check_finite_point(x: Any) -> None:
     """Raise `SingularityError` where homogeneous coordinates have the scale zero: a direction, a point at infinity.
 
     >>> check_finite_point([1.0, 0.0, 0.0, 0.0])
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0] have the scale 0: a direction, not a point
+    Traceback (most recent call last): cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0]
+    have the scale 0: a direction, not a point
     """
     x = np.asarray(x)
     if x.ndim < 1 or x.shape[-1] != 4:
         raise GeometryError(f"homogeneous coordinates have shape (..., 4), not {x.shape}")
     bad = first_failure(x[..., 3] != 0)
     if bad is not None:
-        raise SingularityError(f"the homogeneous coordinates {x[bad].tolist()}{place(bad)} have the scale 0: a direction, not a point")
+        raise SingularityError(
+            f"the homogeneous coordinates {x[bad].tolist()}{place(bad)} have the scale 0: a direction, not a point")
 
 
 @kernel("(4)->(3)", check=check_finite_point)
 def point_from_homogeneous(x):
-    """The point of homogeneous coordinates with any scale but zero: they are divided by it. Balafoutis & Patel (2.2.7), Ruggiu (1.54).
+    """The point of homogeneous coordinates with any scale but zero: they are divided by it. Balafoutis & Patel (2.2.7),
+    Ruggiu (1.54).
 
     >>> point_from_homogeneous([2.0, 4.0, 6.0, 2.0])
     array([1., 2., 3.])
@@ -284,7 +293,8 @@ def parts_of_pose(T):
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)
 def split_translation_first(T):
-    """T = `translation` @ `rotation`, 4x4 each, in this order: they are exactly p and R. Balafoutis & Patel 2.2.2; Yamamoto (1.16).
+    """T = `translation` @ `rotation`, 4x4 each, in this order: they are exactly p and R. Balafoutis & Patel 2.2.2;
+    Yamamoto (1.16).
 
     >>> split_translation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]
     array([1., 2., 3.])

@@ -1,8 +1,7 @@
 """Lines in Pluecker coordinates (e; m): the direction e, and the moment m = x x e of any point x of the line.
 
-Six numbers are a line if e.m = 0 (Klein's condition) and e is not zero; a multiple is the same line, with a direction of another
-length. Moved by a pose, (e; m) becomes (R e; R m + p x R e).
-Source: Mladenova (148)-(150).
+Six numbers are a line if e.m = 0 (Klein's condition) and e is not zero; a multiple is the same line, with a direction
+of another length. Moved by a pose, (e; m) becomes (R e; R m + p x R e). Source: Mladenova (148)-(150).
 """
 
 from __future__ import annotations
@@ -25,7 +24,9 @@ _PARALLEL = 1e-15
 
 
 class LinePair(NamedTuple):
-    """`angle` [rad] from 0 to pi between the directions; `distance` [m] along `normal`, the unit vector of the common perpendicular."""
+    """`angle` [rad] from 0 to pi between the directions; `distance` [m] along `normal`, the unit vector of the common
+    perpendicular.
+    """
 
     angle: Any
     distance: Any
@@ -45,24 +46,29 @@ def klein_defect(line):
 def check_line(*lines: Any, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where six numbers are not a line: the direction is zero, or Klein's condition fails.
 
-    e.m may be 1e-8 (float32: 1e-4), or `tolerance`, times |e| |m|, or times e.e (a pitch of so many metres) for lines near the origin.
+    e.m may be 1e-8 (float32: 1e-4), or `tolerance`, times |e| |m|, or times e.e (a pitch of so many metres) for lines
+    near the origin.
 
     >>> check_line([0.0, 0.0, 2.0, 1.0, 0.0, 6.0])
-    Traceback (most recent call last):
-    cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should be zero; these coordinates are a screw of pitch 3
+    Traceback (most recent call last): cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should
+    be zero; these coordinates are a screw of pitch 3
     """
     for line in map(np.asarray, lines):
         if line.ndim < 1 or line.shape[-1] != 6:
             raise GeometryError(f"a line has shape (..., 6), direction and moment, not {line.shape}")
-        e, m = line[..., :3], line[..., 3:]
-        size, product = np.linalg.norm(e, axis=-1), np.sum(e * m, axis=-1)
+        e = line[..., :3]
+        m = line[..., 3:]
+        size = np.linalg.norm(e, axis=-1)
+        product = np.sum(e * m, axis=-1)
         bad = first_failure(size > 0)
         if bad is not None:
             raise GeometryError(f"the line{place(bad)} has no direction: {line[bad].tolist()}")
-        bad = first_failure(np.abs(product) <= tolerance_of(line, tolerance) * size * np.maximum(size, np.linalg.norm(m, axis=-1)))
+        bad = first_failure(
+            np.abs(product) <= tolerance_of(line, tolerance) * size * np.maximum(size, np.linalg.norm(m, axis=-1)))
         if bad is not None:
-            raise GeometryError(f"the line{place(bad)} breaks Klein's condition: e.m = {product[bad]:.4g} should be zero; these "
-                                f"coordinates are a screw of pitch {product[bad] / size[bad] ** 2:.4g}")
+            raise GeometryError(
+                f"the line{place(bad)} breaks Klein's condition: e.m = {product[bad]:.4g} should be zero; these "
+                f"coordinates are a screw of pitch {product[bad] / size[bad] ** 2:.4g}")
 
 
 @kernel("(3),(3)->(6)", check=lambda point, axis: check_unit_axis(axis))
@@ -104,13 +110,16 @@ def point_of_line(line):
 
 @kernel("(4,4)->(6,6)", check=check_pose)
 def line_transform(T_ab):
-    """The 6x6 matrix that turns Pluecker coordinates in b into those in a: [[R, 0], [hat(p) R, R]]. Mladenova (148)-(150).
+    """The 6x6 matrix that turns Pluecker coordinates in b into those in a: [[R, 0], [hat(p) R, R]]. Mladenova
+    (148)-(150).
 
     >>> line_transform(np.eye(4))[3]
     array([0., 0., 0., 1., 0., 0.])
     """
     R = T_ab[:3, :3]
-    return np.concatenate([np.concatenate([R, np.zeros((3, 3))], axis=1), np.concatenate([hat(T_ab[:3, 3]) @ R, R], axis=1)])
+    return np.concatenate([
+        np.concatenate([R, np.zeros((3, 3))], axis=1),
+        np.concatenate([hat(T_ab[:3, 3]) @ R, R], axis=1)])
 
 
 def _check_pose_and_line(T: Any, line: Any) -> None:
@@ -132,7 +141,8 @@ def transform_line(T_ab, line_b):
 
 @kernel("(6),(6)->()", check=check_line)
 def reciprocal_product(line_1, line_2):
-    """e1.m2 + e2.m1 [m]: zero when the lines meet or are parallel; minus the distance times the sine of the angle for unit directions.
+    """e1.m2 + e2.m1 [m]: zero when the lines meet or are parallel; minus the distance times the sine of the angle for
+    unit directions.
 
     >>> float(reciprocal_product([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, -2.0]))
     -2.0
@@ -142,17 +152,23 @@ def reciprocal_product(line_1, line_2):
 
 @kernel("(6),(6)->(),(),(3)", check=check_line)
 def between_lines(line_1, line_2):
-    """`angle` [rad], `distance` [m] and common `normal` of two lines: together they are the dual angle from the first to the second.
+    """`angle` [rad], `distance` [m] and common `normal` of two lines: together they are the dual angle from the first
+    to the second.
 
-    For skew lines the normal is e1 x e2 and the distance along it is signed, known to about rounding / sin(angle). For parallel lines
-    (sin(angle) below 1e-15, mere rounding) the normal goes from the first to the second (z if they coincide), the distance is positive.
+    For skew lines the normal is e1 x e2 and the distance along it is signed, known to about rounding / sin(angle). For
+    parallel lines (sin(angle) below 1e-15, mere rounding) the normal goes from the first to the second (z if they
+    coincide), the distance is positive.
 
     >>> found = between_lines([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -3.0, 6.0, -3.0, 0.0])
     >>> float(found.angle), float(found.distance) == 5 ** 0.5
     (3.141592653589793, True)
     """
-    per_1, per_2 = 1 / np.linalg.norm(line_1[:3]), 1 / np.linalg.norm(line_2[:3])
-    e1, m1, e2, m2 = line_1[:3] * per_1, line_1[3:] * per_1, line_2[:3] * per_2, line_2[3:] * per_2
+    per_1 = 1 / np.linalg.norm(line_1[:3])
+    per_2 = 1 / np.linalg.norm(line_2[:3])
+    e1 = line_1[:3] * per_1
+    m1 = line_1[3:] * per_1
+    e2 = line_2[:3] * per_2
+    m2 = line_2[3:] * per_2
     normal, sine = direction(np.cross(e1, e2))
     cosine = e1 @ e2
     skew = sine > _PARALLEL

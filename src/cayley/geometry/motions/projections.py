@@ -1,8 +1,8 @@
 """Projection on, and reflection in, a plane through the origin with the unit normal n.
 
-The projection P = 1 - n n^T (`tensors.projections.plane_projection`) forgets the part along n: P P = P, eigenvalues 0, 1, 1. The reflection
-T = 1 - 2 n n^T turns it over: T T = 1 and det T = -1, so it is not a rotation and no pose can hold it.
-Source: Ruggiu (1.50)-(1.52).
+The projection P = 1 - n n^T (`tensors.projections.plane_projection`) forgets the part along n: P P = P, eigenvalues 0,
+1, 1. The reflection T = 1 - 2 n n^T turns it over: T T = 1 and det T = -1, so it is not a rotation and no pose can hold
+it. Source: Ruggiu (1.50)-(1.52).
 """
 
 from __future__ import annotations

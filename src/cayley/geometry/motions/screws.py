@@ -1,10 +1,11 @@
-"""Finite screws: every displacement is a rotation about a line and a slide along it (Chasles); exponential and logarithm of poses.
+"""Finite screws: every displacement is a rotation about a line and a slide along it (Chasles); exponential and
+logarithm of poses.
 
-With the unit direction e, the point x0 of the axis nearest to the origin, angle phi and distance s: p = (1 - R) x0 + s e,
-x0 = (p_across + cot(phi/2) e x p)/2. A half-turn, a rotation alone (s = 0) and a screw are all the same case; the axis of a translation
-is at infinity, so that it has the direction of p and no place.
-Twists are (linear; angular): the exponential of (v; l) is the pose reached in unit time with the constant spatial twist (v; l).
-Sources: Mladenova (141), corrected as in spec E-31, E-32; Balafoutis & Patel, theorems 2.1 (Euler) and 2.2 (Chasles).
+With the unit direction e, the point x0 of the axis nearest to the origin, angle phi and distance s: p = (1 - R) x0 + s
+e, x0 = (p_across + cot(phi/2) e x p)/2. A half-turn, a rotation alone (s = 0) and a screw are all the same case; the
+axis of a translation is at infinity, so that it has the direction of p and no place. Twists are (linear; angular): the
+exponential of (v; l) is the pose reached in unit time with the constant spatial twist (v; l). Sources: Mladenova (141),
+corrected as in spec E-31, E-32; Balafoutis & Patel, theorems 2.1 (Euler) and 2.2 (Chasles).
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from cayley.geometry.scaling import direction
 
 
 class FiniteScrew(NamedTuple):
-    """`direction` e, unit vector; `point` x0 of the axis nearest to the origin [m]; `moment` = x0 x e; `angle` [rad] from 0 to pi;
-    `distance` along e [m], signed; `pitch` = distance / angle [m/rad], infinite for a translation, zero for no motion at all."""
+    """`direction` e, unit vector; `point` x0 of the axis nearest to the origin [m]; `moment` = x0 x e; `angle` [rad]
+    from 0 to pi; `distance` along e [m], signed; `pitch` = distance / angle [m/rad], infinite for a translation, zero
+    for no motion at all."""
 
     direction: Any
     point: Any
@@ -82,7 +84,8 @@ def screw_from_pose(T):
 
 @kernel(f"(3),(3)->{_SCREW}")
 def screw_from_vector_parameter(c, p):
-    """The screw of the displacement (c, p). Mladenova's L = 2c and L' = x0 x L are 2 tan(angle/2) times `direction` and `moment`.
+    """The screw of the displacement (c, p). Mladenova's L = 2c and L' = x0 x L are 2 tan(angle/2) times `direction` and
+    `moment`.
 
     >>> float(screw_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 0.0, 2.0]).angle) == np.pi / 2
     True
@@ -96,7 +99,8 @@ def _check_screw(direction: Any, *_: Any) -> None:
 
 @kernel("(3),(3),(),()->(4,4)", check=_check_screw)
 def pose_from_screw(direction, point, angle, distance):
-    """The pose of a turn by `angle` [rad] about the line through `point` along the unit `direction`, with a slide `distance` [m] along it.
+    """The pose of a turn by `angle` [rad] about the line through `point` along the unit `direction`, with a slide
+    `distance` [m] along it.
 
     The point may be any of the line. A translation is the angle zero.
 
@@ -109,14 +113,17 @@ def pose_from_screw(direction, point, angle, distance):
 
 @kernel("(6)->(4,4)")
 def pose_from_twist(twist):
-    """The exponential: the pose reached in one second with the constant spatial twist (v; l) [m, rad] from the identity.
+    """The exponential: the pose reached in one second with the constant spatial twist (v; l) [m, rad] from the
+    identity.
 
-    v is the velocity of the body point at the origin. Translation = world_velocity_map(l) v. Exact at l = 0, at half-turns and beyond.
+    v is the velocity of the body point at the origin. Translation = world_velocity_map(l) v. Exact at l = 0, at
+    half-turns and beyond.
 
     >>> pose_from_twist([0.0, 0.0, 2.0, 0.0, 0.0, np.pi])[:3, 3]
     array([0., 0., 2.])
     """
-    v, l = twist[:3], twist[3:]
+    v = twist[:3]
+    l = twist[3:]
     return pose_from_matrix.unchecked(matrix_from_rotation_vector(l), world_velocity_map(l) @ v)
 
 
@@ -135,7 +142,8 @@ def twist_from_pose(T):
 
 @kernel("(4,4),()->(4,4)", check=check_pose)
 def fraction_of_pose(T, fraction):
-    """The part of a screw motion: the same axis, angle and distance multiplied by `fraction`; 0 is the identity, 1 the pose.
+    """The part of a screw motion: the same axis, angle and distance multiplied by `fraction`; 0 is the identity, 1 the
+    pose.
 
     >>> fraction_of_pose(np.diag([-1.0, -1.0, 1.0, 1.0]), 0.5).round(12)[0]
     array([ 0., -1.,  0.,  0.])
@@ -153,7 +161,8 @@ class FixedPoints:
 
 
 def fixed_points(T: Any, *, tolerance: float = 1e-12) -> FixedPoints:
-    """The fixed points of one pose: all for the identity, none for a translation or a screw, a line for a rotation (Euler's theorem).
+    """The fixed points of one pose: all for the identity, none for a translation or a screw, a line for a rotation
+    (Euler's theorem).
 
     An angle [rad] or a distance [m] up to `tolerance` (times the translation, for the distance) counts as none.
 
@@ -161,7 +170,8 @@ def fixed_points(T: Any, *, tolerance: float = 1e-12) -> FixedPoints:
     FixedPoints(kind='line', point=array([1., 0., 0.]), direction=array([0., 0., 1.]))
     """
     if np.shape(T) != (4, 4):
-        raise GeometryError(f"fixed_points takes one pose (4, 4), not {np.shape(T)}: poses of a batch have different kinds of them")
+        raise GeometryError(
+            f"fixed_points takes one pose (4, 4), not {np.shape(T)}: poses of a batch have different kinds of them")
     screw = screw_from_pose(T)
     size = float(np.linalg.norm(np.asarray(T)[:3, 3]))
     if screw.angle <= tolerance:

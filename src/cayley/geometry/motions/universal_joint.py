@@ -1,10 +1,10 @@
 """The universal (Cardan, Hooke) joint between two shafts at an angle, and two of them in a row.
 
-The first shaft has turned by theta1, the second by theta2; `bend` is the angle alpha between the shafts, below a quarter turn (at a quarter
-turn the joint is locked). tan(theta1) = cos(alpha) tan(theta2): the second shaft runs ahead and falls behind, twice in a turn.
-Angles are continuous over any number of turns: what is computed is the lead theta2 - theta1, which stays within a quarter turn.
-The rate ratio is d(theta1)/d(theta2), input over output.
-Source: Ruggiu 1.3, (1.44)-(1.49), spec 3.2.
+The first shaft has turned by theta1, the second by theta2; `bend` is the angle alpha between the shafts, below a
+quarter turn (at a quarter turn the joint is locked). tan(theta1) = cos(alpha) tan(theta2): the second shaft runs ahead
+and falls behind, twice in a turn. Angles are continuous over any number of turns: what is computed is the lead theta2 -
+theta1, which stays within a quarter turn. The rate ratio is d(theta1)/d(theta2), input over output. Source: Ruggiu 1.3,
+(1.44)-(1.49), spec 3.2.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def check_bend(bend: Any, *_: Any) -> None:
     """Raise `SingularityError` where a joint is bent by a quarter turn or more: it is locked.
 
     >>> check_bend(np.pi / 2)
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the universal joint is locked: the shafts are bent by 1.5708 rad, and below pi/2 is needed
+    Traceback (most recent call last): cayley.errors.SingularityError: the universal joint is locked: the shafts are
+    bent by 1.5708 rad, and below pi/2 is needed
     """
     bend = np.asarray(bend, dtype=np.float64)
     bad = first_failure(~np.isnan(bend))
@@ -50,8 +50,9 @@ def check_bend(bend: Any, *_: Any) -> None:
         raise GeometryError(f"the bend of the universal joint{place(bad)} is not a number")
     bad = first_failure(np.abs(bend) < np.pi / 2 - _LOCKED)
     if bad is not None:
-        raise SingularityError(f"the universal joint{place(bad)} is locked: the shafts are bent by {bend[bad]:.6g} rad, "
-                               "and below pi/2 is needed")
+        raise SingularityError(
+            f"the universal joint{place(bad)} is locked: the shafts are bent by {bend[bad]:.6g} rad, "
+            "and below pi/2 is needed")
 
 
 @kernel("(),()->()", check=check_bend)
@@ -66,13 +67,17 @@ def universal_joint_angle(bend, theta1):
 
 def _lead(bend, theta1):
     """theta2 - theta1 of tan(theta2) = tan(theta1) / cos(bend)."""
-    s, c, half = np.sin(theta1), np.cos(theta1), np.sin(0.5 * bend)
+    s = np.sin(theta1)
+    c = np.cos(theta1)
+    half = np.sin(0.5 * bend)
     return np.arctan2(2 * half * half * s * c, s * s + c * c * np.cos(bend))
 
 
 def _lag(bend, theta2):
     """theta3 - theta2 of tan(theta3) = cos(bend) tan(theta2): the joint run backwards."""
-    s, c, half = np.sin(theta2), np.cos(theta2), np.sin(0.5 * bend)
+    s = np.sin(theta2)
+    c = np.cos(theta2)
+    half = np.sin(0.5 * bend)
     return -np.arctan2(2 * half * half * s * c, c * c + s * s * np.cos(bend))
 
 
@@ -83,13 +88,16 @@ def universal_joint_rate_ratio(bend, theta1):
     >>> float(universal_joint_rate_ratio(np.pi / 3, 0.0).round(12)), float(universal_joint_rate_ratio(np.pi / 3, np.pi / 2).round(12))
     (0.5, 2.0)
     """
-    s, c, k = np.sin(theta1), np.cos(theta1), np.cos(bend)
+    s = np.sin(theta1)
+    c = np.cos(theta1)
+    k = np.cos(bend)
     return s * s / k + c * c * k
 
 
 @kernel("(),(),(),()->(),(),()", check=check_bend)
 def universal_joint_motion(bend, theta1, rate1, acceleration1):
-    """`angle`, `rate` and `acceleration` of the second shaft from those of the first [rad, rad/s, rad/s^2]. Ruggiu (1.47)-(1.48).
+    """`angle`, `rate` and `acceleration` of the second shaft from those of the first [rad, rad/s, rad/s^2]. Ruggiu
+    (1.47)-(1.48).
 
     >>> universal_joint_motion(np.pi / 3, 0.0, 1.0, 0.0).rate.round(12)
     np.float64(2.0)
@@ -97,12 +105,14 @@ def universal_joint_motion(bend, theta1, rate1, acceleration1):
     ratio = universal_joint_rate_ratio.unchecked(bend, theta1)
     rate = rate1 / ratio
     growth = np.sin(2 * theta1) * (1 / np.cos(bend) - np.cos(bend))  # d(ratio)/d(theta1)
-    return ShaftMotion(universal_joint_angle.unchecked(bend, theta1), rate, (acceleration1 - rate * growth * rate1) / ratio)
+    return ShaftMotion(universal_joint_angle.unchecked(bend, theta1), rate,
+                       (acceleration1 - rate * growth * rate1) / ratio)
 
 
 @kernel("()->(),()", check=check_bend)
 def universal_joint_ratio_range(bend):
-    """The `lowest` rate ratio, cos(bend), at theta1 = 0 and pi, and the `highest`, 1/cos(bend), at a quarter turn. Ruggiu (1.49).
+    """The `lowest` rate ratio, cos(bend), at theta1 = 0 and pi, and the `highest`, 1/cos(bend), at a quarter turn.
+    Ruggiu (1.49).
 
     >>> universal_joint_ratio_range(np.pi / 3).highest.round(12)
     np.float64(2.0)
@@ -113,7 +123,8 @@ def universal_joint_ratio_range(bend):
 
 @kernel("()->(),()", check=check_bend)
 def universal_joint_largest_lead(bend):
-    """The largest `lead` theta2 - theta1 [rad], and the `input_angle` theta1 where it occurs: tan(theta1) = sqrt(cos(bend)).
+    """The largest `lead` theta2 - theta1 [rad], and the `input_angle` theta1 where it occurs: tan(theta1) =
+    sqrt(cos(bend)).
 
     >>> np.degrees(universal_joint_largest_lead(np.pi / 6)).round(10)   # spec WE-04
     array([ 4.11719427, 42.94140286])
@@ -132,7 +143,8 @@ def _check_two(bend_in: Any, bend_out: Any, *_: Any) -> None:
 
 @kernel("(),(),(),()->()", check=_check_two)
 def double_universal_joint_angle(bend_in, bend_out, phase, theta1):
-    """The angle theta3 [rad] of the last of three shafts; `phase` is the angle between the two forks of the middle one, 0 when in a plane.
+    """The angle theta3 [rad] of the last of three shafts; `phase` is the angle between the two forks of the middle one,
+    0 when in a plane.
 
     In a plane tan(theta3) = (cos(bend_out)/cos(bend_in)) tan(theta1). Ruggiu 1.3, fig. 1.15.
 
@@ -150,8 +162,10 @@ def double_universal_joint_rate_ratio(bend_in, bend_out, phase, theta1):
     >>> double_universal_joint_rate_ratio(0.5, 0.5, 0.0, [0.3, 7.0]).round(12)
     array([1., 1.])
     """
-    theta2, k = universal_joint_angle.unchecked(bend_in, theta1) + phase, np.cos(bend_out)
-    s, c = np.sin(theta2), np.cos(theta2)
+    theta2 = universal_joint_angle.unchecked(bend_in, theta1) + phase
+    k = np.cos(bend_out)
+    s = np.sin(theta2)
+    c = np.cos(theta2)
     return universal_joint_rate_ratio.unchecked(bend_in, theta1) * (c * c / k + s * s * k)
 
 
@@ -159,15 +173,20 @@ def double_universal_joint_rate_ratio(bend_in, bend_out, phase, theta1):
 def double_universal_joint_ratio_range(bend_in, bend_out, phase):
     """The `lowest` and the `highest` rate ratio in a turn; both are 1 for a constant-velocity joint.
 
-    That needs equal bends and forks in one plane; with the forks a quarter turn out of phase the range is cos(a)cos(b) to its inverse.
-    The shafts' angles are those of u and M u for a plane vector u and a matrix M of determinant cos(a) cos(b), so that the ratio is
+    That needs equal bends and forks in one plane; with the forks a quarter turn out of phase the range is cos(a)cos(b)
+    to its inverse. The shafts' angles are those of u and M u for a plane vector u and a matrix M of determinant cos(a)
+    cos(b), so that the ratio is
     |M u|^2 / det M: its extremes are the ratios of the singular values of M.
 
     >>> double_universal_joint_ratio_range(np.pi / 3, np.pi / 3, np.pi / 2).lowest.round(12)
     np.float64(0.25)
     """
-    ka, kb, s, c = np.cos(bend_in), np.cos(bend_out), np.sin(phase), np.cos(phase)
-    # M = diag(1, kb) Rot(phase) diag(ka, 1); sum and difference of its singular values from its conformal and anticonformal parts.
+    ka = np.cos(bend_in)
+    kb = np.cos(bend_out)
+    s = np.sin(phase)
+    c = np.cos(phase)
+    # M = diag(1, kb) Rot(phase) diag(ka, 1); sum and difference of its singular values from its conformal and
+    # anticonformal parts.
     together = np.hypot(c * (ka + kb), s * (1 + ka * kb))
     apart = np.hypot(c * (ka - kb), s * (1 - ka * kb))
     return RatioRange((together - apart) / (together + apart), (together + apart) / (together - apart))
@@ -175,7 +194,8 @@ def double_universal_joint_ratio_range(bend_in, bend_out, phase):
 
 @kernel("(),(),()->()", check=_check_two)
 def constant_velocity_defect(bend_in, bend_out, phase):
-    """How far two joints in a row are from passing on a constant speed: half the logarithm of highest over lowest ratio; 0 if they do.
+    """How far two joints in a row are from passing on a constant speed: half the logarithm of highest over lowest
+    ratio; 0 if they do.
 
     >>> float(constant_velocity_defect(0.5, 0.5, 0.0)), float(constant_velocity_defect(0.5, 0.4, 0.0)) > 0.04
     (0.0, True)

@@ -1,10 +1,11 @@
-"""Twists (v; w) and wrenches (f; m) seen from other frames and taken at other points, and poses that change with a twist.
+"""Twists (v; w) and wrenches (f; m) seen from other frames and taken at other points, and poses that change with a
+twist.
 
-A twist has the velocity v of the body point at the reference point, a wrench the moment m about it; here the reference point of a quantity
-"in a" is the origin of frame a. Moving a twist or a wrench from frame b to frame a turns its components and moves its reference point,
-so that power f.v + m.w stays the same. The moment of a wrench and the Jacobian it is used with must have the same reference point
-(spec E3-11).
-Sources: Yamamoto (2.3)-(2.7), corrected as in spec E3-11, E3-12; Mladenova (148), (164).
+A twist has the velocity v of the body point at the reference point, a wrench the moment m about it; here the reference
+point of a quantity "in a" is the origin of frame a. Moving a twist or a wrench from frame b to frame a turns its
+components and moves its reference point, so that power f.v + m.w stays the same. The moment of a wrench and the
+Jacobian it is used with must have the same reference point (spec E3-11). Sources: Yamamoto (2.3)-(2.7), corrected as in
+spec E3-11, E3-12; Mladenova (148), (164).
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ class PoseVelocity(NamedTuple):
 
 @kernel("(4,4)->(6,6)", check=check_pose)
 def twist_transform(T_ab):
-    """The 6x6 matrix from twists in b to twists in a: [[R, hat(p) R], [0, R]]. The transpose of its inverse is `wrench_transform`.
+    """The 6x6 matrix from twists in b to twists in a: [[R, hat(p) R], [0, R]]. The transpose of its inverse is
+    `wrench_transform`.
 
     >>> twist_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[0]
     array([ 1.,  0.,  0.,  0., -2.,  0.])
     """
     R = T_ab[:3, :3]
-    return np.concatenate([np.concatenate([R, hat(T_ab[:3, 3]) @ R], axis=1), np.concatenate([np.zeros((3, 3)), R], axis=1)])
+    return np.concatenate([
+        np.concatenate([R, hat(T_ab[:3, 3]) @ R], axis=1),
+        np.concatenate([np.zeros((3, 3)), R], axis=1)])
 
 
 @kernel("(4,4)->(6,6)", check=check_pose)
@@ -49,7 +53,8 @@ def wrench_transform(T_ab):
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
 def transform_twist(T_ab, twist_b):
-    """The twist (v; w) in axes and at the origin of a, from that in axes and at the origin of b: (R v + p x R w; R w). [m/s, rad/s]
+    """The twist (v; w) in axes and at the origin of a, from that in axes and at the origin of b: (R v + p x R w; R w).
+    [m/s, rad/s]
 
     >>> transform_twist([[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 0, 0, 0, 0, 1])
     array([ 0., -1.,  0.,  0.,  0.,  1.])
@@ -61,7 +66,8 @@ def transform_twist(T_ab, twist_b):
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
 def transform_wrench(T_ab, wrench_b):
-    """The wrench (f; m) in axes and about the origin of a, from that in axes and about the origin of b: (R f; R m + p x R f). [N, N m]
+    """The wrench (f; m) in axes and about the origin of a, from that in axes and about the origin of b: (R f; R m + p x
+    R f). [N, N m]
 
     Yamamoto (2.5), (2.6).
 
@@ -75,7 +81,8 @@ def transform_wrench(T_ab, wrench_b):
 
 @kernel("(3,3),(6)->(6)", check=check_rotation_matrix)
 def turn_axes(R_ab, vector_b):
-    """A twist or a wrench in the axes of a, from that in the axes of b; the reference point stays. Yamamoto (2.3), (2.4).
+    """A twist or a wrench in the axes of a, from that in the axes of b; the reference point stays. Yamamoto (2.3),
+    (2.4).
 
     >>> turn_axes([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     array([-2.,  1.,  3., -5.,  4.,  6.])
@@ -115,9 +122,11 @@ def power(wrench, twist):
 
 @kernel("(6,n),(6)->(n)")
 def joint_forces_that_exert(jacobian, wrench):
-    """Joint torques and forces with which the arm at rest exerts `wrench` on its surroundings: J^T m. Yamamoto (2.1), (2.2).
+    """Joint torques and forces with which the arm at rest exerts `wrench` on its surroundings: J^T m. Yamamoto (2.1),
+    (2.2).
 
-    The wrench must be in the axes of the Jacobian's rows (linear; angular) and about its reference point: see `wrench_at`, spec E3-11.
+    The wrench must be in the axes of the Jacobian's rows (linear; angular) and about its reference point: see
+    `wrench_at`, spec E3-11.
 
     >>> joint_forces_that_exert([[0], [2], [0], [0], [0], [1]], [0.0, 3.0, 0.0, 0.0, 0.0, 0.5])
     array([6.5])
@@ -137,14 +146,19 @@ def joint_forces_that_resist(jacobian, wrench):
 
 @kernel("(4,4),(4,4)->(6),(6),()", check=check_pose)
 def twist_from_pose_rate(T, dT):
-    """The twist of a pose with the rate `dT`: in `world` axes at the world origin, dT T^-1, and in `body` axes at the body origin, T^-1 dT.
+    """The twist of a pose with the rate `dT`: in `world` axes at the world origin, dT T^-1, and in `body` axes at the
+    body origin, T^-1 dT.
 
-    `defect` [1/s] is the largest element of the symmetric part of the rotation rate and of the last row: zero for a true motion.
+    `defect` [1/s] is the largest element of the symmetric part of the rotation rate and of the last row: zero for a
+    true motion.
 
     >>> twist_from_pose_rate(np.eye(4), [[0, -2, 0, 5], [2, 0, 0, 6], [0, 0, 0, 7], [0, 0, 0, 0]]).world
     array([5., 6., 7., 0., 0., 2.])
     """
-    R, p, dR, dp = T[:3, :3], T[:3, 3], dT[:3, :3], dT[:3, 3]
+    R = T[:3, :3]
+    p = T[:3, 3]
+    dR = dT[:3, :3]
+    dp = dT[:3, 3]
     spin = dR @ R.T
     w = vee(spin)
     world = np.concatenate([dp - np.cross(w, p), w])

@@ -1,8 +1,9 @@
 """The rotations that diagonalize a symmetric 3x3 matrix: one, the nearest to the identity, or all twenty-four.
 
-The two levels compose, c'' = <(x, 0, z), (u, 0, 0)>, in homogeneous form, so that x u = 1, a half-turn, is a rotation like any other.
-Where eigenvalues are distinct there are 24 rotations, one from the other by the rotation group of the cube; where they coincide there
-are more, and 24 of them are given. Source: Mladenova 5.4, (189), (190), Theorem 4; spec R-38.
+The two levels compose, c'' = <(x, 0, z), (u, 0, 0)>, in homogeneous form, so that x u = 1, a half-turn, is a rotation
+like any other. Where eigenvalues are distinct there are 24 rotations, one from the other by the rotation group of the
+cube; where they coincide there are more, and 24 of them are given. Source: Mladenova 5.4, (189), (190), Theorem 4; spec
+R-38.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from cayley.geometry.rotations.homogeneous import compose_homogeneous, matrix_fr
 
 def _cube_rotations() -> np.ndarray:
     """The 24 rotations of the cube as unit [w : v], one sign of each."""
-    half, third = np.sqrt(0.5), 0.5
+    half = np.sqrt(0.5)
+    third = 0.5
     rows = [tuple(row) for row in np.eye(4)]
-    rows += [tuple(half * (np.eye(4)[i] + sign * np.eye(4)[j])) for i in range(4) for j in range(i + 1, 4) for sign in (1, -1)]
+    rows += [
+        tuple(half * (np.eye(4)[i] + sign * np.eye(4)[j])) for i in range(4) for j in range(i + 1, 4)
+        for sign in (1, -1)]
     rows += [(third, a * third, b * third, c * third) for a, b, c in product((1, -1), repeat=3)]
     return np.array(rows)
 
@@ -67,7 +71,8 @@ def diagonalize(A: Any) -> Diagonalization:
 
 
 def diagonalizing_rotations(A: Any) -> Diagonalization:
-    """All 24 rotations that diagonalize a symmetric matrix with distinct eigenvalues, by ascending angle; with repeated ones, 24 of many.
+    """All 24 rotations that diagonalize a symmetric matrix with distinct eigenvalues, by ascending angle; with repeated
+    ones, 24 of many.
 
     >>> diagonalizing_rotations(np.diag([1.0, 2.0, 3.0])).homogeneous.shape
     (24, 4)
@@ -86,13 +91,15 @@ def diagonalizing_rotations(A: Any) -> Diagonalization:
 
 
 def rotations_by_elimination(A: Any) -> np.ndarray:
-    """The rotations of the two levels as they come: four for each pair (x, z) of `first_level`, as unit [w : v], (4 k, 4).
+    """The rotations of the two levels as they come: four for each pair (x, z) of `first_level`, as unit [w : v], (4 k,
+    4).
 
     >>> len(rotations_by_elimination([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]]))
     24
     """
     levels = first_level(A)
-    A, found = np.asarray(A, dtype=float), []
+    A = np.asarray(A, dtype=float)
+    found = []
     for x, z in levels.pairs:
         first = normalize_homogeneous(np.array([1.0, x, 0.0, z]))
         found.append(compose_homogeneous(first, second_level_rotations(_rotated(A, first))))
@@ -114,12 +121,14 @@ def _swept(A: np.ndarray, h: np.ndarray) -> np.ndarray:
     for _ in range(12):
         B = _rotated(A, h)
         axis = int(np.argmax([abs(B[1, 2]), abs(B[0, 2]), abs(B[0, 1])]))
-        p, q = (axis + 1) % 3, (axis + 2) % 3
+        p = (axis + 1) % 3
+        q = (axis + 2) % 3
         if abs(B[p, q]) <= ROUNDING * size:
             break
         angle = np.arctan(-2 * B[p, q] / (B[q, q] - B[p, p])) / 2 if B[p, p] != B[q, q] else np.pi / 4
         turn = np.zeros(4)
-        turn[0], turn[1 + axis] = np.cos(angle / 2), np.sin(angle / 2)
+        turn[0] = np.cos(angle / 2)
+        turn[1 + axis] = np.sin(angle / 2)
         h = normalize_homogeneous(compose_homogeneous(h, turn))
     return h
 

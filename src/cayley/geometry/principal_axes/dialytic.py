@@ -1,9 +1,10 @@
-"""Diagonalization of a symmetric 3x3 matrix, first level: a rotation c = (x, 0, z) that annihilates b12 and b13 of B = O^T A O.
+"""Diagonalization of a symmetric 3x3 matrix, first level: a rotation c = (x, 0, z) that annihilates b12 and b13 of B =
+O^T A O.
 
-b12 and b13 are quartics in z with coefficients in x. Dialytic elimination of z leaves det U = 256 (1 + x^2)^3 P(x)^2 Q(x) of an 8x8
-matrix. The roots of the cubic P are the quotients v3/v2 of the eigenvectors, so they are real; Q is a sum of squares and adds nothing.
-The first column of O is the eigenvector itself, which gives two z for each x: six pairs at most.
-Source: Mladenova 5.2-5.3, (168)-(181), corrected as in spec R-37, E-34 to E-36.
+b12 and b13 are quartics in z with coefficients in x. Dialytic elimination of z leaves det U = 256 (1 + x^2)^3 P(x)^2
+Q(x) of an 8x8 matrix. The roots of the cubic P are the quotients v3/v2 of the eigenvectors, so they are real; Q is a
+sum of squares and adds nothing. The first column of O is the eigenvector itself, which gives two z for each x: six
+pairs at most. Source: Mladenova 5.2-5.3, (168)-(181), corrected as in spec R-37, E-34 to E-36.
 """
 
 from __future__ import annotations
@@ -32,7 +33,12 @@ def elimination_quartics(A, x):
     >>> elimination_quartics([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]], 1.0).b12
     array([  1.,   2., -24.,  16.,  12.])
     """
-    a11, a22, a33, a12, a13, a23 = A[0, 0], A[1, 1], A[2, 2], A[0, 1], A[0, 2], A[1, 2]
+    a11 = A[0, 0]
+    a22 = A[1, 1]
+    a33 = A[2, 2]
+    a12 = A[0, 1]
+    a13 = A[0, 2]
+    a23 = A[1, 2]
     square = x * x
     cube = square * x
     C = [a12, -2 * a23 * x + 2 * a11 - 2 * a22, -6 * a13 * x - 6 * a12,
@@ -46,7 +52,8 @@ def elimination_quartics(A, x):
 
 @kernel("(3,3),()->(8,8)")
 def dialytic_matrix(A, x):
-    """The matrix U of (177), for the powers (z^4, z^3, z^2, z, 1, z^5, z^6, z^7): singular where both quartics have a common root.
+    """The matrix U of (177), for the powers (z^4, z^3, z^2, z, 1, z^5, z^6, z^7): singular where both quartics have a
+    common root.
 
     >>> dialytic_matrix([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]], 0.5).shape
     (8, 8)
@@ -69,7 +76,12 @@ def elimination_cubic(A):
     >>> elimination_cubic([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]])   # WE-08
     array([  5., -25.,  26.,  13.])
     """
-    a11, a22, a33, a12, a13, a23 = A[0, 0], A[1, 1], A[2, 2], A[0, 1], A[0, 2], A[1, 2]
+    a11 = A[0, 0]
+    a22 = A[1, 1]
+    a33 = A[2, 2]
+    a12 = A[0, 1]
+    a13 = A[0, 2]
+    a23 = A[1, 2]
     p3 = a12 * a23 * (a11 - a33) + a13 * (a23 * a23 - a12 * a12)
     p2 = (a12 * ((a11 - a33) * (a22 - a33) - a12 * a12 - a23 * a23 + 2 * a13 * a13) + a13 * a23 * (2 * a22 - a11 - a33))
     p1 = (a13 * ((a22 - a11) * (a22 - a33) - a13 * a13 - a23 * a23 + 2 * a12 * a12) + a12 * a23 * (2 * a33 - a11 - a22))
@@ -79,15 +91,21 @@ def elimination_cubic(A):
 
 @kernel("(3,3)->(5)")
 def elimination_quartic(A):
-    """Coefficients of Q(x), highest power first, (180): [a11 (1+x^2) - a22 - 2 a23 x - a33 x^2]^2 + 4 (1+x^2)(a12 + a13 x)^2.
+    """Coefficients of Q(x), highest power first, (180): [a11 (1+x^2) - a22 - 2 a23 x - a33 x^2]^2 + 4 (1+x^2)(a12 + a13
+    x)^2.
 
     >>> elimination_quartic([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]])   # WE-08
     array([40., 40., 44.,  0., 13.])
     """
-    p, q, r = A[0, 0] - A[2, 2], -2 * A[1, 2], A[0, 0] - A[1, 1]  # the first square is (p x^2 + q x + r)^2
-    a, b = A[0, 1], A[0, 2]
-    return np.stack([p * p + 4 * b * b, 2 * p * q + 8 * a * b, q * q + 2 * p * r + 4 * (a * a + b * b), 2 * q * r + 8 * a * b,
-                     r * r + 4 * a * a])
+    # the first square is (p x^2 + q x + r)^2
+    p = A[0, 0] - A[2, 2]
+    q = -2 * A[1, 2]
+    r = A[0, 0] - A[1, 1]
+    a = A[0, 1]
+    b = A[0, 2]
+    return np.stack([
+        p * p + 4 * b * b, 2 * p * q + 8 * a * b, q * q + 2 * p * r + 4 * (a * a + b * b), 2 * q * r + 8 * a * b,
+        r * r + 4 * a * a])
 
 
 @dataclass(frozen=True)
@@ -143,7 +161,9 @@ def _first_components(S: np.ndarray, x: float) -> list[float]:
     bottom = S[0, 2] - S[0, 1] * x
     if abs(bottom) > 1e-6 * (1 + abs(x)):
         return [(S[1, 2] * x * x + (S[1, 1] - S[2, 2]) * x - S[1, 2]) / bottom]
-    a, b, c = S[0, 1], S[1, 1] + S[1, 2] * x - S[0, 0], -(S[0, 1] + S[0, 2] * x)
+    a = S[0, 1]
+    b = S[1, 1] + S[1, 2] * x - S[0, 0]
+    c = -(S[0, 1] + S[0, 2] * x)
     root = np.sqrt(max(b * b - 4 * a * c, 0.0))
     q = -(b + np.copysign(root, b)) / 2
     return [value for value in ((q / a if a != 0 else np.inf), (c / q if q != 0 else 0.0)) if abs(value) < 1e12]
@@ -151,17 +171,20 @@ def _first_components(S: np.ndarray, x: float) -> list[float]:
 
 def _polished(S: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Rayleigh quotient iteration: cubic convergence, and nothing to do where the closed form was exact already."""
-    best, least = v / np.linalg.norm(v), np.inf
+    best = v / np.linalg.norm(v)
+    least = np.inf
     v = best
     for _ in range(10):
         rayleigh = v @ S @ v
         residual = np.abs(S @ v - rayleigh * v).max()
         if residual < least:
-            best, least = v, residual
+            best = v
+            least = residual
         if least <= 2 * ROUNDING:
             break
         try:
-            v = np.linalg.solve(S - (rayleigh + 1e-13) * np.eye(3), v)  # a step beside the eigenvalue: there the matrix is singular
+            # a step beside the eigenvalue: there the matrix is singular
+            v = np.linalg.solve(S - (rayleigh + 1e-13) * np.eye(3), v)
         except np.linalg.LinAlgError:
             break
         v = v / np.linalg.norm(v)
@@ -171,7 +194,9 @@ def _polished(S: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def _completed(S: np.ndarray, vectors: list[np.ndarray]) -> list[np.ndarray]:
-    """With the eigenvectors that nearly equal eigenvalues may have hidden: each pair of planes across those found has the rest."""
+    """With the eigenvectors that nearly equal eigenvalues may have hidden: each pair of planes across those found has
+    the rest.
+    """
     if len(vectors) == 1:
         v = vectors[0]
         across = np.cross(v, np.eye(3)[np.argmin(np.abs(v))])
@@ -188,13 +213,15 @@ def _pairs(v: np.ndarray) -> list[tuple[float, float]]:
     """(x, z) and (x, z') of the rotations whose first column is v and -v; none if v has no second component."""
     if abs(v[1]) < 1e-13:
         return []
-    x, v1 = v[2] / v[1], v[0] / v[1]
+    x = v[2] / v[1]
+    v1 = v[0] / v[1]
     far = -v1 - np.copysign(np.sqrt(v1 * v1 + 1 + x * x), v1)
     return [(float(x), float(far)), (float(x), float(-(1 + x * x) / far))]
 
 
 def _residual(S: np.ndarray, x: float, z: float) -> float:
     square = x * x + z * z
-    O = ((1 - square) * np.eye(3) + 2 * np.outer([x, 0, z], [x, 0, z]) + 2 * np.array([[0, -z, 0], [z, 0, -x], [0, x, 0]])) / (1 + square)
+    O = ((1 - square) * np.eye(3) + 2 * np.outer([x, 0, z], [x, 0, z])
+         + 2 * np.array([[0, -z, 0], [z, 0, -x], [0, x, 0]])) / (1 + square)
     B = O.T @ S @ O
     return float(max(abs(B[0, 1]), abs(B[0, 2])))

@@ -1,8 +1,8 @@
 """Explicit solutions of X^(s) = A X for a symmetric 3x3 matrix A, and the matrix exponential.
 
-With O^T A O = diag(mu), each mode obeys y^(s) = mu y: y(t) = sum over k < s of y^(k)(0) t^k E_{s,k+1}(mu t^s), Mittag-Leffler functions,
-which are means of exponentials of the s-th roots of mu: exp for s = 1; cosh and sinh, cos and sin, or 1 and t for s = 2.
-Source: Mladenova 5.5.2, (198)-(205), spec R-40.
+With O^T A O = diag(mu), each mode obeys y^(s) = mu y: y(t) = sum over k < s of y^(k)(0) t^k E_{s,k+1}(mu t^s),
+Mittag-Leffler functions, which are means of exponentials of the s-th roots of mu: exp for s = 1; cosh and sinh, cos and
+sin, or 1 and t for s = 2. Source: Mladenova 5.5.2, (198)-(205), spec R-40.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class LinearSolution:
     @property
     def value(self) -> np.ndarray:
         """X(t); raises `OverflowError` if it is larger than a double can be: then use `scaled` and `exponent`."""
-        return _unscaled(self.scaled, self.exponent.reshape(self.exponent.shape + (1,) * (self.scaled.ndim - self.exponent.ndim)))
+        return _unscaled(self.scaled,
+                         self.exponent.reshape(self.exponent.shape + (1,) * (self.scaled.ndim - self.exponent.ndim)))
 
 
 def symmetric_exponential(A: Any, t: float = 1.0) -> np.ndarray:
@@ -53,7 +54,8 @@ def symmetric_exponential(A: Any, t: float = 1.0) -> np.ndarray:
 
 
 def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
-    """X(t) of X^(s) = A X with `initial` = (X(0), X'(0), ..., X^(s-1)(0)), of shape (s, 3) or (s, 3, m), at one time or an array of them.
+    """X(t) of X^(s) = A X with `initial` = (X(0), X'(0), ..., X^(s-1)(0)), of shape (s, 3) or (s, 3, m), at one time or
+    an array of them.
 
     A is a symmetric matrix (3, 3), with eigenvalues of any sign, zero and repeated ones included.
 
@@ -61,9 +63,11 @@ def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
     >>> linear_solution(A, [[1.0, 0.0, -1.0], [0.0, 1.0, 2.0]], 0.5).value.round(9)   # WE-10
     array([1.01703703, 0.43830015, 0.07677101])
     """
-    start, times = np.asarray(initial, dtype=float), np.asarray(t, dtype=float)
+    start = np.asarray(initial, dtype=float)
+    times = np.asarray(t, dtype=float)
     if start.ndim not in (2, 3) or start.shape[1] != 3 or len(start) == 0:
-        raise GeometryError(f"the initial values are (s, 3) or (s, 3, m), one row for each derivative, not of shape {start.shape}")
+        raise GeometryError(
+            f"the initial values are (s, 3) or (s, 3, m), one row for each derivative, not of shape {start.shape}")
     if len(start) > HIGHEST_ORDER:
         raise GeometryError(f"{len(start)} initial values: linear systems are solved up to the order {HIGHEST_ORDER}")
     if not (np.isfinite(times).all() and np.isfinite(start).all()):
@@ -76,10 +80,11 @@ def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
 
 
 def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) -> np.ndarray:
-    """t^k E_{s,k+1}(mu t^s) exp(-exponent), k = 0..s-1, s = order: the solutions of y^(s) = mu y with y^(k)(0) = 1 and the rest zero.
+    """t^k E_{s,k+1}(mu t^s) exp(-exponent), k = 0..s-1, s = order: the solutions of y^(s) = mu y with y^(k)(0) = 1 and
+    the rest zero.
 
-    To about rounding times (1 + |mu|^(1/s) |t|), relative to each of them, for orders up to 100 and |mu|^(1/s) |t| up to 2000; beyond that,
-    relative to their growth.
+    To about rounding times (1 + |mu|^(1/s) |t|), relative to each of them, for orders up to 100 and |mu|^(1/s) |t| up
+    to 2000; beyond that, relative to their growth.
 
     >>> mode_functions(-4.0, 2, 0.5).round(9)   # cos(1), sin(1) / 2
     array([0.54030231, 0.42073549])
@@ -96,7 +101,9 @@ def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) ->
 
 
 def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[np.ndarray, np.ndarray]:
-    """The functions as mean values over the s-th roots of mu, and which of them cancel: high orders are much smaller than their terms."""
+    """The functions as mean values over the s-th roots of mu, and which of them cancel: high orders are much smaller
+    than their terms.
+    """
     z = _roots(mu, order) * t
     k = np.arange(order)
     terms = np.exp(z[:, None] - exponent) * z[:, None] ** (-k)
@@ -112,12 +119,14 @@ def _roots(mu: float, order: int) -> np.ndarray:
 def _series(mu: float, order: int, k: int, t: float) -> float:
     """sum of mu^n t^(sn+k) / (sn+k)!"""
     term = t**k / factorial(k)
-    total, n = term, 0
+    total = term
+    n = 0
     while abs(term) > 1e-18 * abs(total) and n < 60:
         for j in range(1, order + 1):
             term *= t / (order * n + k + j)
         term *= mu
-        total, n = total + term, n + 1
+        total = total + term
+        n = n + 1
     return total
 
 
@@ -153,5 +162,6 @@ def _unscaled(scaled: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         value = scaled * np.exp(exponent)
     if not np.isfinite(value).all():
-        raise OverflowError(f"the solution grows as exp({np.max(exponent):.6g}), beyond a double: use its `scaled` and `exponent`")
+        raise OverflowError(
+            f"the solution grows as exp({np.max(exponent):.6g}), beyond a double: use its `scaled` and `exponent`")
     return value

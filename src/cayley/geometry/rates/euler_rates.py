@@ -1,9 +1,10 @@
-"""Angular velocity and acceleration of Euler angles, for all twelve sequences about moving or about fixed axes, and back.
+"""Angular velocity and acceleration of Euler angles, for all twelve sequences about moving or about fixed axes, and
+back.
 
-The angular velocity is the sum of the three turns about their present axes, w = u1 da1 + u2 da2 + u3 da3. The middle axis is
-perpendicular to the two outer ones; where these are parallel (sin of the middle angle zero for a proper sequence, cos for a Tait-Bryan
-one) the map to velocities loses a direction and has no inverse.
-Sources: Yamamoto (1.30)-(1.35), spec S3-19; sequences and axes as in `rotations.euler`.
+The angular velocity is the sum of the three turns about their present axes, w = u1 da1 + u2 da2 + u3 da3. The middle
+axis is perpendicular to the two outer ones; where these are parallel (sin of the middle angle zero for a proper
+sequence, cos for a Tait-Bryan one) the map to velocities loses a direction and has no inverse. Sources: Yamamoto
+(1.30)-(1.35), spec S3-19; sequences and axes as in `rotations.euler`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,11 @@ class EulerRateKernels(NamedTuple):
 
 
 def world_velocity_map_of_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """The matrix (..., 3, 3) from the rates of Euler angles to the spatial angular velocity: the present axes of the turns as columns.
+    """The matrix (..., 3, 3) from the rates of Euler angles to the spatial angular velocity: the present axes of the
+    turns as columns.
 
-    Its determinant is, up to its sign, the sine (proper sequences) or the cosine (Tait-Bryan) of the middle angle. Yamamoto (1.32).
+    Its determinant is, up to its sign, the sine (proper sequences) or the cosine (Tait-Bryan) of the middle angle.
+    Yamamoto (1.32).
 
     >>> world_velocity_map_of_euler([0.5, 0.7, 0.3], sequence="zyz", axes="moving")
     array([[ 0.        , -0.47942554,  0.56535421],
@@ -53,16 +56,18 @@ def world_velocity_map_of_euler(angles: ArrayLike, *, sequence: str, axes: Axes)
 
 
 def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """Angular velocity `world` and `body` (..., 3) [rad/s] of Euler angles [rad] with `rates` [rad/s]. Yamamoto (1.30)-(1.33).
+    """Angular velocity `world` and `body` (..., 3) [rad/s] of Euler angles [rad] with `rates` [rad/s]. Yamamoto
+    (1.30)-(1.33).
 
-    >>> angular_velocity_from_euler_rates([0.3, 0.7, -1.1], [0.4, -0.9, 1.3], sequence="zyz", axes="moving").world   # spec W3-04
+    # spec W3-04
+    >>> angular_velocity_from_euler_rates([0.3, 0.7, -1.1], [0.4, -0.9, 1.3], sequence="zyz", axes="moving").world 
     array([ 1.06604625, -0.61230969,  1.39429484])
     """
     return euler_rate_kernels(sequence, axes=axes).velocity(angles, rates)
 
 
-def angular_acceleration_from_euler_rates(angles: ArrayLike, rates: ArrayLike, second_rates: ArrayLike, *, sequence: str,
-                                          axes: Axes) -> Any:
+def angular_acceleration_from_euler_rates(angles: ArrayLike, rates: ArrayLike, second_rates: ArrayLike, *,
+                                          sequence: str, axes: Axes) -> Any:
     """Angular acceleration `world` and `body` (..., 3) [rad/s^2] of Euler angles with `rates` and `second_rates`.
 
     >>> angular_acceleration_from_euler_rates([0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0], sequence="zyz", axes="moving").world
@@ -72,17 +77,19 @@ def angular_acceleration_from_euler_rates(angles: ArrayLike, rates: ArrayLike, s
 
 
 def euler_rates_from_world_velocity(angles: ArrayLike, w: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """The rates of Euler angles (..., 3) [rad/s] under the spatial angular velocity `w`. `SingularityError` where there are none.
+    """The rates of Euler angles (..., 3) [rad/s] under the spatial angular velocity `w`. `SingularityError` where there
+    are none.
 
     >>> euler_rates_from_world_velocity([0.3, 0.0, 0.0], [0.0, 0.0, 1.0], sequence="zyz", axes="moving")
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: zyz angles about moving axes are singular: the outer axes are parallel (margin 0e+00)...
+    Traceback (most recent call last): cayley.errors.SingularityError: zyz angles about moving axes are singular: the
+    outer axes are parallel (margin 0e+00)...
     """
     return euler_rate_kernels(sequence, axes=axes).rates_from_world(angles, w)
 
 
 def euler_rates_from_body_velocity(angles: ArrayLike, w: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """The rates of Euler angles (..., 3) [rad/s] under the body angular velocity `w`. `SingularityError` where there are none.
+    """The rates of Euler angles (..., 3) [rad/s] under the body angular velocity `w`. `SingularityError` where there
+    are none.
 
     >>> euler_rates_from_body_velocity([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx", axes="moving")
     array([3., 2., 1.])
@@ -90,8 +97,10 @@ def euler_rates_from_body_velocity(angles: ArrayLike, w: ArrayLike, *, sequence:
     return euler_rate_kernels(sequence, axes=axes).rates_from_body(angles, w)
 
 
-def euler_second_rates_from_world_acceleration(angles: ArrayLike, w: ArrayLike, dw: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """The second rates of Euler angles [rad/s^2] from spatial angular velocity and acceleration. `SingularityError` where there are none.
+def euler_second_rates_from_world_acceleration(angles: ArrayLike, w: ArrayLike, dw: ArrayLike, *, sequence: str,
+                                               axes: Axes) -> Any:
+    """The second rates of Euler angles [rad/s^2] from spatial angular velocity and acceleration. `SingularityError`
+    where there are none.
 
     >>> euler_second_rates_from_world_acceleration([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx", axes="moving")
     array([3., 2., 1.])
@@ -99,8 +108,10 @@ def euler_second_rates_from_world_acceleration(angles: ArrayLike, w: ArrayLike, 
     return euler_rate_kernels(sequence, axes=axes).accelerations_from_world(angles, w, dw)
 
 
-def euler_second_rates_from_body_acceleration(angles: ArrayLike, w: ArrayLike, dw: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """The second rates of Euler angles [rad/s^2] from body angular velocity and acceleration. `SingularityError` where there are none.
+def euler_second_rates_from_body_acceleration(angles: ArrayLike, w: ArrayLike, dw: ArrayLike, *, sequence: str,
+                                              axes: Axes) -> Any:
+    """The second rates of Euler angles [rad/s^2] from body angular velocity and acceleration. `SingularityError` where
+    there are none.
 
     >>> euler_second_rates_from_body_acceleration([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx", axes="moving")
     array([3., 2., 1.])
@@ -110,7 +121,8 @@ def euler_second_rates_from_body_acceleration(angles: ArrayLike, w: ArrayLike, d
 
 @cache
 def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
-    """The kernels of one convention, for differentiation, export and control loops; the functions of this module call them.
+    """The kernels of one convention, for differentiation, export and control loops; the functions of this module call
+    them.
 
     >>> euler_rate_kernels("zyz", axes="moving").velocity_map.operations()
     Operations(multiplications=2, additions=0, ...)
@@ -123,7 +135,8 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
         """u1, u2, u3 in the order of moving axes."""
         unit = dict(zip("xyz", np.eye(3), strict=True))
         i, j, k = tuple(moving)
-        first, middle = _ELEMENTARY[i](angles[ordered][0]), _ELEMENTARY[j](angles[ordered][1])
+        first = _ELEMENTARY[i](angles[ordered][0])
+        middle = _ELEMENTARY[j](angles[ordered][1])
         return unit[i], first @ unit[j], first @ (middle @ unit[k])
 
     def drift(angles, rates):
@@ -170,15 +183,17 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
         R = matrix(angles)
         return solved(angles, R @ dw - drift(angles, solved(angles, R @ w)))
 
-    return EulerRateKernels(velocity_map, velocity, acceleration, rates_from_world, rates_from_body, accelerations_from_world,
-                            accelerations_from_body)
+    return EulerRateKernels(velocity_map, velocity, acceleration, rates_from_world, rates_from_body,
+                            accelerations_from_world, accelerations_from_body)
 
 
 def _check_regular(angles: np.ndarray, sequence: str, axes: Axes) -> None:
     margin = np.abs((np.sin if sequence[0] == sequence[2] else np.cos)(angles[..., 1]))
     bad = first_failure(~(margin <= NO_MARGIN))
     if bad is not None:
-        lost = np.linalg.svd(np.asarray(world_velocity_map_of_euler(angles[bad], sequence=sequence, axes=axes)))[0][:, 2]
-        raise SingularityError(f"{sequence} angles{place(bad)} about {axes} axes are singular: the outer axes are parallel (margin "
-                               f"{margin[bad]:.0e}), and no rates give an angular velocity along {np.round(lost, 6).tolist()}; "
-                               "integrate with another sequence, or with integrate_attitude")
+        lost = np.linalg.svd(np.asarray(world_velocity_map_of_euler(angles[bad], sequence=sequence, axes=axes)))[0][:,
+                                                                                                                    2]
+        raise SingularityError(
+            f"{sequence} angles{place(bad)} about {axes} axes are singular: the outer axes are parallel (margin "
+            f"{margin[bad]:.0e}), and no rates give an angular velocity along {np.round(lost, 6).tolist()}; "
+            "integrate with another sequence, or with integrate_attitude")

@@ -1,8 +1,9 @@
 """The times at which an attitude is half a turn away from its reference: crossed, or touched on the way back.
 
-They are the zeros of the scalar part w of a unit homogeneous form [w : v] that is continuous in time. Where w changes its sign a half-turn
-is crossed; where |w| goes down to zero and up again it is touched. An integrated w is known to some 1e-10 only, so that a touch may look
-like a near miss, or like two crossings: where |w| stays below `nearest` in between they are one half-turn, in the middle.
+They are the zeros of the scalar part w of a unit homogeneous form [w : v] that is continuous in time. Where w changes
+its sign a half-turn is crossed; where |w| goes down to zero and up again it is touched. An integrated w is known to
+some 1e-10 only, so that a touch may look like a near miss, or like two crossings: where |w| stays below `nearest` in
+between they are one half-turn, in the middle.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ def _crossed(w: Callable, grid: np.ndarray, values: np.ndarray) -> list[float]:
 
 
 def _touched(w: Callable, grid: np.ndarray, values: np.ndarray, nearest: float) -> list[float]:
-    """The least |w| around each point of the grid that is nearer to zero than its neighbours, if it is as good as zero."""
+    """The least |w| around each point of the grid that is nearer to zero than its neighbours, if it is as good as zero.
+    """
     from scipy.optimize import minimize_scalar
     size = np.abs(values)
     found = [float(t) for t in (grid[0], grid[-1]) if abs(float(w(np.array([t]))[0])) <= nearest]
     for k in np.flatnonzero((size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:])) + 1:
         low, high = sorted((float(grid[k - 1]), float(grid[k + 1])))
-        best = minimize_scalar(lambda t: abs(float(w(np.array([t]))[0])), bounds=(low, high), method="bounded", options={"xatol": 1e-12})
+        best = minimize_scalar(lambda t: abs(float(w(np.array([t]))[0])), bounds=(low, high), method="bounded",
+                               options={"xatol": 1e-12})
         place = min((float(best.x), float(grid[k])), key=lambda t: abs(float(w(np.array([t]))[0])))
         if abs(float(w(np.array([place]))[0])) <= nearest:
             found.append(place)

@@ -1,10 +1,10 @@
 """The attitude of a body with a given angular velocity, integrated through any number of half-turns.
 
-Two charts. `"vector-parameter"`: the rotation is written as reference times O(c) and dc = (1 + c c^T + hat(c)) w_b / 2 is integrated
-(polynomial, no trigonometry); whenever |c| reaches 1, a quarter turn, the reference is moved to the present attitude and c starts at
-zero again. These are translations of one chart, so it is the same equation all the way. `"homogeneous"`: dh = h (0; w_b) / 2 for the
-four numbers [w : v], which have no singularity; their norm drifts with the error of the integrator and is reported.
-Source: Mladenova (81), (101)-(102), spec R-20.
+Two charts. `"vector-parameter"`: the rotation is written as reference times O(c) and dc = (1 + c c^T + hat(c)) w_b / 2
+is integrated (polynomial, no trigonometry); whenever |c| reaches 1, a quarter turn, the reference is moved to the
+present attitude and c starts at zero again. These are translations of one chart, so it is the same equation all the
+way. `"homogeneous"`: dh = h (0; w_b) / 2 for the four numbers [w : v], which have no singularity; their norm drifts
+with the error of the integrator and is reported. Source: Mladenova (81), (101)-(102), spec R-20.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from numpy.typing import ArrayLike
 
 from cayley.errors import CayleyError, ConventionError, GeometryError
 from cayley.geometry.rates.half_turns import half_turns_of
-from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity, homogeneous_rate_from_world_velocity
+from cayley.geometry.rates.quaternion_rates import (
+    homogeneous_rate_from_body_velocity,
+    homogeneous_rate_from_world_velocity,
+)
 from cayley.geometry.rates.vector_parameter_rates import vector_parameter_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import (
     compose_homogeneous,
@@ -38,7 +41,9 @@ class IntegrationError(CayleyError, RuntimeError):
 
 @dataclass(frozen=True)
 class ChartSpan:
-    """One stretch of time in one chart: between `start` and `end` the attitude is `reference` (unit [w : v]) times that of the chart."""
+    """One stretch of time in one chart: between `start` and `end` the attitude is `reference` (unit [w : v]) times that
+    of the chart.
+    """
 
     start: float
     end: float
@@ -51,11 +56,11 @@ class ChartSpan:
 class AttitudePath:
     """The attitudes at `times` (n), and at any other time of the interval through `at`.
 
-    `matrices` (n, 3, 3); `homogeneous` (n, 4), unit [w : v] whose sign is continuous in time, so that c = v / w passes through
-    infinity where w is zero; `half_turns` are the times of that, where a half-turn is crossed or only touched (to 1e-9, and the
-    error of the integration). `spans` are the charts used, and `recentrings` the times between them. `norm_drift` is how far the norm
-    of the integrated form went from one (zero in the vector-parameter chart, which has no norm to lose). `evaluations` counts calls of
-    the angular velocity.
+    `matrices` (n, 3, 3); `homogeneous` (n, 4), unit [w : v] whose sign is continuous in time, so that c = v / w passes
+    through infinity where w is zero; `half_turns` are the times of that, where a half-turn is crossed or only touched
+    (to 1e-9, and the error of the integration). `spans` are the charts used, and `recentrings` the times between them.
+    `norm_drift` is how far the norm of the integrated form went from one (zero in the vector-parameter chart, which has
+    no norm to lose). `evaluations` counts calls of the angular velocity.
     """
 
     times: np.ndarray
@@ -72,19 +77,23 @@ class AttitudePath:
         return _evaluate(self.spans, np.asarray(time, dtype=np.float64))
 
 
-def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayLike, times: Sequence[float] | np.ndarray, *, frame: Frame,
-                       chart: Chart = "vector-parameter", rtol: float = 1e-11, atol: float = 1e-13, method: str = "DOP853") -> AttitudePath:
-    """The attitude at increasing or decreasing `times` [s] of a body with `angular_velocity(t)` [rad/s] in the given `frame`.
+def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayLike,
+                       times: Sequence[float] | np.ndarray, *, frame: Frame, chart: Chart = "vector-parameter",
+                       rtol: float = 1e-11, atol: float = 1e-13, method: str = "DOP853") -> AttitudePath:
+    """The attitude at increasing or decreasing `times` [s] of a body with `angular_velocity(t)` [rad/s] in the given
+    `frame`.
 
-    `start` is the attitude at times[0]: a rotation matrix (3, 3), or a homogeneous vector-parameter [w : v] of any norm. Half-turns
-    are ordinary points of the way in both charts. `IntegrationError` when SciPy's `solve_ivp` gives up.
+    `start` is the attitude at times[0]: a rotation matrix (3, 3), or a homogeneous vector-parameter [w : v] of any
+    norm. Half-turns are ordinary points of the way in both charts. `IntegrationError` when SciPy's `solve_ivp` gives
+    up.
 
     >>> path = integrate_attitude(lambda t: [0.0, 0.0, 1.0], np.eye(3), [0.0, np.pi, 6.0], frame="world")   # spec WE-04
     >>> path.half_turns.round(9), path.homogeneous[1].round(9)
     (array([3.14159265]), array([0., 0., 0., 1.]))
     """
     if frame not in ("world", "body"):
-        raise ConventionError(f"frame={frame!r}: say whether the angular velocity is given in the 'world' or in the 'body' frame")
+        raise ConventionError(
+            f"frame={frame!r}: say whether the angular velocity is given in the 'world' or in the 'body' frame")
     if chart not in ("vector-parameter", "homogeneous"):
         raise ConventionError(f"chart={chart!r}: 'vector-parameter' or 'homogeneous'")
     instants = _check_times(times)
@@ -94,8 +103,9 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     walk = _walk_centred if chart == "vector-parameter" else _walk_homogeneous
     spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solver)
     forms = _evaluate(spans, instants)
-    return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans), np.array([s.start for s in spans[1:]]),
-                        _half_turns(spans, 1e-9 + 100 * rtol), drift, evaluations)
+    return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans),
+                        np.array([s.start for s in spans[1:]]), _half_turns(spans, 1e-9 + 100 * rtol), drift,
+                        evaluations)
 
 
 def _check_times(times: Any) -> np.ndarray:
@@ -109,7 +119,10 @@ def _check_times(times: Any) -> np.ndarray:
 def _form_of(start: ArrayLike) -> np.ndarray:
     attitude = np.asarray(start, dtype=np.float64)
     if attitude.shape not in ((3, 3), (4,)):
-        raise GeometryError(f"the start is a rotation matrix (3, 3) or a homogeneous vector-parameter (4), not of shape {attitude.shape}")
+        raise GeometryError(
+            "the start is a rotation matrix (3, 3) or a homogeneous vector-parameter (4), not of shape "
+            f"{attitude.shape}"
+        )
     return homogeneous_from_matrix(attitude) if attitude.ndim == 2 else normalize_homogeneous(attitude)
 
 
@@ -131,11 +144,14 @@ def _walk_homogeneous(velocity: Callable, h: np.ndarray, start: float, end: floa
 
 
 def _walk_centred(velocity: Callable, h: np.ndarray, start: float, end: float, frame: Frame, solver: dict):
-    spans, evaluations, time = [], 0, start
+    spans = []
+    evaluations = 0
+    time = start
     while time != end:
         found = _solved(_centred_rate(velocity, h, frame), time, end, np.zeros(3), solver, events=_quarter_turn)
         spans.append(ChartSpan(time, float(found.t[-1]), h, _centred_form(h, found.sol), found.t))
-        time, evaluations = float(found.t[-1]), evaluations + found.nfev
+        time = float(found.t[-1])
+        evaluations = evaluations + found.nfev
         h = normalize_homogeneous(_with_one(h, found.y[:, -1]))
     return spans, 0.0, evaluations
 
@@ -178,7 +194,8 @@ def _centred_form(reference: np.ndarray, solution: Callable) -> Callable:
 def _evaluate(spans: Sequence[ChartSpan], times: np.ndarray) -> np.ndarray:
     forward = 1.0 if spans[-1].end >= spans[0].start else -1.0
     if np.any(forward * (times - spans[0].start) < 0) or np.any(forward * (times - spans[-1].end) > 0):
-        raise GeometryError(f"the attitude was integrated from {spans[0].start} to {spans[-1].end}; it is not known outside")
+        raise GeometryError(
+            f"the attitude was integrated from {spans[0].start} to {spans[-1].end}; it is not known outside")
     number = np.searchsorted([forward * s.start for s in spans[1:]], forward * times, side="right")
     forms = np.empty((*times.shape, 4))
     for k in np.unique(number):

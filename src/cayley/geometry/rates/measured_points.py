@@ -1,13 +1,14 @@
 """Angular velocity and acceleration of a body from the measured motion of its points.
 
-Points are rows (n, 3) of positions, velocities, accelerations, in any order but the same. P is what is left of them after the centroid
-is taken away, transposed: P, dP, ddP are 3 x n, and for a rigid body dP = Omega P, ddP = (dOmega + Omega^2) P.
+Points are rows (n, 3) of positions, velocities, accelerations, in any order but the same. P is what is left of them
+after the centroid is taken away, transposed: P, dP, ddP are 3 x n, and for a rigid body dP = Omega P, ddP = (dOmega +
+Omega^2) P.
 
     trace form    (three points)  w = D^-1 vee(dP), D = (tr(P) 1 - P)/2; singular for sets that are not at all degenerate, spec E-27
     robust form   (three or more) w of least squares, J w = 2 vee(dP P^T), J = tr(P P^T) 1 - P P^T; singular only for points on a line
 
-The robust form is solved by orthonormal columns of the equations w x P = dP themselves: J has the square of their condition, and would
-lose twice the digits for points that are nearly on a line.
+The robust form is solved by orthonormal columns of the equations w x P = dP themselves: J has the square of their
+condition, and would lose twice the digits for points that are nearly on a line.
 
 Source: Ruggiu (2.22)-(2.37), spec 3.5.
 """
@@ -34,7 +35,9 @@ def _thinnest(points: Any) -> float:
 
 
 class Compatibility(NamedTuple):
-    """`matrix` (n, n): zero for rigid data; `pairs` (n, n): the same for each distance; of three points, three numbers decide."""
+    """`matrix` (n, n): zero for rigid data; `pairs` (n, n): the same for each distance; of three points, three numbers
+    decide.
+    """
 
     matrix: Any
     pairs: Any
@@ -45,8 +48,9 @@ class RigidRates:
     """What measured points tell of the motion of their body.
 
     `angular_velocity`, `angular_acceleration` (None without accelerations) are spatial [rad/s, rad/s^2]; `centroid`,
-    `centroid_velocity`, `centroid_acceleration` are of the points. `velocity_residual`, `acceleration_residual` (n, 3) are what the rigid
-    motion leaves unexplained of each point; `compatibility_of_velocities`, `..._of_accelerations` are the conditions on the data alone.
+    `centroid_velocity`, `centroid_acceleration` are of the points. `velocity_residual`, `acceleration_residual` (n, 3)
+    are what the rigid motion leaves unexplained of each point; `compatibility_of_velocities`, `..._of_accelerations`
+    are the conditions on the data alone.
     """
 
     angular_velocity: np.ndarray
@@ -60,41 +64,48 @@ class RigidRates:
     compatibility_of_accelerations: Compatibility | None
 
 
-def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike | None = None) -> RigidRates:
-    """The motion of a body from n >= 3 points (..., n, 3), by the robust form, with everything that shows whether the data are rigid.
+def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike,
+                            accelerations: ArrayLike | None = None) -> RigidRates:
+    """The motion of a body from n >= 3 points (..., n, 3), by the robust form, with everything that shows whether the
+    data are rigid.
 
-    `SingularityError` names the points when they lie on a line. Nothing is discarded: a large residual is for the caller to judge.
+    `SingularityError` names the points when they lie on a line. Nothing is discarded: a large residual is for the
+    caller to judge.
 
     >>> found = rigid_rates_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
     >>> found.angular_velocity.round(12), float(np.max(np.abs(found.velocity_residual)).round(12))   # spec WE-08
     (array([ 1., -2.,  3.]), 0.0)
     """
-    p, v = np.asarray(points, dtype=np.float64), np.asarray(velocities, dtype=np.float64)
+    p = np.asarray(points, dtype=np.float64)
+    v = np.asarray(velocities, dtype=np.float64)
     for name, rows in (("velocities", velocities), ("accelerations", accelerations)):
         if rows is not None and np.shape(rows)[-2:] != p.shape[-2:]:
             raise GeometryError(f"the {name} belong to points of shape {p.shape}, and have the shape {np.shape(rows)}")
     w = np.asarray(angular_velocity_from_points(p, v))
-    centre, centre_v = np.mean(p, axis=-2), np.mean(v, axis=-2)
+    centre = np.mean(p, axis=-2)
+    centre_v = np.mean(v, axis=-2)
     arms = p - centre[..., None, :]
     left_v = v - centre_v[..., None, :] - np.cross(w[..., None, :], arms)
     if accelerations is None:
         return RigidRates(w, None, centre, centre_v, None, left_v, None, velocity_compatibility(p, v), None)
     a = np.asarray(accelerations, dtype=np.float64)
     dw = np.asarray(angular_acceleration_from_points(p, w, a))
-    centre_a, w_rows = np.mean(a, axis=-2), w[..., None, :]
+    centre_a = np.mean(a, axis=-2)
+    w_rows = w[..., None, :]
     rigid = np.cross(dw[..., None, :], arms) + np.cross(w_rows, np.cross(w_rows, arms))
-    return RigidRates(w, dw, centre, centre_v, centre_a, left_v, a - centre_a[..., None, :] - rigid, velocity_compatibility(p, v),
-                      acceleration_compatibility(p, v, a))
+    return RigidRates(w, dw, centre, centre_v, centre_a, left_v, a - centre_a[..., None, :] - rigid,
+                      velocity_compatibility(p, v), acceleration_compatibility(p, v, a))
 
 
 def check_spread(points: Any, *_: Any) -> None:
     """Raise `SingularityError` where points coincide or lie on a line: the turn about that line cannot be seen.
 
     >>> check_spread([[0, 0, 0], [1, 1, 1], [2, 2, 2]])
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the 3 points lie on a line along [0.57735 0.57735 0.57735]: the turn about it cannot be seen...
+    Traceback (most recent call last): cayley.errors.SingularityError: the 3 points lie on a line along [0.57735 0.57735
+    0.57735]: the turn about it cannot be seen...
     """
-    p, thinnest = np.asarray(points, dtype=np.float64), _thinnest(points)
+    p = np.asarray(points, dtype=np.float64)
+    thinnest = _thinnest(points)
     if p.ndim < 2 or p.shape[-1] != 3:
         raise GeometryError(f"points are rows of coordinates, of shape (..., n, 3), not {p.shape}")
     if p.shape[-2] < 3:
@@ -117,21 +128,24 @@ def _why_degenerate(p: np.ndarray, arms: np.ndarray, extents: np.ndarray, where:
     along = along * np.sign(along[np.argmax(np.abs(along))])
     same = [(i, j) for i in range(n) for j in range(i + 1, n) if np.linalg.norm(p[i] - p[j]) <= THINNEST * extents[0]]
     reason = f" (points {same[0][0]} and {same[0][1]} coincide)" if same else ""
-    return (f"the {n} points{where} lie on a line along {along.round(5)}{reason}: the turn about it cannot be seen; measure a point beside "
-            f"it (extents {extents[0]:.3g} and {extents[1]:.1e})")
+    return (
+        f"the {n} points{where} lie on a line along {along.round(5)}{reason}: the turn about it cannot be seen; "
+        "measure a point beside "
+        f"it (extents {extents[0]:.3g} and {extents[1]:.1e})")
 
 
 def check_trace_form(points: Any, *_: Any) -> None:
     """Raise `SingularityError` where the trace form has no answer, and say which of its three reasons holds. Spec E-27.
 
     >>> check_trace_form([[1, 0, 0], [0, 1, 1], [-1, -1, -1]])
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the trace form is singular for these points: c2(P) = 0 ... the robust form, ..., has the answer
+    Traceback (most recent call last): cayley.errors.SingularityError: the trace form is singular for these points:
+    c2(P) = 0 ... the robust form, ..., has the answer
     """
     check_spread(points)
     p = np.asarray(points, dtype=np.float64)
     if p.shape[-2] != 3:
-        raise GeometryError(f"the trace form takes three points, not {p.shape[-2]}: angular_velocity_from_points takes more")
+        raise GeometryError(
+            f"the trace form takes three points, not {p.shape[-2]}: angular_velocity_from_points takes more")
     P = np.swapaxes(p - np.mean(p, axis=-2, keepdims=True), -2, -1)
     trace = np.trace(P, axis1=-2, axis2=-1)
     second = (trace**2 - np.trace(P @ P, axis1=-2, axis2=-1)) / 2
@@ -140,15 +154,17 @@ def check_trace_form(points: Any, *_: Any) -> None:
     if bad is not None:
         no_trace = abs(trace[bad]) <= THINNEST * size[bad]
         reason = f"tr(P) = {trace[bad]:.2g}" if no_trace else f"c2(P) = {second[bad]:.2g} (tr(P) = {trace[bad]:.3g})"
-        raise SingularityError(f"the trace form is singular for these points{place(bad)}: {reason} vanishes, although they are not on a "
-                               "line; the robust form, angular_velocity_from_points, has the answer")
+        raise SingularityError(
+            f"the trace form is singular for these points{place(bad)}: {reason} vanishes, although they are not on a "
+            "line; the robust form, angular_velocity_from_points, has the answer")
 
 
 @kernel("(3,3),(3,3)->(3)", check=check_trace_form)
 def angular_velocity_from_points_by_trace(points, velocities):
     """Spatial angular velocity [rad/s] from three points and their velocities (rows), by the trace form. Ruggiu (2.26).
 
-    `SingularityError` for points on a line, and for tr(P) = 0 or c2(P) = 0, which depend on the axes and the order of the points.
+    `SingularityError` for points on a line, and for tr(P) = 0 or c2(P) = 0, which depend on the axes and the order of
+    the points.
 
     >>> angular_velocity_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
     array([ 1., -2.,  3.])
@@ -158,7 +174,8 @@ def angular_velocity_from_points_by_trace(points, velocities):
 
 @kernel("(3,3),(3),(3,3)->(3)", check=check_trace_form)
 def angular_acceleration_from_points_by_trace(points, w, accelerations):
-    """Spatial angular acceleration [rad/s^2] from three points (rows), their accelerations, and the angular velocity `w`. Ruggiu (2.33).
+    """Spatial angular acceleration [rad/s^2] from three points (rows), their accelerations, and the angular velocity
+    `w`. Ruggiu (2.33).
 
     >>> angular_acceleration_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [0, 0, 0], [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
     array([1., 2., 3.])
@@ -169,7 +186,8 @@ def angular_acceleration_from_points_by_trace(points, w, accelerations):
 
 @kernel("(n,3),(n,3)->(3)", check=check_spread)
 def angular_velocity_from_points(points, velocities):
-    """Spatial angular velocity [rad/s] from n >= 3 points and their velocities (rows), by the robust form. Ruggiu (2.29).
+    """Spatial angular velocity [rad/s] from n >= 3 points and their velocities (rows), by the robust form. Ruggiu
+    (2.29).
 
     For data that are not quite rigid it is the least-squares answer. `SingularityError` for points on a line.
 
@@ -181,42 +199,51 @@ def angular_velocity_from_points(points, velocities):
 
 @kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
 def angular_acceleration_from_points(points, w, accelerations):
-    """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), their accelerations, and the angular velocity `w`. Ruggiu (2.36).
+    """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), their accelerations, and the angular velocity
+    `w`. Ruggiu (2.36).
 
     >>> angular_acceleration_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [0.0, 0.0, 0.0], [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
     array([0., 0., 3.])
     """
-    P, spin = _centred(points), hat(w)
+    P = _centred(points)
+    spin = hat(w)
     return _turn_of_least_squares(P, _centred(accelerations) - spin @ (spin @ P))
 
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
 def velocity_compatibility(points, velocities):
-    """Whether velocities are those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the squared distances as `pairs`.
+    """Whether velocities are those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the squared
+    distances as `pairs`.
 
-    Both vanish for rigid data [m^2/s]. Of the six different elements of `matrix` for three points only three are independent, because
-    the columns of P sum to zero: they say what the three distances in `pairs` say. Ruggiu (2.31), spec E-28.
+    Both vanish for rigid data [m^2/s]. Of the six different elements of `matrix` for three points only three are
+    independent, because the columns of P sum to zero: they say what the three distances in `pairs` say. Ruggiu (2.31),
+    spec E-28.
 
     >>> velocity_compatibility([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs
     array([[0. , 0.5, 0. ],
            [0.5, 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
-    P, dP = _centred(points), _centred(velocities)
+    P = _centred(points)
+    dP = _centred(velocities)
     return Compatibility(dP.T @ P + P.T @ dP, _pairwise(points, velocities))
 
 
 @kernel("(n,3),(n,3),(n,3)->(n,n),(n,n)")
 def acceleration_compatibility(points, velocities, accelerations):
-    """Whether accelerations are those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance by distance as `pairs`.
+    """Whether accelerations are those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance by
+    distance as `pairs`.
 
     Both vanish for rigid data [m^2/s^2]; three of three points are independent. Ruggiu, end of 2.1.4, spec S2-28.
 
     >>> acceleration_compatibility([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.zeros((3, 3)), [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs[0]
     array([0. , 0.5, 0. ])
     """
-    P, dP, ddP = _centred(points), _centred(velocities), _centred(accelerations)
-    return Compatibility(ddP.T @ P + 2 * dP.T @ dP + P.T @ ddP, _pairwise(points, accelerations) + _pairwise(velocities, velocities))
+    P = _centred(points)
+    dP = _centred(velocities)
+    ddP = _centred(accelerations)
+    return Compatibility(ddP.T @ P + 2 * dP.T @ dP + P.T @ ddP,
+                         _pairwise(points, accelerations) + _pairwise(velocities, velocities))
 
 
 def _centred(rows):
@@ -236,9 +263,12 @@ def _trace_matrix(points):
 
 
 def _turn_of_least_squares(P, dP):
-    """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P of the equations, and on the right side with them."""
+    """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P of the equations, and on the right side
+    with them.
+    """
     columns = [np.cross(np.eye(3)[k], P.T).T.ravel() for k in range(3)]
-    rest, known = dP.ravel(), []
+    rest = dP.ravel()
+    known = []
     R: list[list[Any]] = [[0.0] * 3 for _ in range(3)]
     for k in range(3):
         R[k][k] = np.linalg.norm(columns[k])

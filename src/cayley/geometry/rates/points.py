@@ -1,8 +1,8 @@
 """Velocity and acceleration of points of a moving body, and of points that move in a moving frame.
 
-A frame has its origin at q (velocity v_q, acceleration a_q) and axes `R`; a point of it is at B_p in its own coordinates, with the rates
-B_v and B_a as seen in the frame. Angular velocity `w` and acceleration `dw` are spatial. [m, s, rad]
-Sources: Ruggiu (2.11)-(2.21); Yamamoto (1.25)-(1.29), (4.1)-(4.10); Mladenova (75)-(78).
+A frame has its origin at q (velocity v_q, acceleration a_q) and axes `R`; a point of it is at B_p in its own
+coordinates, with the rates B_v and B_a as seen in the frame. Angular velocity `w` and acceleration `dw` are spatial.
+[m, s, rad] Sources: Ruggiu (2.11)-(2.21); Yamamoto (1.25)-(1.29), (4.1)-(4.10); Mladenova (75)-(78).
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class FrameRates(NamedTuple):
 
 @kernel("(3),()->(3)", check=check_unit_axis)
 def angular_velocity_about_axis(axis, speed):
-    """Angular velocity [rad/s] of a turn about a unit axis with `speed` [rad/s]. Yamamoto (1.25), corrected as in spec E3-09.
+    """Angular velocity [rad/s] of a turn about a unit axis with `speed` [rad/s]. Yamamoto (1.25), corrected as in spec
+    E3-09.
 
     >>> angular_velocity_about_axis([0.0, 0.6, 0.8], 5.0)
     array([0., 3., 4.])
@@ -52,10 +53,11 @@ def angular_velocity_about_axis(axis, speed):
 
 @kernel("(3),(3),(3)->(3)")
 def velocity_of_body_point(origin_velocity, w, arm):
-    """Velocity [m/s] of a point fixed in a body, `arm` [m] from the origin: v_q + w x arm. Ruggiu (2.14), Yamamoto (1.27).
+    """Velocity [m/s] of a point fixed in a body, `arm` [m] from the origin: v_q + w x arm. Ruggiu (2.14), Yamamoto
+    (1.27).
 
-    Two theorems of rigid velocities: the component along w is the same for all points (2.17), and the relative velocity of two
-    points is normal to the segment between them (2.18).
+    Two theorems of rigid velocities: the component along w is the same for all points (2.17), and the relative velocity
+    of two points is normal to the segment between them (2.18).
 
     >>> velocity_of_body_point([1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0])
     array([-5.,  0.,  0.])
@@ -65,7 +67,8 @@ def velocity_of_body_point(origin_velocity, w, arm):
 
 @kernel("(3),(3),(3),(3)->(3)")
 def acceleration_of_body_point(origin_acceleration, w, dw, arm):
-    """Acceleration [m/s^2] of a point fixed in a body, `arm` [m] from the origin: a_q + (hat(dw) + hat(w)^2) arm. Ruggiu (2.20).
+    """Acceleration [m/s^2] of a point fixed in a body, `arm` [m] from the origin: a_q + (hat(dw) + hat(w)^2) arm.
+    Ruggiu (2.20).
 
     >>> acceleration_of_body_point([0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0])
     array([-14. , -14.5,   1. ])
@@ -87,23 +90,26 @@ def velocity_of_moving_point(R, origin_velocity, w, point, point_rate):
 def acceleration_of_moving_point(R, origin_acceleration, w, dw, point, point_rate, point_second_rate):
     """Acceleration [m/s^2] of a point that moves in a moving frame: `total`, and the five parts that it is the sum of.
 
-    `origin` a_q, `tangential` dw x R B_p, `centripetal` w x (w x R B_p), `coriolis` 2 w x R B_v, `relative` R B_a; the first three
-    together are the transport acceleration. Ruggiu (2.19), Yamamoto (4.4)-(4.6).
+    `origin` a_q, `tangential` dw x R B_p, `centripetal` w x (w x R B_p), `coriolis` 2 w x R B_v, `relative` R B_a; the
+    first three together are the transport acceleration. Ruggiu (2.19), Yamamoto (4.4)-(4.6).
 
     >>> acceleration_of_moving_point(np.eye(3), [0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0], [1.0, 0.0, 0.0],
     ...                              [0.0, 0.0, 3.0]).total
     array([-14. , -10.5,   4. ])
     """
     arm = R @ point
-    tangential, centripetal = np.cross(dw, arm), np.cross(w, np.cross(w, arm))
-    coriolis, relative = 2 * np.cross(w, R @ point_rate), R @ point_second_rate
+    tangential = np.cross(dw, arm)
+    centripetal = np.cross(w, np.cross(w, arm))
+    coriolis = 2 * np.cross(w, R @ point_rate)
+    relative = R @ point_second_rate
     return PointAcceleration(origin_acceleration + tangential + centripetal + coriolis + relative,
                              1.0 * origin_acceleration, tangential, centripetal, coriolis, relative)
 
 
 @kernel("(3),(3),(3)->(3)")
 def rate_from_rotating_frame(w, vector, relative_rate):
-    """The rate of a vector seen from the base, when a frame turning with `w` sees `relative_rate`: w x vector + relative rate.
+    """The rate of a vector seen from the base, when a frame turning with `w` sees `relative_rate`: w x vector +
+    relative rate.
 
     All components in the same axes. Yamamoto (4.1), (4.2).
 
@@ -115,7 +121,8 @@ def rate_from_rotating_frame(w, vector, relative_rate):
 
 @kernel("(3,3),(3),(3),(3),(3)->(3),(3)", check=check_rotation_matrix)
 def compose_angular_rates(R_ab, w_ab, dw_ab, w_bc, dw_bc):
-    """Angular `velocity` and `acceleration` of frame c in a, in axes of a, from those of b in a (axes of a) and of c in b (axes of b).
+    """Angular `velocity` and `acceleration` of frame c in a, in axes of a, from those of b in a (axes of a) and of c in
+    b (axes of b).
 
     w_ac = w_ab + R w_bc; dw_ac = dw_ab + w_ab x R w_bc + R dw_bc. Yamamoto (4.7)-(4.10).
 
@@ -135,15 +142,17 @@ def check_away_from_axis(p: Any, *_: Any) -> None:
     """
     bad = first_failure(np.any(np.asarray(p) != 0, axis=-1))
     if bad is not None:
-        raise SingularityError(f"the point{place(bad)} is the fixed point itself: its velocity says nothing about the rotation")
+        raise SingularityError(
+            f"the point{place(bad)} is the fixed point itself: its velocity says nothing about the rotation")
 
 
 @kernel("(3),(3)->(3),(3),()", check=check_away_from_axis)
 def angular_velocity_from_point(p, v):
-    """What the velocity `v` of one point `p` tells of the angular velocity about the origin: p x v / p.p, the part `normal` to p.
+    """What the velocity `v` of one point `p` tells of the angular velocity about the origin: p x v / p.p, the part
+    `normal` to p.
 
-    The part along the unit vector `free` cannot be seen; take more points (`measured_points`). `defect` = v.p / |p| [m/s] is the
-    part of v that no rotation gives. Yamamoto (1.26), limited as in spec E3-09.
+    The part along the unit vector `free` cannot be seen; take more points (`measured_points`). `defect` = v.p / |p|
+    [m/s] is the part of v that no rotation gives. Yamamoto (1.26), limited as in spec E3-09.
 
     >>> found = angular_velocity_from_point([0.0, 0.0, 2.0], [2.0, 0.0, 0.5])
     >>> found.normal, found.free, float(found.defect)
@@ -151,5 +160,6 @@ def angular_velocity_from_point(p, v):
     """
     scale = scaling(largest_component(p))
     length = np.linalg.norm(scale * p)
-    free, v_scaled = scale * p / length, scale * v
+    free = scale * p / length
+    v_scaled = scale * v
     return RecoveredVelocity(np.cross(free, v_scaled) / length, free, free @ v)

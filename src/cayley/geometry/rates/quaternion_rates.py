@@ -1,10 +1,11 @@
-"""Angular velocity and acceleration of quaternions and of homogeneous vector-parameters, and the kinematic equations back.
+"""Angular velocity and acceleration of quaternions and of homogeneous vector-parameters, and the kinematic equations
+back.
 
-A homogeneous vector-parameter h = [w : v] is any multiple of the quaternion of the rotation: c = v / w, and w = 0 is a half-turn like
-any other attitude. The pair (s; d) of Mladenova's second chart is its multiple of norm one. So one set of formulas serves: those of
-`homogeneous_...` hold for every norm, those of `quaternion_...` check that the norm is one.
-Rates from angular velocities keep the norm; a norm that changes does not disturb the angular velocity, it is reported as `stretch`.
-Sources: Mladenova 2.2, after (26), corrected as in spec E-04; 2.4, second chart, spec R-13.
+A homogeneous vector-parameter h = [w : v] is any multiple of the quaternion of the rotation: c = v / w, and w = 0 is a
+half-turn like any other attitude. The pair (s; d) of Mladenova's second chart is its multiple of norm one. So one set
+of formulas serves: those of `homogeneous_...` hold for every norm, those of `quaternion_...` check that the norm is
+one. Rates from angular velocities keep the norm; a norm that changes does not disturb the angular velocity, it is
+reported as `stretch`. Sources: Mladenova 2.2, after (26), corrected as in spec E-04; 2.4, second chart, spec R-13.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Rate(NamedTuple):
 
 @kernel("(4),(4)->(3),(3),()", check=check_nonzero_quaternion)
 def angular_velocity_from_homogeneous_rate(h, dh):
-    """Angular velocity `world` and `body` [rad/s] of [w : v] with the rate `dh`, for any norm: vector parts of 2 dh h^-1 and 2 h^-1 dh.
+    """Angular velocity `world` and `body` [rad/s] of [w : v] with the rate `dh`, for any norm: vector parts of 2 dh
+    h^-1 and 2 h^-1 dh.
 
     `stretch` = h.dh / h.h [1/s] is the relative rate of the norm, which has no part in the rotation.
 
@@ -118,7 +120,8 @@ def homogeneous_second_rate_from_body_acceleration(h, w, dw):
 
 @kernel("(4),(4)->(3),(3),()", check=check_unit_quaternion)
 def angular_velocity_from_quaternion_rate(q, dq):
-    """Angular velocity `world` and `body` [rad/s] of a unit quaternion with the rate `dq`; `stretch` = q.dq should be zero.
+    """Angular velocity `world` and `body` [rad/s] of a unit quaternion with the rate `dq`; `stretch` = q.dq should be
+    zero.
 
     >>> angular_velocity_from_quaternion_rate([1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]).world
     array([1., 2., 3.])

@@ -2,9 +2,10 @@
 
     w = a dl + b l x dl + k (l.dl) l      a = sin(phi)/phi, b = (1 - cos(phi))/phi^2, k = (phi - sin(phi))/phi^3
 
-All three are smooth in l.l, at zero too; the body velocity has -b in place of b. The map from rates to velocities is regular up to
-a full turn, half-turns included, and singular at full turns (phi = 2 pi, 4 pi, ...), where every axis gives the same attitude.
-The matrix of the map is also what turns the linear part of a twist into a translation (`motions.screws`).
+All three are smooth in l.l, at zero too; the body velocity has -b in place of b. The map from rates to velocities is
+regular up to a full turn, half-turns included, and singular at full turns (phi = 2 pi, 4 pi, ...), where every axis
+gives the same attitude. The matrix of the map is also what turns the linear part of a twist into a translation
+(`motions.screws`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from cayley.geometry.tensors.cross import hat
 
 
 def check_below_full_turn(l: Any, *_: Any) -> None:
-    """Raise `SingularityError` where a rotation vector is so near to a full turn (2 pi, 4 pi, ..., not 0) that its rate is not determined.
+    """Raise `SingularityError` where a rotation vector is so near to a full turn (2 pi, 4 pi, ..., not 0) that its rate
+    is not determined.
 
     >>> check_below_full_turn([0.0, 0.0, 2 * np.pi])
     Traceback (most recent call last):
@@ -33,13 +35,15 @@ def check_below_full_turn(l: Any, *_: Any) -> None:
     angle = np.linalg.norm(np.asarray(l, dtype=np.float64), axis=-1)
     bad = first_failure((angle < np.pi) | (np.abs(np.sin(angle / 2)) > 1e-8) | np.isnan(angle))
     if bad is not None:
-        raise SingularityError(f"the rotation vector{place(bad)} is a full turn: its angle is {angle[bad]:.6g} rad. Every axis gives this "
-                               "attitude, so its rate is not determined; take the vector of the same attitude with an angle below pi")
+        raise SingularityError(
+            f"the rotation vector{place(bad)} is a full turn: its angle is {angle[bad]:.6g} rad. Every axis gives this "
+            "attitude, so its rate is not determined; take the vector of the same attitude with an angle below pi")
 
 
 @kernel("(3)->(3,3)")
 def world_velocity_map(l):
-    """The matrix from the rate of the rotation vector to the spatial angular velocity; its transpose gives the body velocity.
+    """The matrix from the rate of the rotation vector to the spatial angular velocity; its transpose gives the body
+    velocity.
 
     It is the mean of the rotations exp(t hat(l)) for t from 0 to 1: 1 + b hat(l) + k hat(l)^2.
 
@@ -54,14 +58,17 @@ def world_velocity_map(l):
 
 @kernel("(3)->(3,3)", check=check_below_full_turn)
 def world_velocity_map_inverse(l):
-    """The matrix from the spatial angular velocity to the rate of the rotation vector; its transpose is the one for the body velocity.
+    """The matrix from the spatial angular velocity to the rate of the rotation vector; its transpose is the one for the
+    body velocity.
 
-    1 - hat(l)/2 + m hat(l)^2 with m = (1 - (phi/2) cot(phi/2))/phi^2: regular at zero and at half-turns, singular at full turns.
+    1 - hat(l)/2 + m hat(l)^2 with m = (1 - (phi/2) cot(phi/2))/phi^2: regular at zero and at half-turns, singular at
+    full turns.
 
     >>> world_velocity_map_inverse([0.0, 0.0, np.pi])[2]
     array([0., 0., 1.])
     """
-    t2, spin = l @ l, hat(l)
+    t2 = l @ l
+    spin = hat(l)
     return np.eye(3) - 0.5 * spin + cotangent_ratio(t2) * (spin @ spin)
 
 
@@ -80,7 +87,8 @@ def angular_velocity_from_rotation_vector_rate(l, dl):
 
 @kernel("(3),(3),(3)->(3),(3)")
 def angular_acceleration_from_rotation_vector_rates(l, dl, ddl):
-    """Angular acceleration `world` and `body` [rad/s^2] of the rotation vector with the rates `dl` [rad/s] and `ddl` [rad/s^2].
+    """Angular acceleration `world` and `body` [rad/s^2] of the rotation vector with the rates `dl` [rad/s] and `ddl`
+    [rad/s^2].
 
     >>> angular_acceleration_from_rotation_vector_rates([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]).world
     array([0., 0., 2.])
@@ -91,9 +99,13 @@ def angular_acceleration_from_rotation_vector_rates(l, dl, ddl):
 
 
 def _drift(l, dl):
-    """What the angular acceleration is when ddl = 0: its part along l and dl, and its part across them (opposite in the body)."""
+    """What the angular acceleration is when ddl = 0: its part along l and dl, and its part across them (opposite in the
+    body).
+    """
     t2 = l @ l
-    a, b, k = sine_ratio(t2), versine_ratio(t2), cubic_ratio(t2)
+    a = sine_ratio(t2)
+    b = versine_ratio(t2)
+    k = cubic_ratio(t2)
     b_rate, k_rate = _slopes(t2, a, b, k)
     grown = l @ dl
     along = (k * (dl @ dl) + 2 * k_rate * grown * grown) * l + (2 * k - b) * grown * dl
@@ -101,7 +113,9 @@ def _drift(l, dl):
 
 
 def _slopes(t2, a, b, k):
-    """The derivatives of b and k by the square of the angle: (a - 2b)/(2 t2) and (b - 3k)/(2 t2), by series where these cancel."""
+    """The derivatives of b and k by the square of the angle: (a - 2b)/(2 t2) and (b - 3k)/(2 t2), by series where these
+    cancel.
+    """
     small = t2 < 1.0
     twice = 2 * where(small, 1.0, t2)
     series = [_alternating_derivative(t2, [factorial(2 * k + first) for k in range(11)]) for first in (2, 3)]
@@ -116,8 +130,8 @@ def _alternating_derivative(x, divisors):
     return total
 
 
-_COTANGENT = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600, 3617 / 10670622842880000,
-              43867 / 5109094217170944000, 174611 / 802857662698291200000)
+_COTANGENT = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600,
+              3617 / 10670622842880000, 43867 / 5109094217170944000, 174611 / 802857662698291200000)
 
 
 def cotangent_ratio(t2):

@@ -1,8 +1,9 @@
 """The instantaneous screw axis: every motion of a body is, at an instant, a rotation about a line and a slide along it.
 
-With angular velocity w and the velocity v of the body point at q, the axis is parallel to w and passes through q + w x v / w.w; all its
-points move with pitch * w. If w = 0 the axis is at infinity: a pure slide along v, which has a direction but no place.
-Sources: Ruggiu (2.6)-(2.10), (2.17), extended to helicoidal motion as in spec 3.4; Mladenova (142)-(145), corrected as in spec E-33.
+With angular velocity w and the velocity v of the body point at q, the axis is parallel to w and passes through q + w x
+v / w.w; all its points move with pitch * w. If w = 0 the axis is at infinity: a pure slide along v, which has a
+direction but no place. Sources: Ruggiu (2.6)-(2.10), (2.17), extended to helicoidal motion as in spec 3.4; Mladenova
+(142)-(145), corrected as in spec E-33.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from cayley.geometry.scaling import direction
 
 
 class InstantaneousScrew(NamedTuple):
-    """`direction` unit vector; `point` of the axis nearest to q; `moment` = point x direction; `angular_speed` [rad/s] about and
-    `linear_speed` [m/s] along the axis; `pitch` [m/rad], their ratio, infinite for a pure slide."""
+    """`direction` unit vector; `point` of the axis nearest to q; `moment` = point x direction; `angular_speed` [rad/s]
+    about and `linear_speed` [m/s] along the axis; `pitch` [m/rad], their ratio, infinite for a pure slide."""
 
     direction: Any
     point: Any
@@ -36,8 +37,8 @@ class InstantaneousScrew(NamedTuple):
 def instantaneous_screw(w, v, q):
     """The screw axis of a body with angular velocity `w` [rad/s] whose point at `q` [m] has the velocity `v` [m/s].
 
-    See `InstantaneousScrew` for the fields. w = 0 is a slide: the direction is that of v, the point is q itself (any line along v will
-    do), the pitch is infinite. At rest the direction is z, and speeds and pitch are zero.
+    See `InstantaneousScrew` for the fields. w = 0 is a slide: the direction is that of v, the point is q itself (any
+    line along v will do), the pitch is infinite. At rest the direction is z, and speeds and pitch are zero.
 
     >>> screw = instantaneous_screw([1.0, 2.0, 2.0], [3.0, 1.0, -2.0], [1.0, 0.0, -1.0])   # spec WE-09
     >>> screw.point, screw.pitch.round(12)
@@ -56,7 +57,8 @@ def instantaneous_screw(w, v, q):
 
 @kernel("(3),(3),(3),(3)->(3),(3),(3),(),(),()", check=check_vector_parameter)
 def instantaneous_screw_from_vector_parameter(c, dc, p, dp):
-    """The screw axis of the motion r = O(c) r_d + p with the rates `dc` [1/s] and `dp` [m/s]; fields as `instantaneous_screw`.
+    """The screw axis of the motion r = O(c) r_d + p with the rates `dc` [1/s] and `dp` [m/s]; fields as
+    `instantaneous_screw`.
 
     Mladenova (142)-(145), corrected as in spec E-33.
 

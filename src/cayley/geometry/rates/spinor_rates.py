@@ -1,4 +1,5 @@
-"""Angular velocity and acceleration of the unit spinor of a rotation, and the kinematic equation dpsi = -(i/2) (w . sigma) psi.
+"""Angular velocity and acceleration of the unit spinor of a rotation, and the kinematic equation dpsi = -(i/2) (w .
+sigma) psi.
 
 Spinors are real arrays (2, 2) as in `rotations.spinor`. Source: Mladenova 2.3 (57)-(63), corrected as in spec E-11.
 """
@@ -10,20 +11,29 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.geometry.rates.quaternion_rates import Rate, StretchedRate, angular_acceleration_from_homogeneous_rates
 from cayley.geometry.rotations.complex_numbers import IMAGINARY_UNIT, matrix_product, product
-from cayley.geometry.rotations.spinor import check_unit_spinor, inverse_spinor, quaternion_from_spinor, spinor_matrix, spinor_product
+from cayley.geometry.rotations.spinor import (
+    check_unit_spinor,
+    inverse_spinor,
+    quaternion_from_spinor,
+    spinor_matrix,
+    spinor_product,
+)
 
 
 @kernel("(2,2),(2,2)->(3),(3),()", check=check_unit_spinor)
 def angular_velocity_from_spinor_rate(psi, dpsi):
-    """Angular velocity `world` and `body` [rad/s]: f(0, w) = -2i (dpsi)^ f(q^-1) and f(0, w_b) = -2i (q^-1)^ dpsi. Mladenova (62), (63).
+    """Angular velocity `world` and `body` [rad/s]: f(0, w) = -2i (dpsi)^ f(q^-1) and f(0, w_b) = -2i (q^-1)^ dpsi.
+    Mladenova (62), (63).
 
     `stretch`, the real part of psi^+ dpsi [1/s], should be zero: it would change the norm, not the rotation.
 
     >>> angular_velocity_from_spinor_rate([[0.0, 1.0], [0.0, 0.0]], [[1.5, 0.0], [0.5, 1.0]]).world
     array([1., 2., 3.])
     """
-    per, back = 2 / np.sum(psi * psi), inverse_spinor(psi)
-    world, body = quaternion_from_spinor(spinor_product(dpsi, back)), quaternion_from_spinor(spinor_product(back, dpsi))
+    per = 2 / np.sum(psi * psi)
+    back = inverse_spinor(psi)
+    world = quaternion_from_spinor(spinor_product(dpsi, back))
+    body = quaternion_from_spinor(spinor_product(back, dpsi))
     return StretchedRate(per * world[1:], per * body[1:], per * np.sum(psi * dpsi) / 2)
 
 
@@ -34,7 +44,8 @@ def angular_acceleration_from_spinor_rates(psi, dpsi, ddpsi):
     >>> angular_acceleration_from_spinor_rates([[0.0, 1.0], [0.0, 0.0]], np.zeros((2, 2)), [[1.5, 0.0], [0.5, 1.0]]).world
     array([1., 2., 3.])
     """
-    return Rate(*angular_acceleration_from_homogeneous_rates.unchecked(*(quaternion_from_spinor(x) for x in (psi, dpsi, ddpsi))))
+    return Rate(*angular_acceleration_from_homogeneous_rates.unchecked(*(quaternion_from_spinor(x)
+                                                                         for x in (psi, dpsi, ddpsi))))
 
 
 @kernel("(2,2),(3)->(2,2)", check=check_unit_spinor)
@@ -59,7 +70,8 @@ def spinor_rate_from_body_velocity(psi, w):
 
 @kernel("(2,2),(3),(3)->(2,2)", check=check_unit_spinor)
 def spinor_second_rate_from_world_acceleration(psi, w, dw):
-    """The second rate of a unit spinor from spatial angular velocity and acceleration: -(i/2) (dw . sigma) psi - |w|^2 psi / 4.
+    """The second rate of a unit spinor from spatial angular velocity and acceleration: -(i/2) (dw . sigma) psi - |w|^2
+    psi / 4.
 
     >>> spinor_second_rate_from_world_acceleration([[0.0, 1.0], [0.0, 0.0]], [0.0, 0.0, 2.0], [1.0, 2.0, 3.0])
     array([[ 1.5, -1. ],
@@ -81,13 +93,15 @@ def spinor_second_rate_from_body_acceleration(psi, w, dw):
 
 @kernel("(2,2),(3)->(3)", check=check_unit_spinor)
 def rotate_by_spinor(psi, x):
-    """The vector x turned by a unit spinor, in spinor algebra alone: f(0, x') = -psi^ (x . sigma) f(q^-1). Mladenova (57)-(60), E-11.
+    """The vector x turned by a unit spinor, in spinor algebra alone: f(0, x') = -psi^ (x . sigma) f(q^-1). Mladenova
+    (57)-(60), E-11.
 
     >>> rotate_by_spinor([[1.0, 0.0], [0.0, 0.0]], [1.0, 2.0, 3.0])   # a half-turn about the third axis
     array([-1., -2.,  3.])
     """
     turn = spinor_matrix(quaternion_from_spinor(psi))
-    return -quaternion_from_spinor(matrix_product(turn, matrix_product(spinor_matrix(_pure(x)), inverse_spinor(psi))))[1:]
+    return -quaternion_from_spinor(matrix_product(turn, matrix_product(spinor_matrix(_pure(x)),
+                                                                       inverse_spinor(psi))))[1:]
 
 
 def _pure(x):

@@ -1,8 +1,9 @@
 """Rotations together with their rates, as a group: attitude and angular velocity compose in one step.
 
-A pair (attitude, rate) of frame b in a, composed with one of frame c in b, is that of c in a. With spatial angular velocities the law is
-(g1, w1)(g2, w2) = (g1 g2, w1 + R1 w2). The vector-parameter of a product may be infinite (c1.c2 = 1); the homogeneous form is not.
-Source: Mladenova 2.6, theorems 1 and 2; the law for (c, dc), which she names but does not print, is that of spec R-21.
+A pair (attitude, rate) of frame b in a, composed with one of frame c in b, is that of c in a. With spatial angular
+velocities the law is (g1, w1)(g2, w2) = (g1 g2, w1 + R1 w2). The vector-parameter of a product may be infinite (c1.c2 =
+1); the homogeneous form is not. Source: Mladenova 2.6, theorems 1 and 2; the law for (c, dc), which she names but does
+not print, is that of spec R-21.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous, inverse_homogeneous, rotate_by_homogeneous
+from cayley.geometry.rotations.homogeneous import (
+    check_homogeneous,
+    compose_homogeneous,
+    inverse_homogeneous,
+    rotate_by_homogeneous,
+)
 from cayley.geometry.rotations.vector_parameter import (
     check_composition,
     check_vector_parameter,
@@ -41,7 +47,8 @@ def _check_forms(h1: Any, _1: Any, h2: Any, _2: Any) -> None:
 
 @kernel("(3),(3),(3),(3)->(3),(3)", check=_check_parameters)
 def compose_moving_vector_parameters(c1, w1, c2, w2):
-    """(<c1, c2>, w1 + O(c1) w2): `attitude` as vector-parameter and spatial angular `velocity` [rad/s]. Mladenova, theorem 1.
+    """(<c1, c2>, w1 + O(c1) w2): `attitude` as vector-parameter and spatial angular `velocity` [rad/s]. Mladenova,
+    theorem 1.
 
     `SingularityError` at c1.c2 = 1, a half-turn: `compose_moving_homogeneous` goes through.
 
@@ -53,7 +60,8 @@ def compose_moving_vector_parameters(c1, w1, c2, w2):
 
 @kernel("(4),(3),(4),(3)->(4),(3)", check=_check_forms)
 def compose_moving_homogeneous(h1, w1, h2, w2):
-    """(h1 h2, w1 + R1 w2): `attitude` as [w : v] of any norm and spatial angular `velocity` [rad/s], half-turns included.
+    """(h1 h2, w1 + R1 w2): `attitude` as [w : v] of any norm and spatial angular `velocity` [rad/s], half-turns
+    included.
 
     >>> compose_moving_homogeneous([1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).attitude
     array([0., 0., 0., 2.])
@@ -84,14 +92,17 @@ def inverse_of_moving_homogeneous(h, w):
 
 @kernel("(3),(3),(3),(3)->(3),(3)", check=_check_parameters)
 def compose_changing_vector_parameters(c1, dc1, c2, dc2):
-    """The product of two vector-parameters and its `rate` [1/s], from those of the factors. Mladenova, theorem 2, spec R-21.
+    """The product of two vector-parameters and its `rate` [1/s], from those of the factors. Mladenova, theorem 2, spec
+    R-21.
 
-    `SingularityError` at c1.c2 = 1, where the product and its rate are infinite: `compose_changing_homogeneous` goes through.
+    `SingularityError` at c1.c2 = 1, where the product and its rate are infinite: `compose_changing_homogeneous` goes
+    through.
 
     >>> compose_changing_vector_parameters([0.0, 0.0, 0.5], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]).rate
     array([0., 0., 1.])
     """
-    across, scale = c1 + c2 + np.cross(c1, c2), 1 - c1 @ c2
+    across = c1 + c2 + np.cross(c1, c2)
+    scale = 1 - c1 @ c2
     across_rate = dc1 + dc2 + np.cross(dc1, c2) + np.cross(c1, dc2)
     product = across / scale
     return Changing(product, (across_rate + (dc1 @ c2 + c1 @ dc2) * product) / scale)

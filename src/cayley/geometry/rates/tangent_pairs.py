@@ -1,7 +1,9 @@
-"""The unit tangent bundle of the sphere is the rotation group: a unit vector x and a unit tangent y at x are a rotation [x, y, x x y].
+"""The unit tangent bundle of the sphere is the rotation group: a unit vector x and a unit tangent y at x are a rotation
+[x, y, x x y].
 
-In terms of a = 2 vee(O) = sin(angle) axis * 2 alone a rotation is known up to the sign of cos(angle), that is of tr O - 1.
-Source: Mladenova 2.6, theorem 3, (82)-(85), corrected as in spec E-19 to E-22: the printed product of pairs (86)-(88) does not hold.
+In terms of a = 2 vee(O) = sin(angle) axis * 2 alone a rotation is known up to the sign of cos(angle), that is of tr O -
+1. Source: Mladenova 2.6, theorem 3, (82)-(85), corrected as in spec E-19 to E-22: the printed product of pairs
+(86)-(88) does not hold.
 """
 
 from __future__ import annotations
@@ -33,14 +35,18 @@ def check_tangent_pair(x: Any, y: Any, *others: Any) -> None:
     Traceback (most recent call last):
     cayley.errors.GeometryError: the vectors of the pair are not at right angles: x.y is 0.6, 1e-08 is allowed
     """
-    x, y = np.asarray(x), np.asarray(y)
+    x = np.asarray(x)
+    y = np.asarray(y)
     allowed = max(tolerance_of(x), tolerance_of(y))
-    products = {"|x| - 1": np.linalg.norm(x, axis=-1) - 1, "|y| - 1": np.linalg.norm(y, axis=-1) - 1, "x.y": np.sum(x * y, axis=-1)}
+    products = {
+        "|x| - 1": np.linalg.norm(x, axis=-1) - 1, "|y| - 1": np.linalg.norm(y, axis=-1) - 1,
+        "x.y": np.sum(x * y, axis=-1)}
     for name, defect in products.items():
         bad = first_failure(np.abs(defect) <= allowed)
         if bad is not None:
             wrong = "are not at right angles" if name == "x.y" else "are not of length one"
-            raise GeometryError(f"the vectors of the pair{place(bad)} {wrong}: {name} is {defect[bad]:.3g}, {allowed:.0e} is allowed")
+            raise GeometryError(
+                f"the vectors of the pair{place(bad)} {wrong}: {name} is {defect[bad]:.3g}, {allowed:.0e} is allowed")
     if others:
         check_tangent_pair(*others)
 
@@ -109,17 +115,19 @@ def _check_skew_vector(a: Any, cosine_sign: Any) -> None:
     length = np.linalg.norm(np.asarray(a), axis=-1)
     bad = first_failure(length <= 2 * (1 + tolerance_of(a)))
     if bad is not None:
-        raise GeometryError(f"a{place(bad)} = 2 sin(angle) axis has the length {length[bad]:.10g}, which is more than 2")
+        raise GeometryError(
+            f"a{place(bad)} = 2 sin(angle) axis has the length {length[bad]:.10g}, which is more than 2")
     if not np.all(np.abs(np.asarray(cosine_sign)) == 1):
         raise GeometryError(f"the sign of the cosine is 1 or -1, not {cosine_sign}")
 
 
 @kernel("(3),()->(4)", check=_check_skew_vector)
 def homogeneous_from_skew_vector(a, cosine_sign):
-    """[1 + tr O : a] from a = 2 sin(angle) axis and the sign (1 or -1) of cos(angle): 1 + tr O = 2 + sign sqrt(4 - a.a).
+    """[1 + tr O : a] from a = 2 sin(angle) axis and the sign (1 or -1) of cos(angle): 1 + tr O = 2 + sign sqrt(4 -
+    a.a).
 
-    Mladenova (85), corrected as in spec E-20: the printed minus is right only for angles beyond a quarter turn. With the sign -1, a = 0
-    is a half-turn whose axis `a` does not tell; then [0 : 0] comes out, which is no attitude.
+    Mladenova (85), corrected as in spec E-20: the printed minus is right only for angles beyond a quarter turn. With
+    the sign -1, a = 0 is a half-turn whose axis `a` does not tell; then [0 : 0] comes out, which is no attitude.
 
     >>> homogeneous_from_skew_vector([0.0, 0.0, 1.2], 1.0)
     array([3.6, 0. , 0. , 1.2])
@@ -149,10 +157,12 @@ def compose_tangent_pairs(x1, y1, x2, y2):
 def compose_skew_vectors(a1, trace1, a2, trace2):
     """The homogeneous vector-parameter of O1 O2 from a = vee(O - O^T) and tr O of the factors: spec R-22, for (86).
 
-    [(1 + T1)(1 + T2) - a1.a2 : (1 + T2) a1 + (1 + T1) a2 + a1 x a2]; zero when a factor is a half-turn, whose a says nothing.
+    [(1 + T1)(1 + T2) - a1.a2 : (1 + T2) a1 + (1 + T1) a2 + a1 x a2]; zero when a factor is a half-turn, whose a says
+    nothing.
 
     >>> compose_skew_vectors([0.0, 0.0, 2.0], 1.0, [0.0, 0.0, 2.0], 1.0)   # two quarter turns
     array([0., 0., 0., 8.])
     """
-    n1, n2 = 1 + trace1, 1 + trace2
+    n1 = 1 + trace1
+    n2 = 1 + trace2
     return np.concatenate([[n1 * n2 - a1 @ a2], n2 * a1 + n1 * a2 + np.cross(a1, a2)])

@@ -21,7 +21,8 @@ def angular_velocity_from_vector_parameter_rate(c, dc):
     >>> angular_velocity_from_vector_parameter_rate([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     Rate(world=array([1., 1., 0.]), body=array([ 1., -1.,  0.]))
     """
-    per, across = 2 / (1 + c @ c), np.cross(c, dc)
+    per = 2 / (1 + c @ c)
+    across = np.cross(c, dc)
     return Rate(per * (dc + across), per * (dc - across))
 
 
@@ -32,7 +33,8 @@ def angular_acceleration_from_vector_parameter_rates(c, dc, ddc):
     >>> angular_acceleration_from_vector_parameter_rates([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).world
     array([ 1.,  1., -1.])
     """
-    per, across = 2 / (1 + c @ c), np.cross(c, ddc)
+    per = 2 / (1 + c @ c)
+    across = np.cross(c, ddc)
     velocity = angular_velocity_from_vector_parameter_rate(c, dc)
     return Rate(per * (ddc + across - (c @ dc) * velocity.world), per * (ddc - across - (c @ dc) * velocity.body))
 
@@ -59,7 +61,8 @@ def vector_parameter_rate_from_body_velocity(c, w):
 
 @kernel("(3),(3),(3)->(3)")
 def vector_parameter_second_rate_from_world_acceleration(c, w, dw):
-    """The second rate of `c` [1/s^2] from spatial angular velocity and acceleration: A dw + (c.w) dc, A w = dc. Spec R-24.
+    """The second rate of `c` [1/s^2] from spatial angular velocity and acceleration: A dw + (c.w) dc, A w = dc. Spec
+    R-24.
 
     >>> vector_parameter_second_rate_from_world_acceleration([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, -1.0])
     array([1., 0., 0.])

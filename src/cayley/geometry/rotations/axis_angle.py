@@ -1,7 +1,7 @@
 """Axis and angle: a unit vector e and the angle phi [rad] of the turn about it.
 
-Extractions give an angle from 0 to pi and its axis; with the angle 0, where every axis serves, the axis is z. (e, phi), (-e, -phi) and
-(e, phi + 2 pi) are the same rotation.
+Extractions give an angle from 0 to pi and its axis; with the angle 0, where every axis serves, the axis is z. (e, phi),
+(-e, -phi) and (e, phi + 2 pi) are the same rotation.
 
 Sources: Mladenova (8); Ruggiu (1.16)-(1.19); Yamamoto appendix B, corrected as in spec E3-36.
 """
@@ -42,8 +42,8 @@ def check_unit_axis(axis: Any, *_: Any, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every axis has length one, within 1e-8 (float32: 1e-4) or `tolerance`.
 
     >>> check_unit_axis([0.0, 0.0, 2.0])
-    Traceback (most recent call last):
-    cayley.errors.GeometryError: axis is not a unit vector: its length is 2, not 1 (1e-08 is allowed); divide it by its length
+    Traceback (most recent call last): cayley.errors.GeometryError: axis is not a unit vector: its length is 2, not 1
+    (1e-08 is allowed); divide it by its length
     """
     axis = np.asarray(axis)
     if axis.ndim < 1 or axis.shape[-1] != 3:
@@ -52,15 +52,17 @@ def check_unit_axis(axis: Any, *_: Any, tolerance: float | None = None) -> None:
     size = vector_length(axis)
     bad = first_failure(np.abs(size - 1.0) <= allowed)
     if bad is not None:
-        raise GeometryError(f"axis{place(bad)} is not a unit vector: its length is {size[bad]:.10g}, not 1 ({allowed:.0e} is allowed); "
-                            "divide it by its length")
+        raise GeometryError(
+            f"axis{place(bad)} is not a unit vector: its length is {size[bad]:.10g}, not 1 ({allowed:.0e} is allowed); "
+            "divide it by its length")
 
 
 @kernel("(3),()->(3,3)", check=check_unit_axis)
 def matrix_from_axis_angle(axis, angle):
     """cos(phi) 1 + (1 - cos(phi)) e e^T + sin(phi) hat(e). Ruggiu (1.19), Yamamoto (B.13) corrected as in spec E3-36.
 
-    What the check lets pass of an axis (a length off by 1e-9, say) is divided away: the result is a rotation to the last digit.
+    What the check lets pass of an axis (a length off by 1e-9, say) is divided away: the result is a rotation to the
+    last digit.
 
     >>> (matrix_from_axis_angle([0.0, 0.0, 1.0], np.pi / 2) @ [1.0, 0.0, 0.0]).round(15)
     array([0., 1., 0.])
@@ -68,10 +70,13 @@ def matrix_from_axis_angle(axis, angle):
     axis = nearly_unit(axis)
     x, y, z = axis
     half = np.sin(0.5 * angle)
-    s, versine = 2.0 * half * np.cos(0.5 * angle), 2.0 * half * half
+    s = 2.0 * half * np.cos(0.5 * angle)
+    versine = 2.0 * half * half
     c = 1.0 - versine
-    (a, b, d), (u, v, w) = s * axis, versine * axis
-    return np.array([[c + u * x, u * y - d, u * z + b], [u * y + d, c + v * y, v * z - a], [u * z - b, v * z + a, c + w * z]])
+    a, b, d = s * axis
+    u, v, w = versine * axis
+    return np.array([[c + u * x, u * y - d, u * z + b], [u * y + d, c + v * y, v * z - a],
+                     [u * z - b, v * z + a, c + w * z]])
 
 
 @kernel("(3,3)->(3),()", check=check_rotation_matrix)
@@ -133,6 +138,8 @@ def rotate_by_axis_angle(axis, angle, x):
     >>> rotate_by_axis_angle([0.0, 0.0, 1.0], np.pi / 2, [1.0, 0.0, 5.0]).round(15)
     array([0., 1., 5.])
     """
-    axis, half = nearly_unit(axis), np.sin(0.5 * angle)
-    s, versine = 2.0 * half * np.cos(0.5 * angle), 2.0 * half * half
+    axis = nearly_unit(axis)
+    half = np.sin(0.5 * angle)
+    s = 2.0 * half * np.cos(0.5 * angle)
+    versine = 2.0 * half * half
     return (1.0 - versine) * x + versine * (axis @ x) * axis + s * np.cross(axis, x)

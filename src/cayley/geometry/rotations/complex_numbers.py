@@ -1,7 +1,8 @@
 """Complex numbers in real arrays: a trailing axis of two, (real part, imaginary part).
 
-Kernels compute with real numbers, so a spinor is an array (2, 2) and a complex 2x2 matrix an array (2, 2, 2). The functions here
-serve inside kernels and on arrays with leading axes alike; `as_complex` and `as_real` change to and from NumPy's complex arrays.
+Kernels compute with real numbers, so a spinor is an array (2, 2) and a complex 2x2 matrix an array (2, 2, 2). The
+functions here serve inside kernels and on arrays with leading axes alike; `as_complex` and `as_real` change to and from
+NumPy's complex arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def as_real(numbers: ArrayLike) -> np.ndarray:
 
 def product(a: Any, b: Any) -> Any:
     """a b, element by element."""
-    return np.stack([a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1], a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]], axis=-1)
+    return np.stack([a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1], a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]],
+                    axis=-1)
 
 
 def conjugate(a: Any) -> Any:
@@ -47,7 +49,8 @@ def conjugate(a: Any) -> Any:
 
 def matrix_product(A: Any, B: Any) -> Any:
     """A B of complex matrices, or of a matrix and a vector."""
-    return np.stack([A[..., 0] @ B[..., 0] - A[..., 1] @ B[..., 1], A[..., 0] @ B[..., 1] + A[..., 1] @ B[..., 0]], axis=-1)
+    return np.stack([A[..., 0] @ B[..., 0] - A[..., 1] @ B[..., 1], A[..., 0] @ B[..., 1] + A[..., 1] @ B[..., 0]],
+                    axis=-1)
 
 
 def adjoint(A: Any) -> Any:

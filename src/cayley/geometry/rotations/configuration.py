@@ -1,7 +1,9 @@
-"""The configuration of a body by six numbers, chi = (x, y, z, alpha, beta, gamma): a position and three angles of a named convention.
+"""The configuration of a body by six numbers, chi = (x, y, z, alpha, beta, gamma): a position and three angles of a
+named convention.
 
-chi is a list of coordinates and not a vector: the angles of a product of rotations are not the sum of the angles. So it is an object that
-can be turned into a pose and back, and has no arithmetic. Source: Balafoutis & Patel 2.2.1, Remark 2.1.
+chi is a list of coordinates and not a vector: the angles of a product of rotations are not the sum of the angles. So it
+is an object that can be turned into a pose and back, and has no arithmetic. Source: Balafoutis & Patel 2.2.1, Remark
+2.1.
 """
 
 from __future__ import annotations
@@ -59,13 +61,17 @@ class Configuration:
         rotation = self.rotation()
         batch = np.broadcast_shapes(self.position.shape[:-1], rotation.shape[:-2])
         pose = np.zeros((*batch, 4, 4))
-        pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = rotation, self.position, 1.0
+        pose[..., :3, :3] = rotation
+        pose[..., :3, 3] = self.position
+        pose[..., 3, 3] = 1.0
         return pose
 
 
 @dataclass(frozen=True, eq=False)
 class ConfigurationSolutions:
-    """The two configurations of a pose, and the angles they have; where `orientation.singular`, the angles are one of a family."""
+    """The two configurations of a pose, and the angles they have; where `orientation.singular`, the angles are one of a
+    family.
+    """
 
     configuration: Configuration
     other: Configuration
@@ -107,6 +113,7 @@ def _check_pose(pose: np.ndarray) -> None:
     straight = np.abs(pose[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1) <= tolerance_of(pose)
     bad = first_failure(straight & np.isfinite(pose[..., :3, 3]).all(axis=-1))
     if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} is not a pose: its last row is {pose[bad][3]}, not (0, 0, 0, 1), or its position is "
-                            "not finite")
+        raise GeometryError(
+            f"matrix{place(bad)} is not a pose: its last row is {pose[bad][3]}, not (0, 0, 0, 1), or its position is "
+            "not finite")
     check_rotation_matrix(pose[..., :3, :3])

@@ -1,7 +1,8 @@
-"""The pairs of parameterisations that have no formula of their own: each goes by way of the unit quaternion, and loses nothing there.
+"""The pairs of parameterisations that have no formula of their own: each goes by way of the unit quaternion, and loses
+nothing there.
 
-With those in the modules of the parameterisations, every pair of matrix, quaternion, axis-angle, rotation vector, vector-parameter,
-homogeneous form and half-sine parameter has its conversion.
+With those in the modules of the parameterisations, every pair of matrix, quaternion, axis-angle, rotation vector,
+vector-parameter, homogeneous form and half-sine parameter has its conversion.
 """
 
 from __future__ import annotations

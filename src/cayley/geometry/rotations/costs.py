@@ -1,14 +1,16 @@
-"""What rotations cost: the claims of Mladenova's Tables 1 to 3 beside the operations of programs that Cayley really compiles.
+"""What rotations cost: the claims of Mladenova's Tables 1 to 3 beside the operations of programs that Cayley really
+compiles.
 
-Table 1 compares two ways to carry a vector through n links: by matrices (form B, multiply B p, n times) and by vector-parameters (form
-c, compose n - 1 times, one O(c) p at the end). Each step is measured twice: the printed formula as a program, and the kernel of this
-package that does the job, where there is one. Angles come halved where a formula wants halves, as in the source; a sine, a cosine and a
-tangent are a function call each; a division counts as one multiplication in totals.
+Table 1 compares two ways to carry a vector through n links: by matrices (form B, multiply B p, n times) and by
+vector-parameters (form c, compose n - 1 times, one O(c) p at the end). Each step is measured twice: the printed formula
+as a program, and the kernel of this package that does the job, where there is one. Angles come halved where a formula
+wants halves, as in the source; a sine, a cosine and a tangent are a function call each; a division counts as one
+multiplication in totals.
 
-What holds (spec section 6, E-75, E-76): the totals follow from the steps, and vector-parameters save multiplications and function calls.
-What does not: "more than 30 % fewer operations" is true only of multiplications with Eulerian angles; additions grow; with
-Denavit-Hartenberg parameters the sum grows too. The 14 multiplications of O(c) p cannot be reproduced; 10 of a composition are 9 and a
-division, with the three final scalings left out.
+What holds (spec section 6, E-75, E-76): the totals follow from the steps, and vector-parameters save multiplications
+and function calls. What does not: "more than 30 % fewer operations" is true only of multiplications with Eulerian
+angles; additions grow; with Denavit-Hartenberg parameters the sum grows too. The 14 multiplications of O(c) p cannot be
+reproduced; 10 of a composition are 9 and a division, with the three final scalings left out.
 """
 
 from __future__ import annotations
@@ -29,7 +31,10 @@ from cayley.geometry.rotations.vector_parameter import (
     rotate_by_vector_parameter,
     vector_parameter_from_quaternion,
 )
-from cayley.geometry.rotations.vector_parameter_angles import vector_parameter_from_bryant, vector_parameter_from_eulerian
+from cayley.geometry.rotations.vector_parameter_angles import (
+    vector_parameter_from_bryant,
+    vector_parameter_from_eulerian,
+)
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,12 @@ class Cost:
     divisions: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.multiplications + other.multiplications, self.additions + other.additions, self.functions + other.functions,
-                    self.divisions + other.divisions)
+        return Cost(self.multiplications + other.multiplications, self.additions + other.additions,
+                    self.functions + other.functions, self.divisions + other.divisions)
 
     def times(self, number: int) -> Cost:
-        return Cost(number * self.multiplications, number * self.additions, number * self.functions, number * self.divisions)
+        return Cost(number * self.multiplications, number * self.additions, number * self.functions,
+                    number * self.divisions)
 
     @property
     def products(self) -> int:
@@ -72,15 +78,21 @@ def cost_of(program: Kernel) -> Cost:
 @kernel("(3)->(3,3)")
 def eulerian_matrix(angles):
     """Rz Rx Rz written out, with its four products shared."""
-    (sp, st, ss), (cp, ct, cs) = np.sin(angles), np.cos(angles)
-    cc, cx, xc, xx = cp * cs, cp * ss, sp * cs, sp * ss
-    return np.array([[cc - xx * ct, -cx - xc * ct, sp * st], [xc + cx * ct, cc * ct - xx, -cp * st], [st * ss, st * cs, ct]])
+    sp, st, ss = np.sin(angles)
+    cp, ct, cs = np.cos(angles)
+    cc = cp * cs
+    cx = cp * ss
+    xc = sp * cs
+    xx = sp * ss
+    return np.array([[cc - xx * ct, -cx - xc * ct, sp * st], [xc + cx * ct, cc * ct - xx, -cp * st],
+                     [st * ss, st * cs, ct]])
 
 
 @kernel("(3)->(3,3)")
 def bryant_matrix(angles):
     """Rz Ry Rx, multiplied from the left."""
-    (s1, s2, s3), (c1, c2, c3) = np.sin(angles), np.cos(angles)
+    (s1, s2, s3) = np.sin(angles)
+    (c1, c2, c3) = np.cos(angles)
     return np.array([[c3, -s3, 0], [s3, c3, 0], [0, 0, 1]]) @ np.array([[c2, 0, s2], [0, 1, 0], [-s2, 0, c2]]) \
         @ np.array([[1, 0, 0], [0, c1, -s1], [0, s1, c1]])
 
@@ -89,15 +101,21 @@ def bryant_matrix(angles):
 def euler_parameter_matrix(b):
     """Mladenova (12), for a unit quaternion."""
     w, x, y, z = b
-    a, b, c = x + x, y + y, z + z
-    return np.array([[1 - (b * y + c * z), b * x - c * w, c * x + b * w], [b * x + c * w, 1 - (a * x + c * z), c * y - a * w],
+    a = x + x
+    b = y + y
+    c = z + z
+    return np.array([[1 - (b * y + c * z), b * x - c * w, c * x + b * w],
+                     [b * x + c * w, 1 - (a * x + c * z), c * y - a * w],
                      [c * x - b * w, c * y + a * w, 1 - (a * x + b * y)]])
 
 
 @kernel("(),(),(),()->(3,4)")
 def denavit_hartenberg_matrix(theta, alpha, a, d):
     """The classical link matrix."""
-    s, c, sa, ca = np.sin(theta), np.cos(theta), np.sin(alpha), np.cos(alpha)
+    s = np.sin(theta)
+    c = np.cos(theta)
+    sa = np.sin(alpha)
+    ca = np.cos(alpha)
     return np.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d]])
 
 
@@ -111,7 +129,8 @@ def denavit_hartenberg_product(A, p):
 def eulerian_parameter(half):
     """Mladenova (71), corrected as in spec E-14, of half angles (psi, theta, phi)."""
     psi, theta, phi = half
-    t, d = np.tan(theta), np.cos(psi + phi)
+    t = np.tan(theta)
+    d = np.cos(psi + phi)
     return np.array([-t * np.cos(psi - phi) / d, t * np.sin(psi - phi) / d, -np.tan(psi + phi)])
 
 
@@ -125,7 +144,8 @@ def bryant_parameter(half):
 @kernel("(),()->(3)")
 def denavit_hartenberg_parameter(half_theta, half_alpha):
     """Of half angles."""
-    t, ta = np.tan(half_theta), np.tan(half_alpha)
+    t = np.tan(half_theta)
+    ta = np.tan(half_alpha)
     return np.array([ta, ta * t, t])
 
 
@@ -150,7 +170,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Chain:
-    """A vector carried through n links, by matrices and by vector-parameters, as claimed and as measured on the printed formulas."""
+    """A vector carried through n links, by matrices and by vector-parameters, as claimed and as measured on the printed
+    formulas.
+    """
 
     parameters: str
     links: int
@@ -178,35 +200,49 @@ class RotationOperationTable:
 
     def __str__(self) -> str:
         steps = [[s.title, str(s.claimed or "-"), str(s.formula), str(s.kernel or "-")] for s in self.steps]
-        chains = [[f"{c.parameters}, {c.links} links", str(c.matrices_claimed), str(c.parameters_claimed), _signed(c.claimed_change),
-                   str(c.matrices), str(c.vector_parameters), _signed(c.measured_change)] for c in self.chains]
-        headings = ["chain", "matrices, claimed", "parameters, claimed", "change m, a, sum", "matrices", "parameters", "change m, a, sum"]
+        chains = [[
+            f"{c.parameters}, {c.links} links",
+            str(c.matrices_claimed),
+            str(c.parameters_claimed),
+            _signed(c.claimed_change),
+            str(c.matrices),
+            str(c.vector_parameters),
+            _signed(c.measured_change)] for c in self.chains]
+        headings = [
+            "chain", "matrices, claimed", "parameters, claimed", "change m, a, sum", "matrices", "parameters",
+            "change m, a, sum"]
         return _markdown(["step", "claimed", "formula", "kernel"], steps) + "\n\n" + _markdown(headings, chains)
 
 
 def rotation_operation_table(links: int = 6) -> RotationOperationTable:
     """Table 1 of Mladenova beside measured counts, for a chain of `links` links.
 
-    >>> [round(x, 1) for x in rotation_operation_table(6).chains[0].claimed_change]  # Eulerian angles: m, a, m + a in per cent
+    # Eulerian angles: m, a, m + a in per cent
+    >>> [round(x, 1) for x in rotation_operation_table(6).chains[0].claimed_change]
     [-31.7, 45.0, -6.1]
     """
-    action, composition = Cost(14, 15), Cost(10, 12)
+    action = Cost(14, 15)
+    composition = Cost(10, 12)
     families = [  # parameters, claimed B, B p and c, and the three formulas
         ("Eulerian angles", Cost(12, 4, 6), Cost(8, 6), Cost(3, 2, 5), eulerian_matrix, turned, eulerian_parameter),
         ("Bryant angles", Cost(14, 4, 6), Cost(8, 6), Cost(5, 0, 3), bryant_matrix, turned, bryant_parameter),
-        ("Euler parameters", Cost(11, 10), Cost(8, 6), Cost(3, 4), euler_parameter_matrix, turned, vector_parameter_from_quaternion),
-        ("Denavit-Hartenberg", Cost(6, 0, 4), Cost(8, 8), Cost(1, 0, 2), denavit_hartenberg_matrix, denavit_hartenberg_product,
-         denavit_hartenberg_parameter),
-    ]  # fmt: skip
-    composed, turned_once = cost_of(compose_vector_parameters), cost_of(rotate_by_vector_parameter)
+        ("Euler parameters", Cost(11, 10), Cost(8, 6), Cost(3, 4), euler_parameter_matrix, turned,
+         vector_parameter_from_quaternion),
+        ("Denavit-Hartenberg", Cost(6, 0, 4), Cost(8, 8), Cost(1, 0, 2), denavit_hartenberg_matrix,
+         denavit_hartenberg_product, denavit_hartenberg_parameter), ]  # fmt: skip
+    composed = cost_of(compose_vector_parameters)
+    turned_once = cost_of(rotate_by_vector_parameter)
     ours = {"Eulerian angles": (euler_kernels("zxz", axes="moving").matrix_from_euler, vector_parameter_from_eulerian),
             "Bryant angles": (euler_kernels("zyx", axes="moving").matrix_from_euler, vector_parameter_from_bryant),
             "Euler parameters": (matrix_from_quaternion, vector_parameter_from_quaternion)}
-    steps, chains = [], []
+    steps = []
+    chains = []
     for name, B, Bp, c, matrix, product, parameter in families:
         kernels = [cost_of(k) for k in ours[name]] if name in ours else [None, None]
-        steps += [Step(f"{name}: matrix B", B, cost_of(matrix), kernels[0]), Step(f"{name}: B p", Bp, cost_of(product), cost_of(turned)),
-                  Step(f"{name}: c", c, cost_of(parameter), kernels[1])]
+        steps += [
+            Step(f"{name}: matrix B", B, cost_of(matrix), kernels[0]),
+            Step(f"{name}: B p", Bp, cost_of(product), cost_of(turned)),
+            Step(f"{name}: c", c, cost_of(parameter), kernels[1])]
         chains.append(Chain(name, links, (B + Bp).times(links), c.times(links) + composition.times(links - 1) + action,
                             (cost_of(matrix) + cost_of(product)).times(links),
                             cost_of(parameter).times(links) + composed.times(links - 1) + turned_once))
@@ -240,11 +276,14 @@ class JacobianClaim:
 def jacobian_claims(n: int = 6) -> tuple[JacobianClaim, ...]:
     """Table 2, without its unfinished first row.
 
-    >>> [round(claim.change[2], 1) for claim in jacobian_claims(6)]  # multiplications and additions together: more, not fewer
+    # multiplications and additions together: more, not fewer
+    >>> [round(claim.change[2], 1) for claim in jacobian_claims(6)]
     [9.0, 3.9, 40.2, 0.4, 10.0]
     """
-    rows = [("Waldron", (30, -55, 15, -38, 2, -2), (24, -42, 22, -41)), ("Ribble", (30, -11, 18, -20, 2, 0), (24, -6, 22, -3)),
-            ("Renaud", (30, -87, 15, -66, 2, -2), (24, -52, 22, -60)), ("Paul", (30, -25, 15, -22, 2, 0), (24, -26, 22, -26)),
+    rows = [("Waldron", (30, -55, 15, -38, 2, -2), (24, -42, 22, -41)),
+            ("Ribble", (30, -11, 18, -20, 2, 0), (24, -6, 22, -3)),
+            ("Renaud", (30, -87, 15, -66, 2, -2), (24, -52, 22, -60)),
+            ("Paul", (30, -25, 15, -22, 2, 0), (24, -26, 22, -26)),
             ("Orin and Schrader", (30, -18, 14, -15, 2, 0), (24, -10, 22, -12))]
     return tuple(JacobianClaim(name, Cost(m * n + k, a * n + l, f * n + g), Cost(p * n + q, r * n + s, n))
                  for name, (m, k, a, l, f, g), (p, q, r, s) in rows)
@@ -256,9 +295,10 @@ def dynamics_claims(n: int = 6) -> dict[str, Cost]:
     >>> dynamics_claims(6)["vector-parameter"]
     Cost(multiplications=775, additions=792, functions=0, divisions=0)
     """
-    rows = {"Hollerbach 4x4": (830, -592, 675, -464), "Hollerbach 3x3": (412, -277, 320, -201), "Luh, Armstrong": (150, -48, 131, -48),
-            "Orin, McGhee, Vukobratovic": (137, -22, 101, -11), "Nakamura": (133, -17, 106, -19),
-            "vector-parameter": (138, -53, 143, -66)}
+    rows = {
+        "Hollerbach 4x4": (830, -592, 675, -464), "Hollerbach 3x3": (412, -277, 320, -201),
+        "Luh, Armstrong": (150, -48, 131, -48), "Orin, McGhee, Vukobratovic": (137, -22, 101, -11),
+        "Nakamura": (133, -17, 106, -19), "vector-parameter": (138, -53, 143, -66)}
     return {name: Cost(m * n + k, a * n + l) for name, (m, k, a, l) in rows.items()}
 
 

@@ -1,7 +1,8 @@
 """Rodrigues parameters from a rotation matrix by Sylvester's dialytic elimination: polynomials, no trigonometry.
 
-The diagonal of Q is three equations, linear in the squares x_i = b_i^2. One square is hidden in the coefficients: H(x3) (x1, x2, 1)^T
-= 0 has a solution only where det H(x3) = 0. The squares leave the signs open; the off-diagonal elements of Q decide them.
+The diagonal of Q is three equations, linear in the squares x_i = b_i^2. One square is hidden in the coefficients: H(x3)
+(x1, x2, 1)^T = 0 has a solution only where det H(x3) = 0. The squares leave the signs open; the off-diagonal elements
+of Q decide them.
 
 Source: Ruggiu 1.2.4, (1.32)-(1.35).
 """
@@ -29,11 +30,11 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 class RodriguesElimination:
     """Every step of the elimination for one rotation.
 
-    `equations` (3, 4): the rows (A, B, C, D) of A x1 + B x2 + C x3 + D = 0. `constant` + x3 `linear` is H(x3), each (3, 3).
-    `determinant` = (constant, slope): det H = constant + slope x3. `squares` (3,) solve the equations. `candidates` (m, 3) are the
-    vectors with these squares and `mismatch` (m,) the largest difference of their off-diagonal elements from those of Q: all but
-    one of the candidates are extraneous. `delta` = 1 + b . b, and `parameters` (3,) are those of (1.35): the candidate of least mismatch,
-    with the digits that a square root of a small number loses.
+    `equations` (3, 4): the rows (A, B, C, D) of A x1 + B x2 + C x3 + D = 0. `constant` + x3 `linear` is H(x3), each (3,
+    3). `determinant` = (constant, slope): det H = constant + slope x3. `squares` (3,) solve the equations. `candidates`
+    (m, 3) are the vectors with these squares and `mismatch` (m,) the largest difference of their off-diagonal elements
+    from those of Q: all but one of the candidates are extraneous. `delta` = 1 + b . b, and `parameters` (3,) are those
+    of (1.35): the candidate of least mismatch, with the digits that a square root of a small number loses.
     """
 
     equations: np.ndarray
@@ -50,8 +51,8 @@ class RodriguesElimination:
 def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
     """The Rodrigues parameters b = tan(phi/2) e of one rotation matrix, with every step of the elimination.
 
-    Their relative error is about rounding / (1 + tr Q). `SingularityError` at a half-turn, where the slope of the determinant, -4 (1 +
-    tr Q), is zero and b is infinite. Ruggiu (1.32)-(1.35).
+    Their relative error is about rounding / (1 + tr Q). `SingularityError` at a half-turn, where the slope of the
+    determinant, -4 (1 + tr Q), is zero and b is infinite. Ruggiu (1.32)-(1.35).
 
     >>> found = rodrigues_by_elimination([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     >>> found.parameters, found.determinant
@@ -59,15 +60,19 @@ def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
     """
     Q = np.asarray(Q, dtype=np.float64)
     if Q.ndim != 2:
-        raise GeometryError(f"the elimination takes one matrix (3, 3), not shape {Q.shape}: vector_parameter_from_matrix takes batches")
+        raise GeometryError(
+            f"the elimination takes one matrix (3, 3), not shape {Q.shape}: vector_parameter_from_matrix takes batches")
     check_rotation_matrix(Q)
     equations = diagonal_equations(np.diagonal(Q))
     A, B, C, D = equations.T
-    constant, linear = np.column_stack([A, B, D]), np.column_stack([0 * A, 0 * B, C])
-    at_zero, slope = np.cross(A, B) @ D, np.cross(A, B) @ C
+    constant = np.column_stack([A, B, D])
+    linear = np.column_stack([0 * A, 0 * B, C])
+    at_zero = np.cross(A, B) @ D
+    slope = np.cross(A, B) @ C
     if abs(slope) <= 4 * ROUNDING:
-        raise SingularityError(f"the rotation is a half-turn (1 + tr Q = {1 + np.trace(Q):.1e}): det H has no term in b3^2, the Rodrigues "
-                               "parameters are infinite; homogeneous_from_matrix(Q) carries them")
+        raise SingularityError(
+            f"the rotation is a half-turn (1 + tr Q = {1 + np.trace(Q):.1e}): det H has no term in b3^2, the Rodrigues "
+            "parameters are infinite; homogeneous_from_matrix(Q) carries them")
     third = -at_zero / slope
     first, second = np.linalg.lstsq(np.column_stack([A, B]), -(C * third + D), rcond=None)[0]
     squares = np.array([first, second, third])
@@ -78,7 +83,8 @@ def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
 
 
 def diagonal_equations(diagonal: ArrayLike) -> np.ndarray:
-    """The rows (A, B, C, D) of the three equations A x1 + B x2 + C x3 + D = 0 in the squares of the parameters. Ruggiu (1.32).
+    """The rows (A, B, C, D) of the three equations A x1 + B x2 + C x3 + D = 0 in the squares of the parameters. Ruggiu
+    (1.32).
 
     >>> diagonal_equations([0.0, 0.0, 1.0])
     array([[ 1., -1., -1.,  1.],
@@ -94,12 +100,14 @@ def _check_finite(Q: ArrayLike) -> None:
     left = 1 + np.trace(np.asarray(Q), axis1=-2, axis2=-1)
     bad = first_failure(np.abs(left) > ROUNDING)
     if bad is not None:
-        raise SingularityError(f"the rotation{place(bad)} is a half-turn (1 + tr Q = {left[bad]:.1e}): its parameters are infinite")
+        raise SingularityError(
+            f"the rotation{place(bad)} is a half-turn (1 + tr Q = {left[bad]:.1e}): its parameters are infinite")
 
 
 @kernel("(3,3)->(3)", check=_check_finite)
 def rodrigues_squares(Q):
-    """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), what the elimination amounts to. `SingularityError` at a half-turn, where it is infinite.
+    """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), what the elimination amounts to. `SingularityError` at a half-turn,
+    where it is infinite.
 
     >>> rodrigues_squares([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([0., 0., 1.])

@@ -1,15 +1,16 @@
 """Euler angles: all twelve sequences about moving or about fixed axes, every branch, and what is left at a singularity.
 
 A sequence is three axis letters. Its angles (first, middle, third) are listed in the order in which the turns are made:
-about moving axes (intrinsic) `R = R_i(first) R_j(middle) R_k(third)`, about fixed axes (extrinsic) `R = R_k(third) R_j(middle)
-R_i(first)`. A proper sequence ends on the axis it began with (zyz), a Tait-Bryan sequence does not (zyx).
+about moving axes (intrinsic) `R = R_i(first) R_j(middle) R_k(third)`, about fixed axes (extrinsic) `R = R_k(third)
+R_j(middle) R_i(first)`. A proper sequence ends on the axis it began with (zyz), a Tait-Bryan sequence does not (zyx).
 
-Every rotation has two triples: (first, middle, third) and (first + pi, -middle, third + pi) of a proper sequence, the middle
-angle pi - middle of a Tait-Bryan one. Where the first and third axes become parallel (middle angle 0 or pi; +-pi/2) only the sum
-or the difference of the outer angles is determined, and they belong to a family with one parameter.
+Every rotation has two triples: (first, middle, third) and (first + pi, -middle, third + pi) of a proper sequence, the
+middle angle pi - middle of a Tait-Bryan one. Where the first and third axes become parallel (middle angle 0 or pi;
++-pi/2) only the sum or the difference of the outer angles is determined, and they belong to a family with one
+parameter.
 
-Sources: Yamamoto (1.8)-(1.10), corrected as in spec E3-01 and E3-03; Ruggiu (1.40)-(1.43). The half-angle form for quaternions
-is that of Bernardes and Viollet (2022).
+Sources: Yamamoto (1.8)-(1.10), corrected as in spec E3-01 and E3-03; Ruggiu (1.40)-(1.43). The half-angle form for
+quaternions is that of Bernardes and Viollet (2022).
 """
 
 from __future__ import annotations
@@ -51,11 +52,12 @@ _DECOMPOSITION = "(3),(3),(),(),(),()"
 class EulerSolutions:
     """All the Euler angles of rotations, in radians; leading axes are the batch.
 
-    `angles` (..., 3) has its middle angle in [0, pi] (proper) or [-pi/2, pi/2] (Tait-Bryan), `other` (..., 3) is the second triple.
-    `margin` is |sin middle| (proper) or |cos middle|: 0 at the singularity; each outer angle is known to about rounding / margin.
-    `singular` says that the margin is mere rounding (of float64: in float32 compare the margin with 1e-6). Then `angles` is one
-    representative of a family: the turn nearest the body (third about moving axes, first about fixed ones) is 0.
-    `combined` = first + sign * third is well determined at and near the singularity, where the outer angles alone are not.
+    `angles` (..., 3) has its middle angle in [0, pi] (proper) or [-pi/2, pi/2] (Tait-Bryan), `other` (..., 3) is the
+    second triple. `margin` is |sin middle| (proper) or |cos middle|: 0 at the singularity; each outer angle is known to
+    about rounding / margin. `singular` says that the margin is mere rounding (of float64: in float32 compare the margin
+    with 1e-6). Then `angles` is one representative of a family: the turn nearest the body (third about moving axes,
+    first about fixed ones) is 0. `combined` = first + sign * third is well determined at and near the singularity,
+    where the outer angles alone are not.
     """
 
     angles: Any
@@ -110,8 +112,8 @@ def matrix_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:
 def euler_from_matrix(R: ArrayLike, *, sequence: str, axes: Axes) -> EulerSolutions:
     """Both triples of Euler angles [rad] of rotation matrices (..., 3, 3), and what is determined at a singularity.
 
-    The outer angles fit each other at and near the singularity: the attitude of `angles` is that of `R` to a few roundings.
-    Yamamoto (1.9), corrected as in spec E3-01.
+    The outer angles fit each other at and near the singularity: the attitude of `angles` is that of `R` to a few
+    roundings. Yamamoto (1.9), corrected as in spec E3-01.
 
     >>> found = euler_from_matrix(np.eye(3), sequence="zyz", axes="moving")
     >>> found.singular, found.sign, found.combined   # first + third = 0 is all that is known
@@ -121,7 +123,8 @@ def euler_from_matrix(R: ArrayLike, *, sequence: str, axes: Axes) -> EulerSoluti
 
 
 def quaternion_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:
-    """The unit quaternion (..., 4), scalar first, of Euler angles (..., 3) [rad]; it moves continuously with the angles.
+    """The unit quaternion (..., 4), scalar first, of Euler angles (..., 3) [rad]; it moves continuously with the
+    angles.
 
     >>> quaternion_from_euler([0.0, 0.0, np.pi], sequence="zyx", axes="moving").round(15)
     array([0., 1., 0., 0.])
@@ -140,23 +143,30 @@ def euler_from_quaternion(q: ArrayLike, *, sequence: str, axes: Axes) -> EulerSo
 
 @cache
 def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
-    """The kernels of one convention, for differentiation, export and control loops; the functions of this module call them.
+    """The kernels of one convention, for differentiation, export and control loops; the functions of this module call
+    them.
 
     >>> print(euler_kernels("zyx", axes="moving").matrix_from_euler.operations())
     14 multiplications, 4 additions, 3 trigonometric
     """
     if sequence not in SEQUENCES and str(sequence).lower() in SEQUENCES:
-        raise ConventionError(f"the Euler sequence {sequence!r} is written {sequence.lower()!r}: say with axes='moving' (the upper case of "
-                              "SciPy, intrinsic) or axes='fixed' (its lower case, extrinsic) whether the axes move")
+        raise ConventionError(
+            f"the Euler sequence {sequence!r} is written {sequence.lower()!r}: say with axes='moving' (the upper case "
+            "of "
+            "SciPy, intrinsic) or axes='fixed' (its lower case, extrinsic) whether the axes move")
     if sequence not in SEQUENCES:
-        raise ConventionError(f"there is no Euler sequence {sequence!r}: three of the letters x, y, z, neighbours different, such as 'zyz' "
-                              "or 'zyx'; say with axes= whether they move")
+        raise ConventionError(
+            f"there is no Euler sequence {sequence!r}: three of the letters x, y, z, neighbours different, such as "
+            "'zyz' "
+            "or 'zyx'; say with axes= whether they move")
     if axes not in ("moving", "fixed"):
-        raise ConventionError(f"axes={axes!r}: say 'moving' (intrinsic: each turn about an axis of the turned frame) or 'fixed' "
-                              "(extrinsic)")
+        raise ConventionError(
+            f"axes={axes!r}: say 'moving' (intrinsic: each turn about an axis of the turned frame) or 'fixed' "
+            "(extrinsic)")
     moving = sequence if axes == "moving" else sequence[::-1]
     ordered = (lambda angles: angles) if axes == "moving" else (lambda angles: angles[::-1])
-    frame, name = frame_of(moving), f"{sequence}_{axes}"
+    frame = frame_of(moving)
+    name = f"{sequence}_{axes}"
 
     @kernel("(3)->(3,3)", name=f"matrix_from_{name}")
     def matrix(angles):
@@ -167,17 +177,20 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
     @kernel("(3)->(4)", name=f"quaternion_from_{name}")
     def quaternion(angles):
         """The unit quaternion of Euler angles [rad] of the convention in the name."""
-        first, middle, third = (quaternion_from_axis_angle(_UNIT[axis], angle) for axis, angle in zip(moving, ordered(angles), strict=True))
+        first, middle, third = (quaternion_from_axis_angle(_UNIT[axis], angle)
+                                for axis, angle in zip(moving, ordered(angles), strict=True))
         return quaternion_product(quaternion_product(first, middle), third)
 
     @kernel(f"(3,3)->{_DECOMPOSITION}", name=f"{name}_from_matrix", check=check_rotation_matrix)
     def from_matrix(R):
-        """Both triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see `EulerSolutions`."""
+        """Both triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see `EulerSolutions`.
+        """
         return branches(angles_of_matrix(R, frame), frame, ordered)
 
     @kernel(f"(4)->{_DECOMPOSITION}", name=f"{name}_from_quaternion", check=check_unit_quaternion)
     def from_quaternion(q):
-        """Both triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see `EulerSolutions`."""
+        """Both triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see `EulerSolutions`.
+        """
         return branches(angles_of_quaternion(q, frame), frame, ordered)
 
     return EulerKernels(matrix, from_matrix, quaternion, from_quaternion)

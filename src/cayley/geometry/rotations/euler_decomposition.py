@@ -1,6 +1,7 @@
 """How Euler angles are taken out of a matrix or a quaternion, for one state: the traced text behind `euler`.
 
-All twelve sequences are one text. With the axes i, j of the first two turns, k across them, and `hand` the sign of (i, j, k):
+All twelve sequences are one text. With the axes i, j of the first two turns, k across them, and `hand` the sign of (i,
+j, k):
 
     proper       R_i(first) R_j(middle) R_i(third)      row i of the matrix: R_ii = cos(middle), (R_ij, hand R_ik) = sin(middle) (s, c)
     Tait-Bryan   R_i(first) R_j(middle) R_k(third)      hand R_ik = sin(middle), (-hand R_ij, R_ii) = cos(middle) (s, c)
@@ -41,7 +42,9 @@ class Decomposition(NamedTuple):
 
 
 class SequenceFrame(NamedTuple):
-    """The axes of a sequence as numbers: first, middle and the one across both; `hand` is the sign of (first, middle, across)."""
+    """The axes of a sequence as numbers: first, middle and the one across both; `hand` is the sign of (first, middle,
+    across).
+    """
 
     i: int
     j: int
@@ -51,22 +54,24 @@ class SequenceFrame(NamedTuple):
 
 
 def frame_of(sequence: str) -> SequenceFrame:
-    i, j = "xyz".index(sequence[0]), "xyz".index(sequence[1])
+    i = "xyz".index(sequence[0])
+    j = "xyz".index(sequence[1])
     return SequenceFrame(i, j, 3 - i - j, 1 if (j - i) % 3 == 1 else -1, sequence[0] == sequence[2])
 
 
 def angles_of_matrix(R: Any, frame: SequenceFrame) -> Decomposition:
     """Turn back about the body's own axis until the middle axis is perpendicular to the first; then read off the rest.
 
-    The first angle comes from the matrix after this turn, so that it makes up for whatever the third one is. Reading both from
-    `R` gives two angles that do not fit each other near a singularity.
+    The first angle comes from the matrix after this turn, so that it makes up for whatever the third one is. Reading
+    both from `R` gives two angles that do not fit each other near a singularity.
     """
     i, j, k, hand, proper = frame
     sine, cosine = (R[i, j], hand * R[i, k]) if proper else (-hand * R[i, j], R[i, i])
     square = sine * sine + cosine * cosine
     singular = square <= NO_MARGIN**2
     margin = np.sqrt(where(singular, 1.0, square))
-    sine, cosine = where(singular, 0.0, sine / margin), where(singular, 1.0, cosine / margin)
+    sine = where(singular, 0.0, sine / margin)
+    cosine = where(singular, 1.0, cosine / margin)
     turned = R[:, j] * cosine + (R[:, k] * (-hand * sine) if proper else R[:, i] * (hand * sine))
     margin = where(singular, 0.0, margin)
     middle = np.arctan2(margin, R[i, i]) if proper else np.arctan2(hand * R[i, k], margin)
@@ -76,35 +81,48 @@ def angles_of_matrix(R: Any, frame: SequenceFrame) -> Decomposition:
 def angles_of_quaternion(q: Any, frame: SequenceFrame) -> Decomposition:
     """Half the sum and half the difference of the outer angles, each from a plane of its own.
 
-    A Tait-Bryan rotation becomes a proper one by a quarter turn about the middle axis: (first, middle + pi/2, -hand third).
+    A Tait-Bryan rotation becomes a proper one by a quarter turn about the middle axis: (first, middle + pi/2, -hand
+    third).
     """
     i, j, k, hand, proper = frame
-    w, a, b, c = q[0], q[1 + i], q[1 + j], hand * q[1 + k]
+    w = q[0]
+    a = q[1 + i]
+    b = q[1 + j]
+    c = hand * q[1 + k]
     sine = 2 * (w * b + a * c)
     if not proper:
         w, a, b, c = w - b, a - c, b + w, c + a
-    sums, differences = w * w + a * a, b * b + c * c
-    cosine_half, sine_half = _root(sums), _root(differences)
+    sums = w * w + a * a
+    differences = b * b + c * c
+    cosine_half = _root(sums)
+    sine_half = _root(differences)
     margin = 2 * cosine_half * sine_half / (sums + differences)
-    singular, small = margin <= NO_MARGIN, differences < sums
-    half_sum, half_difference = _angle(a, w), _angle(c, b)
+    singular = margin <= NO_MARGIN
+    small = differences < sums
+    half_sum = _angle(a, w)
+    half_difference = _angle(c, b)
     determined = where(small, half_sum, half_difference)
-    half_sum, half_difference = where(singular, determined, half_sum), where(singular, determined, half_difference)
+    half_sum = where(singular, determined, half_sum)
+    half_difference = where(singular, determined, half_difference)
     if proper:
         middle = 2 * np.arctan2(where(singular & small, 0.0, sine_half), where(singular & ~small, 0.0, cosine_half))
     else:
         middle = np.arctan2(sine, where(singular, 0.0, cosine_half * sine_half))
-    first, third = wrapped(half_sum + half_difference), wrapped(half_sum - half_difference)
+    first = wrapped(half_sum + half_difference)
+    third = wrapped(half_sum - half_difference)
     return Decomposition(first, middle, third if proper else -hand * third, where(singular, 0.0, margin), singular)
 
 
 def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable) -> EulerBranches:
-    """Both triples and the combination that is always determined; `ordered` lists the angles as their convention does."""
+    """Both triples and the combination that is always determined; `ordered` lists the angles as their convention does.
+    """
     first, middle, third, margin, singular = found
     if frame.proper:
-        sign, other_middle = where(middle < np.pi / 2, 1.0, -1.0), -middle
+        sign = where(middle < np.pi / 2, 1.0, -1.0)
+        other_middle = -middle
     else:
-        sign, other_middle = where(middle < 0, -1.0, 1.0) * frame.hand, where(middle < 0, -np.pi, np.pi) - middle
+        sign = where(middle < 0, -1.0, 1.0) * frame.hand
+        other_middle = where(middle < 0, -np.pi, np.pi) - middle
     angles = ordered(np.stack([first, middle, third]))
     other = ordered(np.stack([_opposite(first), other_middle, _opposite(third)]))
     return EulerBranches(angles, other, margin, where(singular, 1.0, 0.0), sign, wrapped(angles[0] + sign * angles[2]))

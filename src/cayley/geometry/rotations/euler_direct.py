@@ -1,7 +1,7 @@
 """Z-Y-Z Euler angles by the direct method: turn the hand back, step by step, until it has the attitude of the base.
 
-It uses no formula for the elements of the matrix, only what is seen after each turn, and so is a second, independent way to the angles
-of `euler_from_matrix`. Source: Yamamoto 1.3, "Direct Method".
+It uses no formula for the elements of the matrix, only what is seen after each turn, and so is a second, independent
+way to the angles of `euler_from_matrix`. Source: Yamamoto 1.3, "Direct Method".
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class TurnedBack(NamedTuple):
 def zyz_by_turning_back(R, free_psi):
     """Both triples (phi, theta, psi) [rad] with R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn back.
 
-    1. Turn by -psi about the hand's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where the two z axes
+    1. Turn by -psi about the hand's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where
+    the two z axes
        are parallel (`singular`) every psi will do, and `free_psi` is taken.
     2. Turn by -theta about that y until the hand's z is the base's z.
     3. Turn by -phi about z: what is left is the identity.
@@ -37,9 +38,12 @@ def zyz_by_turning_back(R, free_psi):
     array([[ 0.3       ,  0.7       , -1.1       ],
            [-2.84159265, -0.7       ,  2.04159265]])
     """
-    sine, cosine = R[2, 1], -R[2, 0]
+    sine = R[2, 1]
+    cosine = -R[2, 0]
     singular = sine * sine + cosine * cosine <= NO_MARGIN**2
-    ways = [_one_way(R, where(singular, free_psi, np.arctan2(s, where(singular, 1.0, c)))) for s, c in ((sine, cosine), (-sine, -cosine))]
+    ways = [
+        _one_way(R, where(singular, free_psi, np.arctan2(s, where(singular, 1.0, c))))
+        for s, c in ((sine, cosine), (-sine, -cosine))]
     angles, after_psi, after_theta, after_phi = (np.stack(both) for both in zip(*ways, strict=True))
     return TurnedBack(angles, after_psi, after_theta, after_phi, where(singular, 1.0, 0.0))
 

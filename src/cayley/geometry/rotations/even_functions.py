@@ -1,8 +1,9 @@
 """Functions of an angle that are even in it, such as sin(t)/t, as functions of the square of the angle.
 
-A rotation vector gives the square of its angle without a root, and these functions are smooth in it, at zero too: so are the formulas
-built on them, and their derivatives. Below a threshold each is its own series, to the last digit; above it, the closed form. Both are
-evaluated and one is selected, with the argument of the closed form kept away from zero, so that no NaN can leak into a derivative.
+A rotation vector gives the square of its angle without a root, and these functions are smooth in it, at zero too: so
+are the formulas built on them, and their derivatives. Below a threshold each is its own series, to the last digit;
+above it, the closed form. Both are evaluated and one is selected, with the argument of the closed form kept away from
+zero, so that no NaN can leak into a derivative.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Rotations as exponentials of skew matrices: the series, its truncation, and the closed form that Cayley-Hamilton gives.
+"""Rotations as exponentials of skew matrices: the series, its truncation, and the closed form that Cayley-Hamilton
+gives.
 
 For a skew matrix A with vector a, A^3 = -|a|^2 A, so that every power is a multiple of A or A^2 and the series closes:
 
@@ -33,7 +34,8 @@ def matrix_by_cayley_hamilton(axis, angle):
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    E, half = hat(nearly_unit(axis)), np.sin(angle / 2)
+    E = hat(nearly_unit(axis))
+    half = np.sin(angle / 2)
     return np.eye(3) + np.sin(angle) * E + 2 * half * half * (E @ E)
 
 
@@ -47,7 +49,8 @@ def exponential_of_skew(A):
            [ 0.,  1.,  0.]])
     """
     a = vee(A)
-    A, square = hat(a), a @ a
+    A = hat(a)
+    square = a @ a
     return np.eye(3) + sine_ratio(square) * A + versine_ratio(square) * (A @ A)
 
 
@@ -67,8 +70,8 @@ def exponential_series(A: ArrayLike, *, order: int) -> Any:
 def skew_power(A: ArrayLike, *, power: int) -> Any:
     """A^power of skew matrices (..., 3, 3) by the rule of Cayley-Hamilton; no matrix is multiplied more than once.
 
-    A^(2k+1) = (-|a|^2)^k A for k >= 0, A^(2k) = (-|a|^2)^(k-1) A^2 for k >= 1 only (spec E-34), A^0 = 1; with a unit vector
-    A^2 = a a^T - 1. Ruggiu (1.23).
+    A^(2k+1) = (-|a|^2)^k A for k >= 0, A^(2k) = (-|a|^2)^(k-1) A^2 for k >= 1 only (spec E-34), A^0 = 1; with a unit
+    vector A^2 = a a^T - 1. Ruggiu (1.23).
 
     >>> skew_power(hat([0.0, 0.0, 1.0]), power=3) + 0.0
     array([[ 0.,  1.,  0.],

@@ -1,7 +1,7 @@
 """Frames: direction cosines, components of vectors, sequences of turns, and orientations that know their frames.
 
-The axes of frame b, written in frame a, are the columns of R_ab. The product R_ab v has two readings, with a name each here:
-`components_in` (one vector, seen from two frames) and `turned` (one frame, a vector before and after a rotation).
+The axes of frame b, written in frame a, are the columns of R_ab. The product R_ab v has two readings, with a name each
+here: `components_in` (one vector, seen from two frames) and `turned` (one frame, a vector before and after a rotation).
 
 Sources: Ruggiu 1.1, 1.2.1 (1.1)-(1.4), 1.2.2 (1.8)-(1.15), 1.2.8; Yamamoto 1.2 (1.1)-(1.4).
 """
@@ -40,7 +40,8 @@ def matrix_from_axes(x, y, z):
 
 @kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)
 def direction_cosines(axes_a, axes_b):
-    """R_ab, the nine scalar products of the axes of two frames, given as the columns of two matrices in any common frame. Ruggiu (1.2).
+    """R_ab, the nine scalar products of the axes of two frames, given as the columns of two matrices in any common
+    frame. Ruggiu (1.2).
 
     >>> direction_cosines(np.eye(3), [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([[ 0., -1.,  0.],
@@ -62,7 +63,8 @@ def components_along_axes(axes, vector):
 
 @kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
 def components_in(R_ab, components_b):
-    """Passive reading of R_ab v: the components in frame a of the vector whose components in frame b are given. Ruggiu (1.14).
+    """Passive reading of R_ab v: the components in frame a of the vector whose components in frame b are given. Ruggiu
+    (1.14).
 
     >>> components_in([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
     array([0., 1., 0.])
@@ -110,10 +112,11 @@ def sequence_of_turns(turns: Iterable[Turn | tuple[Any, str]], *, start: Any = N
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """The orientation of one named frame in another: a rotation matrix (or a batch) that refuses to be combined with the wrong one.
+    """The orientation of one named frame in another: a rotation matrix (or a batch) that refuses to be combined with
+    the wrong one.
 
-    `Orientation(R, of="b", in_="a")` holds R_ab. `@` composes and checks that the inner names agree. Two are equal if the names and all
-    the numbers are.
+    `Orientation(R, of="b", in_="a")` holds R_ab. `@` composes and checks that the inner names agree. Two are equal if
+    the names and all the numbers are.
 
     >>> from cayley.geometry.rotations import rotation_z
     >>> tool_in_hand, hand_in_base = Orientation(rotation_z(0.1), of="tool", in_="hand"), Orientation(np.eye(3), of="hand", in_="base")
@@ -144,8 +147,9 @@ class Orientation:
 
     def __matmul__(self, other: Orientation) -> Orientation:
         if self.of != other.in_:
-            raise ConventionError(f"'{self.of} in {self.in_}' cannot be followed by '{other.of} in {other.in_}': the orientation of "
-                                  f"{other.of!r} must be given in {self.of!r}")
+            raise ConventionError(
+                f"'{self.of} in {self.in_}' cannot be followed by '{other.of} in {other.in_}': the orientation of "
+                f"{other.of!r} must be given in {self.of!r}")
         return Orientation(compose_rotations(self.matrix, other.matrix), of=other.of, in_=self.in_)
 
     def inverse(self) -> Orientation:
@@ -155,5 +159,6 @@ class Orientation:
     def components(self, vector: Any, *, of: str) -> np.ndarray:
         """The components in frame `in_` of a vector given by its components in the frame `of`, which must be named."""
         if of != self.of:
-            raise ConventionError(f"the vector is given in {of!r}, and this is the orientation of {self.of!r} in {self.in_!r}")
+            raise ConventionError(
+                f"the vector is given in {of!r}, and this is the orientation of {self.of!r} in {self.in_!r}")
         return components_in(self.matrix, vector)

@@ -1,8 +1,8 @@
 """The second chart d = sin(phi/2) e: every rotation has a finite d, half-turns have |d| = 1.
 
-The cosine of the half angle, s = sqrt(1 - d.d) >= 0, is hidden: d and s together are the unit homogeneous form [s : d]. At a half-turn
-d and -d are the same rotation. Near a half-turn s recomputed from d has lost half of its digits (1e-8 instead of 1e-16): where that
-matters, carry the homogeneous form and take d at the end.
+The cosine of the half angle, s = sqrt(1 - d.d) >= 0, is hidden: d and s together are the unit homogeneous form [s : d].
+At a half-turn d and -d are the same rotation. Near a half-turn s recomputed from d has lost half of its digits (1e-8
+instead of 1e-16): where that matters, carry the homogeneous form and take d at the end.
 
 Source: Mladenova 2.4 (68)-(70), corrected as in spec E-12, E-13.
 """
@@ -25,14 +25,17 @@ from cayley.geometry.scaling import nearly_unit
 
 
 def check_half_sine(*parameters: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` where |d| is larger than one, by more than 1e-8 (float32: 1e-4) or `tolerance`: no angle has that sine."""
+    """Raise `GeometryError` where |d| is larger than one, by more than 1e-8 (float32: 1e-4) or `tolerance`: no angle
+    has that sine.
+    """
     for d in map(np.asarray, parameters):
         if d.ndim < 1 or d.shape[-1] != 3:
             raise GeometryError(f"a half-sine parameter has shape (..., 3), not {d.shape}")
         size = vector_length(d)
         bad = first_failure(size <= 1.0 + tolerance_of(d, tolerance))
         if bad is not None:
-            raise GeometryError(f"half-sine parameter{place(bad)} has length {size[bad]:.10g}: the sine of half an angle is at most 1")
+            raise GeometryError(
+                f"half-sine parameter{place(bad)} has length {size[bad]:.10g}: the sine of half an angle is at most 1")
 
 
 def _cosine(d):
@@ -88,8 +91,8 @@ def vector_parameter_from_half_sine(d):
 
 @kernel("(3)->(3,3)", check=check_half_sine)
 def matrix_from_half_sine(d):
-    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is taken away, to first order,
-    which is to the last digit.
+    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is taken away, to first
+    order, which is to the last digit.
 
     >>> matrix_from_half_sine([0.0, 0.0, 1.0])
     array([[-1.,  0.,  0.],
@@ -99,18 +102,26 @@ def matrix_from_half_sine(d):
     x, y, z = d
     a, b, c = 2.0 * _cosine(d) * d
     u, v, w = np.minimum(2.0, 4.0 - 2.0 * (d @ d)) * d
-    ux, vy, wz, vx, wx, wy = u * x, v * y, w * z, v * x, w * x, w * y
-    return np.array([[1.0 - (vy + wz), vx - c, wx + b], [vx + c, 1.0 - (ux + wz), wy - a], [wx - b, wy + a, 1.0 - (ux + vy)]])
+    ux = u * x
+    vy = v * y
+    wz = w * z
+    vx = v * x
+    wx = w * x
+    wy = w * y
+    return np.array([[1.0 - (vy + wz), vx - c, wx + b], [vx + c, 1.0 - (ux + wz), wy - a],
+                     [wx - b, wy + a, 1.0 - (ux + vy)]])
 
 
 @kernel("(3),(3)->(3)", check=check_half_sine)
 def compose_half_sines(a, b):
-    """s2 d1 + s1 d2 + d1 x d2 with the sign that makes the hidden cosine s1 s2 - d1.d2 positive: the rotation b, then a.
+    """s2 d1 + s1 d2 + d1 x d2 with the sign that makes the hidden cosine s1 s2 - d1.d2 positive: the rotation b, then
+    a.
 
     Mladenova (70), with the sign rule of spec E-13: the product of two vector-parameters with c1.c2 > 1 needs it.
 
     >>> compose_half_sines([0.0, 0.0, 0.8], [0.0, 0.0, 0.8]).round(15)
     array([-0.  , -0.  , -0.96])
     """
-    h = nearly_unit(quaternion_product(homogeneous_from_half_sine.unchecked(a), homogeneous_from_half_sine.unchecked(b)))
+    h = nearly_unit(quaternion_product(homogeneous_from_half_sine.unchecked(a),
+                                       homogeneous_from_half_sine.unchecked(b)))
     return where(h[0] < 0, -1.0, 1.0) * h[1:]

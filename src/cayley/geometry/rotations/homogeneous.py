@@ -1,7 +1,8 @@
 """The vector-parameter in homogeneous form h = [w : v], c = v/w: the whole group, half-turns included.
 
-A rotation is the line through h = (w, x, y, z); every multiple except zero is the same rotation, and w = 0 is the half-turn about v.
-Composition is a product of polynomials, so nothing is ever divided by a small number. A unit h is a unit quaternion.
+A rotation is the line through h = (w, x, y, z); every multiple except zero is the same rotation, and w = 0 is the
+half-turn about v. Composition is a product of polynomials, so nothing is ever divided by a small number. A unit h is a
+unit quaternion.
 
 Source: Mladenova 2.4 (67)-(70), corrected and made homogeneous as in spec R-13, E-12, E-13.
 """
@@ -63,9 +64,11 @@ def homogeneous_from_matrix(R):
 
 @kernel("(4),(4)->(4)", check=check_homogeneous)
 def compose_homogeneous(a, b):
-    """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply; see `normalize_homogeneous`.
+    """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply; see
+    `normalize_homogeneous`.
 
-    >>> compose_homogeneous([1.0, 1.0, 2.0, 0.0], [1.0, 1.0, 0.0, 3.0])  # two finite vector-parameters; spec WE-02, a half-turn
+    # two finite vector-parameters; spec WE-02, a half-turn
+    >>> compose_homogeneous([1.0, 1.0, 2.0, 0.0], [1.0, 1.0, 0.0, 3.0])
     array([ 0.,  8., -1.,  1.])
     """
     return quaternion_product(a, b)
@@ -83,7 +86,8 @@ def inverse_homogeneous(h):
 
 @kernel("(4),(4)->(4)", check=check_homogeneous)
 def conjugate_homogeneous(a, b):
-    """a b a^-1: the rotation b about an axis that a has turned, with the sign and size of b. Half-turns of either kind are nothing special.
+    """a b a^-1: the rotation b about an axis that a has turned, with the sign and size of b. Half-turns of either kind
+    are nothing special.
 
     >>> conjugate_homogeneous([0.0, 0.0, 0.0, 5.0], [1.0, 2.0, 0.0, 3.0])
     array([ 1., -2.,  0.,  3.])
@@ -93,7 +97,8 @@ def conjugate_homogeneous(a, b):
 
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
 def compose_all_homogeneous(forms):
-    """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur anywhere on the way.
+    """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur
+    anywhere on the way.
 
     >>> compose_all_homogeneous([[0.0, 2.0, 0.0, 0.0]] * 4)
     array([1., 0., 0., 0.])

@@ -1,8 +1,9 @@
 """From one attitude to another at constant angular velocity: the shortest way, and the long way round.
 
-Attitudes are homogeneous forms [w : v] (unit quaternions among them) of any size; results have length one. t = 0 is the start, t = 1 the
-goal; other values of t continue the motion. Half-turns, on the way or between the ends, are nothing special: exactly a half-turn apart
-both ways are equally long, and the sign of the given forms decides which one is "shortest".
+Attitudes are homogeneous forms [w : v] (unit quaternions among them) of any size; results have length one. t = 0 is the
+start, t = 1 the goal; other values of t continue the motion. Half-turns, on the way or between the ends, are nothing
+special: exactly a half-turn apart both ways are equally long, and the sign of the given forms decides which one is
+"shortest".
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.axis_angle import vector_length
-from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous, inverse_homogeneous, normalize_homogeneous
+from cayley.geometry.rotations.homogeneous import (
+    check_homogeneous,
+    compose_homogeneous,
+    inverse_homogeneous,
+    normalize_homogeneous,
+)
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
 from cayley.geometry.scaling import direction
 
@@ -36,7 +42,8 @@ def interpolate_shortest(a, b, t):
     >>> interpolate_shortest([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], 0.5)
     array([0.70710678, 0.        , 0.        , 0.70710678])
     """
-    a, b = normalize_homogeneous.unchecked(a), normalize_homogeneous.unchecked(b)
+    a = normalize_homogeneous.unchecked(a)
+    b = normalize_homogeneous.unchecked(b)
     return compose_homogeneous(a, quaternion_from_rotation_vector(t * _between(a, b)))
 
 
@@ -45,7 +52,8 @@ def _check_long_way(a: Any, b: Any, *_: Any) -> None:
     turn = _turn(a, b)
     bad = first_failure(vector_length(turn) > 8 * np.finfo(turn.dtype).eps)
     if bad is not None:
-        raise SingularityError(f"the attitudes{place(bad)} are equal: the long way is a full turn, about an axis they do not determine")
+        raise SingularityError(
+            f"the attitudes{place(bad)} are equal: the long way is a full turn, about an axis they do not determine")
 
 
 @kernel("(4),(4)->(3)")
@@ -62,6 +70,7 @@ def interpolate_long_way(a, b, t):
     >>> interpolate_long_way([1.0, 0.0, 0.0, 0.0], [0.8, 0.0, 0.0, 0.6], 1.0)
     array([-0.8,  0. ,  0. , -0.6])
     """
-    a, b = normalize_homogeneous.unchecked(a), normalize_homogeneous.unchecked(b)
+    a = normalize_homogeneous.unchecked(a)
+    b = normalize_homogeneous.unchecked(b)
     axis, angle = direction(_between(a, b))
     return compose_homogeneous(a, quaternion_from_rotation_vector(t * (angle - 2.0 * np.pi) * axis))

@@ -1,8 +1,10 @@
-"""What of a rotation is the same in every frame: linear invariants (vector and trace) and natural ones (axis and angle).
+"""What of a rotation is the same in every frame: linear invariants (vector and trace) and natural ones (axis and
+angle).
 
     vect(Q) = sin(phi) e      tr(Q) = 1 + 2 cos(phi)
 
-Source: Ruggiu 1.2.5, (1.36)-(1.37) and Fig. 1.10, in the form that keeps its digits near 0 and near a half-turn (spec S2-10).
+Source: Ruggiu 1.2.5, (1.36)-(1.37) and Fig. 1.10, in the form that keeps its digits near 0 and near a half-turn (spec
+S2-10).
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class NaturalInvariants(NamedTuple):
 
 @kernel("(3,3)->(3,3),(3,3),(3),()")
 def linear_invariants(A):
-    """The Cartesian decomposition A = symmetric + skew of any 3x3, its vector (vector x v = skew v for all v) and its trace.
+    """The Cartesian decomposition A = symmetric + skew of any 3x3, its vector (vector x v = skew v for all v) and its
+    trace.
 
     >>> found = linear_invariants([[1.0, 0.0, 0.0], [4.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
     >>> found.vector @ found.vector, found.trace
@@ -50,19 +53,22 @@ def linear_invariants(A):
 def natural_invariants(Q):
     """Axis and angle [rad] of a rotation, both pairs: (e, phi) with phi in [0, pi], and (-e, -phi).
 
-    The axis comes from vect(Q) up to a quarter turn, beyond it from the largest column of the symmetric part minus cos(phi) 1,
-    which is (1 - cos(phi)) e e^T; each keeps its digits where the other loses them. `axis_is_free` is 1 where phi = 0, every axis
-    will do and (0, 0, 1) is given; `sign_is_free` is 1 at a half-turn, where (-e, phi) serves as well. Ruggiu (1.36), (1.37).
+    The axis comes from vect(Q) up to a quarter turn, beyond it from the largest column of the symmetric part minus
+    cos(phi) 1, which is (1 - cos(phi)) e e^T; each keeps its digits where the other loses them. `axis_is_free` is 1
+    where phi = 0, every axis will do and (0, 0, 1) is given; `sign_is_free` is 1 at a half-turn, where (-e, phi) serves
+    as well. Ruggiu (1.36), (1.37).
 
     >>> natural_invariants(np.diag([-1.0, 1.0, -1.0])).axis
     array([0., 1., 0.])
     """
-    vector, cosine = vee(Q), (np.trace(Q) - 1) / 2
+    vector = vee(Q)
+    cosine = (np.trace(Q) - 1) / 2
     _, sine = direction(vector)
     column = _largest_column(symmetric_part(Q) - cosine * np.eye(3), vector)
     axis, length = direction(where(cosine > 0, vector, column))
     angle = np.arctan2(sine, cosine)
-    axis_is_free, sign_is_free = length == 0, _is_rounding(sine) & (cosine < 0)
+    axis_is_free = length == 0
+    sign_is_free = _is_rounding(sine) & (cosine < 0)
     return NaturalInvariants(axis, angle, -axis, -angle, where(axis_is_free, 1.0, 0.0), where(sign_is_free, 1.0, 0.0))
 
 
@@ -73,7 +79,9 @@ def _is_rounding(sine):
 
 def _largest_column(dyad, vector):
     """The column of c e e^T that has the largest diagonal element, along the vector, not against it."""
-    x, y, z = dyad[0, 0], dyad[1, 1], dyad[2, 2]
+    x = dyad[0, 0]
+    y = dyad[1, 1]
+    z = dyad[2, 2]
     column = where((x >= y) & (x >= z), dyad[:, 0], where(y >= z, dyad[:, 1], dyad[:, 2]))
     return where(column @ vector < 0, -column, column)
 

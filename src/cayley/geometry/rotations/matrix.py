@@ -25,7 +25,8 @@ def rotation_x(angle):
     >>> (rotation_x(np.pi / 2) @ [0.0, 1.0, 0.0]).round(15)
     array([0., 0., 1.])
     """
-    s, c = np.sin(angle), np.cos(angle)
+    s = np.sin(angle)
+    c = np.cos(angle)
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
@@ -36,7 +37,8 @@ def rotation_y(angle):
     >>> (rotation_y(np.pi / 2) @ [0.0, 0.0, 1.0]).round(15)
     array([1., 0., 0.])
     """
-    s, c = np.sin(angle), np.cos(angle)
+    s = np.sin(angle)
+    c = np.cos(angle)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
@@ -47,7 +49,8 @@ def rotation_z(angle):
     >>> (rotation_z(np.pi / 2) @ [1.0, 0.0, 0.0]).round(15)
     array([0., 1., 0.])
     """
-    s, c = np.sin(angle), np.cos(angle)
+    s = np.sin(angle)
+    c = np.cos(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
@@ -63,9 +66,11 @@ def rotation_defect(R):
 
 
 def check_rotation_matrix(R: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless every matrix of the batch is a rotation: NaN, reflection, scaled and drifted are told apart.
+    """Raise `GeometryError` unless every matrix of the batch is a rotation: NaN, reflection, scaled and drifted are
+    told apart.
 
-    The defect (see `rotation_defect`) may be 1e-8, for float32 1e-4, or `tolerance`. Arguments after the first are ignored.
+    The defect (see `rotation_defect`) may be 1e-8, for float32 1e-4, or `tolerance`. Arguments after the first are
+    ignored.
 
     >>> check_rotation_matrix(1.001 * np.eye(3))
     Traceback (most recent call last):
@@ -78,8 +83,10 @@ def check_rotation_matrix(R: Any, *_: Any, tolerance: float | None = None) -> No
     defect = rotation_defect(R)
     bad = first_failure(defect <= allowed)
     if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} is not a rotation: {_what_is_wrong(R[bad])}; defect {defect[bad]:.0e}, {allowed:.0e} is "
-                            "allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
+        raise GeometryError(
+            f"matrix{place(bad)} is not a rotation: {_what_is_wrong(R[bad])}; defect {defect[bad]:.0e}, {allowed:.0e} "
+            "is "
+            "allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
 
 
 def _what_is_wrong(R: np.ndarray) -> str:
@@ -98,8 +105,8 @@ def _what_is_wrong(R: np.ndarray) -> str:
 def nearest_rotation(M: Any) -> np.ndarray:
     """The rotation closest to each 3x3 matrix in the Frobenius norm, determinant +1. Any leading axes.
 
-    With M = U diag(s) V^T it is U diag(1, 1, det(U V^T)) V^T. `GeometryError` where it is not unique: rank one or zero, or a reflection
-    whose two smallest singular values are equal. `rotation_defect(M)` says how far M was.
+    With M = U diag(s) V^T it is U diag(1, 1, det(U V^T)) V^T. `GeometryError` where it is not unique: rank one or zero,
+    or a reflection whose two smallest singular values are equal. `rotation_defect(M)` says how far M was.
 
     >>> nearest_rotation([[0.0, -2.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([[ 0., -1.,  0.],
@@ -116,8 +123,9 @@ def nearest_rotation(M: Any) -> np.ndarray:
     hand = np.sign(np.linalg.det(U) * np.linalg.det(Vt))
     bad = first_failure(s[..., 1] + hand * s[..., 2] > 4096 * np.finfo(M.dtype).eps * s[..., 0])
     if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} has no unique nearest rotation: its singular values are {s[bad]} and its determinant "
-                            f"is {np.linalg.det(M[bad]):.3g}")
+        raise GeometryError(
+            f"matrix{place(bad)} has no unique nearest rotation: its singular values are {s[bad]} and its determinant "
+            f"is {np.linalg.det(M[bad]):.3g}")
     U[..., 2] *= hand[..., None]
     return U @ Vt
 

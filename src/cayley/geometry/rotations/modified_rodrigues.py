@@ -1,6 +1,8 @@
-"""Modified Rodrigues parameters p = tan(phi/4) e: the stereographic picture of the unit quaternions, finite up to a whole turn.
+"""Modified Rodrigues parameters p = tan(phi/4) e: the stereographic picture of the unit quaternions, finite up to a
+whole turn.
 
-Every rotation has two: p and its shadow -p/(p.p), which belongs to -q. Extractions give the shorter, |p| <= 1, which is 1 at a half-turn.
+Every rotation has two: p and its shadow -p/(p.p), which belongs to -q. Extractions give the shorter, |p| <= 1, which is
+1 at a half-turn.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Quaternions (w, x, y, z), scalar first; the unit ones are rotations, q and -q the same one.
 
-The algebra (product, conjugate, inverse, regular representations) is for quaternions of any norm. What reads a quaternion as a
-rotation needs a unit one, and checks it. Extractions give w >= 0.
+The algebra (product, conjugate, inverse, regular representations) is for quaternions of any norm. What reads a
+quaternion as a rotation needs a unit one, and checks it. Extractions give w >= 0.
 
-Sources: Mladenova 2.1, 2.2 (9)-(12), (21)-(26), corrected as in spec E-01; Yamamoto appendix C, corrected as in spec E3-37 to E3-40.
+Sources: Mladenova 2.1, 2.2 (9)-(12), (21)-(26), corrected as in spec E-01; Yamamoto appendix C, corrected as in spec
+E3-37 to E3-40.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from cayley.geometry.scaling import largest_component, length, scaling, unsigned
 
 @kernel("(4),(4)->(4)")
 def quaternion_product(p, q):
-    """The Hamilton product p q; for unit quaternions the rotation q, then p. Mladenova (21), Yamamoto (C.3) corrected as in spec E3-37.
+    """The Hamilton product p q; for unit quaternions the rotation q, then p. Mladenova (21), Yamamoto (C.3) corrected
+    as in spec E3-37.
 
     >>> quaternion_product([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])
     array([0., 0., 0., 1.])
@@ -73,7 +75,8 @@ def _check_invertible(q: Any) -> None:
     with np.errstate(over="ignore"):
         bad = first_failure(1 / size < np.inf)
     if bad is not None:
-        raise GeometryError(f"quaternion{place(bad)} is {np.asarray(q)[bad]}: its inverse is beyond the largest number; scale it first")
+        raise GeometryError(
+            f"quaternion{place(bad)} is {np.asarray(q)[bad]}: its inverse is beyond the largest number; scale it first")
 
 
 @kernel("(4)->(4)", check=_check_invertible)
@@ -112,7 +115,8 @@ def quaternion_left_matrix(q):
 
 @kernel("(4)->(4,4)")
 def quaternion_right_matrix(q):
-    """The right regular representation: `quaternion_right_matrix(q) @ p` is the product p q. It commutes with every left one.
+    """The right regular representation: `quaternion_right_matrix(q) @ p` is the product p q. It commutes with every
+    left one.
 
     >>> quaternion_right_matrix([0.0, 1.0, 0.0, 0.0]) @ [0.0, 0.0, 1.0, 0.0]
     array([ 0.,  0.,  0., -1.])
@@ -136,8 +140,10 @@ def check_unit_quaternion(q: Any, *_: Any, tolerance: float | None = None) -> No
     norm = quaternion_norm(q)
     bad = first_failure(np.abs(norm - 1.0) <= allowed)
     if bad is not None:
-        raise GeometryError(f"quaternion{place(bad)} is not a rotation: its norm is {norm[bad]:.10g}, not 1 ({allowed:.0e} is allowed). If "
-                            "it is meant to be one, normalize_quaternion(q) scales it")
+        raise GeometryError(
+            f"quaternion{place(bad)} is not a rotation: its norm is {norm[bad]:.10g}, not 1 ({allowed:.0e} is "
+            "allowed). If "
+            "it is meant to be one, normalize_quaternion(q) scales it")
 
 
 def _four(q: Any) -> np.ndarray:
@@ -151,8 +157,8 @@ def _four(q: Any) -> np.ndarray:
 def matrix_from_quaternion(q):
     """The rotation matrix of a unit quaternion. Mladenova (12), Yamamoto (C.6) corrected as in spec E3-38, E3-39.
 
-    It is the matrix of the line through q, so that what the check lets pass (a norm off by 1e-9, say) still gives a rotation to the
-    last digit.
+    It is the matrix of the line through q, so that what the check lets pass (a norm off by 1e-9, say) still gives a
+    rotation to the last digit.
 
     >>> matrix_from_quaternion([0.0, 1.0, 0.0, 0.0])
     array([[ 1.,  0.,  0.],
@@ -161,16 +167,26 @@ def matrix_from_quaternion(q):
     """
     w, x, y, z = q
     a, b, c = 2.0 / (q @ q) * q[1:]
-    ax, by, cz, bx, cx, cy, aw, bw, cw = a * x, b * y, c * z, b * x, c * x, c * y, a * w, b * w, c * w
-    return np.array([[1.0 - (by + cz), bx - cw, cx + bw], [bx + cw, 1.0 - (ax + cz), cy - aw], [cx - bw, cy + aw, 1.0 - (ax + by)]])
+    ax = a * x
+    by = b * y
+    cz = c * z
+    bx = b * x
+    cx = c * x
+    cy = c * y
+    aw = a * w
+    bw = b * w
+    cw = c * w
+    return np.array([[1.0 - (by + cz), bx - cw, cx + bw], [bx + cw, 1.0 - (ax + cz), cy - aw],
+                     [cx - bw, cy + aw, 1.0 - (ax + by)]])
 
 
 @kernel("(3,3)->(4)", check=check_rotation_matrix)
 def quaternion_from_matrix(R):
     """The unit quaternion of a rotation, w >= 0; at a half-turn its largest component is positive.
 
-    Four formulas, one for each component that may be the largest; that of the largest is selected, so nothing is divided by a small
-    number anywhere in the group. Mladenova (12) with the four-case extraction of spec R-02; Yamamoto (C.7)-(C.10) corrected as in E3-40.
+    Four formulas, one for each component that may be the largest; that of the largest is selected, so nothing is
+    divided by a small number anywhere in the group. Mladenova (12) with the four-case extraction of spec R-02; Yamamoto
+    (C.7)-(C.10) corrected as in E3-40.
 
     >>> quaternion_from_matrix([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([0.70710678, 0.        , 0.        , 0.70710678])
@@ -188,7 +204,8 @@ def quaternion_from_matrix(R):
 
 @kernel("(4)->(4)")
 def canonical_quaternion(q):
-    """That one of q and -q whose scalar part is positive; if it is zero, the one whose component of largest size is positive.
+    """That one of q and -q whose scalar part is positive; if it is zero, the one whose component of largest size is
+    positive.
 
     >>> canonical_quaternion([-0.6, 0.0, 0.8, 0.0])
     array([ 0.6, -0. , -0.8, -0. ])
@@ -201,20 +218,22 @@ def canonical_quaternion(q):
 
 @kernel("(4),(3)->(3)", check=check_unit_quaternion)
 def rotate_by_quaternion(q, x):
-    """The vector part of q (0; x) q^-1: x turned by a unit quaternion. Mladenova (23)-(26), Yamamoto (C.11)-(C.16), the product A Q B.
+    """The vector part of q (0; x) q^-1: x turned by a unit quaternion. Mladenova (23)-(26), Yamamoto (C.11)-(C.16), the
+    product A Q B.
 
     >>> rotate_by_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])
     array([-1., -2.,  3.])
     """
-    w, v = q[0], q[1:]
+    w = q[0]
+    v = q[1:]
     t = 2.0 / (q @ q) * np.cross(v, x)
     return x + w * t + np.cross(v, t)
 
 
 @kernel("(4)->()", check=check_unit_quaternion)
 def quaternion_angle(q):
-    """The angle of the rotation [rad], from 0 to pi, accurate at both ends (to 1e-154, float32: 1e-19, next to zero); the same for q
-    and -q.
+    """The angle of the rotation [rad], from 0 to pi, accurate at both ends (to 1e-154, float32: 1e-19, next to zero);
+    the same for q and -q.
 
     >>> float(quaternion_angle([0.0, 0.0, 1.0, 0.0])) == np.pi
     True
@@ -230,8 +249,8 @@ def check_unit_quaternions(*quaternions: Any) -> None:
 
 @kernel("(4),(4)->()", check=check_unit_quaternions)
 def angle_between_quaternions(p, q):
-    """The angle [rad] of the rotation from one attitude to the other, from 0 to pi. Accurate for equal and for opposite attitudes, as
-    `quaternion_angle`.
+    """The angle [rad] of the rotation from one attitude to the other, from 0 to pi. Accurate for equal and for opposite
+    attitudes, as `quaternion_angle`.
 
     >>> round(float(angle_between_quaternions([1.0, 0.0, 0.0, 0.0], [0.8, 0.6, 0.0, 0.0])), 6)
     1.287002

@@ -1,7 +1,7 @@
 """Roll, pitch and yaw: turns about the fixed x, then y, then z axis, R = Rz(yaw) Ry(pitch) Rx(roll).
 
-The same three angles, listed backwards, are the z-y-x Euler angles about moving axes, and they are Bryant's angles. Where the pitch is
-+-pi/2, only yaw - roll or yaw + roll is determined.
+The same three angles, listed backwards, are the z-y-x Euler angles about moving axes, and they are Bryant's angles.
+Where the pitch is +-pi/2, only yaw - roll or yaw + roll is determined.
 
 Sources: Ruggiu (1.40), (1.41); Yamamoto (1.10), corrected as in spec E3-03; its inverse is not in the text.
 """
@@ -33,7 +33,8 @@ def matrix_from_roll_pitch_yaw(angles):
 
 
 def roll_pitch_yaw_from_matrix(R: ArrayLike) -> EulerSolutions:
-    """(roll, pitch, yaw) [rad] of rotation matrices (..., 3, 3): both triples; at pitch = +-pi/2 roll = 0 and `singular`. Ruggiu (1.41).
+    """(roll, pitch, yaw) [rad] of rotation matrices (..., 3, 3): both triples; at pitch = +-pi/2 roll = 0 and
+    `singular`. Ruggiu (1.41).
 
     >>> roll_pitch_yaw_from_matrix([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]).angles + 0.0
     array([0.        , 1.57079633, 0.        ])

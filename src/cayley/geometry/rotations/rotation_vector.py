@@ -1,8 +1,9 @@
 """The rotation vector r = phi e: axis times angle, the logarithm of a rotation. Defined on the whole group.
 
-Logarithms have angles from 0 to pi; at a half-turn both signs are right, and the one of `quaternion_from_matrix` is given. The
-exponential takes vectors of any length whose square is a number (1e150; float32: 1e18). Every formula is smooth at r = 0, derivatives
-included; at a half-turn the derivatives of the logarithm are those of the sign that is given, the same from both sides.
+Logarithms have angles from 0 to pi; at a half-turn both signs are right, and the one of `quaternion_from_matrix` is
+given. The exponential takes vectors of any length whose square is a number (1e150; float32: 1e18). Every formula is
+smooth at r = 0, derivatives included; at a half-turn the derivatives of the logarithm are those of the sign that is
+given, the same from both sides.
 
 Source: Mladenova 2.5 (after (74)), "rotation vector l".
 """
@@ -32,8 +33,14 @@ def matrix_from_rotation_vector(r):
     angle2 = r @ r
     a, b, c = sine_ratio(angle2) * r
     u, v, w = versine_ratio(angle2) * r
-    ux, vy, wz, uy, uz, vz = u * x, v * y, w * z, u * y, u * z, v * z
-    return np.array([[1.0 - (vy + wz), uy - c, uz + b], [uy + c, 1.0 - (ux + wz), vz - a], [uz - b, vz + a, 1.0 - (ux + vy)]])
+    ux = u * x
+    vy = v * y
+    wz = w * z
+    uy = u * y
+    uz = u * z
+    vz = v * z
+    return np.array([[1.0 - (vy + wz), uy - c, uz + b], [uy + c, 1.0 - (ux + wz), vz - a],
+                     [uz - b, vz + a, 1.0 - (ux + vy)]])
 
 
 @kernel("(3,3)->(3)", check=check_rotation_matrix)
@@ -60,7 +67,8 @@ def quaternion_from_rotation_vector(r):
 
 @kernel("(4)->(3)", check=check_unit_quaternion)
 def rotation_vector_from_quaternion(q):
-    """Axis times angle [rad], the angle from 0 to pi; the same for q and -q, except that at a half-turn (w = 0) the sign is that of q.
+    """Axis times angle [rad], the angle from 0 to pi; the same for q and -q, except that at a half-turn (w = 0) the
+    sign is that of q.
 
     >>> rotation_vector_from_quaternion([-1.0, 0.0, 0.0, 0.0])
     array([-0., -0., -0.])

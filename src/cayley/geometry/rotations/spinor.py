@@ -2,8 +2,8 @@
 
     psi = (psi1, psi2) = (q3 + i q0, q1 + i q2) = f(q)      of the unit quaternion (q0, q1, q2, q3)
 
-A spinor is a real array (2, 2): psi1 and psi2, each (real part, imaginary part); see `complex_numbers`. psi and -psi are the same
-rotation. The ratio psi2 / psi1 fixes the third turned axis; the common phase is the turn about that axis.
+A spinor is a real array (2, 2): psi1 and psi2, each (real part, imaginary part); see `complex_numbers`. psi and -psi
+are the same rotation. The ratio psi2 / psi1 fixes the third turned axis; the common phase is the turn about that axis.
 The map f is linear over the real numbers only (spec E-11).
 
 Source: Mladenova 2.3 (27)-(40), (51)-(58), corrected as in spec E-05 to E-07 and E-11.
@@ -18,7 +18,14 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.geometry.rotations.complex_numbers import IMAGINARY_UNIT, as_real, conjugate, matrix_product, product, square_norm
+from cayley.geometry.rotations.complex_numbers import (
+    IMAGINARY_UNIT,
+    as_real,
+    conjugate,
+    matrix_product,
+    product,
+    square_norm,
+)
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 
@@ -27,20 +34,24 @@ PAULI = as_real(np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1
 
 
 def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless every spinor (2, 2) of the batch has norm one, within 1e-8 (float32: 1e-4) or `tolerance`.
+    """Raise `GeometryError` unless every spinor (2, 2) of the batch has norm one, within 1e-8 (float32: 1e-4) or
+    `tolerance`.
 
     >>> check_unit_spinor([[1.0, 0.0], [1.0, 0.0]])
-    Traceback (most recent call last):
-    cayley.errors.GeometryError: spinor is not a rotation: psi^+ psi = 2, and 1 was expected; divide it by its norm if that is meant
+    Traceback (most recent call last): cayley.errors.GeometryError: spinor is not a rotation: psi^+ psi = 2, and 1 was
+    expected; divide it by its norm if that is meant
     """
     psi = np.asarray(psi)
     if psi.ndim < 2 or psi.shape[-2:] != (2, 2):
-        raise GeometryError(f"a spinor has shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) makes it so")
+        raise GeometryError(
+            f"a spinor has shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) makes it so")
     square = square_norm(psi)
     bad = first_failure(np.abs(np.sqrt(square) - 1) <= tolerance_of(psi, tolerance))
     if bad is not None:
-        raise GeometryError(f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by its "
-                            "norm if that is meant")
+        raise GeometryError(
+            f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by "
+            "its "
+            "norm if that is meant")
 
 
 @kernel("(4)->(2,2)")
@@ -66,7 +77,8 @@ def quaternion_from_spinor(psi):
 
 @kernel("(2,2)->(3,3)", check=check_unit_spinor)
 def matrix_from_spinor(psi):
-    """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected (E-05 to E-07).
+    """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected
+    (E-05 to E-07).
 
     What the check lets pass of the norm is taken away to first order: the result is a rotation to the last digit.
 
@@ -75,8 +87,11 @@ def matrix_from_spinor(psi):
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    squares, across, along = product(psi, psi), product(psi[0], psi[1]), product(conjugate(psi[0]), psi[1])
-    total, difference = squares[0] + squares[1], squares[1] - squares[0]
+    squares = product(psi, psi)
+    across = product(psi[0], psi[1])
+    along = product(conjugate(psi[0]), psi[1])
+    total = squares[0] + squares[1]
+    difference = squares[1] - squares[0]
     norms = np.sum(psi * psi, axis=1)
     per = 2 - (norms[0] + norms[1])
     first = np.stack([per * difference[0], per * total[1], 2 * per * across[0]])
@@ -98,7 +113,8 @@ def spinor_from_matrix(R):
 
 @kernel("(2,2)->(3)")
 def pauli_expectations(psi):
-    """(psi^+ sigma_1 psi, psi^+ sigma_2 psi, psi^+ sigma_3 psi): the third turned axis, times psi^+ psi. Mladenova (40).
+    """(psi^+ sigma_1 psi, psi^+ sigma_2 psi, psi^+ sigma_3 psi): the third turned axis, times psi^+ psi. Mladenova
+    (40).
 
     >>> pauli_expectations([[0.0, 0.0], [1.0, 0.0]])
     array([ 0.,  0., -1.])
@@ -108,7 +124,8 @@ def pauli_expectations(psi):
 
 @kernel("(2,2),()->(2,2)")
 def spinor_with_phase(psi, phase):
-    """exp(i phase) psi: the same third axis, the other two turned about it by -2 phase. A phase of pi changes no rotation.
+    """exp(i phase) psi: the same third axis, the other two turned about it by -2 phase. A phase of pi changes no
+    rotation.
 
     >>> spinor_with_phase([[1.0, 0.0], [0.0, 0.0]], np.pi / 2).round(15)
     array([[0., 1.],
@@ -119,7 +136,8 @@ def spinor_with_phase(psi, phase):
 
 @kernel("(2,2),(2,2)->(2,2)")
 def spinor_product(psi, chi):
-    """f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ (0, 1). Mladenova (57).
+    """f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ (0, 1).
+    Mladenova (57).
 
     >>> one = spinor_from_quaternion([1.0, 0.0, 0.0, 0.0])
     >>> np.array_equal(spinor_product(one, PAULI[0][0]), PAULI[0][0])
@@ -130,7 +148,8 @@ def spinor_product(psi, chi):
 
 @kernel("(4)->(2,2,2)")
 def spinor_matrix(q):
-    """Q^ = i q0 1 + q . sigma = [[q3 + i q0, q1 - i q2], [q1 + i q2, -q3 + i q0]]; its first column is f(q), its determinant -|q|^2.
+    """Q^ = i q0 1 + q . sigma = [[q3 + i q0, q1 - i q2], [q1 + i q2, -q3 + i q0]]; its first column is f(q), its
+    determinant -|q|^2.
 
     Mladenova (53), (58), lower right corner corrected as in spec E-11.
 

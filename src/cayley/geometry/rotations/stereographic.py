@@ -1,9 +1,10 @@
-"""The sphere as the complex plane with infinity, and rotations as fractional-linear maps of it (Cayley-Klein parameters).
+"""The sphere as the complex plane with infinity, and rotations as fractional-linear maps of it (Cayley-Klein
+parameters).
 
-A point a of the unit sphere is projected from the south pole (0, 0, -1) onto the equatorial plane: xi = (a1 + i a2) / (1 + a3). The
-south pole itself is xi = infinity. To make it a value like every other, xi is held as a ratio [z1 : z2] with xi = z2 / z1, an array
-(2, 2) of two complex numbers, each (real part, imaginary part); a common factor means nothing. The spinor of a rotation is such a
-ratio: that of its third turned axis.
+A point a of the unit sphere is projected from the south pole (0, 0, -1) onto the equatorial plane: xi = (a1 + i a2) /
+(1 + a3). The south pole itself is xi = infinity. To make it a value like every other, xi is held as a ratio [z1 : z2]
+with xi = z2 / z1, an array (2, 2) of two complex numbers, each (real part, imaginary part); a common factor means
+nothing. The spinor of a rotation is such a ratio: that of its third turned axis.
 
 Source: Mladenova 2.3 (41)-(48), corrected as in spec E-08 to E-10.
 """
@@ -27,7 +28,8 @@ from cayley.geometry.tensors.checks import check_unit_vector
 
 @kernel("(3)->(2,2)", check=check_unit_vector)
 def ratio_from_point(a):
-    """[z1 : z2] of a point of the unit sphere, with |z1|^2 + |z2|^2 = 1; [0 : 1] at the south pole. Mladenova (41), (44).
+    """[z1 : z2] of a point of the unit sphere, with |z1|^2 + |z2|^2 = 1; [0 : 1] at the south pole. Mladenova (41),
+    (44).
 
     >>> ratio_from_point([0.0, 0.0, -1.0]) + 0.0
     array([[0., 0.],
@@ -35,7 +37,8 @@ def ratio_from_point(a):
     """
     north = a[2] >= 0
     near = 1 + where(north, a[2], -a[2])
-    plane, real = np.stack([a[0], a[1]]), np.stack([near, 0.0 * near])
+    plane = np.stack([a[0], a[1]])
+    real = np.stack([near, 0.0 * near])
     z = where(north, np.stack([real, plane]), np.stack([conjugate(plane), real]))
     return z / np.sqrt(2 * near)
 
@@ -47,7 +50,8 @@ def check_ratio(z: Any, *_: Any) -> None:
         raise GeometryError(f"a ratio [z1 : z2] has shape (..., 2, 2), the last axis (real, imaginary), not {z.shape}")
     bad = first_failure(np.isfinite(z).all(axis=(-2, -1)) & (z != 0).any(axis=(-2, -1)))
     if bad is not None:
-        raise GeometryError(f"ratio{place(bad)} is {z[bad].tolist()}: [0 : 0] and NaN are no point of the sphere; infinity is [0 : 1]")
+        raise GeometryError(
+            f"ratio{place(bad)} is {z[bad].tolist()}: [0 : 0] and NaN are no point of the sphere; infinity is [0 : 1]")
 
 
 @kernel("(2,2)->(3)", check=check_ratio)
@@ -58,13 +62,16 @@ def point_from_ratio(z):
     array([ 0.,  0., -1.])
     """
     z = z / np.max(np.abs(z))
-    plane, first, second = 2 * product(conjugate(z[0]), z[1]), np.sum(z[0] * z[0]), np.sum(z[1] * z[1])
+    plane = 2 * product(conjugate(z[0]), z[1])
+    first = np.sum(z[0] * z[0])
+    second = np.sum(z[1] * z[1])
     return np.stack([plane[0], plane[1], first - second]) / (first + second)
 
 
 @kernel("(4)->(2,2,2)", check=check_unit_quaternion)
 def cayley_klein_from_quaternion(q):
-    """[[alpha, beta], [gamma, delta]] of xi' = (alpha xi + beta) / (gamma xi + delta), of determinant 1. Mladenova (48), spec E-10.
+    """[[alpha, beta], [gamma, delta]] of xi' = (alpha xi + beta) / (gamma xi + delta), of determinant 1. Mladenova
+    (48), spec E-10.
 
     alpha = q0 + i q3, beta = q2 - i q1, gamma = -(q2 + i q1), delta = q0 - i q3.
 
@@ -88,7 +95,8 @@ def quaternion_from_cayley_klein(M):
 
 @kernel("(2,2,2),(2,2)->(2,2)")
 def fractional_linear(M, z):
-    """[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1: nothing is divided, infinity needs no care.
+    """[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1: nothing is divided, infinity needs
+    no care.
 
     >>> half_turn = cayley_klein_from_quaternion([0.0, 1.0, 0.0, 0.0])
     >>> xi_from_ratio(fractional_linear(half_turn, ratio_from_xi([0.0, np.inf, 2.0]))) + 0.0
@@ -98,7 +106,8 @@ def fractional_linear(M, z):
 
 
 def xi_from_ratio(z: ArrayLike) -> np.ndarray:
-    """The complex numbers xi = z2 / z1 (...) of ratios (..., 2, 2), where z1 = 0 the complex infinity of NumPy, inf + 0j.
+    """The complex numbers xi = z2 / z1 (...) of ratios (..., 2, 2), where z1 = 0 the complex infinity of NumPy, inf +
+    0j.
 
     >>> xi_from_ratio([[1.0, 0.0], [0.0, 2.0]])
     array(0.+2.j)

@@ -20,7 +20,8 @@ from cayley.geometry.rotations.spinor import PAULI
 
 
 def check_unitary(U: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2) of the batch, rows to 1e-8 (float32: 1e-4).
+    """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2) of the batch, rows to 1e-8
+    (float32: 1e-4).
 
     >>> check_unitary(PAULI[2])
     Traceback (most recent call last):
@@ -28,10 +29,13 @@ def check_unitary(U: Any, *_: Any, tolerance: float | None = None) -> None:
     """
     U = np.asarray(U)
     if U.ndim < 3 or U.shape[-3:] != (2, 2, 2):
-        raise GeometryError(f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {U.shape}")
-    det, off = determinant(U), tolerance_of(U, tolerance)
+        raise GeometryError(
+            f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {U.shape}")
+    det = determinant(U)
+    off = tolerance_of(U, tolerance)
     allowed = (2 + off) * off  # the determinant and the squares of rows are off by twice as much as their lengths
-    # With det U = 1 it is enough that the second row is (-conj b, conj a) of the first row (a, b), and that the rows have length 1.
+    # With det U = 1 it is enough that the second row is (-conj b, conj a) of the first row (a, b), and that the rows
+    # have length 1.
     mirrored = U[..., 0, ::-1, :] * np.array([[-1.0, 1.0], [1.0, -1.0]]) - U[..., 1, :, :]
     defect = np.maximum(np.maximum(np.abs(det - [1.0, 0.0]).max(axis=-1), np.abs(mirrored).max(axis=(-2, -1))),
                         np.abs(square_norm(U[..., 0, :, :]) - 1))
@@ -39,7 +43,8 @@ def check_unitary(U: Any, *_: Any, tolerance: float | None = None) -> None:
     if bad is not None:
         value = complex(*det[bad])
         reason = f"det U = {value:.6g}" if not abs(value - 1) <= allowed else "U U^+ is not 1"
-        raise GeometryError(f"matrix{place(bad)} is not in SU(2): {reason}; defect {defect[bad]:.0e}, {allowed:.0e} is allowed")
+        raise GeometryError(
+            f"matrix{place(bad)} is not in SU(2): {reason}; defect {defect[bad]:.0e}, {allowed:.0e} is allowed")
 
 
 @kernel("(4)->(2,2,2)")
@@ -104,16 +109,19 @@ def hermitian_from_vector(x):
 
 
 def check_traceless_hermitian(X: Any, *_: Any, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless X = X^+ and tr X = 0 for every matrix (2, 2, 2) of the batch, relative to its size."""
+    """Raise `GeometryError` unless X = X^+ and tr X = 0 for every matrix (2, 2, 2) of the batch, relative to its size.
+    """
     X = np.asarray(X)
     if X.ndim < 3 or X.shape[-3:] != (2, 2, 2):
-        raise GeometryError(f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {X.shape}")
+        raise GeometryError(
+            f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {X.shape}")
     vector = np.stack([X[..., 0, 1, 0], X[..., 1, 0, 1], X[..., 0, 0, 0]], axis=-1)
     rebuilt = np.einsum("...k,kabc->...abc", vector, PAULI)
     defect, size = (np.abs(Y).max(axis=(-3, -2, -1)) for Y in (X - rebuilt, X))
     bad = first_failure(defect <= tolerance_of(X, tolerance) * size)
     if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} is not traceless and Hermitian: it differs from x . sigma by {defect[bad]:.0e}")
+        raise GeometryError(
+            f"matrix{place(bad)} is not traceless and Hermitian: it differs from x . sigma by {defect[bad]:.0e}")
 
 
 @kernel("(2,2,2)->(3)", check=check_traceless_hermitian)

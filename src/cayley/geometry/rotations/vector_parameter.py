@@ -1,12 +1,13 @@
-"""The vector-parameter c = tan(phi/2) e (Gibbs, Rodrigues, Cayley): three numbers, a rational composition law, no trigonometry.
+"""The vector-parameter c = tan(phi/2) e (Gibbs, Rodrigues, Cayley): three numbers, a rational composition law, no
+trigonometry.
 
-Every finite c is a rotation; half-turns have none (c grows without bound towards them). What would have to return one raises
-`SingularityError`; its `unchecked` kernel gives infinities or NaN there. What squares c takes no c beyond 1e150 (float32: 1e18), nor is
-one given: `check_vector_parameter` refuses it, and an `unchecked` kernel would be wrong without a word. Closer to a half-turn than that,
-and through it, use the homogeneous form [w : v] or a quaternion.
+Every finite c is a rotation; half-turns have none (c grows without bound towards them). What would have to return one
+raises `SingularityError`; its `unchecked` kernel gives infinities or NaN there. What squares c takes no c beyond 1e150
+(float32: 1e18), nor is one given: `check_vector_parameter` refuses it, and an `unchecked` kernel would be wrong without
+a word. Closer to a half-turn than that, and through it, use the homogeneous form [w : v] or a quaternion.
 
-Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38), (1.39); equations
-(R-1)-(R-3) of docs/theory/rotations.md.
+Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38),
+(1.39); equations (R-1)-(R-3) of docs/theory/rotations.md.
 """
 
 from __future__ import annotations
@@ -37,19 +38,21 @@ _size = kernel("(3)->()")(largest_component)
 
 
 def check_vector_parameter(c: Any, *_: Any) -> None:
-    """Raise `SingularityError` where a vector-parameter of the batch is not finite, or so long that its square is not a number.
+    """Raise `SingularityError` where a vector-parameter of the batch is not finite, or so long that its square is not a
+    number.
 
     >>> check_vector_parameter([1e200, 0.0, 0.0])
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the vector-parameter is [1.e+200 0.e+000 0.e+000]: beyond 1e+150 it cannot be squared. Next to ...
+    Traceback (most recent call last): cayley.errors.SingularityError: the vector-parameter is [1.e+200 0.e+000
+    0.e+000]: beyond 1e+150 it cannot be squared. Next to ...
     """
     c = np.asarray(c)
     longest = _longest(c.dtype)
     bad = first_failure(_size(c) <= longest)
     if bad is not None:
-        raise SingularityError(f"the vector-parameter{place(bad)} is {c[bad]}: beyond {longest:g} it cannot be squared. Next to a "
-                               "half-turn use the homogeneous form [w : v] or a quaternion, for which half-turns are ordinary "
-                               "rotations")
+        raise SingularityError(
+            f"the vector-parameter{place(bad)} is {c[bad]}: beyond {longest:g} it cannot be squared. Next to a "
+            "half-turn use the homogeneous form [w : v] or a quaternion, for which half-turns are ordinary "
+            "rotations")
 
 
 def check_vector_parameters(*parameters: Any) -> None:
@@ -69,15 +72,16 @@ def check_not_half_turn(h: Any) -> None:
     """Raise `SingularityError` where [w : v] is a half-turn, or so close to one that the square of v/w is not a number.
 
     >>> check_not_half_turn([0.0, 1.0, 0.0, 0.0])
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the rotation is a half-turn about [1. 0. 0.]: its vector-parameter is infinite. Use ...
+    Traceback (most recent call last): cayley.errors.SingularityError: the rotation is a half-turn about [1. 0. 0.]: its
+    vector-parameter is infinite. Use ...
     """
     h = np.asarray(h)
     bad = first_failure(~(_reach(h) > _longest(h.dtype)))
     if bad is not None:
         about = h[bad][1:] / np.linalg.norm(h[bad][1:])
-        raise SingularityError(f"the rotation{place(bad)} is a half-turn about {about}: its vector-parameter is infinite. Use the "
-                               "homogeneous form [w : v], for which half-turns are ordinary rotations")
+        raise SingularityError(
+            f"the rotation{place(bad)} is a half-turn about {about}: its vector-parameter is infinite. Use the "
+            "homogeneous form [w : v], for which half-turns are ordinary rotations")
 
 
 # Matrix, Cayley transform
@@ -94,7 +98,12 @@ def matrix_from_vector_parameter(c):
     """
     x, y, z = c
     a, b, d = 2 / (1 + c @ c) * c
-    ax, by, dz, bx, dx, dy = a * x, b * y, d * z, b * x, d * x, d * y
+    ax = a * x
+    by = b * y
+    dz = d * z
+    bx = b * x
+    dx = d * x
+    dy = d * y
     return np.array([[1 - (by + dz), bx - d, dx + b], [bx + d, 1 - (ax + dz), dy - a], [dx - b, dy + a, 1 - (ax + by)]])
 
 
@@ -105,7 +114,8 @@ def _check_matrix(R: Any) -> None:
 
 @kernel("(3,3)->(3)", check=_check_matrix)
 def vector_parameter_from_matrix(R):
-    """vee(R - R^T)/(1 + tr R), by way of the largest of the four quaternion components, so that digits survive next to a half-turn.
+    """vee(R - R^T)/(1 + tr R), by way of the largest of the four quaternion components, so that digits survive next to
+    a half-turn.
 
     A half-turn raises `SingularityError`. Mladenova (66), Ruggiu (1.29), (1.35).
 
@@ -133,7 +143,8 @@ def cayley_transform(B):
 
 @kernel("(3,3)->(3,3)", check=_check_matrix)
 def inverse_cayley_transform(Q):
-    """B = (Q - 1)(Q + 1)^-1, which is skew. A half-turn, where Q + 1 is singular, raises `SingularityError`. Ruggiu (1.25).
+    """B = (Q - 1)(Q + 1)^-1, which is skew. A half-turn, where Q + 1 is singular, raises `SingularityError`. Ruggiu
+    (1.25).
 
     >>> inverse_cayley_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([[ 0., -1.,  0.],
@@ -147,7 +158,8 @@ def inverse_cayley_transform(Q):
 
 
 def check_composition(a: Any, b: Any) -> None:
-    """Raise `SingularityError` where <a, b> is a half-turn, or a or b is beyond what `check_vector_parameter` admits."""
+    """Raise `SingularityError` where <a, b> is a half-turn, or a or b is beyond what `check_vector_parameter` admits.
+    """
     check_vector_parameters(a, b)
     check_not_half_turn(_product_form(a, b))
 
@@ -161,7 +173,8 @@ def _product_form(a, b):
 def compose_vector_parameters(a, b):
     """<a, b> = (a + b + a x b)/(1 - a.b): the rotation b, then a. Mladenova (67).
 
-    a.b > 1 is as good as any other. a.b = 1 is a half-turn and raises `SingularityError`; `compose_homogeneous` gives it.
+    a.b > 1 is as good as any other. a.b = 1 is a half-turn and raises `SingularityError`; `compose_homogeneous` gives
+    it.
 
     >>> compose_vector_parameters([2.0, 0.0, 0.0], [2.0, 1.0, 0.0])
     array([-1.33333333, -0.33333333, -0.66666667])
@@ -190,7 +203,10 @@ def conjugate_vector_parameter(a, c):
 
 
 def _chain(cs):
-    """The homogeneous form of a product. Only what grows long is scaled: short numbers stay exact, and so does w = 0."""
+    """The homogeneous form of a product.
+
+    Only what grows long is scaled: short numbers stay exact, and so does w = 0.
+    """
     total = np.array([1.0, 0.0, 0.0, 0.0])
     for c in cs:
         total = _tamed(compose_homogeneous.unchecked(total, _tamed(homogeneous_from_vector_parameter(c))))
@@ -212,7 +228,8 @@ def _chain_form(cs):
 
 @kernel("(n,3)->(3)", check=_check_chain)
 def compose_all_vector_parameters(cs):
-    """<c1, c2, ..., cn>, the last applied first; zero for none. Partial products may be half-turns; a total one raises `SingularityError`.
+    """<c1, c2, ..., cn>, the last applied first; zero for none. Partial products may be half-turns; a total one raises
+    `SingularityError`.
 
     >>> compose_all_vector_parameters([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]).round(15)
     array([-1., -0., -0.])
@@ -278,7 +295,8 @@ def _check_form(h: Any) -> None:
 
 @kernel("(4)->(3)", check=_check_form)
 def vector_parameter_from_homogeneous(h):
-    """v/w. A half-turn, w = 0, is infinite by nature and raises `SingularityError`: stay with the homogeneous form there.
+    """v/w. A half-turn, w = 0, is infinite by nature and raises `SingularityError`: stay with the homogeneous form
+    there.
 
     >>> vector_parameter_from_homogeneous([2.0, 2.0, 4.0, 6.0])
     array([1., 2., 3.])
@@ -289,7 +307,8 @@ def vector_parameter_from_homogeneous(h):
 
 @kernel("(3)->(3)")
 def vector_parameter_from_rotation_vector(r):
-    """tan(|r|/2) r/|r|, smooth at zero. Mladenova, end of 2.5. The double nearest to pi is not a half-turn: its c has length 1.6e16.
+    """tan(|r|/2) r/|r|, smooth at zero. Mladenova, end of 2.5. The double nearest to pi is not a half-turn: its c has
+    length 1.6e16.
 
     >>> vector_parameter_from_rotation_vector([0.0, 0.0, np.pi / 2])
     array([0., 0., 1.])

@@ -1,11 +1,13 @@
-"""The vector-parameter from angles and back: Mladenova's Eulerian angles with their closed composition law, and Bryant's angles.
+"""The vector-parameter from angles and back: Mladenova's Eulerian angles with their closed composition law, and
+Bryant's angles.
 
     Eulerian (psi, theta, phi)      O(c) = Rz(-psi) Rx(-theta) Rz(-phi): the z-x-z angles about fixed axes of the inverse rotation
     Bryant (phi1, phi2, phi3)       O(c) = Rz(phi3) Ry(phi2) Rx(phi1): roll, pitch, yaw
 
-The homogeneous form [w : v], c = v / w, is reached without division and passes through half-turns, where c is infinite. A composition of
-angles goes through it, so that no intermediate half-turn matters. The sines and cosines of doubles are rarely an exact half-turn: next to
-one, c has a length of 1e16 or so and still the right attitude; where w is zero, what would return c raises `SingularityError`.
+The homogeneous form [w : v], c = v / w, is reached without division and passes through half-turns, where c is infinite.
+A composition of angles goes through it, so that no intermediate half-turn matters. The sines and cosines of doubles are
+rarely an exact half-turn: next to one, c has a length of 1e16 or so and still the right attitude; where w is zero, what
+would return c raises `SingularityError`.
 
 Source: Mladenova 2.5, (71)-(74), corrected as in spec E-14 to E-16.
 """
@@ -34,13 +36,18 @@ def homogeneous_from_eulerian(angles):
     array([ 0.,  0.,  0., -1.])
     """
     psi, theta, phi = angles
-    half_sum, half_difference, S, C = (psi + phi) / 2, (psi - phi) / 2, np.sin(theta / 2), np.cos(theta / 2)
-    return np.stack([C * np.cos(half_sum), -S * np.cos(half_difference), S * np.sin(half_difference), -C * np.sin(half_sum)])
+    half_sum = (psi + phi) / 2
+    half_difference = (psi - phi) / 2
+    S = np.sin(theta / 2)
+    C = np.cos(theta / 2)
+    return np.stack([
+        C * np.cos(half_sum), -S * np.cos(half_difference), S * np.sin(half_difference), -C * np.sin(half_sum)])
 
 
 @kernel("(3)->(3)", check=lambda angles: check_not_half_turn(homogeneous_from_eulerian(angles)))
 def vector_parameter_from_eulerian(angles):
-    """c of the Eulerian angles (psi, theta, phi) [rad]; infinite at a half-turn, see above. Mladenova (71), corrected (E-14).
+    """c of the Eulerian angles (psi, theta, phi) [rad]; infinite at a half-turn, see above. Mladenova (71), corrected
+    (E-14).
 
     >>> vector_parameter_from_eulerian([0.4, 1.1, -0.7])      # spec WE-03
     array([-0.5286231 ,  0.32410158,  0.15113522])
@@ -50,10 +57,12 @@ def vector_parameter_from_eulerian(angles):
 
 
 def eulerian_from_homogeneous(h: ArrayLike) -> EulerSolutions:
-    """Both triples (psi, theta, phi) [rad] of [w : v] (..., 4), of any length; theta >= 0 in `angles`, theta <= 0 in `other`.
+    """Both triples (psi, theta, phi) [rad] of [w : v] (..., 4), of any length; theta >= 0 in `angles`, theta <= 0 in
+    `other`.
 
-    Where theta = 0 (v1 = v2 = 0) only psi + phi is determined, where theta = pi (w = v3 = 0) only psi - phi: `singular`, with psi = 0.
-    The result is that of the z-x-z angles about fixed axes of the inverse rotation. Mladenova, the inverse of (71).
+    Where theta = 0 (v1 = v2 = 0) only psi + phi is determined, where theta = pi (w = v3 = 0) only psi - phi:
+    `singular`, with psi = 0. The result is that of the z-x-z angles about fixed axes of the inverse rotation.
+    Mladenova, the inverse of (71).
 
     >>> eulerian_from_homogeneous([0.0, 0.0, 0.0, -2.0]).combined
     np.float64(3.141592653589793)
@@ -72,17 +81,24 @@ def eulerian_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
 
 @kernel("(3),(3)->(4)")
 def homogeneous_of_composed_eulerian(a, b):
-    """The unit homogeneous form of O(c) O(c'), c and c' from the Eulerian angles a = (psi, theta, phi) and b = (psi', theta', phi').
+    """The unit homogeneous form of O(c) O(c'), c and c' from the Eulerian angles a = (psi, theta, phi) and b = (psi',
+    theta', phi').
 
     Mladenova, after (71), multiplied out by its denominators: c'' = <c, c'> (spec E-15), signs corrected (spec E-16).
 
     >>> homogeneous_of_composed_eulerian([0.1, 0.0, 0.2], [0.3, 0.0, 0.4]) - homogeneous_from_eulerian([1.0, 0.0, 0.0])
     array([0., 0., 0., 0.])
     """
-    (psi, theta, phi), (psi_, theta_, phi_) = a, b
-    S, C, S_, C_ = np.sin(theta / 2), np.cos(theta / 2), np.sin(theta_ / 2), np.cos(theta_ / 2)
-    both, neither = (psi + phi + psi_ + phi_) / 2, (psi - phi - psi_ + phi_) / 2
-    left, right = (psi - phi - psi_ - phi_) / 2, (psi + phi + psi_ - phi_) / 2
+    psi, theta, phi = a
+    psi_, theta_, phi_ = b
+    S = np.sin(theta / 2)
+    C = np.cos(theta / 2)
+    S_ = np.sin(theta_ / 2)
+    C_ = np.cos(theta_ / 2)
+    both = (psi + phi + psi_ + phi_) / 2
+    neither = (psi - phi - psi_ + phi_) / 2
+    left = (psi - phi - psi_ - phi_) / 2
+    right = (psi + phi + psi_ - phi_) / 2
     return np.stack([C * C_ * np.cos(both) - S * S_ * np.cos(neither),
                      -S * C_ * np.cos(left) - C * S_ * np.cos(right),
                      S * C_ * np.sin(left) + C * S_ * np.sin(right),
@@ -91,7 +107,8 @@ def homogeneous_of_composed_eulerian(a, b):
 
 @kernel("(3),(3)->(3)", check=lambda a, b: check_not_half_turn(homogeneous_of_composed_eulerian(a, b)))
 def vector_parameter_of_composed_eulerian(a, b):
-    """c'' = <c, c'> from two triples of Eulerian angles; infinite at a half-turn, see above. Mladenova, after (71) (E-15, E-16).
+    """c'' = <c, c'> from two triples of Eulerian angles; infinite at a half-turn, see above. Mladenova, after (71)
+    (E-15, E-16).
 
     >>> vector_parameter_of_composed_eulerian([np.pi / 2, 0.0, 0.0], [0.0, 0.0, 0.0]) + 0.0
     array([ 0.,  0., -1.])
@@ -101,7 +118,8 @@ def vector_parameter_of_composed_eulerian(a, b):
 
 
 def compose_eulerian(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
-    """The Eulerian angles [rad] of O(c) O(c') from those of O(c) and of O(c'): the closed composition law, every branch, any half-turn.
+    """The Eulerian angles [rad] of O(c) O(c') from those of O(c) and of O(c'): the closed composition law, every
+    branch, any half-turn.
 
     >>> compose_eulerian([0.1, 0.0, 0.2], [0.3, 0.0, 0.4]).combined.round(15)
     np.float64(1.0)
@@ -114,7 +132,8 @@ def compose_eulerian(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
 
 @kernel("(3)->(4)")
 def homogeneous_from_bryant(angles):
-    """The unit homogeneous form [w : v] of Bryant's angles (phi1, phi2, phi3) [rad]; never singular. Mladenova (73), (74).
+    """The unit homogeneous form [w : v] of Bryant's angles (phi1, phi2, phi3) [rad]; never singular. Mladenova (73),
+    (74).
 
     >>> homogeneous_from_bryant([np.pi, 0.0, 0.0]).round(15)      # tan(phi1 / 2) is infinite
     array([0., 1., 0., 0.])
@@ -126,7 +145,8 @@ def homogeneous_from_bryant(angles):
 def vector_parameter_from_bryant(angles):
     """(t1 - t2 t3, t2 + t1 t3, t3 - t1 t2) / (1 + t1 t2 t3) with t = tan(angle / 2). Mladenova (74).
 
-    It is taken from sines and cosines, so that an angle may be pi. Infinite at a half-turn, 1 + t1 t2 t3 = 0, see above.
+    It is taken from sines and cosines, so that an angle may be pi. Infinite at a half-turn, 1 + t1 t2 t3 = 0, see
+    above.
 
     >>> vector_parameter_from_bryant(2 * np.arctan([1 / 2, 1 / 3, 1 / 4]))      # spec WE-03: (2/5, 11/25, 2/25)
     array([0.4 , 0.44, 0.08])
@@ -136,7 +156,8 @@ def vector_parameter_from_bryant(angles):
 
 
 def bryant_from_homogeneous(h: ArrayLike) -> EulerSolutions:
-    """Both triples of Bryant's angles [rad] of [w : v] (..., 4), of any length; `singular` where phi2 = +-pi/2, with phi1 = 0.
+    """Both triples of Bryant's angles [rad] of [w : v] (..., 4), of any length; `singular` where phi2 = +-pi/2, with
+    phi1 = 0.
 
     >>> bryant_from_homogeneous([0.0, 3.0, 0.0, 0.0]).angles
     array([3.14159265, 0.        , 0.        ])

@@ -1,8 +1,18 @@
-"""Second-order Cartesian tensors as arrays of components: products, decompositions, invariants, identities, rotating frames."""
+"""Second-order Cartesian tensors as arrays of components: products, decompositions, invariants, identities, rotating
+frames.
+"""
 
 from cayley.geometry.tensors.checks import check_orthogonal, check_skew, check_symmetric, check_unit_vector
 from cayley.geometry.tensors.cross import hat, vee
-from cayley.geometry.tensors.decomposition import dyad_basis, isotropic_part, skew_basis, skew_part, symmetric_basis, symmetric_part, wedge
+from cayley.geometry.tensors.decomposition import (
+    dyad_basis,
+    isotropic_part,
+    skew_basis,
+    skew_part,
+    symmetric_basis,
+    symmetric_part,
+    wedge,
+)
 from cayley.geometry.tensors.frames import isotropic_defect, tensor_in_frame, tensor_of_map, tensor_rank
 from cayley.geometry.tensors.invariants import (
     PowerTraces,

@@ -1,6 +1,8 @@
-"""What tensors and vectors are checked for. A failed check names the element of the batch, the size of the defect, and the way out.
+"""What tensors and vectors are checked for. A failed check names the element of the batch, the size of the defect, and
+the way out.
 
-Sizes are relative: a component array is symmetric or skew if it is so within the tolerance (`cayley.geometry.batch`) of its largest entry.
+Sizes are relative: a component array is symmetric or skew if it is so within the tolerance (`cayley.geometry.batch`) of
+its largest entry.
 """
 
 from __future__ import annotations
@@ -38,27 +40,34 @@ def check_unit_vector(e: Any) -> None:
     if e.ndim < 1:
         raise GeometryError(f"a direction has shape (..., n), not {e.shape}")
     defect = np.abs(np.sqrt(np.sum(np.square(e, dtype=np.float64), axis=-1)) - 1)
-    refuse_where(~(defect <= tolerance_of(e)), "a direction is not a unit vector{element}: its length is off by {defect:.3g}; "
-                                               "unit_vector(e) normalises it", defect)
+    refuse_where(
+        ~(defect <= tolerance_of(e)), "a direction is not a unit vector{element}: its length is off by {defect:.3g}; "
+        "unit_vector(e) normalises it", defect)
 
 
 def check_orthogonal(Q: Any) -> None:
     """Raise if one of the matrices (..., n, n) is not orthogonal; reflections are."""
     Q = _square(Q)
     defect = np.abs(np.swapaxes(Q, -1, -2) @ Q - np.eye(Q.shape[-1])).max(axis=(-2, -1))
-    refuse_where(~(defect <= tolerance_of(Q)), "a matrix is not orthogonal{element}: Q^T Q - 1 reaches {defect:.3g}; if it drifted away "
-                                               "from a rotation, nearest_rotation brings it back", defect)
+    refuse_where(
+        ~(defect <= tolerance_of(Q)),
+        "a matrix is not orthogonal{element}: Q^T Q - 1 reaches {defect:.3g}; if it drifted away "
+        "from a rotation, nearest_rotation brings it back", defect)
 
 
 def check_change_of_frame(R: Any, *_: Any) -> None:
-    """Raise if one of the matrices (..., n, n) does not turn a right-handed frame into another: `check_rotation_matrix` for any n."""
+    """Raise if one of the matrices (..., n, n) does not turn a right-handed frame into another: `check_rotation_matrix`
+    for any n.
+    """
     check_orthogonal(R)
     R = np.asarray(R)
     determinant = np.asarray(np.linalg.det(R.astype(np.float64)))
-    refuse_where(determinant < 0, "a change of frame is a reflection{element}: its determinant is -1, and frames are right-handed",
+    refuse_where(determinant < 0,
+                 "a change of frame is a reflection{element}: its determinant is -1, and frames are right-handed",
                  determinant)
-    refuse_where(np.abs(determinant - 1) > tolerance_of(R), "a change of frame is scaled{element}: its determinant is {defect:.9g}",
-                 determinant)
+    refuse_where(
+        np.abs(determinant - 1) > tolerance_of(R),
+        "a change of frame is scaled{element}: its determinant is {defect:.9g}", determinant)
 
 
 def _square(T: Any) -> np.ndarray:

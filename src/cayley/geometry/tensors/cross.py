@@ -1,4 +1,5 @@
-"""A vector as the skew tensor of its cross product, and back. (Balafoutis & Patel: `dual` and `vect` of a skew tensor.)"""
+"""A vector as the skew tensor of its cross product, and back. (Balafoutis & Patel: `dual` and `vect` of a skew tensor.)
+"""
 
 import numpy as np
 

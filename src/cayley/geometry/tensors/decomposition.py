@@ -1,4 +1,5 @@
-"""The Cartesian decomposition of a tensor into a symmetric and a skew part, the wedge product, and bases of the two spaces.
+"""The Cartesian decomposition of a tensor into a symmetric and a skew part, the wedge product, and bases of the two
+spaces.
 
 Source: Balafoutis & Patel, section 3.3.2, equations (3.3.7)-(3.3.9).
 """
@@ -48,7 +49,8 @@ def isotropic_part(T):
 
 @kernel("(n),(n)->(n,n)")
 def wedge(u, v):
-    """u ^ v = u (x) v - v (x) u, (3.3.9): a skew tensor, zero for parallel vectors. In three dimensions u x v = vee(wedge(v, u)).
+    """u ^ v = u (x) v - v (x) u, (3.3.9): a skew tensor, zero for parallel vectors. In three dimensions u x v =
+    vee(wedge(v, u)).
 
     >>> wedge([1.0, 0.0], [0.0, 1.0])
     array([[ 0.,  1.],
@@ -72,7 +74,8 @@ def dyad_basis(frame: np.ndarray | None = None) -> np.ndarray:
 
 
 def symmetric_basis() -> np.ndarray:
-    """The six tensors e_i (x) e_j + e_j (x) e_i, i <= j, a basis of the symmetric ones: shape (6, 3, 3), orthogonal to each other.
+    """The six tensors e_i (x) e_j + e_j (x) e_i, i <= j, a basis of the symmetric ones: shape (6, 3, 3), orthogonal to
+    each other.
 
     >>> symmetric_basis().shape
     (6, 3, 3)

@@ -1,7 +1,8 @@
 """A tensor as a linear map, and its components in one frame or another.
 
-`R_ab` turns components in frame b into components in frame a, so T_a = R_ab T_b R_ab^T. (Balafoutis & Patel print the same formula,
-(3.2.2) and (3.3.2), with a rotation that maps the axes: that would be the transpose, spec E-02.) Source: sections 3.2.1, 3.2.2, 3.3.1.
+`R_ab` turns components in frame b into components in frame a, so T_a = R_ab T_b R_ab^T. (Balafoutis & Patel print the
+same formula, (3.2.2) and (3.3.2), with a rotation that maps the axes: that would be the transpose, spec E-02.) Source:
+sections 3.2.1, 3.2.2, 3.3.1.
 """
 
 from __future__ import annotations
@@ -46,13 +47,14 @@ def tensor_of_map(action: Callable[[np.ndarray], np.ndarray], frame: np.ndarray 
     mixture = np.array([0.3, -1.7, 0.6])
     defect = np.abs(action(e @ mixture) - images @ mixture).max()
     if not defect <= 1e-9 * (1 + np.abs(images).max()):
-        raise GeometryError(f"the map is not linear, so it is no tensor: T(a + b) and T(a) + T(b) differ by {defect:.3g}")
+        raise GeometryError(
+            f"the map is not linear, so it is no tensor: T(a + b) and T(a) + T(b) differ by {defect:.3g}")
     return e.T @ images
 
 
 def tensor_rank(T: np.ndarray, *, tolerance: float = 1e-12) -> int | np.ndarray:
-    """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): what its singular values leave above `tolerance`
-    times the largest. Leading axes are a batch.
+    """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): what its singular values leave above
+    `tolerance` times the largest. Leading axes are a batch.
 
     >>> tensor_rank(np.outer([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]))
     1
@@ -67,7 +69,8 @@ def tensor_rank(T: np.ndarray, *, tolerance: float = 1e-12) -> int | np.ndarray:
 
 
 def isotropic_defect(T: np.ndarray) -> float:
-    """How far a tensor of order two or three is from one whose components are the same in every frame, in its largest component.
+    """How far a tensor of order two or three is from one whose components are the same in every frame, in its largest
+    component.
 
     The isotropic tensors are the multiples of the unit tensor and of the alternating tensor.
 

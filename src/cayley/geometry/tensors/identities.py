@@ -1,8 +1,9 @@
-"""The identities between vectors, their dual tensors and symmetric tensors: each one a kernel that returns its two sides.
+"""The identities between vectors, their dual tensors and symmetric tensors: each one a kernel that returns its two
+sides.
 
-They are the rules by which equations of motion are rewritten; `sides.left` and `sides.right` cost different numbers of operations.
-u~ is `hat(u)`, u (x) v is `dyad(u, v)`, T : S is `double_dot`. Source: Balafoutis & Patel, section 3.4, Propositions 3.1-3.12,
-equations (3.4.1)-(3.4.39); the arguments lost in (3.4.26) and (3.4.28) as in spec E-04.
+They are the rules by which equations of motion are rewritten; `sides.left` and `sides.right` cost different numbers of
+operations. u~ is `hat(u)`, u (x) v is `dyad(u, v)`, T : S is `double_dot`. Source: Balafoutis & Patel, section 3.4,
+Propositions 3.1-3.12, equations (3.4.1)-(3.4.39); the arguments lost in (3.4.26) and (3.4.28) as in spec E-04.
 
 >>> sides = double_dot_of_duals([1.0, 2.0, 3.0], [0.5, 0.0, 1.0])
 >>> float(sides.left), float(sides.right)
@@ -30,10 +31,12 @@ class Sides(NamedTuple):
 
 
 def _check_perpendicular(u: Any, v: Any) -> None:
-    u, v = np.asarray(u), np.asarray(v)
+    u = np.asarray(u)
+    v = np.asarray(v)
     product = np.abs(np.sum(u * v, axis=-1))
     size = np.linalg.norm(u, axis=-1) * np.linalg.norm(v, axis=-1)
-    refuse_where(~is_rounding(product, u, size), "the vectors are not perpendicular{element}: their product is {defect:.3g}", product)
+    refuse_where(~is_rounding(product, u, size),
+                 "the vectors are not perpendicular{element}: their product is {defect:.3g}", product)
 
 
 def _check_symmetric_first(T: Any, *_: Any) -> None:
@@ -153,7 +156,8 @@ def dual_between_duals_by_trace(u, v):
 @kernel("(3),(3)->(3,3),(3,3)")
 def commutator_of_squares(u, v):
     """v~ v~ u~ u~ - u~ u~ v~ v~ = (u . v) [u~, v~]. (3.4.20), (3.4.21), Proposition 3.8; zero for parallel vectors"""
-    a, b = hat(u) @ hat(u), hat(v) @ hat(v)
+    a = hat(u) @ hat(u)
+    b = hat(v) @ hat(v)
     return Sides(b @ a - a @ b, (u @ v) * (hat(u) @ hat(v) - hat(v) @ hat(u)))
 
 
@@ -173,7 +177,8 @@ def perpendicular_dual_vanishes(u, v):
 @kernel("(3),(3)->(3,3),(3,3)", check=_check_perpendicular)
 def perpendicular_squares_commute(u, v):
     """v~ v~ u~ u~ = u~ u~ v~ v~ for perpendicular u and v. (3.4.24)"""
-    a, b = hat(u) @ hat(u), hat(v) @ hat(v)
+    a = hat(u) @ hat(u)
+    b = hat(v) @ hat(v)
     return Sides(b @ a, a @ b)
 
 
@@ -265,7 +270,10 @@ def symmetric_by_duals_of_eigenvectors(T: Any) -> Sides:
     T = np.asarray(T, dtype=float)
     values, vectors = np.linalg.eigh(T)
     duals = hat(np.swapaxes(vectors, -1, -2))
-    return Sides(T, np.einsum("...k,...kij->...ij", values, duals @ duals) + np.trace(T, axis1=-2, axis2=-1)[..., None, None] * UNIT)
+    return Sides(
+        T,
+        np.einsum("...k,...kij->...ij", values, duals @ duals)
+        + np.trace(T, axis1=-2, axis2=-1)[..., None, None] * UNIT)
 
 
 @kernel("(3),(3,3),(3)->(),()", check=lambda u, T, v: check_symmetric(T))

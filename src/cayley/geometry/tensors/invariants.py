@@ -1,7 +1,8 @@
 """What a tensor has in every frame: scalar invariants, and the vector of its skew part.
 
-The vector invariant `vect(T)` of the source is `vee(T)`, its `dual(u)` of a vector is `hat(u)`. `dual_vector` is the way back, and
-refuses a tensor that is not skew. The `left_` pair has the opposite orientation. Source: Balafoutis & Patel, section 3.3.3.
+The vector invariant `vect(T)` of the source is `vee(T)`, its `dual(u)` of a vector is `hat(u)`. `dual_vector` is the
+way back, and refuses a tensor that is not skew. The `left_` pair has the opposite orientation. Source: Balafoutis &
+Patel, section 3.3.3.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def scalar_invariants(T):
     >>> np.array(scalar_invariants([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0]]))
     array([2., 0., 0., 5.])
     """
-    minors = (T[1, 1] * T[2, 2] - T[1, 2] * T[2, 1] + T[2, 2] * T[0, 0] - T[0, 2] * T[2, 0] + T[0, 0] * T[1, 1] - T[0, 1] * T[1, 0])
+    minors = (T[1, 1] * T[2, 2] - T[1, 2] * T[2, 1] + T[2, 2] * T[0, 0] - T[0, 2] * T[2, 0] + T[0, 0] * T[1, 1]
+              - T[0, 1] * T[1, 0])
     return ScalarInvariants(np.trace(T), minors, np.linalg.det(T), np.sum(T * T))
 
 
@@ -86,7 +88,8 @@ def principal_from_power_traces(first, second, third):
     >>> np.array(principal_from_power_traces(6.0, 14.0, 36.0))
     array([ 6., 11.,  6.])
     """
-    return PrincipalInvariants(first, (first * first - second) / 2, (2 * third + first * first * first - 3 * first * second) / 6)
+    return PrincipalInvariants(first, (first * first - second) / 2,
+                               (2 * third + first * first * first - 3 * first * second) / 6)
 
 
 @kernel("(),()->()")

@@ -1,8 +1,8 @@
 """Products of vectors and second-order tensors, and the two isotropic tensors that contractions are made with.
 
-A tensor is the array of its components in one orthonormal frame: T[i, j] = e_i . T e_j. A product takes operands in the same frame.
-Source: Balafoutis & Patel, section 3.2.2-3.3.1, equations (3.2.3)-(3.2.34) and (3.3.3)-(3.3.6); what they call orthogonal is
-measured here by the inner product, as in spec E-33.
+A tensor is the array of its components in one orthonormal frame: T[i, j] = e_i . T e_j. A product takes operands in the
+same frame. Source: Balafoutis & Patel, section 3.2.2-3.3.1, equations (3.2.3)-(3.2.34) and (3.3.3)-(3.3.6); what they
+call orthogonal is measured here by the inner product, as in spec E-33.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from cayley.geometry.tensors.checks import refuse_where
 UNIT = np.eye(3)
 """Kronecker's tensor, the only isotropic tensor of order two up to a factor."""
 
-LEVI_CIVITA = np.array([[[0, 0, 0], [0, 0, 1], [0, -1, 0]], [[0, 0, -1], [0, 0, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]], float)
+LEVI_CIVITA = np.array(
+    [[[0, 0, 0], [0, 0, 1], [0, -1, 0]], [[0, 0, -1], [0, 0, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]], float)
 """The alternating tensor of order three: LEVI_CIVITA[i, j, k] = e_i . (e_j x e_k)."""
 
 for _constant in (UNIT, LEVI_CIVITA):
@@ -28,7 +29,8 @@ for _constant in (UNIT, LEVI_CIVITA):
 
 @kernel("(n),(m)->(n,m)")
 def dyad(u, v):
-    """The tensor product of two vectors: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3). Its rank is one, or zero if a vector is.
+    """The tensor product of two vectors: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3). Its rank is one, or zero if a vector
+    is.
 
     >>> dyad([1.0, 2.0, 0.0], [0.0, 0.0, 3.0])
     array([[0., 0., 3.],
@@ -107,7 +109,8 @@ def double_dot(T, S):
 def inner_product(T, S):
     """tr(T S^T), the sum of the products of components: it makes the tensors a Euclidean space of n^2 dimensions.
 
-    Two tensors are orthogonal if it vanishes; for symmetric and for skew tensors `double_dot` then vanishes too (spec E-33).
+    Two tensors are orthogonal if it vanishes; for symmetric and for skew tensors `double_dot` then vanishes too (spec
+    E-33).
 
     >>> float(inner_product([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
     4.0
@@ -135,7 +138,8 @@ def _check_angle(T: Any, S: Any) -> None:
 
 @kernel("(n,n),(n,n)->()", check=_check_angle)
 def angle_between_tensors(T, S):
-    """The angle between two non-zero tensors [rad], from 0 to pi, (3.2.33); for skew tensors that of their dual vectors.
+    """The angle between two non-zero tensors [rad], from 0 to pi, (3.2.33); for skew tensors that of their dual
+    vectors.
 
     Computed from sum and difference of the two directions, so that angles near 0 and pi keep their digits.
 
@@ -143,7 +147,8 @@ def angle_between_tensors(T, S):
     45.0
     """
     T, S = (scaling(largest_component(tensor.ravel())) * tensor for tensor in (T, S))
-    t, s = T / tensor_norm(T), S / tensor_norm(S)
+    t = T / tensor_norm(T)
+    s = S / tensor_norm(S)
     return 2 * np.arctan2(tensor_norm(t - s), tensor_norm(t + s))
 
 
@@ -180,7 +185,8 @@ def vector_triple_product(a, b, c):
 
 @kernel("(3),(3)->(3,3)")
 def vector_triple_matrix(a, c):
-    """The matrix (c . a) 1 - c a^T that makes a x (b x c) of b. Yamamoto (A.10); with a = c it is the inertia of a unit mass at a.
+    """The matrix (c . a) 1 - c a^T that makes a x (b x c) of b. Yamamoto (A.10); with a = c it is the inertia of a unit
+    mass at a.
 
     >>> vector_triple_matrix([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]) @ [1.0, 0.0, 0.0]
     array([ 0., -1.,  0.])

@@ -70,7 +70,8 @@ class SpectralDecomposition:
 
     @property
     def projections(self) -> np.ndarray:
-        """The projections on the eigenvectors, (..., n, n, n); for a repeated eigenvalue only their sum means anything."""
+        """The projections on the eigenvectors, (..., n, n, n); for a repeated eigenvalue only their sum means anything.
+        """
         return np.einsum("...ik,...jk->...kij", self.vectors, self.vectors)
 
 
@@ -97,8 +98,8 @@ def spectral_decomposition(T: Any) -> SpectralDecomposition:
 
 
 def eigenspaces(T: Any, *, tolerance: float = 1e-9) -> tuple[Eigenspace, ...]:
-    """The distinct eigenvalues of one symmetric tensor, ascending, with their spaces. Eigenvalues closer than `tolerance` times the
-    largest are one, repeated. T is the sum of value times projection over the spaces.
+    """The distinct eigenvalues of one symmetric tensor, ascending, with their spaces. Eigenvalues closer than
+    `tolerance` times the largest are one, repeated. T is the sum of value times projection over the spaces.
 
     >>> [(space.value, space.multiplicity) for space in eigenspaces(np.diag([2.0, 5.0, 2.0]))]
     [(2.0, 2), (5.0, 1)]
@@ -106,4 +107,5 @@ def eigenspaces(T: Any, *, tolerance: float = 1e-9) -> tuple[Eigenspace, ...]:
     found = spectral_decomposition(T)
     breaks = np.flatnonzero(np.diff(found.values) > tolerance * np.abs(found.values).max()) + 1
     groups = np.split(np.arange(len(found.values)), breaks)
-    return tuple(Eigenspace(float(found.values[g].mean()), len(g), found.vectors[:, g] @ found.vectors[:, g].T) for g in groups)
+    return tuple(
+        Eigenspace(float(found.values[g].mean()), len(g), found.vectors[:, g] @ found.vectors[:, g].T) for g in groups)

@@ -1,8 +1,10 @@
-"""Angular velocity and angular acceleration as tensors, in space and in n dimensions, and what they do to points of a body.
+"""Angular velocity and angular acceleration as tensors, in space and in n dimensions, and what they do to points of a
+body.
 
-For an orthogonal tensor Q(t):  Phi = Qd Q^T is skew, Psi = Qdd Q^T = Phid + Phi Phi is neither skew nor symmetric. In space,
-Phi = hat(w) and Psi = Omega = hat(wd) + hat(w) hat(w). All components are in the fixed ("world") frame. The forms with
-vectors and cross products are in `cayley.geometry.rates`. Source: Balafoutis & Patel, section 4.2, equations (4.2.1)-(4.2.24).
+For an orthogonal tensor Q(t):  Phi = Qd Q^T is skew, Psi = Qdd Q^T = Phid + Phi Phi is neither skew nor symmetric. In
+space, Phi = hat(w) and Psi = Omega = hat(wd) + hat(w) hat(w). All components are in the fixed ("world") frame. The
+forms with vectors and cross products are in `cayley.geometry.rates`. Source: Balafoutis & Patel, section 4.2, equations
+(4.2.1)-(4.2.24).
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ def _check_rate(Q: Any, Qd: Any) -> None:
     rate = Qd @ np.swapaxes(Q, -1, -2)
     defect = np.abs(rate + np.swapaxes(rate, -1, -2)).max(axis=(-2, -1))
     size = np.abs(rate).max(axis=(-2, -1))
-    refuse_where(~is_rounding(defect, Qd, size), "the rate does not keep the matrix orthogonal{element}: Qd Q^T + Q Qd^T reaches "
-                 "{defect:.3g}, so there is no angular velocity; skew_part(Qd Q^T) is the nearest one", defect)
+    refuse_where(
+        ~is_rounding(defect, Qd, size),
+        "the rate does not keep the matrix orthogonal{element}: Qd Q^T + Q Qd^T reaches "
+        "{defect:.3g}, so there is no angular velocity; skew_part(Qd Q^T) is the nearest one", defect)
 
 
 def _check_second_rate(Q: Any, Qdd: Any) -> None:
@@ -33,8 +37,8 @@ def _check_second_rate(Q: Any, Qdd: Any) -> None:
 def angular_velocity_tensor(Q, Qd):
     """Phi = Qd Q^T [rad/s], skew, with Qd = Phi Q, (4.2.3), (4.2.6); n by n.
 
-    In space its vector is `dual_vector` of it; for n other than 3 no vector exists. A matrix that drifted off orthogonality, or
-    a rate that would lead it off, is refused with the size of the defect.
+    In space its vector is `dual_vector` of it; for n other than 3 no vector exists. A matrix that drifted off
+    orthogonality, or a rate that would lead it off, is refused with the size of the defect.
 
     >>> angular_velocity_tensor(np.eye(3), [[0.0, -2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     array([[ 0., -2.,  0.],
@@ -81,7 +85,9 @@ def angular_acceleration_from_vectors(w, wd):
     array([-4.,  1.,  0.])
     """
     xx, yy, zz = w * w
-    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    xy = w[0] * w[1]
+    xz = w[0] * w[2]
+    yz = w[1] * w[2]
     x, y, z = wd
     return np.array([[-(yy + zz), xy - z, xz + y], [xy + z, -(xx + zz), yz - x], [xz - y, yz + x, -(xx + yy)]])
 
@@ -95,7 +101,8 @@ class AngularAcceleration(NamedTuple):
 
 @kernel("(n,n)->(n,n),(n,n)")
 def split_angular_acceleration(Psi):
-    """The Cartesian decomposition of an angular acceleration tensor: `turning` = Phid and `centripetal` = Phi Phi, (4.2.12).
+    """The Cartesian decomposition of an angular acceleration tensor: `turning` = Phid and `centripetal` = Phi Phi,
+    (4.2.12).
 
     In space `vee(Psi)` is the angular acceleration vector, (4.2.14).
 
@@ -108,7 +115,8 @@ def split_angular_acceleration(Psi):
 
 @kernel("(n),(n,n),(n)->(n)")
 def point_velocity_by_tensor(sd, Phi, r):
-    """rd = sd + Phi r: velocity of a point of the body, from that of another and the vector r from there to it, (4.2.19).
+    """rd = sd + Phi r: velocity of a point of the body, from that of another and the vector r from there to it,
+    (4.2.19).
 
     >>> point_velocity_by_tensor([1.0, 0.0], [[0.0, -2.0], [2.0, 0.0]], [1.0, 0.0])
     array([1., 2.])

@@ -6,5 +6,6 @@ from cayley.kinematics.inverse.rates import Rates, damped_inverse, damping_from_
 from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.tracking import PathResult, follow_path
 
-__all__ = ["InverseKinematicsResult", "NewtonResult", "PathResult", "Rates", "damped_inverse", "damping_from_singular_value",
-           "distinct_solutions", "follow_path", "inverse_kinematics", "newton_iteration", "resolved_rates"]
+__all__ = [
+    "InverseKinematicsResult", "NewtonResult", "PathResult", "Rates", "damped_inverse", "damping_from_singular_value",
+    "distinct_solutions", "follow_path", "inverse_kinematics", "newton_iteration", "resolved_rates"]

@@ -1,7 +1,7 @@
 """Where the coordinates of a chain may be: limits, whole turns, and starts for a search inside them.
 
-Limits bind coordinates whose rate is a velocity of the joint: those of every joint but spherical and floating ones. A limited turn of a
-full circle or more never blocks a search: what passes the end comes in again a turn away.
+Limits bind coordinates whose rate is a velocity of the joint: those of every joint but spherical and floating ones. A
+limited turn of a full circle or more never blocks a search: what passes the end comes in again a turn away.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ class Bounds:
         return np.stack([self._kept(k, q[..., k]) for k in range(len(self.lower))], axis=-1) if len(self.lower) else q
 
     def _kept(self, k: int, x: Any) -> Any:
-        low, high = self.lower[k], self.upper[k]
+        low = self.lower[k]
+        high = self.upper[k]
         if self.wraps[k]:
-            inside = where(x > high, x - _TURN * np.ceil((x - high) / _TURN), where(x < low, x + _TURN * np.ceil((low - x) / _TURN), x))
+            inside = where(x > high, x - _TURN * np.ceil((x - high) / _TURN),
+                           where(x < low, x + _TURN * np.ceil((low - x) / _TURN), x))
             return np.minimum(np.maximum(inside, low), high)
         x = np.maximum(x, low) if np.isfinite(low) else x
         return np.minimum(x, high) if np.isfinite(high) else x
@@ -81,14 +83,17 @@ class Bounds:
 
     def places(self, q: np.ndarray) -> np.ndarray:
         """Numbers that tell configurations of the chain apart, whole turns and the sign of a quaternion left out."""
-        turning, plain = self.turns & self.moved, self.moved & ~self.turns & ~self._in_quaternions
+        turning = self.turns & self.moved
+        plain = self.moved & ~self.turns & ~self._in_quaternions
         attitudes = [matrix_from_quaternion(q[..., place]).reshape(*q.shape[:-1], 9) for place in self.quaternions]
         return np.concatenate([np.cos(q[..., turning]), np.sin(q[..., turning]), q[..., plain], *attitudes], axis=-1)
 
     # Starts
 
     def middle(self, neutral: np.ndarray) -> np.ndarray:
-        """The middle of the ranges, a little off; what the frame does not depend on, and quaternions, as they are in `neutral`."""
+        """The middle of the ranges, a little off; what the frame does not depend on, and quaternions, as they are in
+        `neutral`.
+        """
         low, high = self._ranges()
         q = 0.5 * (low + high) + _START_OFFSET * 0.5 * (high - low)
         return np.where(self.moved & ~self._in_quaternions, q, neutral)
@@ -114,8 +119,10 @@ class Bounds:
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """Finite ranges: half a turn either way, or the size of the chain, from whatever limit there is."""
         reach = np.where(self.lengths, self.size, np.pi)
-        center = np.where(np.isfinite(self.lower), self.lower + reach, np.where(np.isfinite(self.upper), self.upper - reach, 0.0))
-        return np.where(np.isfinite(self.lower), self.lower, center - reach), np.where(np.isfinite(self.upper), self.upper, center + reach)
+        center = np.where(np.isfinite(self.lower), self.lower + reach,
+                          np.where(np.isfinite(self.upper), self.upper - reach, 0.0))
+        return np.where(np.isfinite(self.lower), self.lower,
+                        center - reach), np.where(np.isfinite(self.upper), self.upper, center + reach)
 
 
 def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
@@ -126,27 +133,33 @@ def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
     check_independent(tree, "inverse kinematics", frame)
     infinite = np.full(tree.nq, np.inf)
     turns, lengths, moved = (np.zeros(tree.nq, dtype=bool) for _ in range(3))
-    velocity, quaternions = np.full(tree.nq, -1), []
+    velocity = np.full(tree.nq, -1)
+    quaternions = []
     lower, upper = (tree.lower, tree.upper) if limits else (-infinite, infinite)
     for number, joint in enumerate(tree.joints):
-        place, rates = tree.q_slices[number], tree.v_slices[number]
-        turns[place], moved[place] = joint.motion.wraps, number in way
+        place = tree.q_slices[number]
+        rates = tree.v_slices[number]
+        turns[place] = joint.motion.wraps
+        moved[place] = number in way
         lengths[place] = np.array(joint.motion.coordinate_units) == "m"
         if joint.motion.nq == joint.motion.nv:
             velocity[place] = np.arange(rates.start, rates.stop)
         elif number in way:
             quaternions.append(_quaternion(joint, place))
             if np.isfinite(lower[place]).any() or np.isfinite(upper[place]).any():
-                raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits, to which inverse "
-                                       "kinematics cannot hold it: pass limits=False and check them yourself")
-    return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), 0.5 * chain_size(tree, frame) or 1.0)
+                raise UnsupportedError(
+                    f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits, to which inverse "
+                    "kinematics cannot hold it: pass limits=False and check them yourself")
+    return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), 0.5 * chain_size(tree, frame)
+                  or 1.0)
 
 
 def _quaternion(joint: Joint, place: slice) -> slice:
     attitude = joint.motion.attitude
     if attitude is None:
-        raise UnsupportedError(f"joint {joint.name!r} is {joint.motion.word}: it has more coordinates than velocities, and does not say "
-                               "where among them a unit quaternion is")
+        raise UnsupportedError(
+            f"joint {joint.name!r} is {joint.motion.word}: it has more coordinates than velocities, and does not say "
+            "where among them a unit quaternion is")
     return slice(place.start + attitude.q.start, place.start + attitude.q.stop)
 
 
@@ -159,10 +172,13 @@ def chain_size(tree: Tree, frame: str) -> float:
 
 
 def reach_from_first_joint(tree: Tree, frame: str, bounds: Bounds) -> float:
-    """No configuration takes the frame farther than this from the first joint's origin [m]; infinite for unlimited slides."""
+    """No configuration takes the frame farther than this from the first joint's origin [m]; infinite for unlimited
+    slides.
+    """
     way = tree.path(tree.body_number(tree.frame(frame).body))
     total = chain_size(tree, frame)
     for number in way:
-        motion, place = tree.joints[number].motion, tree.q_slices[number]
+        motion = tree.joints[number].motion
+        place = tree.q_slices[number]
         total += motion.reach(bounds.lower[place], bounds.upper[place])
     return total

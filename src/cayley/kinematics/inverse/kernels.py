@@ -1,4 +1,7 @@
-"""The kernels of a task: its errors, its Jacobian, and what is needed to follow a path. Each is made once for a mechanism."""
+"""The kernels of a task: its errors, its Jacobian, and what is needed to follow a path.
+
+Each is made once for a mechanism.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ def error_kernel(tree: Tree, frame: str, task: Task) -> Kernel:
     """`(q, target) -> Errors`."""
     def text(q: Any, target: Any) -> Errors:
         linear, angular = task_error(tree, q, frame, target, task)
-        position2, angle2 = linear @ linear, angular @ angular
+        position2 = linear @ linear
+        angle2 = angular @ angular
         return Errors(np.sqrt(position2), np.sqrt(angle2), np.sqrt(position2 + angle2))
     return _named(tree, "task_errors_of", frame, f"({tree.nq}),(4,4)->(),(),()", text)
 
@@ -61,7 +65,8 @@ def moment_kernel(tree: Tree, frame: str, task: Task) -> Kernel:
     """`(q, target, twist) -> Moment`, for a target that moves with a twist (v; w) in the root's axes."""
     def text(q: Any, target: Any, twist: Any) -> Moment:
         error = np.concatenate(task_error(tree, q, frame, target, task))
-        return Moment(error, task_jacobian(tree, q, frame, target, task), target_motion(tree, q, frame, target, task, twist))
+        return Moment(error, task_jacobian(tree, q, frame, target, task),
+                      target_motion(tree, q, frame, target, task, twist))
     rows = sum(task.rows)
     return _named(tree, "moment_of", frame, f"({tree.nq}),(4,4),(6)->({rows}),({rows},{tree.nv}),({rows})", text)
 

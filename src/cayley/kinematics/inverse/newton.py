@@ -1,7 +1,7 @@
 """Newton's iteration for r = f(q) with a gain, as in the textbook: q <- q + k J^-1(q) (r - f(q)), 0 < k <= 1.
 
-Near a solution the residual falls by the factor 1 - k in each step, and quadratically for k = 1. From far away it may wander off: that is
-what `inverse_kinematics` is for. Source: Yamamoto 1.9, steps 1 to 5, (1.22).
+Near a solution the residual falls by the factor 1 - k in each step, and quadratically for k = 1. From far away it may
+wander off: that is what `inverse_kinematics` is for. Source: Yamamoto 1.9, steps 1 to 5, (1.22).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from cayley.kinematics.inverse.rates import resolved_rates
 
 @dataclass(frozen=True, eq=False)
 class NewtonResult:
-    """`q` (n), whether it is `solved`, the `residuals` |r - f(q)| of the start and after every step, and the `reason` for the end:
-    "within tolerance", "singular Jacobian", "iteration limit" or "diverged"."""
+    """`q` (n), whether it is `solved`, the `residuals` |r - f(q)| of the start and after every step, and the `reason`
+    for the end: "within tolerance", "singular Jacobian", "iteration limit" or "diverged"."""
 
     q: np.ndarray
     solved: bool
@@ -40,12 +40,13 @@ class NewtonResult:
         return "solved" if self.solved else "not found"
 
 
-def newton_iteration(f: Kernel, target: Any, start: Any, *, gain: float = 1.0, tolerance: float = 1e-12, iterations: int = 100,
-                     angles: Sequence[int] = ()) -> NewtonResult:
+def newton_iteration(f: Kernel, target: Any, start: Any, *, gain: float = 1.0, tolerance: float = 1e-12,
+                     iterations: int = 100, angles: Sequence[int] = ()) -> NewtonResult:
     """A solution of f(q) = target (m) near `start` (n), with `f` a kernel of one argument.
 
-    `angles` are the rows of f that are angles: their residuals are wrapped to between -pi and pi. The text has as many equations as
-    unknowns; with more unknowns the step is the shortest, with fewer the one of least squares. It stops at a singular Jacobian.
+    `angles` are the rows of f that are angles: their residuals are wrapped to between -pi and pi. The text has as many
+    equations as unknowns; with more unknowns the step is the shortest, with fewer the one of least squares. It stops at
+    a singular Jacobian.
 
     >>> import cayley as cy
     >>> square = cy.kernel("(1)->(1)")(lambda q: q * q)
@@ -56,9 +57,12 @@ def newton_iteration(f: Kernel, target: Any, start: Any, *, gain: float = 1.0, t
         raise SignatureError(f"the gain of Newton's iteration is above 0 and at most 1, not {gain}")
     if len(f.inputs) != 1:
         raise SignatureError(f"{f.__name__} has {len(f.inputs)} inputs; Newton's iteration is for functions of one")
-    q, r, slopes = np.array(start, dtype=float), np.asarray(target, dtype=float), f.jacobian(f.inputs[0])
+    q = np.array(start, dtype=float)
+    r = np.asarray(target, dtype=float)
+    slopes = f.jacobian(f.inputs[0])
     missing = _wrapped(r - f(q), angles)
-    residuals, reason = [float(np.linalg.norm(missing))], "iteration limit"
+    residuals = [float(np.linalg.norm(missing))]
+    reason = "iteration limit"
     while residuals[-1] > tolerance and len(residuals) <= iterations:
         rates = resolved_rates(slopes(q), missing)
         if not rates.regular:

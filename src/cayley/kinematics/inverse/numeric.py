@@ -1,9 +1,9 @@
 """Numeric inverse kinematics: damped searches from several starts, for one pose or a whole batch, with any joints.
 
-Attempt 0 begins at the given start, or near the middle of the ranges; the others at points that a seed scatters over the ranges, the same
-for every target.
-Sources: Mladenova, the kinematic control of 3.1 and 7.1 (spec R-27); Yamamoto 1.9; the damping is that of T. Sugihara,
-"Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Transactions on Robotics 27 (2011).
+Attempt 0 begins at the given start, or near the middle of the ranges; the others at points that a seed scatters over
+the ranges, the same for every target. Sources: Mladenova, the kinematic control of 3.1 and 7.1 (spec R-27); Yamamoto
+1.9; the damping is that of T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method",
+IEEE Transactions on Robotics 27 (2011).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 
 
-def inverse_kinematics(tree: Tree, target: Any, frame: str, *, start: Any = None, tolerance: float = 1e-10, limits: bool = True,
-                       task: str | Sequence[bool] = "pose", axes: str = "world", restarts: int = 100, iterations: int = 200,
-                       seed: int = 0) -> InverseKinematicsResult:
+def inverse_kinematics(tree: Tree, target: Any, frame: str, *, start: Any = None, tolerance: float = 1e-10,
+                       limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
+                       restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
     """A configuration that brings a frame to a pose; see `InverseKinematicsResult`.
 
     target       poses (..., 4, 4) in the root's frame
@@ -57,13 +57,14 @@ def inverse_kinematics(tree: Tree, target: Any, frame: str, *, start: Any = None
     return solver_of(tree, frame, task, axes, limits).solve(target, start, tolerance, restarts, iterations, seed)
 
 
-def distinct_solutions(tree: Tree, target: Any, frame: str, *, starts: int = 200, tolerance: float = 1e-10, limits: bool = True,
-                       task: str | Sequence[bool] = "pose", axes: str = "world", iterations: int = 200, seed: int = 0,
-                       apart: float = 1e-4) -> InverseKinematicsResult:
-    """The different configurations that searches from many starts find for one pose (4, 4), as a batch, in the order of the starts.
+def distinct_solutions(tree: Tree, target: Any, frame: str, *, starts: int = 200, tolerance: float = 1e-10,
+                       limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
+                       iterations: int = 200, seed: int = 0, apart: float = 1e-4) -> InverseKinematicsResult:
+    """The different configurations that searches from many starts find for one pose (4, 4), as a batch, in the order of
+    the starts.
 
-    Two are the same if they differ by whole turns, or by less than `apart`. A search proves nothing about what it has not found; of a
-    continuum of solutions (a redundant arm, a singular pose) these are samples.
+    Two are the same if they differ by whole turns, or by less than `apart`. A search proves nothing about what it has
+    not found; of a continuum of solutions (a redundant arm, a singular pose) these are samples.
 
     >>> from cayley.model.catalogue import load_robot
     >>> target = np.array([[1.0, 0.0, 0.0, 0.6], [0.0, 1.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
@@ -72,7 +73,10 @@ def distinct_solutions(tree: Tree, target: Any, frame: str, *, starts: int = 200
     [np.float64(-1.0), np.float64(1.0)]
     """
     if np.shape(target) != (4, 4):
-        raise SignatureError(f"distinct_solutions takes one pose (4, 4), not {np.shape(target)}: poses have different numbers of solutions")
+        raise SignatureError(
+            f"distinct_solutions takes one pose (4, 4), not {np.shape(target)}: poses have different numbers of "
+            "solutions"
+        )
     solver = solver_of(tree, frame, task, axes, limits)
     found = solver.solve(target, solver.starts(starts, seed), tolerance, 0, iterations, seed)
     kept: list[int] = []
@@ -86,37 +90,49 @@ def distinct_solutions(tree: Tree, target: Any, frame: str, *, starts: int = 200
 def solver_of(tree: Tree, frame: str, task: str | Sequence[bool], axes: str, limits: bool) -> Solver:
     """The solver of one task, made once for each mechanism."""
     key = ("solver", frame, task if isinstance(task, str) else tuple(task), axes, limits)
-    return made_once(tree, key, lambda: Solver(tree, frame, Task.of(tree, task, axes), bounds_of(tree, frame, limits=limits)))
+    return made_once(tree, key,
+                     lambda: Solver(tree, frame, Task.of(tree, task, axes), bounds_of(tree, frame, limits=limits)))
 
 
 class Solver:
     """The kernels of one task of one frame of one mechanism."""
 
     def __init__(self, tree: Tree, frame: str, task: Task, bounds: Bounds):
-        self.name, self.nq, self.neutral, self.bounds = tree.name, tree.nq, tree.neutral, bounds
+        self.name = tree.name
+        self.nq = tree.nq
+        self.neutral = tree.neutral
+        self.bounds = bounds
         self._step = search_step(tree, frame, task, bounds).ufunc()
-        self._error, self._jacobian = error_kernel(tree, frame, task), jacobian_kernel(tree, frame, task, bounds)
+        self._error = error_kernel(tree, frame, task)
+        self._jacobian = jacobian_kernel(tree, frame, task, bounds)
         self._errors = self._error.ufunc()
         self._reach = reach_from_first_joint(tree, frame, bounds) if len(task.linear) == 3 else np.inf
         self._origin = _first_origin(tree, frame)
         self._starts: dict[tuple[int, int], np.ndarray] = {}
 
-    def solve(self, target: Any, start: Any, tolerance: float, restarts: int, iterations: int, seed: int) -> InverseKinematicsResult:
+    def solve(self, target: Any, start: Any, tolerance: float, restarts: int, iterations: int,
+              seed: int) -> InverseKinematicsResult:
         targets = checked_targets(target)
         if not (restarts >= 0 and iterations >= 1 and tolerance >= 0.0):
-            raise SignatureError(f"restarts are 0 or more, iterations 1 or more, a tolerance is not negative; not {restarts}, {iterations} "
-                                 f"and {tolerance}")
+            raise SignatureError(
+                f"restarts are 0 or more, iterations 1 or more, a tolerance is not negative; not {restarts}, "
+                f"{iterations} "
+                f"and {tolerance}")
         own = None if start is None else self._checked_start(start)
         batch = targets.shape[:-2]
         if own is not None:
             batch = np.broadcast_shapes(batch, own.shape[:-1])
-            targets, own = np.broadcast_to(targets, (*batch, 4, 4)), np.broadcast_to(own, (*batch, self.nq)).reshape(-1, self.nq)
-        targets, table = targets.reshape(-1, 4, 4), self.starts(restarts + 1, seed)
+            targets = np.broadcast_to(targets, (*batch, 4, 4))
+            own = np.broadcast_to(own, (*batch, self.nq)).reshape(-1, self.nq)
+        targets = targets.reshape(-1, 4, 4)
+        table = self.starts(restarts + 1, seed)
 
         def starts(rows: Any, number: int, count: int) -> np.ndarray:
-            return self._of_attempts(table[None, number:number + count], None if own is None else own[rows], number, len(targets[rows]))
+            return self._of_attempts(table[None, number:number + count], None if own is None else own[rows], number,
+                                     len(targets[rows]))
 
-        made = Search(self._step, self._errors, starts, self._hopeless, tolerance * tolerance, -(-iterations // UNROLLED), 1 + restarts)
+        made = Search(self._step, self._errors, starts, self._hopeless, tolerance * tolerance,
+                      -(-iterations // UNROLLED), 1 + restarts)
         with np.errstate(all="ignore"):
             quick = None if batch else self._quick_result(made, targets[0], tolerance)
             return self._result(search(made, targets), targets, tolerance, batch) if quick is None else quick
@@ -129,7 +145,9 @@ class Solver:
         return self._starts[count, seed]
 
     def _of_attempts(self, scattered: np.ndarray, own: np.ndarray | None, number: int, rows: int) -> np.ndarray:
-        """The starts (rows, count, nq) of attempts from `number` on: those scattered, and the targets' own for the first."""
+        """The starts (rows, count, nq) of attempts from `number` on: those scattered, and the targets' own for the
+        first.
+        """
         if own is None:
             return scattered.repeat(rows, axis=0)
         q = np.where(self.bounds.moved, scattered, own[:, None])
@@ -160,7 +178,8 @@ class Solver:
         return InverseKinematicsResult(q, np.True_, position, angle, residual, found[2], found[1], self.bounds.size,
                                        reasons.WITHIN_TOLERANCE, self.bounds.hit, lambda: self._jacobian(q, target))
 
-    def _result(self, found: Found, targets: np.ndarray, tolerance: float, batch: tuple[int, ...]) -> InverseKinematicsResult:
+    def _result(self, found: Found, targets: np.ndarray, tolerance: float,
+                batch: tuple[int, ...]) -> InverseKinematicsResult:
         q = self.bounds.unwound(found.q)
         position, angle, residual = self._errors(q, targets)
         solved = residual <= tolerance
@@ -169,10 +188,11 @@ class Solver:
         def shaped(x: np.ndarray) -> Any:
             return x.reshape(*batch, *x.shape[1:]) if batch else x[0]
 
-        q, targets = shaped(q), shaped(targets)
+        q = shaped(q)
+        targets = shaped(targets)
         return InverseKinematicsResult(q, shaped(solved), shaped(position), shaped(angle), shaped(residual),
-                                       shaped(found.iterations.astype(int)), shaped(found.attempt), self.bounds.size, shaped(why),
-                                       self.bounds.hit, lambda: self._jacobian(q, targets))
+                                       shaped(found.iterations.astype(int)), shaped(found.attempt), self.bounds.size,
+                                       shaped(why), self.bounds.hit, lambda: self._jacobian(q, targets))
 
     def _why(self, solved: np.ndarray, state: np.ndarray, targets: np.ndarray) -> np.ndarray:
         if np.count_nonzero(solved) == len(solved):

@@ -3,8 +3,9 @@
     qdot = J^-1 xdot                                                      plain; the pseudo-inverse where J is not square
     qdot = (J^T J + k^2 1)^-1 J^T xdot = J^T (J J^T + k^2 1)^-1 xdot      damped: a singular value s gives s/(s^2 + k^2) <= 1/(2k)
 
-Sources: Ruggiu (5.16)-(5.18), the last formula restored as in spec S2-90; the damping by the smallest singular value is that of Nakamura
-and Hanafusa in the form of Chiaverini: k^2 = (1 - (s/threshold)^2) largest^2 below the threshold, none above it.
+Sources: Ruggiu (5.16)-(5.18), the last formula restored as in spec S2-90; the damping by the smallest singular value is
+that of Nakamura and Hanafusa in the form of Chiaverini: k^2 = (1 - (s/threshold)^2) largest^2 below the threshold, none
+above it.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
 
 def _check_damping(J: Any, damping: Any) -> None:
-    J, k = np.asarray(J, dtype=float), np.asarray(damping, dtype=float)
+    J = np.asarray(J, dtype=float)
+    k = np.asarray(damping, dtype=float)
     _check_finite(J, k)
     s = np.linalg.svd(J, compute_uv=False)
     bad = first_failure((s[..., -1] > _SINGULAR * s[..., 0]) | (k > 0))
     if bad is not None:
-        raise SingularityError(f"the Jacobian{place(bad)} is singular and not damped: it has no inverse; give a damping above zero")
+        raise SingularityError(
+            f"the Jacobian{place(bad)} is singular and not damped: it has no inverse; give a damping above zero")
 
 
 def _check_finite(J: np.ndarray, damping: np.ndarray) -> None:
@@ -43,9 +46,11 @@ def _check_finite(J: np.ndarray, damping: np.ndarray) -> None:
 
 @kernel("(m,n),()->(n,m)", check=_check_damping)
 def damped_inverse(J, damping):
-    """The damped inverse J* (n, m) of a Jacobian (m, n): J* x has the least |J v - x|^2 + damping^2 |v|^2. Ruggiu (5.17).
+    """The damped inverse J* (n, m) of a Jacobian (m, n): J* x has the least |J v - x|^2 + damping^2 |v|^2. Ruggiu
+    (5.17).
 
-    By the smaller of the two normal equations. Without damping it is the inverse or pseudo-inverse, which a singular J does not have.
+    By the smaller of the two normal equations. Without damping it is the inverse or pseudo-inverse, which a singular J
+    does not have.
 
     >>> damped_inverse([[2.0, 0.0], [0.0, 0.0]], 0.1).round(6)
     array([[0.498753, 0.      ],
@@ -89,18 +94,20 @@ class Rates:
 def resolved_rates(J: Any, twist: Any, *, damping: float | tuple[float, float] = 0.0) -> Rates:
     """The velocities that give a twist (..., m), for Jacobians (..., m, n).
 
-    `damping` is a number (0 for the plain inverse), or (threshold, largest): then it is chosen from the smallest singular value. Where J is
-    singular and not damped, `regular` is false, and what cannot be determined is NaN.
+    `damping` is a number (0 for the plain inverse), or (threshold, largest): then it is chosen from the smallest
+    singular value. Where J is singular and not damped, `regular` is false, and what cannot be determined is NaN.
 
     >>> resolved_rates(np.diag([2.0, 4.0]), [1.0, 1.0]).velocity
     array([0.5 , 0.25])
     """
-    J, twist = np.asarray(J, dtype=float), np.asarray(twist, dtype=float)
+    J = np.asarray(J, dtype=float)
+    twist = np.asarray(twist, dtype=float)
     if J.ndim < 2 or twist.shape[-1:] != J.shape[-2:-1]:
         raise SignatureError(f"a Jacobian (..., m, n) needs a twist (..., m), not {J.shape} and {twist.shape}")
     _check_finite(J, np.asarray(damping, dtype=float))
     left, s, right = np.linalg.svd(J, full_matrices=False)
-    k = damping_from_singular_value(s[..., -1], *damping) if isinstance(damping, tuple) else np.full(s.shape[:-1], float(damping))
+    k = damping_from_singular_value(s[..., -1], *damping) if isinstance(damping, tuple) else np.full(
+        s.shape[:-1], float(damping))
     with np.errstate(all="ignore"):
         gains = s / (s * s + (k * k)[..., None])
     gains = np.where((s > _SINGULAR * s[..., :1]) | (k > 0)[..., None], gains, np.nan)

@@ -16,10 +16,11 @@ _STATUS = np.array(["solved", "not found", "not found", "unreachable"])
 
 @dataclass(frozen=True, eq=False)
 class InverseKinematicsResult:
-    """The configuration found, how well it does, and why the search ended. Every field has the batch axes of the targets.
+    """The configuration found, how well it does, and why the search ended. Every field has the batch axes of the
+    targets.
 
-    The residuals are those of `q` itself, computed anew: `residual` is the norm of all asked rows, metres and radians together. What is
-    not solved is the best of all attempts, never a success.
+    The residuals are those of `q` itself, computed anew: `residual` is the norm of all asked rows, metres and radians
+    together. What is not solved is the best of all attempts, never a success.
     """
 
     q: np.ndarray  # (..., nq)
@@ -36,13 +37,15 @@ class InverseKinematicsResult:
 
     @property
     def status(self) -> Any:
-        """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable all the same)."""
+        """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable
+        all the same).
+        """
         return _words(_STATUS, self._reason)
 
     @property
     def reason(self) -> Any:
-        """Why the search stopped: "within tolerance", "local minimum" (of every attempt), "iteration limit" (of at least one attempt),
-        or "beyond the reach of the chain"."""
+        """Why the search stopped: "within tolerance", "local minimum" (of every attempt), "iteration limit" (of at
+        least one attempt), or "beyond the reach of the chain"."""
         return _words(REASONS, self._reason)
 
     @cached_property
@@ -52,7 +55,9 @@ class InverseKinematicsResult:
 
     @cached_property
     def singular_values(self) -> np.ndarray:
-        """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have no unit."""
+        """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have
+        no unit.
+        """
         return np.linalg.svd(self._jacobian(), compute_uv=False)
 
     @property
@@ -62,15 +67,16 @@ class InverseKinematicsResult:
 
     @cached_property
     def branch(self) -> Any:
-        """The sign of the determinant of the task's Jacobian (...): a singular configuration lies between solutions of different signs.
-        Zero where the Jacobian is not square."""
+        """The sign of the determinant of the task's Jacobian (...): a singular configuration lies between solutions of
+        different signs. Zero where the Jacobian is not square."""
         J = self._jacobian()
         return np.sign(np.linalg.det(J)) if J.shape[-2] == J.shape[-1] else np.zeros(J.shape[:-2])
 
     def __getitem__(self, index: Any) -> InverseKinematicsResult:
         """The result of one or some of the batch."""
         arrays = ("q", "solved", "position_error", "angle_error", "residual", "iterations", "restarts", "_reason")
-        return replace(self, **{name: getattr(self, name)[index] for name in arrays}, _jacobian=lambda: self._jacobian()[index])
+        return replace(self, **{name: getattr(self, name)[index]
+                                for name in arrays}, _jacobian=lambda: self._jacobian()[index])
 
     def __repr__(self) -> str:
         if np.ndim(self.solved):

@@ -1,7 +1,7 @@
 """Many searches at once: attempt after attempt for every target, until each is solved or nothing is left to try.
 
-The answer for a target is the first of its attempts, in their order, that ends within the tolerance, however many run at once. It depends
-neither on the other targets nor on their number.
+The answer for a target is the first of its attempts, in their order, that ends within the tolerance, however many run
+at once. It depends neither on the other targets nor on their number.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import numpy as np
 
 from cayley.kinematics.inverse.step import FRESH, RUNNING, SETTLING, SOLVED
 
-_FIRST_LANES, _LATER_LANES = 8, 64  # searches that run at once where there are few targets: calls cost more than their lanes
+# searches that run at once where there are few targets: calls cost more than their lanes
+_FIRST_LANES = 8
+_LATER_LANES = 64
 _CROWDED = 0.75  # the share of running searches below which the others are taken out of a batch
 _SETTLING_CALLS = 20
 _FRESH = FRESH[None]
 
 
 class Found(NamedTuple):
-    """The best configuration for each target (n, nq), and (n) of each: the number of its attempt, the iterations of that attempt, and the
-    state in which it ended."""
+    """The best configuration for each target (n, nq), and (n) of each: the number of its attempt, the iterations of
+    that attempt, and the state in which it ended."""
 
     q: np.ndarray
     attempt: np.ndarray
@@ -30,9 +32,9 @@ class Found(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search is made of. `step` and `errors` are ufuncs, `starts(rows, first, count)` gives configurations (rows, count, nq),
-    `hopeless(targets)` says which targets are out of reach, `total` attempts of at most `calls` calls are made for
-    the others."""
+    """What a search is made of. `step` and `errors` are ufuncs, `starts(rows, first, count)` gives configurations
+    (rows, count, nq), `hopeless(targets)` says which targets are out of reach, `total` attempts of at most `calls`
+    calls are made for the others."""
 
     step: Callable[..., Any]
     errors: Callable[..., Any]
@@ -55,16 +57,18 @@ def search(s: Search, targets: np.ndarray) -> Found:
     while waiting.size and done < s.total:
         width = _width(s, len(waiting), done, _LATER_LANES)
         again = _attempts(s, targets[waiting], s.starts(waiting, done, width), done)
-        better = (again.state == SOLVED) | (_residual(s, again.q, targets[waiting]) < _residual(s, found.q[waiting], targets[waiting]))
+        better = (again.state == SOLVED) | (_residual(s, again.q, targets[waiting]) < _residual(
+            s, found.q[waiting], targets[waiting]))
         for old, new in zip(found, again, strict=True):
             old[waiting[better]] = new[better]
-        waiting, done = waiting[again.state != SOLVED], done + width
+        waiting = waiting[again.state != SOLVED]
+        done = done + width
     return _settled(s, found, targets)
 
 
 def quick_search(s: Search, target: np.ndarray) -> tuple[np.ndarray, int, int] | None:
-    """The configuration, attempt and iterations that `search` finds for one target (4, 4), if the first attempts that run at once are
-    enough: the same without arrays of one, for those who call it a thousand times a second."""
+    """The configuration, attempt and iterations that `search` finds for one target (4, 4), if the first attempts that
+    run at once are enough: the same without arrays of one, for those who call it a thousand times a second."""
     width = _width(s, 1, 0, _FIRST_LANES)
     q, memory, states = _together(s, s.starts(slice(None), 0, width)[0], target, width)
     if SOLVED not in states:
@@ -77,7 +81,8 @@ def _settled(s: Search, found: Found, targets: np.ndarray) -> Found:
     """What is not solved brought as near as it comes: searches end when they slow down, before they are at rest."""
     rows = np.flatnonzero(found.state != SOLVED)
     if rows.size:
-        q, memory = found.q[rows], SETTLING[None].repeat(rows.size, axis=0)
+        q = found.q[rows]
+        memory = SETTLING[None].repeat(rows.size, axis=0)
         for _ in range(_SETTLING_CALLS):
             q, memory = s.step(q, memory, targets[rows], s.tolerance2)
         better = _residual(s, q, targets[rows]) < _residual(s, found.q[rows], targets[rows])
@@ -111,8 +116,11 @@ def _attempts(s: Search, targets: np.ndarray, q: np.ndarray, first: int) -> Foun
 
 
 def _together(s: Search, q: np.ndarray, aims: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """Searches in groups of `width`, one group a target, until the answer of each group is known; and the states of all."""
-    memory, states = _FRESH.repeat(len(q), axis=0), [RUNNING]
+    """Searches in groups of `width`, one group a target, until the answer of each group is known; and the states of
+    all.
+    """
+    memory = _FRESH.repeat(len(q), axis=0)
+    states = [RUNNING]
     for _ in range(s.calls):
         q, memory = s.step(q, memory, aims, s.tolerance2)
         states = memory[:, 3].tolist()
@@ -140,8 +148,10 @@ def _first_solved(states: list[float], width: int) -> list[int]:
 
 def _apart(s: Search, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One search a target, until all have ended; those that have ended make room for the others."""
-    ended_q, ended_memory = np.array(q), _FRESH.repeat(len(q), axis=0)
-    rows, memory = np.arange(len(q)), ended_memory
+    ended_q = np.array(q)
+    ended_memory = _FRESH.repeat(len(q), axis=0)
+    rows = np.arange(len(q))
+    memory = ended_memory
     for _ in range(s.calls):
         q, memory = s.step(q, memory, targets, s.tolerance2)
         running = memory[:, 3] == RUNNING
@@ -149,7 +159,12 @@ def _apart(s: Search, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, n
         if count == 0:
             break
         if count < _CROWDED * len(rows):
-            ended_q[rows], ended_memory[rows] = q, memory
-            rows, q, memory, targets = rows[running], q[running], memory[running], targets[running]
-    ended_q[rows], ended_memory[rows] = q, memory
+            ended_q[rows] = q
+            ended_memory[rows] = memory
+            rows = rows[running]
+            q = q[running]
+            memory = memory[running]
+            targets = targets[running]
+    ended_q[rows] = q
+    ended_memory[rows] = memory
     return ended_q, ended_memory

@@ -3,11 +3,11 @@
     (J J^T + lambda 1) y = r,   dq = J^T y           the damped least-squares step; (J^T J + lambda 1) dq = J^T r where J is tall
     lambda = c r.r + a little of J's own size        after Sugihara: the damping vanishes with the error, so that the end is quadratic, at
                                                      singular solutions too; and |dq| <= 1/(2 sqrt c) wherever J is singular
-Lengths are measured in the size of the chain, so that metres and radians weigh alike and the scale of the robot does not matter.
-Where the error cannot vanish, this damping is too small to come to rest: r.r is then less than the curvature |r| of what cannot be
-followed. A search that only settles adds |r|.
-A coordinate at a limit that the descent direction would cross is held: its column is left out. The others are brought back between their
-limits after the step (a projected Levenberg-Marquardt method).
+Lengths are measured in the size of the chain, so that metres and radians weigh alike and the scale of the robot does
+not matter. Where the error cannot vanish, this damping is too small to come to rest: r.r is then less than the
+curvature |r| of what cannot be followed. A search that only settles adds |r|. A coordinate at a limit that the descent
+direction would cross is held: its column is left out. The others are brought back between their limits after the step
+(a projected Levenberg-Marquardt method).
 """
 
 from __future__ import annotations
@@ -31,23 +31,29 @@ _FLOOR = 1e-15  # of the trace: keeps the pivots of a singular matrix positive
 _IMPROVEMENT = 0.9  # of the best squared error: less than that is progress
 _PATIENCE = 5  # iterations without progress
 
-RUNNING, SOLVED, STALLED = 0.0, 1.0, 2.0
+RUNNING = 0.0
+SOLVED = 1.0
+STALLED = 2.0
 
 
 class SearchState(NamedTuple):
-    """Where a search is: the configuration (nq), and what it remembers (4): best squared error, iterations since it was met, iterations,
-    and whether it is running, solved or stalled."""
+    """Where a search is: the configuration (nq), and what it remembers (4): best squared error, iterations since it was
+    met, iterations, and whether it is running, solved or stalled."""
 
     q: Any
     memory: Any
 
 
 FRESH = np.array([np.inf, 0.0, 0.0, RUNNING])
-SETTLING = np.array([np.inf, -np.inf, 0.0, RUNNING])  # does not stall, and is damped enough to come to rest where the error is not zero
+SETTLING = np.array([np.inf, -np.inf, 0.0,
+                     RUNNING])  # does not stall, and is damped enough to come to rest where the error is not zero
 
 
 def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
-    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations. A search that has ended stays where it is."""
+    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations.
+
+    A search that has ended stays where it is.
+    """
     def text(q: Any, memory: Any, target: Any, tolerance2: Any) -> SearchState:
         for _ in range(UNROLLED):
             q, memory = _iteration(tree, frame, task, bounds, q, memory, target, tolerance2)
@@ -57,7 +63,8 @@ def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
     return kernel(f"({tree.nq}),(4),(4,4),()->({tree.nq}),(4)", name=name)(text)
 
 
-def _iteration(tree: Tree, frame: str, task: Task, bounds: Bounds, q: Any, memory: Any, target: Any, tolerance2: Any) -> SearchState:
+def _iteration(tree: Tree, frame: str, task: Task, bounds: Bounds, q: Any, memory: Any, target: Any,
+               tolerance2: Any) -> SearchState:
     linear, angular = task_error(tree, q, frame, target, task)
     memory = _remember(memory, linear @ linear + angular @ angular, tolerance2)
     dq = damped_step(tree, q, frame, target, task, bounds, linear, angular, memory[1] < 0)
@@ -79,7 +86,8 @@ def damped_step(tree: Tree, q: Any, frame: str, target: Any, task: Task, bounds:
 def damped_solution(J: Any, r: Any, damping: Any) -> Any:
     """x with the least |J x - r|^2 + damping |x|^2, by the smaller of the two normal equations."""
     columns = [k for k in range(J.shape[1]) if any(not _is_zero(x) for x in J[:, k])]
-    wide, x = len(columns) >= len(J), np.zeros(J.shape[1], dtype=object)
+    wide = len(columns) >= len(J)
+    x = np.zeros(J.shape[1], dtype=object)
     if columns:
         part = J[:, columns]
         A = part @ part.T if wide else part.T @ part
@@ -90,7 +98,9 @@ def damped_solution(J: Any, r: Any, damping: Any) -> Any:
 
 def integrate(tree: Tree, q: Any, v: Any) -> Any:
     """Where the constant velocity v leads from q in unit time; quaternions stay unit."""
-    parts = [j.motion.step(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True) if j.motion.nq]
+    parts = [
+        j.motion.step(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+        if j.motion.nq]
     return np.concatenate(parts)
 
 
@@ -107,7 +117,9 @@ def _slides(tree: Tree, bounds: Bounds) -> np.ndarray:
 
 def _with_short_turns(v: Any, tree: Tree, bounds: Bounds) -> Any:
     limits = np.where(_slides(tree, bounds), np.inf, _LONGEST_TURN)
-    return np.stack([np.minimum(np.maximum(x, -limit), limit) if np.isfinite(limit) else x for x, limit in zip(v, limits, strict=True)])
+    return np.stack([
+        np.minimum(np.maximum(x, -limit), limit) if np.isfinite(limit) else x
+        for x, limit in zip(v, limits, strict=True)])
 
 
 def _unblocked(q: Any, descent: Any, nv: int, bounds: Bounds) -> Any:
@@ -115,7 +127,8 @@ def _unblocked(q: Any, descent: Any, nv: int, bounds: Bounds) -> Any:
     free = np.ones(nv, dtype=object)
     for k in np.flatnonzero(bounds.blocks & bounds.moved):
         place = bounds.velocity[k]
-        crossing = ((q[k] >= bounds.upper[k]) & (descent[place] > 0)) | ((q[k] <= bounds.lower[k]) & (descent[place] < 0))
+        crossing = ((q[k] >= bounds.upper[k]) & (descent[place] > 0)) | ((q[k] <= bounds.lower[k]) &
+                                                                         (descent[place] < 0))
         free[place] = where(crossing, 0.0, 1.0)
     return free
 

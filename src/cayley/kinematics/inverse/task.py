@@ -4,9 +4,9 @@
     l = log(R_t R^T)       what is missing in orientation, if all three rows are asked: a rotation vector, its angle from 0 to pi
     2 sin(phi/2) e         the same if only one or two rows are asked, from the quaternion of R_t R^T
 
-The rows of the second form are smooth all the way round, because the free part of the rotation may have any angle. They are to first
-order those of the first; two rows are zero exactly where the two frames share the third axis, and one where the rotation that is missing
-has its axis across that row.
+The rows of the second form are smooth all the way round, because the free part of the rotation may have any angle. They
+are to first order those of the first; two rows are zero exactly where the two frames share the third axis, and one
+where the rotation that is missing has its axis across that row.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class Task:
     def of(cls, tree: Tree, task: str | Sequence[bool], axes: str) -> Task:
         rows = _NAMED.get(task) if isinstance(task, str) else tuple(bool(x) for x in task)
         if rows is None or len(rows) != 6 or not any(rows):
-            raise ConventionError('a task is "pose", "position", "orientation", or six truth values (x, y, z; x, y, z), linear first, '
-                                  f"not all of them false; not {task!r}")
+            raise ConventionError(
+                'a task is "pose", "position", "orientation", or six truth values (x, y, z; x, y, z), linear first, '
+                f"not all of them false; not {task!r}")
         if axes not in _AXES:
             tree.frame(axes)
         partial = any(rows[:3]) != all(rows[:3]) or any(rows[3:]) != all(rows[3:])
@@ -61,7 +62,8 @@ class Task:
 
 def task_error(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> tuple[Any, Any]:
     """What is missing, as the asked linear rows [m] and the asked angular rows [rad]."""
-    here, there = frame_pose(tree, q, frame), Pose.of(target)
+    here = frame_pose(tree, q, frame)
+    there = Pose.of(target)
     turn = _axes(tree, q, here, there, task).T
     missing, _ = _missing_turn(here, there, task)
     return (turn @ (there.p - here.p))[task.linear], (turn @ missing)[task.angular]
@@ -70,11 +72,13 @@ def task_error(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> tuple
 def task_jacobian(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> Any:
     """The rows (m, nv) by which the velocities diminish the error: d(error)/dt = -rows @ v.
 
-    With all three angular rows the error is the rotation vector l, and J itself stands for d l/dt = -(1 - hat(l)/2 + ...) J v: the two
-    lead to the same step, since (1 - hat(l)/2 + ...) l = l, and the plain one is simpler.
+    With all three angular rows the error is the rotation vector l, and J itself stands for d l/dt = -(1 - hat(l)/2 +
+    ...) J v: the two lead to the same step, since (1 - hat(l)/2 + ...) l = l, and the plain one is simpler.
     """
-    here, there = frame_pose(tree, q, frame), Pose.of(target)
-    J, turn = jacobian(tree, q, frame, axes="world"), _axes(tree, q, here, there, task).T
+    here = frame_pose(tree, q, frame)
+    there = Pose.of(target)
+    J = jacobian(tree, q, frame, axes="world")
+    turn = _axes(tree, q, here, there, task).T
     missing, to_missing = _missing_turn(here, there, task)
     spin = _spin_of_axes(tree, q, frame, task, J)
     linear = turn @ (J[:3] - hat(there.p - here.p) @ spin)

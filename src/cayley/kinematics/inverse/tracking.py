@@ -25,9 +25,11 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class PathResult:
-    """The configurations (..., K, nq) along a path of K poses, the `velocity` (..., K, nv) at each, and how well they follow it.
+    """The configurations (..., K, nq) along a path of K poses, the `velocity` (..., K, nv) at each, and how well they
+    follow it.
 
-    Where the Jacobian is singular and not damped, the motion ends: from there on q stays, `followed` is false, and `velocity` is NaN.
+    Where the Jacobian is singular and not damped, the motion ends: from there on q stays, `followed` is false, and
+    `velocity` is NaN.
     """
 
     q: np.ndarray
@@ -46,14 +48,18 @@ class PathResult:
 
     @property
     def status(self) -> Any:
-        """"followed"; "singular" where the motion ended before the path; "unstable" where errors grow from step to step (...)."""
+        """"followed"; "singular" where the motion ended before the path; "unstable" where errors grow from step to step
+        (...).
+        """
         words = np.where(self.followed.all(axis=-1), "followed" if self.stable else "unstable", "singular")
         return str(words) if words.ndim == 0 else words
 
 
 def follow_path(tree: Tree, path: Any, frame: str, start: Any, *, time_step: float, gain: float = 0.0,
-                damping: float | tuple[float, float] = 0.0, velocity: Any = None, task: str | Sequence[bool] = "pose") -> PathResult:
-    """Configurations by which a frame follows poses (..., K, 4, 4) that are `time_step` [s] apart, from the configurations (..., nq).
+                damping: float | tuple[float, float] = 0.0, velocity: Any = None,
+                task: str | Sequence[bool] = "pose") -> PathResult:
+    """Configurations by which a frame follows poses (..., K, 4, 4) that are `time_step` [s] apart, from the
+    configurations (..., nq).
 
     gain        [1/s] of the error: 0 is the open loop
     damping     0 is the plain inverse (pseudo-inverse where the Jacobian is not square); a number k, or (threshold, largest) to choose it
@@ -69,17 +75,22 @@ def follow_path(tree: Tree, path: Any, frame: str, start: Any, *, time_step: flo
     >>> found.status, bool(found.residual[-1] < 1e-3 < found.residual[0])
     ('followed', True)
     """
-    poses, step = checked_targets(path), float(time_step)
+    poses = checked_targets(path)
+    step = float(time_step)
     if poses.ndim < 3 or not (step > 0 and gain >= 0):
-        raise SignatureError(f"a path is poses (..., K, 4, 4), not {poses.shape}; its time step is positive and the gain is not negative, "
-                             f"not {time_step} and {gain}")
+        raise SignatureError(
+            f"a path is poses (..., K, 4, 4), not {poses.shape}; its time step is positive and the gain is not "
+            "negative, "
+            f"not {time_step} and {gain}")
     wanted = Task.of(tree, task, "world")
-    twists = path_twists(poses, step) if velocity is None else np.broadcast_to(np.asarray(velocity, dtype=float), (*poses.shape[:-2], 6))
+    twists = path_twists(poses, step) if velocity is None else np.broadcast_to(np.asarray(velocity, dtype=float),
+                                                                               (*poses.shape[:-2], 6))
     batch = np.broadcast_shapes(poses.shape[:-3], np.shape(start)[:-1])
     q = np.array(np.broadcast_to(start, (*batch, tree.nq)), dtype=float)
     look = made_once(tree, ("moment", frame, wanted), lambda: moment_kernel(tree, frame, wanted))
     move = made_once(tree, "motion", lambda: motion_kernel(tree))
-    moments, going = [], np.ones(batch, dtype=bool)
+    moments = []
+    going = np.ones(batch, dtype=bool)
     for k in range(poses.shape[-3]):
         error, J, ahead = look(q, poses[..., k, :, :], twists[..., k, :])
         rates = resolved_rates(J, ahead + gain * error, damping=damping)
@@ -88,13 +99,16 @@ def follow_path(tree: Tree, path: Any, frame: str, start: Any, *, time_step: flo
         lengths = [np.linalg.norm(part, axis=-1) for part in np.split(error, [len(wanted.linear)], axis=-1)]
         moments.append((q, v, *lengths, rates.smallest_singular_value, np.broadcast_to(rates.damping, batch), going))
         q = np.where(going[..., None], move(q, step * np.where(going[..., None], v, 0.0)), q)
-    q, v, position, angle, smallest, dampings, followed = (np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True))
+    q, v, position, angle, smallest, dampings, followed = (np.stack(column, axis=len(batch))
+                                                           for column in zip(*moments, strict=True))
     return PathResult(q, v, position, angle, smallest, dampings, followed, gain * step < 2.0)
 
 
 def path_twists(poses: Any, step: float) -> np.ndarray:
     """The twists (..., K, 6) from each pose to the next, in the root's axes; the last is that before it."""
-    p, R = poses[..., :3, 3], poses[..., :3, :3]
+    p = poses[..., :3, 3]
+    R = poses[..., :3, :3]
     turns = rotation_vector_from_matrix.unchecked(R[..., 1:, :, :] @ np.swapaxes(R[..., :-1, :, :], -1, -2))
     twists = np.concatenate([np.diff(p, axis=-2), turns], axis=-1) / step
-    return np.concatenate([twists, twists[..., -1:, :] if poses.shape[-3] > 1 else np.zeros((*poses.shape[:-2], 6))], axis=-2)
+    return np.concatenate([twists, twists[..., -1:, :] if poses.shape[-3] > 1 else np.zeros((*poses.shape[:-2], 6))],
+                          axis=-2)

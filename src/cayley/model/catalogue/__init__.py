@@ -1,4 +1,7 @@
-"""Robots as data: one TOML file each, with the published source of its numbers. The fixtures of the specification are there as well."""
+"""Robots as data: one TOML file each, with the published source of its numbers.
+
+The fixtures of the specification are there as well.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ def load_robot(name: str, *, make: Callable[..., Any] = Tree.of) -> Any:
     Traceback (most recent call last):
     cayley.errors.ModelError: the catalogue has no robot 'puma650': did you mean 'puma560'?
     """
-    robots, fixtures = catalogue_names(), catalogue_names(fixtures=True)
+    robots = catalogue_names()
+    fixtures = catalogue_names(fixtures=True)
     if name not in (*robots, *fixtures):
         advice = did_you_mean(name, (*robots, *fixtures), otherwise=f"; it has {', '.join(robots)}")
         raise ModelError(f"the catalogue has no robot {shown(name)}{advice}")

@@ -1,10 +1,12 @@
-"""Link frames and Denavit-Hartenberg tables from the lines of the joint axes, in both conventions, all degenerate pairs included.
+"""Link frames and Denavit-Hartenberg tables from the lines of the joint axes, in both conventions, all degenerate pairs
+included.
 
-Both conventions are read from the same string of common normals: N_i leads from its foot on axis i to its foot on axis i+1, along x_i.
-Frame i is at the first foot with z along axis i (modified), or at the second with z along axis i+1 (standard). Where two axes do not
-fix their normal, it is chosen: parallel axes, the one through the foot before (so that d_i = 0); coincident axes, x as before
-(so that theta_i = 0); meeting axes, the sense of z_i x z_(i+1). Every choice is reported.
-Sources: Balafoutis & Patel 2.3.2-2.3.3; Ruggiu 2.2, steps 1-7; Yamamoto 1.6, steps 1-12, with the rules of spec E3-06.
+Both conventions are read from the same string of common normals: N_i leads from its foot on axis i to its foot on axis
+i+1, along x_i. Frame i is at the first foot with z along axis i (modified), or at the second with z along axis i+1
+(standard). Where two axes do not fix their normal, it is chosen: parallel axes, the one through the foot before (so
+that d_i = 0); coincident axes, x as before (so that theta_i = 0); meeting axes, the sense of z_i x z_(i+1). Every
+choice is reported. Sources: Balafoutis & Patel 2.3.2-2.3.3; Ruggiu 2.2, steps 1-7; Yamamoto 1.6, steps 1-12, with the
+rules of spec E3-06.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ ROUNDING = 1e-15  # sines and lengths below this are zero
 
 @dataclass(frozen=True, eq=False)
 class AxisLine:
-    """The axis of a joint at the zero of its coordinate: any `point` of it [m], and the unit `direction` in which q grows."""
+    """The axis of a joint at the zero of its coordinate: any `point` of it [m], and the unit `direction` in which q
+    grows.
+    """
 
     point: np.ndarray
     direction: np.ndarray
@@ -61,7 +65,9 @@ class AxisLine:
 
 @dataclass(frozen=True)
 class AxisPair:
-    """What two neighbouring axes are to each other: `angle` from 0 to pi, `distance`, and the choice that this left open."""
+    """What two neighbouring axes are to each other: `angle` from 0 to pi, `distance`, and the choice that this left
+    open.
+    """
 
     first: str
     second: str
@@ -76,8 +82,9 @@ class AxisPair:
 
 @dataclass(frozen=True, eq=False)
 class FrameAssignment:
-    """The `table`; `frames` 0 to n at zero in the user's base (n + 1, 4, 4); the `pairs` of axes; `residual`, how far the frames that the
-    table gives at zero are from these, and their axes from the lines (the largest entry, lengths in metres)."""
+    """The `table`; `frames` 0 to n at zero in the user's base (n + 1, 4, 4); the `pairs` of axes; `residual`, how far
+    the frames that the table gives at zero are from these, and their axes from the lines (the largest entry, lengths in
+    metres)."""
 
     table: DHTable
     frames: np.ndarray
@@ -98,16 +105,18 @@ class _Normal:
     end: np.ndarray
 
 
-def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: Any = None, base_x: Any = None, tool: Any = None,
-                  sense: Sense = "feet", x_hints: Sequence[Any] | None = None, tolerance: float | None = None) -> FrameAssignment:
+def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: Any = None, base_x: Any = None,
+                  tool: Any = None, sense: Sense = "feet", x_hints: Sequence[Any] | None = None,
+                  tolerance: float | None = None) -> FrameAssignment:
     """Frames and Denavit-Hartenberg parameters from joint-axis lines at zero, in the frame of the user's base.
 
-    Frame 0 is `base` (4, 4) if given; otherwise it lies on axis 1, with its x along `base_x` and its origin at the given point of axis 1,
-    or, without `base_x`, on frame 1 (modified) or with theta_1 = d_1 = 0 (standard). `tool` (4, 4) is the pose of the tool at zero.
-    `sense` says where x_i points for axes that are not parallel: "feet", from axis i to axis i+1, so that a >= 0; "cross", along
-    z_i x z_(i+1), so that 0 < alpha < pi and `a` may be negative (Yamamoto, step 4). `x_hints`, one vector or None for each x_1 to x_(n-1),
-    overrule it in sign, and choose x for coincident axes. Axes that are so nearly parallel that their feet lie further away than rounding
-    allows, or whose sine is up to `tolerance` if it is given, are taken as parallel; `residual` says what this costs.
+    Frame 0 is `base` (4, 4) if given; otherwise it lies on axis 1, with its x along `base_x` and its origin at the
+    given point of axis 1, or, without `base_x`, on frame 1 (modified) or with theta_1 = d_1 = 0 (standard). `tool` (4,
+    4) is the pose of the tool at zero. `sense` says where x_i points for axes that are not parallel: "feet", from axis
+    i to axis i+1, so that a >= 0; "cross", along z_i x z_(i+1), so that 0 < alpha < pi and `a` may be negative
+    (Yamamoto, step 4). `x_hints`, one vector or None for each x_1 to x_(n-1), overrule it in sign, and choose x for
+    coincident axes. Axes that are so nearly parallel that their feet lie further away than rounding allows, or whose
+    sine is up to `tolerance` if it is given, are taken as parallel; `residual` says what this costs.
 
     >>> elbow = [AxisLine([0, 0, 0], [0, 0, 1]), AxisLine([0, 0, 0.4], [0, -1, 0]), AxisLine([0.5, 0, 0.4], [0, -1, 0])]
     >>> print(assign_frames(elbow, convention="modified", base=np.eye(4)).report())
@@ -115,12 +124,13 @@ def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: An
       1 revolute               q1          0.4            0              0
       2 revolute               q2            0            0           pi/2
       3 revolute               q3            0          0.5              0
-    axis 1, axis 2: intersecting, angle 1.5708 rad, distance 0 m. The sign of x was free: z x z'.
-    axis 2, axis 3: parallel, angle 0 rad, distance 0.5 m. The place of the normal was free: through the foot before (d = 0).
-    residual ...
+    axis 1, axis 2: intersecting, angle 1.5708 rad, distance 0 m. The sign of x was free: z x z'. axis 2, axis 3:
+    parallel, angle 0 rad, distance 0.5 m. The place of the normal was free: through the foot before (d = 0). residual
+    ...
     """
     check_convention(convention)
-    lines, hints = tuple(lines), list(x_hints) if x_hints is not None else []
+    lines = tuple(lines)
+    hints = list(x_hints) if x_hints is not None else []
     _check(lines, sense, x_hints)
     tool = None if tool is None else frozen_pose(tool, "the tool")
     base = None if base is None else frozen_pose(base, "the base")
@@ -143,9 +153,13 @@ def _check(lines: Sequence[AxisLine], sense: str, x_hints: Sequence[Any] | None)
     if not lines:
         raise ModelError("no axes: a chain needs at least one")
     if sense not in get_args(Sense):
-        raise ConventionError(f"sense is 'feet' (x from one axis to the next) or 'cross' (x along z x z'), not {sense!r}")
+        raise ConventionError(
+            f"sense is 'feet' (x from one axis to the next) or 'cross' (x along z x z'), not {sense!r}")
     if x_hints is not None and len(x_hints) != len(lines) - 1:
-        raise ModelError(f"{len(lines)} axes have {len(lines) - 1} common normals: x_hints must have as many entries, not {len(x_hints)}")
+        raise ModelError(
+            f"{len(lines)} axes have {len(lines) - 1} common normals: x_hints must have as many entries, not "
+            f"{len(x_hints)}"
+        )
 
 
 def _name(lines: Sequence[AxisLine], i: int) -> str:
@@ -170,15 +184,19 @@ def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str,
     return normal, (kind, angle, float(np.linalg.norm(normal.end - normal.start)), choice)
 
 
-def _as_parallel(one: AxisLine, other: AxisLine, cross: np.ndarray, sine: float, tolerance: float | None, size: float) -> bool:
-    """Taking axes as parallel costs their angle times a length; taking them as crossing, the rounding of places as far as their feet."""
+def _as_parallel(one: AxisLine, other: AxisLine, cross: np.ndarray, sine: float, tolerance: float | None,
+                 size: float) -> bool:
+    """Taking axes as parallel costs their angle times a length; taking them as crossing, the rounding of places as far
+    as their feet.
+    """
     if sine <= (ROUNDING if tolerance is None else tolerance):
         return True
     foot = abs(float(np.cross(other.point - one.point, other.direction) @ cross)) / sine**2
     return tolerance is None and foot * float(np.finfo(float).eps) > sine * size
 
 
-def _crossing(one: AxisLine, other: AxisLine, cross: np.ndarray, sense: str, hint: Any, size: float) -> tuple[_Normal, PairKind, str]:
+def _crossing(one: AxisLine, other: AxisLine, cross: np.ndarray, sense: str, hint: Any,
+              size: float) -> tuple[_Normal, PairKind, str]:
     """Skew and meeting axes: P + s z + a u = P' + t z', with u along z x z'."""
     apart = other.point - one.point
     start = one.point + (np.cross(apart, other.direction) @ cross / (cross @ cross)) * one.direction
@@ -187,13 +205,15 @@ def _crossing(one: AxisLine, other: AxisLine, cross: np.ndarray, sense: str, hin
     meeting = bool(abs(a) <= _MEETING * size)
     choice = "The sign of x was free: z x z'." if meeting else ""
     if hint is not None:
-        x, choice = _towards(x, hint), "The sign of x is that of the hint."
+        x = _towards(x, hint)
+        choice = "The sign of x is that of the hint."
     elif sense == "feet" and a < 0 and not meeting:
         x = -x
     return _Normal(start, x, start + (apart @ x) * x), "intersecting" if meeting else "skew", choice
 
 
-def _parallel(one: AxisLine, other: AxisLine, before: _Normal | None, hint: Any, size: float) -> tuple[_Normal, PairKind, str]:
+def _parallel(one: AxisLine, other: AxisLine, before: _Normal | None, hint: Any,
+              size: float) -> tuple[_Normal, PairKind, str]:
     """Parallel and coincident axes, of the same or of opposite sense: the normal may slide along them."""
     opposite = one.direction @ other.direction < 0
     start = before.end if before is not None else one.point
@@ -204,7 +224,8 @@ def _parallel(one: AxisLine, other: AxisLine, before: _Normal | None, hint: Any,
     if distance > _SAME_PLACE * size:
         x = gap / distance
         choice = f"The place of the normal was free: {where}."
-        return _Normal(start, x if hint is None else _towards(x, hint), end), "antiparallel" if opposite else "parallel", choice
+        return _Normal(start, x if hint is None else _towards(x, hint),
+                       end), "antiparallel" if opposite else "parallel", choice
     x, how = _free_direction(one, before, hint)
     choice = f"Place and direction of the normal were free: {where}, {how}."
     return _Normal(start, x, start), "anticoincident" if opposite else "coincident", choice
@@ -230,7 +251,10 @@ def _normal_part(v: Any, z: np.ndarray, what: str) -> np.ndarray:
     part = _across(np.asarray(v, dtype=np.float64), z)
     size = float(np.linalg.norm(part))
     if not size > 1e-6 * float(np.linalg.norm(v)):
-        raise ModelError(f"{what} {np.asarray(v).tolist()} is parallel to the axis {z.tolist()}: a direction across the axis is needed")
+        raise ModelError(
+            f"{what} {np.asarray(v).tolist()} is parallel to the axis {z.tolist()}: a direction across the axis is "
+            "needed"
+        )
     return part / size
 
 
@@ -247,31 +271,44 @@ def _first(line: AxisLine, normals: Sequence[_Normal]) -> _Normal:
 def _start(line: AxisLine, convention: str, base: np.ndarray | None, base_x: Any, size: float) -> _Normal | None:
     """The normal that leads from frame 0 to axis 1, if the user has said anything about frame 0."""
     if base is None:
-        return None if base_x is None else _Normal(line.point, _normal_part(base_x, line.direction, "base_x"), line.point)
+        return None if base_x is None else _Normal(line.point, _normal_part(base_x, line.direction, "base_x"),
+                                                   line.point)
     if base_x is not None:
         raise ConventionError("base fixes the x of frame 0 as well: give base or base_x, not both")
-    origin, x, z = base[:3, 3], base[:3, 0], base[:3, 2]
+    origin = base[:3, 3]
+    x = base[:3, 0]
+    z = base[:3, 2]
     off_axis = float(np.linalg.norm(np.cross(line.point - origin, line.direction)))
     if convention == "standard":
         if np.abs(z - line.direction).max() > _MEETING or off_axis > _MEETING * size:
-            raise ConventionError("in the standard convention the z axis of frame 0 is the first joint axis; the base given is not there: "
-                                  "leave base out, and put the table's own base behind yours")
+            raise ConventionError(
+                "in the standard convention the z axis of frame 0 is the first joint axis; the base given is not "
+                "there: "
+                "leave base out, and put the table's own base behind yours")
         return _Normal(origin, x, origin)
     end = origin + ((line.point - origin) @ x) * x
     missed = float(np.linalg.norm(np.cross(line.point - end, line.direction)))
     if abs(x @ line.direction) > _MEETING or missed > _MEETING * size:
-        raise ConventionError("in the modified convention the x axis of frame 0 crosses the first joint axis at a right angle; that of the "
-                              f"base given misses it by {missed:.2g} m and {abs(x @ line.direction):.2g} rad: leave base out, and put "
-                              "the table's own base behind yours")
+        raise ConventionError(
+            "in the modified convention the x axis of frame 0 crosses the first joint axis at a right angle; that of "
+            "the "
+            f"base given misses it by {missed:.2g} m and {abs(x @ line.direction):.2g} rad: leave base out, and put "
+            "the table's own base behind yours")
     return _Normal(origin, x, end)
 
 
-def _end(line: AxisLine, before: _Normal, convention: str, tool: np.ndarray | None, size: float) -> tuple[_Normal, np.ndarray]:
-    """The last normal and the z after it. Standard frames take in as much of the tool as they can, modified ones end on the last axis."""
+def _end(line: AxisLine, before: _Normal, convention: str, tool: np.ndarray | None,
+         size: float) -> tuple[_Normal, np.ndarray]:
+    """The last normal and the z after it.
+
+    Standard frames take in as much of the tool as they can, modified ones end on the last axis.
+    """
     z = line.direction
     if convention == "modified" or tool is None:
         return _Normal(before.end, before.x, before.end), z
-    place, x_tool, z_tool = tool[:3, 3], tool[:3, 0], tool[:3, 2]
+    place = tool[:3, 3]
+    x_tool = tool[:3, 0]
+    z_tool = tool[:3, 2]
     foot = line.point + ((place - line.point) @ z) * z
     distance = float(np.linalg.norm(place - foot))
     if distance > _SAME_PLACE * size:
@@ -298,8 +335,9 @@ def _assignment(lines: Sequence[AxisLine], z: Sequence[np.ndarray], normals: Seq
         frames = np.stack([_frame(normals[i].x, z[i + 1], normals[i].end) for i in range(n + 1)])
     else:
         frames = np.stack([_frame(normals[i].x, z[i], normals[i].start) for i in range(n + 1)])
-    rows = tuple(DHRow(theta[i], d[i], a[i + shift], alpha[i + shift], line.kind, line.joint, line.body, line.limits, line.friction,
-                       line.rotor) for i, line in enumerate(lines))
+    rows = tuple(
+        DHRow(theta[i], d[i], a[i + shift], alpha[i + shift], line.kind, line.joint, line.body, line.limits,
+              line.friction, line.rotor) for i, line in enumerate(lines))
     table = DHTable(rows, convention, frames[0], None if tool is None else relative_pose.unchecked(frames[n], tool))
     return FrameAssignment(table, frames, pairs, _residual(table, frames, lines))
 
@@ -345,8 +383,12 @@ def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...
     for joint, home in zip(chain.joints, chain.homes, strict=True):
         screw = joint.motion.screw
         if screw is None or (screw.turn and screw.slide):
-            raise ModelError(f"joint {joint.name!r} is {joint.motion.word}: only revolute and prismatic joints are given by an axis line")
+            raise ModelError(
+                f"joint {joint.name!r} is {joint.motion.word}: only revolute and prismatic joints are given by an axis "
+                "line"
+            )
         kind: Kind = "revolute" if screw.turn else "prismatic"
-        lines.append(AxisLine(home[:3, 3], home[:3, :3] @ np.asarray(screw.axis), kind, joint.name, joint.child, joint.limits,
-                              joint.friction, joint.rotor))
+        lines.append(
+            AxisLine(home[:3, 3], home[:3, :3] @ np.asarray(screw.axis), kind, joint.name, joint.child, joint.limits,
+                     joint.friction, joint.rotor))
     return tuple(lines)

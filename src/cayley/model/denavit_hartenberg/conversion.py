@@ -1,8 +1,8 @@
 """Mechanisms from Denavit-Hartenberg tables, and back. The convention is always named.
 
-A body's frame in the mechanism sits on its own joint axis: for the modified convention it is the convention's frame; a standard table
-is read as the modified one with the same poses (see `convert_dh`), so both give the same bodies. The convention's own frames are there
-as named frames: "frame0" on the base, "frame1" to "frame n" on the links, and "tool".
+A body's frame in the mechanism sits on its own joint axis: for the modified convention it is the convention's frame; a
+standard table is read as the modified one with the same poses (see `convert_dh`), so both give the same bodies. The
+convention's own frames are there as named frames: "frame0" on the base, "frame1" to "frame n" on the links, and "tool".
 Mass properties are given, as in published tables, in the convention's frame of each link.
 """
 
@@ -17,7 +17,14 @@ import numpy as np
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.model.chains import chain_pose, chain_to
-from cayley.model.denavit_hartenberg.axis_lines import ROUNDING, AxisLine, AxisPair, Sense, assign_frames, lines_from_tree
+from cayley.model.denavit_hartenberg.axis_lines import (
+    ROUNDING,
+    AxisLine,
+    AxisPair,
+    Sense,
+    assign_frames,
+    lines_from_tree,
+)
 from cayley.model.denavit_hartenberg.table import (
     Convention,
     DHRow,
@@ -35,16 +42,18 @@ from cayley.model.tree import GRAVITY, Tree
 About = Literal["center", "origin"]
 
 
-def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: Any = None, tool: Any = None,
-                 masses: Sequence[float | None] | None = None, centers: Any = None, inertias: Any = None,
-                 inertia_about: About = "center", gravity: Any = GRAVITY, base_body: Body | str = "base", frames: Iterable[Frame] = (),
-                 source: str = "", make: Callable[..., Any] = Tree.of) -> Any:
+def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: Any = None,
+                 tool: Any = None, masses: Sequence[float | None] | None = None, centers: Any = None,
+                 inertias: Any = None, inertia_about: About = "center", gravity: Any = GRAVITY,
+                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "",
+                 make: Callable[..., Any] = Tree.of) -> Any:
     """A mechanism from a Denavit-Hartenberg table in the named convention.
 
-    `base` (4, 4) is the pose of frame 0 in the root, `tool` (4, 4) that of the tool in frame n; both are the identity if not given.
-    `masses` (n) [kg], `centers` (n, 3) [m] and `inertias` (n, 3, 3) [kg m^2] are in frame i; the inertias are about the centre of mass,
-    or about the origin of frame i if `inertia_about` is "origin". A mass of None is unknown, one of 0 is a massless link.
-    Joints and bodies are named by the rows, or "joint1", "link1" and so on. `frames` are further frames, on the bodies.
+    `base` (4, 4) is the pose of frame 0 in the root, `tool` (4, 4) that of the tool in frame n; both are the identity
+    if not given. `masses` (n) [kg], `centers` (n, 3) [m] and `inertias` (n, 3, 3) [kg m^2] are in frame i; the inertias
+    are about the centre of mass, or about the origin of frame i if `inertia_about` is "origin". A mass of None is
+    unknown, one of 0 is a massless link. Joints and bodies are named by the rows, or "joint1", "link1" and so on.
+    `frames` are further frames, on the bodies.
 
     >>> arm = tree_from_dh([DHRow(a=0.5), DHRow(a=0.4)], convention="standard", masses=[2.0, 1.5])
     >>> [f.name for f in arm.frames]
@@ -58,16 +67,18 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     bodies = _with_masses(table, bodies, masses, centers, inertias, inertia_about)
     root = Body(base_body) if isinstance(base_body, str) else base_body
     named = _frames(table, root, bodies)
-    return make(name, [root, *bodies], _joints(convert_dh(table, convention="modified"), root, bodies), frames=[*named, *frames],
-                gravity=gravity, source=source)
+    return make(name, [root, *bodies], _joints(convert_dh(table, convention="modified"), root, bodies),
+                frames=[*named, *frames], gravity=gravity, source=source)
 
 
 def _joints(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Joint]:
     steps = dh_row_poses(table, np.zeros(len(table.rows)))
     steps[0] = table.base @ steps[0]
     names = [root.name, *[body.name for body in bodies]]
-    return [Joint(row.joint or f"joint{i + 1}", names[i], names[i + 1], Revolute() if row.kind == "revolute" else Prismatic(), steps[i],
-                  row.limits, row.friction, row.rotor) for i, row in enumerate(table.rows)]
+    return [
+        Joint(row.joint or f"joint{i + 1}", names[i], names[i + 1],
+              Revolute() if row.kind == "revolute" else Prismatic(), steps[i], row.limits, row.friction, row.rotor)
+        for i, row in enumerate(table.rows)]
 
 
 def _frames(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Frame]:
@@ -81,7 +92,8 @@ def _frame_in_body(table: DHTable, row: DHRow) -> np.ndarray:
     return along_x(row.a, row.alpha) if table.convention == "standard" else np.eye(4)
 
 
-def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Any, centers: Any, inertias: Any, about: str) -> list[Body]:
+def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Any, centers: Any, inertias: Any,
+                 about: str) -> list[Body]:
     n = len(bodies)
     if masses is None:
         if centers is not None or inertias is not None:
@@ -95,7 +107,8 @@ def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Any, centers: A
             for body, mass, center, inertia, row in zip(bodies, masses, centers, inertias, table.rows, strict=True)]
 
 
-def _with_mass(body: Body, mass: float | None, center: np.ndarray, inertia: np.ndarray, about: str, frame: np.ndarray) -> Body:
+def _with_mass(body: Body, mass: float | None, center: np.ndarray, inertia: np.ndarray, about: str,
+               frame: np.ndarray) -> Body:
     if about == "origin":
         inertia = inertia_about_center(0.0 if mass is None else mass, center, inertia)
     R = frame[:3, :3]
@@ -110,8 +123,9 @@ def _with_mass(body: Body, mass: float | None, center: np.ndarray, inertia: np.n
 
 @dataclass(frozen=True, eq=False)
 class DHResult:
-    """The `table` from the root to the frame `tip`; `residual`, the largest difference of a pose entry between table and mechanism over
-    random coordinates [m for lengths]; `pairs`, what neighbouring axes are to each other and what was chosen."""
+    """The `table` from the root to the frame `tip`; `residual`, the largest difference of a pose entry between table
+    and mechanism over random coordinates [m for lengths]; `pairs`, what neighbouring axes are to each other and what
+    was chosen."""
 
     table: DHTable
     tip: str
@@ -123,11 +137,12 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
                  sense: Sense = "feet", x_hints: Sequence[Any] | None = None, tolerance: float = 1e-12) -> DHResult:
     """The Denavit-Hartenberg table of the chain from the root to a frame, in the named convention.
 
-    `frame` may be left out if the mechanism has a frame "tool", or only one end. The table has the coordinates of the mechanism;
-    fixed joints are folded into it, and the constants at the ends are its base and tool. The options are those of `assign_frames`.
-    A chain with joints that are neither revolute nor prismatic, or with joints that follow others, has no table and is refused by name.
-    So is one whose table would miss its poses by more than `tolerance` times its reach: neighbouring axes that are nearly, but not
-    quite, parallel have feet far away, where rounding is felt.
+    `frame` may be left out if the mechanism has a frame "tool", or only one end. The table has the coordinates of the
+    mechanism; fixed joints are folded into it, and the constants at the ends are its base and tool. The options are
+    those of `assign_frames`. A chain with joints that are neither revolute nor prismatic, or with joints that follow
+    others, has no table and is refused by name. So is one whose table would miss its poses by more than `tolerance`
+    times its reach: neighbouring axes that are nearly, but not quite, parallel have feet far away, where rounding is
+    felt.
 
     >>> arm = tree_from_dh([DHRow(a=0.5), DHRow(d=0.2, a=0.4)], convention="standard")
     >>> print(dh_from_tree(arm, convention="modified").table)
@@ -139,11 +154,14 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
     check_convention(convention)
     lines = lines_from_tree(tree, frame)
     chain = chain_to(tree, frame)
-    found = assign_frames(lines, convention=convention, base=base, base_x=base_x, tool=chain.tip, sense=sense, x_hints=x_hints)
+    found = assign_frames(lines, convention=convention, base=base, base_x=base_x, tool=chain.tip, sense=sense,
+                          x_hints=x_hints)
     residual = _difference(tree, found.table, chain.tip_name, [joint.name for joint in chain.joints])
     if not residual <= tolerance * max(1.0, chain.reach):
-        raise ModelError(f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to {tolerance:.2g}: the best "
-                         f"is {residual:.2g} off. {_advice(found.pairs)}")
+        raise ModelError(
+            f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to {tolerance:.2g}: the "
+            "best "
+            f"is {residual:.2g} off. {_advice(found.pairs)}")
     return DHResult(found.table, chain.tip_name, residual, found.pairs)
 
 
@@ -154,8 +172,10 @@ def _advice(pairs: Iterable[AxisPair]) -> str:
         return "Allow the difference with tolerance="
     sine = min(apart)
     pair = apart[sine]
-    return (f"The axes of {pair.first} and {pair.second} are {sine:.2g} rad from parallel: make them parallel, or allow the difference "
-            "with tolerance=")
+    return (
+        f"The axes of {pair.first} and {pair.second} are {sine:.2g} rad from parallel: make them parallel, or allow "
+        "the difference "
+        "with tolerance=")
 
 
 def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> float:
@@ -170,11 +190,15 @@ def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> 
     return worst
 
 
-def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, name: str = "arm", base: Any = None, base_x: Any = None,
-                         tool: Any = None, sense: Sense = "feet", x_hints: Sequence[Any] | None = None, gravity: Any = GRAVITY,
-                         source: str = "", make: Callable[..., Any] = Tree.of) -> Any:
-    """A mechanism from the lines of its joint axes at zero, with link frames assigned in the named convention; see `assign_frames`."""
-    found = assign_frames(lines, convention=convention, base=base, base_x=base_x, tool=tool, sense=sense, x_hints=x_hints)
+def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, name: str = "arm", base: Any = None,
+                         base_x: Any = None, tool: Any = None, sense: Sense = "feet",
+                         x_hints: Sequence[Any] | None = None, gravity: Any = GRAVITY, source: str = "",
+                         make: Callable[..., Any] = Tree.of) -> Any:
+    """A mechanism from the lines of its joint axes at zero, with link frames assigned in the named convention; see
+    `assign_frames`.
+    """
+    found = assign_frames(lines, convention=convention, base=base, base_x=base_x, tool=tool, sense=sense,
+                          x_hints=x_hints)
     table = found.table
-    return tree_from_dh(table.rows, convention=convention, name=name, base=table.base, tool=table.tool, gravity=gravity, source=source,
-                        make=make)
+    return tree_from_dh(table.rows, convention=convention, name=name, base=table.base, tool=table.tool, gravity=gravity,
+                        source=source, make=make)

@@ -1,7 +1,8 @@
 """Screw axes (product of exponentials): a chain as the unit twists of its joints at zero, and the home pose of its tip.
 
-pose(q) = exp(S_1 q_1) ... exp(S_n q_n) home. The twists are spatial, (linear; angular) in the root's frame: a turn about the line through
-p along e is (p x e; e), with pitch h (p x e + h e; e), a slide is (e; 0). Texts that write (angular; linear) have the halves exchanged.
+pose(q) = exp(S_1 q_1) ... exp(S_n q_n) home. The twists are spatial, (linear; angular) in the root's frame: a turn
+about the line through p along e is (p x e; e), with pitch h (p x e + h e; e), a slide is (e; 0). Texts that write
+(angular; linear) have the halves exchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _NO_PITCH = 1e-12  # [m], and of the distance of the axis: rounding, also where 
 
 @dataclass(frozen=True, eq=False)
 class ScrewAxes:
-    """`twists` (n, 6), (linear; angular) [m; 1] or [1; 0], and the pose `home` (4, 4) of the tip at zero, in the root's frame."""
+    """`twists` (n, 6), (linear; angular) [m; 1] or [1; 0], and the pose `home` (4, 4) of the tip at zero, in the root's
+    frame.
+    """
 
     twists: np.ndarray
     home: np.ndarray
@@ -55,13 +58,19 @@ def screw_axes_from_tree(tree: Tree, frame: str | None = None) -> ScrewAxes:
     """
     chain = chain_to(tree, frame)
     twists = [_twist(joint, home) for joint, home in zip(chain.joints, chain.homes, strict=True)]
-    return ScrewAxes(np.stack(twists), chain.tip, tuple(j.name for j in chain.joints), tuple(j.limits for j in chain.joints))
+    return ScrewAxes(np.stack(twists), chain.tip, tuple(j.name for j in chain.joints),
+                     tuple(j.limits for j in chain.joints))
 
 
 def _twist(joint: Joint, home: np.ndarray) -> np.ndarray:
-    R, p, screw = home[:3, :3], home[:3, 3], joint.motion.screw
+    R = home[:3, :3]
+    p = home[:3, 3]
+    screw = joint.motion.screw
     if screw is None:
-        raise ModelError(f"joint {joint.name!r} is {joint.motion.word}: only revolute, prismatic and helical joints have one screw axis")
+        raise ModelError(
+            f"joint {joint.name!r} is {joint.motion.word}: only revolute, prismatic and helical joints have one screw "
+            "axis"
+        )
     e = R @ np.asarray(screw.axis)
     if not screw.turn:
         return np.concatenate([e, np.zeros(3)])
@@ -70,10 +79,12 @@ def _twist(joint: Joint, home: np.ndarray) -> np.ndarray:
 
 def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = GRAVITY, source: str = "",
                          bodies: Sequence[Body] | None = None, make: Callable[..., Any] = Tree.of) -> Any:
-    """A mechanism from screw axes: revolute, prismatic or helical joints, as the twists say, and the frame "tool" at the home pose.
+    """A mechanism from screw axes: revolute, prismatic or helical joints, as the twists say, and the frame "tool" at
+    the home pose.
 
-    The frame of each body has the axes of the root at zero, and its origin on the joint's axis, at the point nearest to the root's origin;
-    for a slide it is the body before's. `bodies`, root first, may bring names and mass properties in these frames.
+    The frame of each body has the axes of the root at zero, and its origin on the joint's axis, at the point nearest to
+    the root's origin; for a slide it is the body before's. `bodies`, root first, may bring names and mass properties in
+    these frames.
 
     >>> slide_and_turn = ScrewAxes([[0, 0, 1, 0, 0, 0], [0, -0.5, 0.1, 0, 0, 1]], np.eye(4))
     >>> [joint.motion for joint in tree_from_screw_axes(slide_and_turn).joints]
@@ -96,16 +107,21 @@ def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = G
 
 def _motion(twist: np.ndarray, here: np.ndarray, name: str) -> tuple[Motion, np.ndarray]:
     """The joint of a twist, and a point of its axis."""
-    linear, angular = twist[:3], twist[3:]
-    size, slide = float(np.linalg.norm(angular)), float(np.linalg.norm(linear))
+    linear = twist[:3]
+    angular = twist[3:]
+    size = float(np.linalg.norm(angular))
+    slide = float(np.linalg.norm(linear))
     if size == 0.0:
         if abs(slide - 1) > _UNIT:
-            raise ModelError(f"the screw axis of {name!r} is {twist.tolist()}: a slide must have a linear part of length one")
+            raise ModelError(
+                f"the screw axis of {name!r} is {twist.tolist()}: a slide must have a linear part of length one")
         return Prismatic(_axis(linear / slide)), here
     if abs(size - 1) > _UNIT:
-        raise ModelError(f"the screw axis of {name!r} is {twist.tolist()}: its angular part must be zero or of length one")
+        raise ModelError(
+            f"the screw axis of {name!r} is {twist.tolist()}: its angular part must be zero or of length one")
     e = angular / size
-    pitch, point = float(e @ linear), np.cross(e, linear)
+    pitch = float(e @ linear)
+    point = np.cross(e, linear)
     axis = _axis(e)
     return (Revolute(axis) if abs(pitch) < _NO_PITCH * max(1.0, slide) else Helical(axis, pitch)), point
 

@@ -3,10 +3,10 @@
     standard (distal):              A_i = Rot(z, theta_i) Tran(z, d_i) Tran(x, a_i) Rot(x, alpha_i)      z of frame i lies on axis i+1
     modified (proximal, Craig):     A_i = Tran(x, a_i) Rot(x, alpha_i) Tran(z, d_i) Rot(z, theta_i)      z of frame i lies on axis i
 
-In both, row i carries the index i on all four numbers; Craig writes a_(i-1), alpha_(i-1) for the modified row's a_i, alpha_i.
-A revolute joint adds its coordinate to theta, a prismatic one to d. `base` is the pose of frame 0 in the frame of the user's base, `tool`
-the pose of the tool in frame n.
-Sources: Ruggiu 2.2, (2.38)-(2.41), standard; Balafoutis & Patel (2.3.1)-(2.3.4) and Yamamoto (1.17), modified.
+In both, row i carries the index i on all four numbers; Craig writes a_(i-1), alpha_(i-1) for the modified row's a_i,
+alpha_i. A revolute joint adds its coordinate to theta, a prismatic one to d. `base` is the pose of frame 0 in the frame
+of the user's base, `tool` the pose of the tool in frame n. Sources: Ruggiu 2.2, (2.38)-(2.41), standard; Balafoutis &
+Patel (2.3.1)-(2.3.4) and Yamamoto (1.17), modified.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ Kind = Literal["revolute", "prismatic"]
 def check_convention(convention: Any) -> None:
     """Raise `ConventionError` unless the convention is one of the two that are known."""
     if convention not in get_args(Convention):
-        raise ConventionError("the Denavit-Hartenberg convention must be named: 'standard' (distal: z of frame i on axis i+1) or "
-                              f"'modified' (proximal, Craig: z of frame i on axis i), not {convention!r}")
+        raise ConventionError(
+            "the Denavit-Hartenberg convention must be named: 'standard' (distal: z of frame i on axis i+1) or "
+            f"'modified' (proximal, Craig: z of frame i on axis i), not {convention!r}")
 
 
 # The transform of one row
@@ -46,7 +47,10 @@ def standard_dh_pose(theta, d, a, alpha):
     >>> standard_dh_pose(np.pi / 2, 0.3, 0.2, 0.0)[:3, 3].round(15)
     array([0. , 0.2, 0.3])
     """
-    ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+    ct = np.cos(theta)
+    st = np.sin(theta)
+    ca = np.cos(alpha)
+    sa = np.sin(alpha)
     return np.array([[ct, -ca * st, sa * st, a * ct],
                      [st, ca * ct, -sa * ct, a * st],
                      [0.0, sa, ca, d],
@@ -55,14 +59,18 @@ def standard_dh_pose(theta, d, a, alpha):
 
 @kernel("(),(),(),()->(4,4)")
 def modified_dh_pose(theta, d, a, alpha):
-    """A_i = Tran(x, a) Rot(x, alpha) Tran(z, d) Rot(z, theta): pose of frame i in frame i-1. Balafoutis & Patel (2.3.1), Yamamoto (1.17).
+    """A_i = Tran(x, a) Rot(x, alpha) Tran(z, d) Rot(z, theta): pose of frame i in frame i-1. Balafoutis & Patel
+    (2.3.1), Yamamoto (1.17).
 
     The last column is s_(i-1,i) = (a, -d sin(alpha), d cos(alpha)), (2.3.4).
 
     >>> modified_dh_pose(0.0, 0.3, 0.2, np.pi / 2)[:3, 3].round(15)
     array([ 0.2, -0.3,  0. ])
     """
-    ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+    ct = np.cos(theta)
+    st = np.sin(theta)
+    ca = np.cos(alpha)
+    sa = np.sin(alpha)
     return np.array([[ct, -st, 0.0, a],
                      [ca * st, ca * ct, -sa, -d * sa],
                      [sa * st, sa * ct, ca, d * ca],
@@ -82,7 +90,10 @@ def along_x(a: float, alpha: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DHRow:
-    """One row [rad, m]; of the moving number (theta, or d if prismatic) it gives the offset. Also what else is known of the joint."""
+    """One row [rad, m]; of the moving number (theta, or d if prismatic) it gives the offset.
+
+    Also what else is known of the joint.
+    """
 
     theta: float = 0.0
     d: float = 0.0
@@ -97,11 +108,19 @@ class DHRow:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise ModelError(f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are not rows of a table")
-        if not all(isinstance(value, int | float | np.number) and -LARGEST <= value <= LARGEST for value in self.numbers):
-            raise ModelError(f"theta, d, a, alpha must be finite numbers that are not absurdly large, not {shown(self.numbers)}")
+            raise ModelError(
+                f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are not rows of a "
+                "table"
+            )
+        if not all(
+                isinstance(value, int | float | np.number) and -LARGEST <= value <= LARGEST for value in self.numbers):
+            raise ModelError(
+                f"theta, d, a, alpha must be finite numbers that are not absurdly large, not {shown(self.numbers)}")
         if self.joint in KINDS:
-            raise ModelError(f"the joint of a Denavit-Hartenberg row is its name, and {self.joint!r} is a kind: write kind={self.joint!r}")
+            raise ModelError(
+                f"the joint of a Denavit-Hartenberg row is its name, and {self.joint!r} is a kind: write "
+                f"kind={self.joint!r}"
+            )
 
     @property
     def numbers(self) -> tuple[float, float, float, float]:
@@ -127,14 +146,22 @@ class DHTable:
 
     @property
     def ends(self) -> dict[str, str]:
-        """The poses "base" and "tool" in words, if they are not the identity: position [m], and roll, pitch and yaw [rad]."""
+        """The poses "base" and "tool" in words, if they are not the identity: position [m], and roll, pitch and yaw
+        [rad].
+        """
         poses = {"base": self.base, "tool": self.tool}
         return {name: _pose_in_words(pose) for name, pose in poses.items() if not np.array_equal(pose, np.eye(4))}
 
     def __str__(self) -> str:
-        lines = [f"{'i':>3} {'joint':<10} {'theta [rad]':>14} {'d [m]':>12} {'a [m]':>12} {'alpha [rad]':>14}   {self.convention}"]
+        lines = [
+            f"{'i':>3} {'joint':<10} {'theta [rad]':>14} {'d [m]':>12} {'a [m]':>12} {'alpha [rad]':>14}   "
+            f"{self.convention}"
+        ]
         for i, row in enumerate(self.rows, 1):
-            theta, d, a, alpha = angle_in_words(row.theta), length_in_words(row.d), length_in_words(row.a), angle_in_words(row.alpha)
+            theta = angle_in_words(row.theta)
+            d = length_in_words(row.d)
+            a = length_in_words(row.a)
+            alpha = angle_in_words(row.alpha)
             if row.kind == "revolute":
                 theta = moving_number(i, row.theta, angle_in_words)
             else:
@@ -175,12 +202,14 @@ def _pose_in_words(pose: np.ndarray) -> str:
     position = ", ".join(map(length_in_words, pose[:3, 3]))
     angles = roll_pitch_yaw_from_matrix(pose[:3, :3]).angles
     turns = np.where(angles == -np.pi, np.pi, angles)
-    turned = f", roll, pitch, yaw = {', '.join(map(angle_in_words, turns))} rad" if np.any(pose[:3, :3] != np.eye(3)) else ""
+    turned = f", roll, pitch, yaw = {', '.join(map(angle_in_words, turns))} rad" if np.any(
+        pose[:3, :3] != np.eye(3)) else ""
     return f"x, y, z = {position} m{turned}"
 
 
 def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d a alpha") -> tuple[DHRow, ...]:
-    """Rows from bare numbers in the order of a printed table; `order` names the columns, `kind` among them if the table has it.
+    """Rows from bare numbers in the order of a printed table; `order` names the columns, `kind` among them if the table
+    has it.
 
     >>> rows_from_numbers([(0.0, 0.0, 0.4), (0.5, 0.0, 0.0, "prismatic")], order="a alpha d kind")[1]
     DHRow(theta=0.0, d=0.0, a=0.5, alpha=0.0, kind='prismatic', ...)
@@ -195,8 +224,10 @@ def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d
 def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:
     values = tuple(row) if np.ndim(row) else (row,)
     if len(values) != len(columns) and not (columns[-1] == "kind" and len(values) == len(columns) - 1):
-        raise ModelError(f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of prismatic "
-                         "joints are DHRow(..., kind=\"prismatic\")")
+        raise ModelError(
+            f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of "
+            "prismatic "
+            "joints are DHRow(..., kind=\"prismatic\")")
     return DHRow(**dict(zip(columns, values, strict=False)))
 
 
@@ -207,7 +238,8 @@ def moving_numbers(table: DHTable, q: Any) -> tuple[np.ndarray, np.ndarray]:
     """theta and d (..., n) of the rows at the joint coordinates `q` (..., n)."""
     q = np.asarray(q, dtype=np.float64)
     if q.ndim == 0 or q.shape[-1] != len(table.rows):
-        raise ModelError(f"the table has {len(table.rows)} joints: q must have the shape (..., {len(table.rows)}), not {q.shape}")
+        raise ModelError(
+            f"the table has {len(table.rows)} joints: q must have the shape (..., {len(table.rows)}), not {q.shape}")
     turns = np.array([row.kind == "revolute" for row in table.rows])
     theta, d = (np.array([getattr(row, key) for row in table.rows]) for key in ("theta", "d"))
     return theta + np.where(turns, q, 0.0), d + np.where(turns, 0.0, q)
@@ -221,7 +253,8 @@ def dh_row_poses(table: DHTable, q: Any) -> np.ndarray:
 
 
 def dh_frames(table: DHTable, q: Any) -> np.ndarray:
-    """The poses of frames 0 to n at `q` (..., n) in the frame of the user's base, (..., n + 1, 4, 4): base A_1 ... A_i. Ruggiu (2.39).
+    """The poses of frames 0 to n at `q` (..., n) in the frame of the user's base, (..., n + 1, 4, 4): base A_1 ... A_i.
+    Ruggiu (2.39).
 
     >>> arm = DHTable(rows_from_numbers([(0, 0, 0.5, 0), (0, 0, 0.4, 0)]), "standard")   # a planar 2R arm
     >>> dh_frames(arm, [0.0, np.pi / 2])[2, :2, 3].round(15)
@@ -235,7 +268,10 @@ def dh_frames(table: DHTable, q: Any) -> np.ndarray:
 
 
 def dh_tool_pose(table: DHTable, q: Any) -> np.ndarray:
-    """The pose of the tool at `q` (..., n) in the frame of the user's base, (..., 4, 4): base A_1 ... A_n tool. Ruggiu (2.39)-(2.41)."""
+    """The pose of the tool at `q` (..., n) in the frame of the user's base, (..., 4, 4): base A_1 ...
+
+    A_n tool. Ruggiu (2.39)-(2.41).
+    """
     return dh_frames(table, q)[..., -1, :, :] @ table.tool
 
 
@@ -243,10 +279,12 @@ def dh_tool_pose(table: DHTable, q: Any) -> np.ndarray:
 
 
 def convert_dh(table: DHTable, *, convention: Convention) -> DHTable:
-    """The same chain in the named convention. Every pose is kept: the two differ in where one row ends and the next begins.
+    """The same chain in the named convention. Every pose is kept: the two differ in where one row ends and the next
+    begins.
 
-    Both strings of transforms are Z_1 X_1 Z_2 X_2 ... with Z = Rot(z) Tran(z), X = Tran(x) Rot(x). Standard rows are Z_i X_i, modified
-    ones X_(i-1) Z_i; what is left over at an end goes into the tool (to modified) or into the base (to standard), where a constant is free.
+    Both strings of transforms are Z_1 X_1 Z_2 X_2 ... with Z = Rot(z) Tran(z), X = Tran(x) Rot(x). Standard rows are
+    Z_i X_i, modified ones X_(i-1) Z_i; what is left over at an end goes into the tool (to modified) or into the base
+    (to standard), where a constant is free.
 
     >>> arm = DHTable(rows_from_numbers([(0, 0.1, 0.5, 1.0), (0, 0, 0.4, 0)]), "standard")
     >>> print(convert_dh(arm, convention="modified"))
@@ -260,10 +298,12 @@ def convert_dh(table: DHTable, *, convention: Convention) -> DHTable:
         return table
     links = [(row.a, row.alpha) for row in table.rows]
     if convention == "modified":
-        shifted, left = [(0.0, 0.0), *links[:-1]], links[-1]
+        shifted = [(0.0, 0.0), *links[:-1]]
+        left = links[-1]
         ends = {"base": table.base, "tool": along_x(*left) @ table.tool}
     else:
-        shifted, left = [*links[1:], (0.0, 0.0)], links[0]
+        shifted = [*links[1:], (0.0, 0.0)]
+        left = links[0]
         ends = {"base": table.base @ along_x(*left), "tool": table.tool}
     rows = tuple(replace(row, a=a, alpha=alpha) for row, (a, alpha) in zip(table.rows, shifted, strict=True))
     return DHTable(rows, convention, **ends)

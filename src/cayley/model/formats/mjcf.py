@@ -1,12 +1,13 @@
 """MJCF files, read by MuJoCo's own compiler (the extra `mjcf`), which is the definition of the format.
 
-The coordinates are those of MuJoCo's `qpos`, in the same order: a hinge or slide with `ref` counts from there, a ball is a quaternion
-(w, x, y, z), a free joint a position and a quaternion. (Velocities differ: that of a free joint is here the twist in the body's axes.)
-Every body keeps its own frame: of several joints in one body each but the last gets a massless body `<body>/<joint>` of its own, and
-where the anchor of the last is not the origin of the body, a massless body on the anchor carries the body by a fixed joint.
-A hinge without a range is a continuous joint. Sites are frames; one with the name of a body is called `<site>/site`.
-Loops are made of `connect` (a spherical joint) and `weld` (a fixed one), followers of `joint` equalities that are straight lines. What
-has no place in a mechanism is named in a `ModelWarning`.
+The coordinates are those of MuJoCo's `qpos`, in the same order: a hinge or slide with `ref` counts from there, a ball
+is a quaternion (w, x, y, z), a free joint a position and a quaternion. (Velocities differ: that of a free joint is here
+the twist in the body's axes.) Every body keeps its own frame: of several joints in one body each but the last gets a
+massless body `<body>/<joint>` of its own, and where the anchor of the last is not the origin of the body, a massless
+body on the anchor carries the body by a fixed joint. A hinge without a range is a continuous joint. Sites are frames;
+one with the name of a body is called `<site>/site`. Loops are made of `connect` (a spherical joint) and `weld` (a fixed
+one), followers of `joint` equalities that are straight lines. What has no place in a mechanism is named in a
+`ModelWarning`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def load_mjcf(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
     if parts.notes:
-        warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(parts.notes)}", ModelWarning, stacklevel=2)
+        warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(parts.notes)}",
+                      ModelWarning, stacklevel=2)
     return made
 
 
@@ -68,7 +70,8 @@ def _mujoco() -> Any:
     try:
         import mujoco
     except ImportError as error:
-        raise ModelError("MJCF files are read by the package mujoco, which is not installed: pip install 'cayley[mjcf]'") from error
+        raise ModelError(
+            "MJCF files are read by the package mujoco, which is not installed: pip install 'cayley[mjcf]'") from error
     return mujoco
 
 
@@ -78,7 +81,8 @@ def _compiled(mujoco: Any, path_or_text: str | os.PathLike[str], said: list[str]
     root = checked_mjcf(path_or_text)  # malformed, huge and tricky files are refused here, with their line
     with _warnings_kept(mujoco, said):
         try:
-            return mujoco.MjModel.from_xml_string(path_or_text) if path is None else mujoco.MjModel.from_xml_path(os.fspath(path))
+            return mujoco.MjModel.from_xml_string(path_or_text) if path is None else mujoco.MjModel.from_xml_path(
+                os.fspath(path))
         except (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError) as error:
             raise ModelError(f"{root.file}: MuJoCo refuses it: {' '.join(str(error).split())}") from error
 
@@ -100,12 +104,14 @@ class _Reading:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.notes: list[str] = []
-        self.body_names, self.joint_names = _names(model, "body", model.nbody), _names(model, "joint", model.njnt)
+        self.body_names = _names(model, "body", model.nbody)
+        self.joint_names = _names(model, "joint", model.njnt)
         self.equality_names = _names(model, "eq", model.neq)
         self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
         sites = _names(model, "site", model.nsite)
         self.taken["frame"].update(sites)
-        self.site_names = [self._fresh("frame", f"{name}/site") if name in self.taken["body"] else name for name in sites]
+        self.site_names = [
+            self._fresh("frame", f"{name}/site") if name in self.taken["body"] else name for name in sites]
         self.equalities = [k for k in range(model.neq) if model.eq_active0[k]]
         self.mimics = self._mimics()
         self.bodies = [Body(self.body_names[0], 0.0)]
@@ -128,7 +134,9 @@ class _Reading:
 
     def _add_body(self, body: int) -> None:
         """The body, carried by its joints one after another."""
-        model, name, parent = self.model, self.body_names[body], self.body_names[self.model.body_parentid[body]]
+        model = self.model
+        name = self.body_names[body]
+        parent = self.body_names[self.model.body_parentid[body]]
         place = _pose(model.body_quat[body], model.body_pos[body])
         first = model.body_jntadr[body]
         numbers = list(range(first, first + model.body_jntnum[body]))
@@ -139,7 +147,8 @@ class _Reading:
             self._add_joint(joint, parent, child, place @ _shift(anchor))
             if not on_body:
                 self.bodies.append(Body(child, 0.0))
-            parent, place = child, _shift(-anchor)
+            parent = child
+            place = _shift(-anchor)
         if parent != name:
             self.joints.append(Joint(self._fresh("joint", f"{name}/fixed"), parent, name, Motion(), place))
         self.bodies.append(self._mass_properties(body))
@@ -147,10 +156,12 @@ class _Reading:
     def _mass_properties(self, body: int) -> Body:
         model = self.model
         inertia = tensor_in_frame(_matrix(model.body_iquat[body]), np.diag(model.body_inertia[body]))
-        return Body(self.body_names[body], float(model.body_mass[body]), model.body_ipos[body], (inertia + inertia.T) / 2)
+        return Body(self.body_names[body], float(model.body_mass[body]), model.body_ipos[body],
+                    (inertia + inertia.T) / 2)
 
     def _add_joint(self, joint: int, parent: str, child: str, place: np.ndarray) -> None:
-        model, dof = self.model, self.model.jnt_dofadr[joint]
+        model = self.model
+        dof = self.model.jnt_dofadr[joint]
         motion, zero = self._motion(joint)
         self.joints.append(Joint(
             self.joint_names[joint], parent, child, motion, np.eye(4) if motion.free else place @ zero,
@@ -160,7 +171,8 @@ class _Reading:
     def _motion(self, joint: int) -> tuple[Motion, np.ndarray]:
         """What the joint lets the body do, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
         model = self.model
-        axis, start = tuple(float(x) for x in model.jnt_axis[joint]), float(model.qpos0[model.jnt_qposadr[joint]])
+        axis = tuple(float(x) for x in model.jnt_axis[joint])
+        start = float(model.qpos0[model.jnt_qposadr[joint]])
         if model.jnt_type[joint] == FREE:
             return Floating(), np.eye(4)
         if model.jnt_type[joint] == BALL:
@@ -172,7 +184,8 @@ class _Reading:
         return Revolute(axis, continuous=not model.jnt_limited[joint]), zero  # type: ignore[arg-type]
 
     def _limits(self, joint: int) -> Limits:
-        model, kind = self.model, self.model.jnt_type[joint]
+        model = self.model
+        kind = self.model.jnt_type[joint]
         if kind not in (SLIDE, HINGE):
             if model.jnt_limited[joint]:
                 self.notes.append(f"the range of the ball joint {self.joint_names[joint]!r} is left out")
@@ -183,7 +196,8 @@ class _Reading:
             low, high = model.jnt_actfrcrange[joint]
             effort = (float(max(-low, high)),)
             if low != -high:
-                self.notes.append(f"the smaller side of actuatorfrcrange of joint {self.joint_names[joint]!r} is left out")
+                self.notes.append(
+                    f"the smaller side of actuatorfrcrange of joint {self.joint_names[joint]!r} is left out")
         return Limits((float(lower),), (float(upper),), (), effort)
 
     # Equalities
@@ -195,19 +209,26 @@ class _Reading:
         for k in self.equalities:
             if model.eq_type[k] != JOINT:
                 continue
-            y, x, a = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k]
+            y = int(model.eq_obj1id[k])
+            x = int(model.eq_obj2id[k])
+            a = model.eq_data[k]
             if x < 0 or a[2:5].any() or y in mimics:
-                self.notes.append(f"the equality {self.equality_names[k]!r} is left out: it is not the one straight line that a joint "
-                                  "follows")
+                self.notes.append(
+                    f"the equality {self.equality_names[k]!r} is left out: it is not the one straight line that a "
+                    "joint "
+                    "follows")
                 continue
-            y0, x0 = model.qpos0[model.jnt_qposadr[y]], model.qpos0[model.jnt_qposadr[x]]
+            y0 = model.qpos0[model.jnt_qposadr[y]]
+            x0 = model.qpos0[model.jnt_qposadr[x]]
             mimics[y] = Mimic(self.joint_names[x], float(a[1]), float(a[0] + y0 - a[1] * x0))
         return mimics
 
     def _loops(self) -> Iterator[Loop]:
         model = self.model
         for k in self.equalities:
-            kind, data, name = model.eq_type[k], model.eq_data[k], self.equality_names[k]
+            kind = model.eq_type[k]
+            data = model.eq_data[k]
+            name = self.equality_names[k]
             if kind not in (CONNECT, WELD):
                 continue
             motion = Spherical() if kind == CONNECT else Motion()
@@ -215,7 +236,8 @@ class _Reading:
             if model.eq_objtype[k] == _SITE:
                 yield Loop(name, self.site_names[ends[0]], self.site_names[ends[1]], motion)
                 continue
-            poses = (_shift(data[:3]), _shift(data[3:6])) if kind == CONNECT else (_pose(data[6:10], data[3:6]), _shift(data[:3]))
+            poses = (_shift(data[:3]), _shift(data[3:6])) if kind == CONNECT else (_pose(data[6:10], data[3:6]),
+                                                                                   _shift(data[:3]))
             made = [Frame(self._fresh("frame", f"{name}/{word}"), self.body_names[end], pose)
                     for word, end, pose in zip(("first", "second"), ends, poses, strict=True)]
             self.frames += made
@@ -226,7 +248,8 @@ def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
     springs = [name for name, stiffness in zip(joint_names, model.jnt_stiffness, strict=True) if stiffness]
     if springs:
         names = ", ".join(map(repr, springs))
-        yield f"the springs of joints {names} are left out" if springs[1:] else f"the spring of joint {names} is left out"
+        yield f"the springs of joints {names} are left out" if springs[
+            1:] else f"the spring of joint {names} is left out"
     active = model.eq_active0.astype(bool)
     for count, one, many in (
         (model.nu, "actuator", "actuators"),
@@ -238,7 +261,8 @@ def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
         (model.nmocap, "mocap motion, whose body is fixed here,", "mocap motions, whose bodies are fixed here,"),
         (model.nflex, "flexible body", "flexible bodies"),
         (np.count_nonzero(model.body_gravcomp), "gravity compensation", "gravity compensations"),
-        (sum(np.count_nonzero(getattr(model, key, 0)) for key in _CURVED), "coefficient of a spring or damper that is not linear",
+        (sum(np.count_nonzero(getattr(model, key, 0))
+             for key in _CURVED), "coefficient of a spring or damper that is not linear",
          "coefficients of springs and dampers that are not linear"),
         (np.count_nonzero([model.opt.density, model.opt.viscosity]), "property of the fluid around it",
          "properties of the fluid around it"),
@@ -272,7 +296,10 @@ def _unit(quaternion: Any) -> np.ndarray:
     q = np.asarray(quaternion, dtype=float)
     size = np.linalg.norm(q)
     if not 0 < size < np.inf:
-        raise ModelError(f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too large, or too small")
+        raise ModelError(
+            f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too large, or too "
+            "small"
+        )
     return q / size
 
 

@@ -1,7 +1,7 @@
 """A mechanism written as MJCF. What MJCF cannot say is refused by name, or left out and named in a comment.
 
-The coordinates are the mechanism's own, in the same order: MuJoCo's `qpos` is q. A universal joint becomes two hinges of one body, a
-planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own.
+The coordinates are the mechanism's own, in the same order: MuJoCo's `qpos` is q. A universal joint becomes two hinges
+of one body, a planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ _ROUNDING = 1e-12
 def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     """The mechanism as the text of an MJCF file; MuJoCo's poses at `qpos` = q are its own, to 1e-10.
 
-    Named frames become sites; the root is the world if it is called so, and a fixed body otherwise. `UnsupportedError` for what has no
-    form at all: helical joints, floating ones that are not in the root or have a placement, loops that are neither spherical nor fixed.
-    So for limits of velocity, limits on one side, empty ones, those of spherical and floating joints, and what MuJoCo does not take, bodies
-    that move without mass or inertia and inertias that are not physical, unless `leave_out`: then a comment names them, such bodies get
-    1e-9 kg, and such inertias are balanced by MuJoCo. Of a rotor, the inertia that the joint feels is kept.
+    Named frames become sites; the root is the world if it is called so, and a fixed body otherwise. `UnsupportedError`
+    for what has no form at all: helical joints, floating ones that are not in the root or have a placement, loops that
+    are neither spherical nor fixed. So for limits of velocity, limits on one side, empty ones, those of spherical and
+    floating joints, and what MuJoCo does not take, bodies that move without mass or inertia and inertias that are not
+    physical, unless `leave_out`: then a comment names them, such bodies get 1e-9 kg, and such inertias are balanced by
+    MuJoCo. Of a rotor, the inertia that the joint feels is kept.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> bodies = [Body("world"), Body("rod", 2.0, [0, 0, 1], np.eye(3))]
@@ -48,12 +49,17 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     odd = [f"the inertia of body {body.name!r}, which is not physical" for body in tree.bodies if _is_odd(body)]
     lost = [*_lost(tree), *light, *odd]
     if lost and not leave_out:
-        raise UnsupportedError(f"MJCF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
+        raise UnsupportedError(
+            f"MJCF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
     amends = ' boundmass="1e-09" boundinertia="1e-12"' * bool(light) + ' balanceinertia="true"' * bool(odd)
-    lines = [f"<mujoco model={quoteattr(tree.name)}>", *[f"  <!-- not in MJCF: {part.replace('--', '- -')} -->" for part in lost],
-             f'  <compiler angle="radian" inertiafromgeom="false"{amends}/>', f'  <option gravity="{_words(tree.gravity)}"/>',
-             "  <worldbody>", *_indented(_world(tree), 2), "  </worldbody>"]
-    equalities = [*[_follower(joint) for joint in tree.joints if joint.mimic is not None], *[_loop(tree, loop) for loop in tree.loops]]
+    lines = [
+        f"<mujoco model={quoteattr(tree.name)}>",
+        *[f"  <!-- not in MJCF: {part.replace('--', '- -')} -->"
+          for part in lost], f'  <compiler angle="radian" inertiafromgeom="false"{amends}/>',
+        f'  <option gravity="{_words(tree.gravity)}"/>', "  <worldbody>", *_indented(_world(tree), 2), "  </worldbody>"]
+    equalities = [
+        *[_follower(joint) for joint in tree.joints if joint.mimic is not None],
+        *[_loop(tree, loop) for loop in tree.loops]]
     if equalities:
         lines += ["  <equality>", *_indented(equalities, 2), "  </equality>"]
     return "\n".join([*lines, "</mujoco>", ""])
@@ -65,20 +71,26 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
 def _check(tree: Tree) -> None:
     for joint in tree.joints:
         if joint.motion.mjcf is None:
-            raise UnsupportedError(f"MJCF has no form for joint {joint.name!r} of {tree.name}, which is {joint.motion.word}")
+            raise UnsupportedError(
+                f"MJCF has no form for joint {joint.name!r} of {tree.name}, which is {joint.motion.word}")
         if joint.motion.free and (joint.parent != tree.bodies[0].name or not _is_world(tree.bodies[0])):
-            raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is floating: in MJCF only bodies that hang on a root without mass "
-                                   "may float")
+            raise UnsupportedError(
+                f"joint {joint.name!r} of {tree.name} is floating: in MJCF only bodies that hang on a root without "
+                "mass "
+                "may float")
         if joint.motion.free and not np.array_equal(np.asarray(joint.placement), np.eye(4)):
-            raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is floating and has a placement: MJCF counts from the origin of "
-                                   "the world")
+            raise UnsupportedError(
+                f"joint {joint.name!r} of {tree.name} is floating and has a placement: MJCF counts from the origin of "
+                "the world")
     for loop in tree.loops:
         if loop.motion.mjcf_loop is None:
-            raise UnsupportedError(f"MJCF has no form for the loop {loop.name!r} of {tree.name}, which is {loop.motion.word}")
+            raise UnsupportedError(
+                f"MJCF has no form for the loop {loop.name!r} of {tree.name}, which is {loop.motion.word}")
     sites = {frame.name for frame in tree.frames}
     for body in tree.bodies:
         if body.name in sites:
-            raise UnsupportedError(f"the frame {body.name!r} of {tree.name} has the name of a body: `load_mjcf` could not tell them apart")
+            raise UnsupportedError(
+                f"the frame {body.name!r} of {tree.name} has the name of a body: `load_mjcf` could not tell them apart")
 
 
 def _lost(tree: Tree) -> Iterator[str]:
@@ -143,7 +155,8 @@ def _children(tree: Tree, body: int) -> list[int]:
 
 
 def _body(tree: Tree, number: int) -> Iterator[str]:
-    joint, body = tree.joints[number], tree.bodies[number + 1]
+    joint = tree.joints[number]
+    body = tree.bodies[number + 1]
     yield f"<body name={quoteattr(body.name)}{_place(joint.placement)}>"
     yield from _indented([*_joints(joint), *_inertial(body), *_sites(tree, body)], 1)
     for child in _children(tree, number + 1):
@@ -153,11 +166,13 @@ def _body(tree: Tree, number: int) -> Iterator[str]:
 
 def _inertial(body: Body) -> Iterator[str]:
     if body.mass:
-        moments, axes = (np.diag(body.inertia), np.eye(3)) if _is_diagonal(body.inertia) else np.linalg.eigh(body.inertia)
+        moments, axes = (np.diag(body.inertia),
+                         np.eye(3)) if _is_diagonal(body.inertia) else np.linalg.eigh(body.inertia)
         pose = np.eye(4)
         pose[:3, :3] = axes * np.sign(np.linalg.det(axes))
         least = np.sort(np.maximum(moments, 0.0))
-        moments = np.minimum(np.maximum(moments, 0.0), max(least[2] - _ROUNDING * least[2], least[0] + least[1]))  # a rod, a plate
+        # a rod, a plate
+        moments = np.minimum(np.maximum(moments, 0.0), max(least[2] - _ROUNDING * least[2], least[0] + least[1]))
         turned = _place(pose)
         yield f'<inertial pos="{_words(body.center)}"{turned} mass="{float(body.mass)!r}" diaginertia="{_words(moments)}"/>'
 
@@ -173,8 +188,9 @@ def _sites(tree: Tree, body: Body) -> Iterator[str]:
 
 
 def _joints(joint: Joint) -> Iterator[str]:
-    more = "".join(f' {key}="{float(value)!r}"' for key, value in (
-        ("damping", joint.friction.viscous), ("frictionloss", joint.friction.coulomb), ("armature", joint.rotor.reflected)) if value)
+    more = "".join(f' {key}="{float(value)!r}"'
+                   for key, value in (("damping", joint.friction.viscous), ("frictionloss", joint.friction.coulomb),
+                                      ("armature", joint.rotor.reflected)) if value)
     parts = joint.motion.mjcf or ()
     for k, (kind, axis) in enumerate(parts):
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
@@ -183,9 +199,12 @@ def _joints(joint: Joint) -> Iterator[str]:
 
 
 def _range(joint: Joint, k: int) -> str:
-    low, high, effort = joint.limits.lower[k], joint.limits.upper[k], joint.limits.effort[k]
+    low = joint.limits.lower[k]
+    high = joint.limits.upper[k]
+    effort = joint.limits.effort[k]
     bounds = f' range="{_words((low, high))}" limited="true"' if np.isfinite([low, high]).all() and low < high else ""
-    return bounds + (f' actuatorfrcrange="{_words((-effort, effort))}" actuatorfrclimited="true"' if 0 < effort < np.inf else "")
+    return bounds + (f' actuatorfrcrange="{_words((-effort, effort))}" actuatorfrclimited="true"'
+                     if 0 < effort < np.inf else "")
 
 
 def _follower(joint: Joint) -> str:
@@ -198,8 +217,9 @@ def _loop(tree: Tree, loop: Loop) -> str:
     kind = loop.motion.mjcf_loop
     for end in (loop.first, loop.second):
         if not any(frame.name == end for frame in tree.frames):
-            raise UnsupportedError(f"the loop {loop.name!r} of {tree.name} ends at the body {end!r}: in MJCF it joins two named frames; "
-                                   "add one with `with_frame`")
+            raise UnsupportedError(
+                f"the loop {loop.name!r} of {tree.name} ends at the body {end!r}: in MJCF it joins two named frames; "
+                "add one with `with_frame`")
     return f"<{kind} name={quoteattr(loop.name)} site1={quoteattr(loop.first)} site2={quoteattr(loop.second)}/>"
 
 

@@ -1,7 +1,8 @@
 '''Mechanisms as readable TOML, in and out; what is written is read back to the last bit.
 
     name = "pendulum"
-    gravity = [0, 0, -9.81]                 # acceleration of free fall in the root's frame [m/s^2]; this one if left out
+    # acceleration of free fall in the root's frame [m/s^2]; this one if left out
+    gravity = [0, 0, -9.81]               
 
     [[bodies]]                              # the root is the body that is no joint's child
     name = "base"
@@ -10,17 +11,21 @@
     name = "rod"
     mass = 1.5                              # [kg]; left out: unknown
     center = [0.2, 0, 0]                    # of mass, in the body's frame [m]
-    inertia = [0.01, 0.02, 0.02]            # [kg m^2] xx yy zz, or xx yy zz xy xz yz, or three rows; about the centre of mass,
+    # [kg m^2] xx yy zz, or xx yy zz xy xz yz, or three rows; about the centre of mass,
+    inertia = [0.01, 0.02, 0.02]          
     inertia_about = "center"                # or about the "origin" of the body's frame
 
     [[joints]]
     name = "hinge"
-    kind = "revolute"                       # continuous, prismatic, cylindrical, helical (pitch), universal (second), spherical, planar,
-                                            # floating, fixed, curvilinear (polynomials x, y, z of q, as x = [0, 1], constant first)
+    # continuous, prismatic, cylindrical, helical (pitch), universal (second), spherical, planar,
+    kind = "revolute"                     
+                                            # floating, fixed, curvilinear (polynomials x, y, z of q, as x = [0, 1],
+                                            # constant first)
     parent = "base"
     child = "rod"
     position = [0, 0, 1]                    # of the joint's frame in the parent's [m], with one of
-    rpy = ["pi/2", 0, "30 deg"]             # rpy (about the fixed x, then y, then z), quaternion (w, x, y, z) or rotation (three rows)
+    # rpy (about the fixed x, then y, then z), quaternion (w, x, y, z) or rotation (three rows)
+    rpy = ["pi/2", 0, "30 deg"]           
     axis = [0, 0, 1]                        # unit vector in the joint's frame
     limits = { lower = -1, upper = 1, velocity = 2, effort = 50 }
     friction = { viscous = 0.1, coulomb = 0.2 }
@@ -39,7 +44,8 @@ Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Den
     inertia_about = "center"
     rows = [
         { theta = 0, d = 0.4, a = 0, alpha = "pi/2", kind = "revolute", mass = 2, center = [0, 0, 0.1], inertia = [0.1, 0.1, 0.1] },
-    ]                                       # also joint, body (names), limits, friction, rotor; all but the four numbers may be left out
+    # also joint, body (names), limits, friction, rotor; all but the four numbers may be left out
+    ]                                     
 
 Unknown keys are refused. Errors name the file, the line and the key.
 '''
@@ -70,7 +76,8 @@ _UNIT = 1e-9
 
 
 def load_toml(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
-    """The mechanism of a TOML file (a `Path`, or a string of one line that ends in .toml) or of a TOML text; it is what `make` returns.
+    """The mechanism of a TOML file (a `Path`, or a string of one line that ends in .toml) or of a TOML text; it is what
+    `make` returns.
 
     >>> load_toml('''
     ... name = "pendulum"
@@ -163,8 +170,8 @@ def _frame(section: Section) -> Frame:
 
 def _joint(section: Section) -> Joint:
     motion = _motion(section)
-    return _made(section, Joint, section.word("name"), section.word("parent"), section.word("child"), motion, _pose(section),
-                 _limits(section, motion), _friction(section), _rotor(section), _mimic(section))
+    return _made(section, Joint, section.word("name"), section.word("parent"), section.word("child"), motion,
+                 _pose(section), _limits(section, motion), _friction(section), _rotor(section), _mimic(section))
 
 
 def _motion(section: Section) -> Motion:
@@ -183,7 +190,8 @@ def _axis(section: Section, key: str, default: Sequence[float]) -> tuple[float, 
     if size == 0.0 or not np.isfinite(size):
         section.fail(f"{key} must be a unit vector, not {[x, y, z]}", key)
     if abs(size - 1) > _UNIT:
-        section.fail(f"{key} has the length {size:.6g} and must be a unit vector: write {[x / size, y / size, z / size]}", key)
+        section.fail(
+            f"{key} has the length {size:.6g} and must be a unit vector: write {[x / size, y / size, z / size]}", key)
     return x, y, z
 
 
@@ -258,7 +266,8 @@ def _made(section: Section, kind: Callable[..., Any], *values: Any) -> Any:
 def _arm(section: Section) -> tuple[list[Body], list[Joint], list[Frame]]:
     convention: Any = section.choice("convention", get_args(Convention))
     about = section.choice("inertia_about", get_args(About), "center")
-    base, tool = _inner_pose(section, "base"), _inner_pose(section, "tool")
+    base = _inner_pose(section, "base")
+    tool = _inner_pose(section, "tool")
     given = section.section("root")
     root = _body(given) if given is not None else Body("base")
     tables = section.sections("rows")
@@ -266,8 +275,9 @@ def _arm(section: Section) -> tuple[list[Body], list[Joint], list[Frame]]:
     rows = [_row(table) for table in tables]
     section.finish()
     try:
-        made = tree_from_dh(rows, convention=convention, base=base, tool=tool, base_body=root, masses=[m for m, _, _ in masses],
-                            centers=[c for _, c, _ in masses], inertias=[i for _, _, i in masses])
+        made = tree_from_dh(rows, convention=convention, base=base, tool=tool, base_body=root,
+                            masses=[m for m, _, _ in masses], centers=[c for _, c, _ in masses],
+                            inertias=[i for _, _, i in masses])
     except CayleyError as error:
         section.refuse(error)
     return list(made.bodies), list(made.joints), list(made.frames)
@@ -277,6 +287,7 @@ def _row(section: Section) -> DHRow:
     kind: Any = section.choice("kind", get_args(Kind), "revolute")
     row = DHRow(section.number("theta", 0.0, angle=True), section.number("d", 0.0), section.number("a", 0.0),
                 section.number("alpha", 0.0, angle=True), kind, section.word("joint", ""), section.word("body", ""))
-    row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), friction=_friction(section), rotor=_rotor(section))
+    row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), friction=_friction(section),
+                  rotor=_rotor(section))
     section.finish()
     return row

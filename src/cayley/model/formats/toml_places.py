@@ -1,4 +1,6 @@
-"""Where the keys of a TOML text are: the parser of the standard library keeps no line numbers, so a second, small reading finds them."""
+"""Where the keys of a TOML text are: the parser of the standard library keeps no line numbers, so a second, small
+reading finds them.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,8 @@ class Places:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    line, seen = 1, 0
+    line = 1
+    seen = 0
     for match in _TOKEN.finditer(text):
         line += text.count("\n", seen, match.start())
         seen = match.start()
@@ -126,8 +129,11 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def line_nested_deeper(text: str, deepest: int) -> int | None:
-    """The first line in which lists and inline tables are nested, or a dotted key is longer, than `deepest`; None if there is none."""
-    depth, dots = 0, 0
+    """The first line in which lists and inline tables are nested, or a dotted key is longer, than `deepest`; None if
+    there is none.
+    """
+    depth = 0
+    dots = 0
     for token, line in _tokens(text):
         depth += (token in ("[", "{")) - (token in ("]", "}"))
         dots = dots + 1 if token == "." else 0 if token in _BETWEEN_KEYS else dots

@@ -1,4 +1,5 @@
-"""Reading a TOML document with errors that name the file, the line and the key; keys that nobody asked for are refused."""
+"""Reading a TOML document with errors that name the file, the line and the key; keys that nobody asked for are refused.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ _ANGLES = 'a text like "-pi/2", "2*pi/3" or "30 deg"'
 
 
 def document(path_or_text: Any) -> Section:
-    """The whole document: of a file, if a path is given (a `Path`, or a string of one line that ends in .toml), or of a text."""
+    """The whole document: of a file, if a path is given (a `Path`, or a string of one line that ends in .toml), or of a
+    text.
+    """
     is_path = isinstance(path_or_text, PathLike) or (isinstance(path_or_text, str) and "\n" not in path_or_text
                                                      and path_or_text.strip().lower().endswith(".toml"))
     if not is_path and not isinstance(path_or_text, str):
@@ -41,13 +44,17 @@ def document(path_or_text: Any) -> Section:
 
 
 def _parsed(name: str, text: str) -> dict[str, Any]:
-    """The data of a text. The parser takes lists, tables and dotted keys of any depth, with a recursion and in quadratic time."""
+    """The data of a text.
+
+    The parser takes lists, tables and dotted keys of any depth, with a recursion and in quadratic time.
+    """
     deep = line_nested_deeper(text, DEEPEST)
     if deep is not None:
         raise ModelError(f"{name}, line {deep}: lists, tables or dotted keys are nested more than {DEEPEST} deep")
     try:
         return tomllib.loads(text)
-    except (RecursionError, ValueError) as error:  # a ValueError of the parser, or of Python where an integer has thousands of digits
+    # a ValueError of the parser, or of Python where an integer has thousands of digits
+    except (RecursionError, ValueError) as error:
         place = re.search(r"line (\d+)", str(error))
         raise ModelError(f"{name}{', line ' + place.group(1) if place else ''}: not TOML: {error}") from error
 
@@ -56,7 +63,11 @@ class Section:
     """One table of the document. Values are asked for by key and kind; `finish` refuses what was not asked for."""
 
     def __init__(self, data: dict[str, Any], path: Path, name: str, places: Places, file: str = "") -> None:
-        self.data, self.path, self.name, self.places, self.file = data, path, name, places, file
+        self.data = data
+        self.path = path
+        self.name = name
+        self.places = places
+        self.file = file
         self._asked: list[str] = []
 
     def fail(self, message: str, *key: str | int) -> NoReturn:
@@ -112,7 +123,8 @@ class Section:
             return self.need(key) if default is None else default
         return self._number(self.data[key], key, angle=angle)
 
-    def numbers(self, key: str, size: int, default: Sequence[float] | None = None, *, angle: bool = False) -> list[float]:
+    def numbers(self, key: str, size: int, default: Sequence[float] | None = None, *,
+                angle: bool = False) -> list[float]:
         if not self.has(key):
             return self.need(key) if default is None else list(default)
         value = self.data[key]
@@ -132,7 +144,8 @@ class Section:
     def rows(self, key: str) -> list[list[float]]:
         """Three rows of three numbers."""
         value = self.need(key)
-        if not isinstance(value, list) or len(value) != 3 or not all(isinstance(row, list) and len(row) == 3 for row in value):
+        if not isinstance(value, list) or len(value) != 3 or not all(
+                isinstance(row, list) and len(row) == 3 for row in value):
             self.fail(f"{key} must be three rows of three numbers, not {shown(value)}", key)
         return [[self._number(entry, key, i, k) for k, entry in enumerate(row)] for i, row in enumerate(value)]
 

@@ -15,7 +15,8 @@ from cayley.model.tree import Tree
 
 
 def dump_toml(tree: Tree) -> str:
-    """The mechanism as TOML text, bodies and joints one by one; `load_toml` gives the same mechanism back, to the last bit.
+    """The mechanism as TOML text, bodies and joints one by one; `load_toml` gives the same mechanism back, to the last
+    bit.
 
     >>> print(dump_toml(Tree.of("stone", [Body("stone", 2.0)], [])))
     name = "stone"
@@ -26,17 +27,20 @@ def dump_toml(tree: Tree) -> str:
     mass = 2.0
     <BLANKLINE>
     """
-    loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _motion_out(loop.motion) for loop in tree.loops]
+    loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _motion_out(loop.motion)
+             for loop in tree.loops]
     head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity}
-    parts = [("", head), *[("bodies", _body_out(body)) for body in tree.bodies], *[("joints", _joint_out(joint)) for joint in tree.joints],
-             *[("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
+    parts = [("", head), *[("bodies", _body_out(body)) for body in tree.bodies], *[
+        ("joints", _joint_out(joint)) for joint in tree.joints], *[
+            ("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
              *[("loops", loop) for loop in loops]]
     return "\n".join(_table(kind, values) for kind, values in parts)
 
 
 def _table(kind: str, values: dict[str, Any]) -> str:
     lines = [f"[[{kind}]]"] if kind else []
-    return "\n".join([*lines, *[f"{key} = {_value(value)}" for key, value in values.items() if value is not None]]) + "\n"
+    return "\n".join([*lines, *[f"{key} = {_value(value)}"
+                                for key, value in values.items() if value is not None]]) + "\n"
 
 
 def _value(value: Any) -> str:
@@ -58,23 +62,29 @@ def _body_out(body: Body) -> dict[str, Any]:
 
 
 def _joint_out(joint: Joint) -> dict[str, Any]:
-    limits = {key: values[0] if len(values) == 1 else values for key, values in asdict(joint.limits).items() if np.isfinite(values).any()}
+    limits = {
+        key: values[0] if len(values) == 1 else values
+        for key, values in asdict(joint.limits).items() if np.isfinite(values).any()}
     friction = {key: value for key, value in asdict(joint.friction).items() if value}
     rotor = asdict(joint.rotor) if joint.rotor != Rotor() else None
-    return {"name": joint.name, **_motion_out(joint.motion), "parent": joint.parent, "child": joint.child, **_pose_out(joint.placement),
-            "limits": limits or None, "friction": friction or None, "rotor": rotor,
-            "mimic": None if joint.mimic is None else asdict(joint.mimic)}
+    return {
+        "name": joint.name, **_motion_out(joint.motion), "parent": joint.parent, "child": joint.child,
+        **_pose_out(joint.placement), "limits": limits or None, "friction": friction or None, "rotor": rotor,
+        "mimic": None if joint.mimic is None else asdict(joint.mimic)}
 
 
 def _motion_out(motion: Motion) -> dict[str, Any]:
     if KINDS.get(motion.word) is not type(motion):
-        raise UnsupportedError(f"a joint or loop is of the kind {type(motion).__name__}, which is not in `cayley.model.joint_kinds.KINDS`: "
-                               "no file of it could be read")
+        raise UnsupportedError(
+            f"a joint or loop is of the kind {type(motion).__name__}, which is not in "
+            "`cayley.model.joint_kinds.KINDS`: "
+            "no file of it could be read")
     return {"kind": motion.word} | motion.keys
 
 
 def _pose_out(pose: Any) -> dict[str, Any]:
-    R, p = pose[:3, :3], pose[:3, 3]
+    R = pose[:3, :3]
+    p = pose[:3, 3]
     rotation: dict[str, Any] = {} if np.array_equal(R, np.eye(3)) else _quarter_turns(R) or {"rotation": R}
     return ({"position": p} if p.any() else {}) | rotation
 

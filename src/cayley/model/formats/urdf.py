@@ -1,6 +1,7 @@
 """URDF files: read into a mechanism, with the line of every fault.
 
-Read with the standard library's XML parser, not with yourdfpy, which knows no lines, repairs silently and asks for meshes.
+Read with the standard library's XML parser, not with yourdfpy, which knows no lines, repairs silently and asks for
+meshes.
 
 What the format leaves open is settled here:
 - A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.report.check_has_masses` decides when it matters).
@@ -42,7 +43,9 @@ from cayley.wording import did_you_mean
 __all__ = ["dump_urdf", "load_urdf"]
 
 _MOST_ADVICE = 10  # names offered for joints to follow that do not exist: looking for them takes time
-_LONGEST, _HEAVIEST = 1e3, 1e6  # [m], [kg]
+# [m], [kg]
+_LONGEST = 1e3
+_HEAVIEST = 1e6
 _ROBOT = ("link", "joint", "material", "transmission", "gazebo", "sensor")
 _LINK = ("inertial", "visual", "collision")
 _INERTIAL = ("origin", "mass", "inertia")
@@ -50,12 +53,13 @@ _JOINT = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit
 _TYPES = {word: kind for word, kind in KINDS.items() if kind.from_keys(word).urdf == word}
 
 
-def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, make: Callable[..., Any] = Tree.of) -> Any:
-    """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named `world`
-    (`universe`, if the file has a `world`).
+def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False,
+              make: Callable[..., Any] = Tree.of) -> Any:
+    """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named
+    `world` (`universe`, if the file has a `world`).
 
-    The mechanism is what `make` returns. Raises `ModelError` with file, line and element; nothing is loaded by halves. What is odd but
-    allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
+    The mechanism is what `make` returns. Raises `ModelError` with file, line and element; nothing is loaded by halves.
+    What is odd but allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
 
     >>> load_urdf('''<robot name="pendulum"><link name="base"/><link name="rod"/>
     ...   <joint name="pivot" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 0 0"/></joint></robot>''')
@@ -64,7 +68,8 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     """
     robot = read_xml(path_or_text)
     version = _checked_version(robot)
-    links, joint_elements = robot.all("link"), robot.all("joint")
+    links = robot.all("link")
+    joint_elements = robot.all("joint")
     _check_names(robot, links, joint_elements)
     notes: list[str] = []
     bodies = [_body(link, version) for link in links]
@@ -90,7 +95,8 @@ def _checked_version(robot: Element) -> tuple[int, int]:
     robot.word("name")
     version = robot.word("version", "1.0")
     numbers = version.split(".")
-    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() and len(n) < 4 for n in numbers) or int(numbers[0]) != 1:
+    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() and len(n) < 4
+                                    for n in numbers) or int(numbers[0]) != 1:
         raise robot.error(f"the version of URDF is {version!r}; 1.0, 1.1 and 1.2 are known")
     return int(numbers[0]), int(numbers[1])
 
@@ -133,11 +139,13 @@ def _rotation(origin: Element, version: tuple[int, int]) -> Any:
 
 def _body(link: Element, version: tuple[int, int]) -> Body:
     link.check_children(_LINK)
-    name, inertial = link.word("name"), link.only("inertial")
+    name = link.word("name")
+    inertial = link.only("inertial")
     if inertial is None:
         return Body(name)
     inertial.check_children(_INERTIAL)
-    mass_element, tensor = inertial.required("mass"), inertial.required("inertia")
+    mass_element = inertial.required("mass")
+    tensor = inertial.required("inertia")
     mass = mass_element.number("value")
     if mass < 0:
         raise mass_element.error(f"the mass is negative: {mass:g} kg")
@@ -151,8 +159,12 @@ def _body(link: Element, version: tuple[int, int]) -> Body:
 def _joint(joint: Element, version: tuple[int, int], notes: list[str]) -> Joint:
     joint.check_children(_JOINT)
     motion = _motion(joint, notes)
-    limits, friction, mimic = _limits(joint, motion), _friction(joint), _mimic(joint) if motion.nq else None
-    parent, child, placement = joint.required("parent").word("link"), joint.required("child").word("link"), _pose(joint, version)
+    limits = _limits(joint, motion)
+    friction = _friction(joint)
+    mimic = _mimic(joint) if motion.nq else None
+    parent = joint.required("parent").word("link")
+    child = joint.required("child").word("link")
+    placement = _pose(joint, version)
     with located(joint):
         return Joint(joint.word("name"), parent, child, motion, placement, limits, friction, mimic=mimic)
 
@@ -161,7 +173,9 @@ def _motion(joint: Element, notes: list[str]) -> Motion:
     kind = joint.word("type")
     if kind not in _TYPES:
         known = list(_TYPES)
-        raise joint.error(f"the joint type {kind!r} is unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}")
+        raise joint.error(
+            f"the joint type {kind!r} is unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}"
+        )
     has_axis = "axis" in _TYPES[kind].from_keys(kind).keys
     return _TYPES[kind].from_keys(kind, axis=_axis(joint, notes)) if has_axis else _TYPES[kind].from_keys(kind)
 
@@ -184,13 +198,17 @@ def _limits(joint: Element, motion: Motion) -> Limits:
     limit = joint.only("limit")
     if limit is None or motion.nq != 1:
         return Limits()
-    lower, upper = _limit(limit, "lower", 0.0), _limit(limit, "upper", 0.0)  # the defaults of the format
-    velocity, effort = (_limit(limit, "velocity", np.inf),), (_limit(limit, "effort", np.inf),)
+    # the defaults of the format
+    lower = _limit(limit, "lower", 0.0)
+    upper = _limit(limit, "upper", 0.0)
+    velocity = (_limit(limit, "velocity", np.inf),)
+    effort = (_limit(limit, "effort", np.inf),)
     if motion.endless:
         return Limits(velocity=velocity, effort=effort)
     if lower > upper:
-        raise limit.error(f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> out, or make "
-                          "the joint continuous")
+        raise limit.error(
+            f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> out, or make "
+            "the joint continuous")
     return Limits((lower,), (upper,), velocity, effort)
 
 
@@ -200,7 +218,8 @@ def _limit(limit: Element, key: str, default: float) -> float:
 
 def _friction(joint: Element) -> Friction:
     dynamics = joint.only("dynamics")
-    return Friction() if dynamics is None else Friction(dynamics.number("damping", 0.0), dynamics.number("friction", 0.0))
+    return Friction() if dynamics is None else Friction(dynamics.number("damping", 0.0), dynamics.number(
+        "friction", 0.0))
 
 
 def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
@@ -209,21 +228,26 @@ def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
         for origin in element.all("origin"):
             xyz = origin.numbers("xyz", 3, np.zeros(3))
             if np.abs(xyz).max() > _LONGEST:
-                yield str(origin.error(f"xyz is {' '.join(f'{x:g}' for x in xyz)}, which is absurdly far; lengths are in metres"))
+                yield str(
+                    origin.error(
+                        f"xyz is {' '.join(f'{x:g}' for x in xyz)}, which is absurdly far; lengths are in metres"))
         for mass in element.all("mass"):
             if mass.number("value") > _HEAVIEST:
-                yield str(mass.error(f"the mass is {mass.number('value'):g}, which is absurdly large; masses are in kg"))
+                yield str(
+                    mass.error(f"the mass is {mass.number('value'):g}, which is absurdly large; masses are in kg"))
 
 
 def _mimic(joint: Element) -> Mimic | None:
     mimic = joint.only("mimic")
-    return None if mimic is None else Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
+    return None if mimic is None else Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0),
+                                            mimic.number("offset", 0.0))
 
 
 # The whole
 
 
-def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence[Element], joints: Sequence[Joint]) -> None:
+def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence[Element],
+                    joints: Sequence[Joint]) -> None:
     """Raise if the links are not one tree. The mechanism checks this too, but without lines."""
     by_name = {link.attributes["name"].strip(): link for link in links}
     owner: dict[str, Element] = {}
@@ -233,11 +257,15 @@ def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence
                 raise element.required(tag).error(f"there is no link {name!r}{did_you_mean(name, by_name)}")
         first = owner.setdefault(joint.child, element)
         if first is not element:
-            raise element.error(f"the link {joint.child!r} is already the child of {first} in line {first.line}; URDF has no closed loops")
+            raise element.error(
+                f"the link {joint.child!r} is already the child of {first} in line {first.line}; URDF has no closed "
+                "loops"
+            )
     roots = [name for name in by_name if name not in owner]
     if len(roots) > 1:
         found = ", ".join(f"{name!r} (line {by_name[name].line})" for name in roots[:8])
-        raise by_name[roots[1]].error(f"there are {len(roots)} links that no joint carries, {found}; there must be exactly one, the root")
+        raise by_name[roots[1]].error(
+            f"there are {len(roots)} links that no joint carries, {found}; there must be exactly one, the root")
     _check_no_ring(robot, roots, elements, joints)
 
 
@@ -245,7 +273,8 @@ def _check_no_ring(robot: Element, roots: Sequence[str], elements: Sequence[Elem
     children: dict[str, list[str]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint.child)
-    reached, pending = set(roots), list(roots)
+    reached = set(roots)
+    pending = list(roots)
     while pending:
         found = children.get(pending.pop(), [])
         reached.update(found)
@@ -270,7 +299,10 @@ def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], not
     followers = {joint.name for joint in sound if joint.mimic is not None}
     for element, joint in zip(elements, sound, strict=True):
         if joint.mimic is not None and joint.mimic.joint in followers:
-            notes.append(str(element.required("mimic").error(f"the joint {joint.mimic.joint!r} that is followed itself follows another")))
+            notes.append(
+                str(
+                    element.required("mimic").error(
+                        f"the joint {joint.mimic.joint!r} that is followed itself follows another")))
     return sound
 
 
@@ -296,4 +328,5 @@ def _check_no_mimic_ring(elements: Sequence[Element], joints: Sequence[Joint]) -
             done.add(at)
             at = follows[at]
         if at in seen:
-            raise element.required("mimic").error(f"the joints {', '.join(map(repr, seen))} follow each other in a ring")
+            raise element.required("mimic").error(
+                f"the joints {', '.join(map(repr, seen))} follow each other in a ring")

@@ -19,9 +19,9 @@ _LARGE = repr(float(np.finfo(float).max))  # how URDF writes that there is no li
 def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     """The mechanism as the text of a URDF file; `load_urdf` gives its poses back to 1e-12.
 
-    Named frames become links without mass on fixed joints. Helical, universal and spherical joints have no form in URDF:
-    `UnsupportedError`. So have closed loops, rotors, limits of continuous, planar and floating joints, and a gravity other than
-    (0, 0, -9.81), unless `leave_out`: then a comment names what is missing.
+    Named frames become links without mass on fixed joints. Helical, universal and spherical joints have no form in
+    URDF: `UnsupportedError`. So have closed loops, rotors, limits of continuous, planar and floating joints, and a
+    gravity other than (0, 0, -9.81), unless `leave_out`: then a comment names what is missing.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> print(dump_urdf(Tree.of("rod", [Body("base"), Body("rod", 2.0)], [Joint("pivot", "base", "rod", Revolute())])))
@@ -46,7 +46,8 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     _check_kinds(tree)
     lost = list(_lost(tree))
     if lost and not leave_out:
-        raise UnsupportedError(f"URDF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
+        raise UnsupportedError(
+            f"URDF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
     lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(tree.name)}>"]
     lines += [f"  <!-- not in URDF: {part.replace('--', '- -')} -->" for part in lost]
     lines += _indented(line for body in tree.bodies for line in _link(body))
@@ -58,8 +59,9 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
 def _check_kinds(tree: Tree) -> None:
     bad = [f"{j.name!r} ({j.motion.word})" for j in tree.joints if j.motion.urdf is None]
     if bad:
-        raise UnsupportedError(f"URDF has no form for these joints of {tree.name}: {', '.join(bad)}; it has fixed, revolute, continuous, "
-                               "prismatic, planar and floating ones")
+        raise UnsupportedError(
+            f"URDF has no form for these joints of {tree.name}: {', '.join(bad)}; it has fixed, revolute, continuous, "
+            "prismatic, planar and floating ones")
 
 
 def _lost(tree: Tree) -> Iterator[str]:
@@ -119,12 +121,14 @@ def _limit(limits: Limits, *, ends: bool) -> Iterator[str]:
 
 def _frames(tree: Tree) -> Iterator[Iterator[str]]:
     """Links and fixed joints for the named frames."""
-    links, joints = {b.name for b in tree.bodies}, {j.name for j in tree.joints}
+    links = {b.name for b in tree.bodies}
+    joints = {j.name for j in tree.joints}
     for frame in tree.frames:
         name = f"{frame.name}_frame"
         if frame.name in links or name in joints:
-            raise UnsupportedError(f"the frame {frame.name!r} of {tree.name} becomes a link and a joint {name!r} of URDF, but these names "
-                                   "are taken")
+            raise UnsupportedError(
+                f"the frame {frame.name!r} of {tree.name} becomes a link and a joint {name!r} of URDF, but these names "
+                "are taken")
         yield _link(Body(frame.name))
         yield _joint(Joint(name, frame.body, frame.name, placement=frame.pose))
 

@@ -1,7 +1,8 @@
-"""XML read safely and with line numbers: no entities, nothing fetched, bounded size; every error names file, line and element.
+"""XML read safely and with line numbers: no entities, nothing fetched, bounded size; every error names file, line and
+element.
 
-Built on the standard library's expat, which knows the line of each element; document type declarations are refused, and with them
-entity expansion and external entities.
+Built on the standard library's expat, which knows the line of each element; document type declarations are refused, and
+with them entity expansion and external entities.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ class Element:
         return found
 
     def check_children(self, known: Iterable[str]) -> None:
-        """Refuse misspelt children, which would be lost in silence; children that resemble nothing known are extensions."""
+        """Refuse misspelt children, which would be lost in silence; children that resemble nothing known are
+        extensions.
+        """
         known = tuple(known)
         for child in self.children:
             if child.tag not in known and (meant := misspelt(child.tag, known)):
@@ -97,7 +100,8 @@ class Element:
             raise self.error(f"the attribute {key} is empty")
         meant = misspelt(key, self.attributes)
         if default is _REQUIRED or meant:
-            raise self.error(f"the attribute {key} is missing" + (f"; is it the one written {meant!r}?" if meant else ""))
+            raise self.error(f"the attribute {key} is missing"
+                             + (f"; is it the one written {meant!r}?" if meant else ""))
         return default
 
     def number(self, key: str, default: Any = _REQUIRED, *, largest: float = LARGEST) -> Any:
@@ -112,8 +116,9 @@ class Element:
             return np.array(default, dtype=float)
         words = text.split()
         if len(words) != count:
-            raise self.error(f'{key}="{shortened(text)}" has {len(words)} entries; it needs {count} numbers, with spaces between them'
-                             f"{_xacro_hint(text)}")
+            raise self.error(
+                f'{key}="{shortened(text)}" has {len(words)} entries; it needs {count} numbers, with spaces between them'
+                f"{_xacro_hint(text)}")
         return np.array([self._one(key, word, LARGEST) for word in words])
 
     def _one(self, key: str, text: str, largest: float) -> float:
@@ -135,7 +140,9 @@ def located(element: Element) -> Iterator[None]:
 
 
 def source_of(path_or_text: str | os.PathLike[str]) -> Path | None:
-    """The path, or None if the string is the document itself: it has a `<` in it, which the paths given as strings may not have."""
+    """The path, or None if the string is the document itself: it has a `<` in it, which the paths given as strings may
+    not have.
+    """
     if isinstance(path_or_text, os.PathLike):
         return Path(path_or_text)
     if not isinstance(path_or_text, str):
@@ -179,7 +186,8 @@ def _parsed(file: str, data: bytes, encoding: str | None) -> Element:
     except (LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"{file}, line {builder.parser.CurrentLineNumber}: the encoding is not usable: {error}") from error
+        raise ModelError(
+            f"{file}, line {builder.parser.CurrentLineNumber}: the encoding is not usable: {error}") from error
     assert builder.root is not None  # expat refuses a document without an element
     return builder.root
 
@@ -188,7 +196,10 @@ class _Builder:
     """Makes elements from the events of expat."""
 
     def __init__(self, file: str, encoding: str | None) -> None:
-        self.file, self.count, self.root, self.open = file, 0, None, []  # type: tuple[str, int, Element | None, list[Element]]
+        self.file = file
+        self.count = 0
+        self.root: Element | None = None
+        self.open: list[Element] = []
         self.parser = expat.ParserCreate(encoding)
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -197,8 +208,9 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
         if self.count > MOST_ELEMENTS:
-            raise ModelError(f"{self.file}, line {self.parser.CurrentLineNumber}: there are more than {MOST_ELEMENTS} elements: "
-                             "that is not the description of a robot")
+            raise ModelError(
+                f"{self.file}, line {self.parser.CurrentLineNumber}: there are more than {MOST_ELEMENTS} elements: "
+                "that is not the description of a robot")
         parent = self.open[-1] if self.open else None
         element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
         if parent is None:
@@ -211,8 +223,10 @@ class _Builder:
         self.open.pop()
 
     def refuse_declarations(self, *_: Any) -> None:
-        raise ModelError(f"{self.file}, line {self.parser.CurrentLineNumber}, <!DOCTYPE>: document type declarations and entities are "
-                         "refused; take the declaration out and write the values where they stand")
+        raise ModelError(
+            f"{self.file}, line {self.parser.CurrentLineNumber}, <!DOCTYPE>: document type declarations and entities "
+            "are "
+            "refused; take the declaration out and write the values where they stand")
 
     def open_element(self) -> str:
         return f", in {self.open[-1]} of line {self.open[-1].line}" if self.open else ""

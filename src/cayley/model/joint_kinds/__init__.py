@@ -1,7 +1,7 @@
 """The kinds of joints: what a joint lets its child do, as pure functions of the joint's own coordinates.
 
-Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word of a kind.
-`motion` says what a new one must say.
+Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
+of a kind. `motion` says what a new one must say.
 """
 
 from __future__ import annotations
@@ -33,6 +33,22 @@ KINDS: dict[str, type[Motion]] = {
 }
 
 __all__ = [
-    "KINDS", "Attitude", "Curvilinear", "Cylindrical", "Floating", "Helical", "Mark", "MarkAxis", "Motion", "Planar", "Prismatic",
-    "Revolute", "Screw", "SharedMoments", "Spherical", "Universal", "check_contract", "plane_across", "turn",
-]
+    "KINDS",
+    "Attitude",
+    "Curvilinear",
+    "Cylindrical",
+    "Floating",
+    "Helical",
+    "Mark",
+    "MarkAxis",
+    "Motion",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Screw",
+    "SharedMoments",
+    "Spherical",
+    "Universal",
+    "check_contract",
+    "plane_across",
+    "turn", ]

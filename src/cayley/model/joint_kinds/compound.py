@@ -12,7 +12,9 @@ from cayley.model.joint_kinds.motion import Axis, Motion, split
 
 @dataclass(frozen=True)
 class Compound(Motion):
-    """Motions that follow one another, the one nearest to the parent first: `elementary` says which. Velocities are rates."""
+    """Motions that follow one another, the one nearest to the parent first: `elementary` says which. Velocities are
+    rates.
+    """
 
     def pose(self, q: Any) -> tuple[Any, Any]:
         first, *others = zip(self.elementary, split(self.elementary, q, "nq"), strict=True)
@@ -38,10 +40,12 @@ class Compound(Motion):
             r, p = part.pose(own)
             slide, turn = np.split(part.subspace(own) @ speed, 2)
             dslide, dturn = np.split(part.bias(own, speed), 2)
-            before, swung = r.T @ w, np.cross(w, p)
+            before = r.T @ w
+            swung = np.cross(w, p)
             du = r.T @ (du + np.cross(dw, p) + np.cross(w, swung)) + np.cross(2 * before + turn, slide) + dslide
             dw = r.T @ dw + np.cross(before, turn) + dturn
-            u, w = r.T @ (u + swung) + slide, before + turn
+            u = r.T @ (u + swung) + slide
+            w = before + turn
         return np.concatenate([du - np.cross(w, u), dw])
 
     @property
@@ -57,7 +61,8 @@ class Compound(Motion):
         return tuple(wraps for part in self.elementary for wraps in part.wraps)
 
     def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
-        ends = zip(self.elementary, split(self.elementary, lower, "nq"), split(self.elementary, upper, "nq"), strict=True)
+        ends = zip(self.elementary, split(self.elementary, lower, "nq"), split(self.elementary, upper, "nq"),
+                   strict=True)
         return sum(part.reach(low, high) for part, low, high in ends)
 
     @property

@@ -16,14 +16,17 @@ _TRIES = 3
 
 
 def check_contract(motion: Motion) -> None:
-    """`ModelError` if a joint contradicts itself at some configurations: its subspace and bias must be the rates of its pose, its parts
-    must make it, and so on. Joints of kinds that are not in `KINDS` are looked at whenever one is made."""
+    """`ModelError` if a joint contradicts itself at some configurations: its subspace and bias must be the rates of its
+    pose, its parts must make it, and so on. Joints of kinds that are not in `KINDS` are looked at whenever one is
+    made."""
     random = np.random.default_rng(0)
     for _ in range(_TRIES if motion.nv else 0):
         q = motion.step(motion.neutral, random.uniform(-0.7, 0.7, motion.nv))
         for wrong in _contradictions(motion, np.asarray(q, dtype=float), random.uniform(-1.0, 1.0, motion.nv)):
-            raise ModelError(f"the joint kind {type(motion).__name__} contradicts itself: {wrong}, at q = {np.round(q, 3).tolist()} of "
-                             f"{motion}")
+            raise ModelError(
+                f"the joint kind {type(motion).__name__} contradicts itself: {wrong}, at q = {np.round(q, 3).tolist()} "
+                "of "
+                f"{motion}")
 
 
 def _contradictions(motion: Motion, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
@@ -53,7 +56,8 @@ def _contradictions(motion: Motion, q: np.ndarray, v: np.ndarray) -> Iterator[st
 def _contradicting_parts(motion: Motion, q: np.ndarray) -> Iterator[str]:
     R, p = _pose(motion, q)
     if motion.elementary != (motion,):
-        made, at = np.eye(3), np.zeros(3)
+        made = np.eye(3)
+        at = np.zeros(3)
         for part, own in zip(motion.elementary, split(motion.elementary, q, "nq"), strict=True):
             r, s = _pose(part, own)
             made, at = made @ r, at + made @ s
@@ -77,7 +81,8 @@ def _twist(motion: Motion, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     (before, p0), (after, p1) = (_pose(motion, q + sign * _STEP * rate) for sign in (-1, 1))
     R, _ = _pose(motion, q)
     W = R.T @ (after - before) / (2 * _STEP)
-    return np.array([*(R.T @ (p1 - p0) / (2 * _STEP)), W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / [1, 1, 1, 2, 2, 2]
+    return np.array([*(R.T @ (p1 - p0) /
+                       (2 * _STEP)), W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / [1, 1, 1, 2, 2, 2]
 
 
 def _subspace_change(motion: Motion, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -92,8 +97,11 @@ def _pose(motion: Motion, q: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    return one.shape == other.shape and bool(np.abs(one - other).max(initial=0.0) <= _NEAR * max(1.0, np.abs(other).max(initial=0.0)))
+    one = np.asarray(one, dtype=float)
+    other = np.asarray(other, dtype=float)
+    return one.shape == other.shape and bool(
+        np.abs(one - other).max(initial=0.0) <= _NEAR * max(1.0,
+                                                            np.abs(other).max(initial=0.0)))
 
 
 def _shown(values: Any) -> str:

@@ -15,7 +15,8 @@ _LONGEST = 32  # coefficients of a coordinate
 
 @dataclass(frozen=True)
 class Curvilinear(Motion):
-    """A slide without a turn along the curve whose coordinates are polynomials of q [m]: `x` = (a, b, c) is a + b q + c q^2 [m].
+    """A slide without a turn along the curve whose coordinates are polynomials of q [m]: `x` = (a, b, c) is a + b q + c
+    q^2 [m].
 
     Where the tangent is the unit vector of one coordinate, as with `x` = (0, 1), q is that coordinate.
     """
@@ -33,8 +34,10 @@ class Curvilinear(Motion):
         for name in ("x", "y", "z"):
             given = np.asarray(getattr(self, name), dtype=float)
             if given.ndim != 1 or len(given) > _LONGEST or not np.isfinite(given).all():
-                raise ModelError(f"the curve of a curvilinear joint has as {name} the finite coefficients of a polynomial, constant first, "
-                                 f"at most {_LONGEST}: not {getattr(self, name)}")
+                raise ModelError(
+                    f"the curve of a curvilinear joint has as {name} the finite coefficients of a polynomial, constant "
+                    "first, "
+                    f"at most {_LONGEST}: not {getattr(self, name)}")
             object.__setattr__(self, name, tuple(given.tolist()))
         if not any(any(polynomial[1:]) for polynomial in self._curve):
             raise ModelError("the curve of a curvilinear joint is a point: give x, y or z a coefficient of q")

@@ -20,7 +20,8 @@ _BALL = Spherical()
 
 @dataclass(frozen=True)
 class Floating(Motion):
-    """A floating base (free joint): position and unit quaternion; the velocity is the twist (v; w) in the child's axes."""
+    """A floating base (free joint): position and unit quaternion; the velocity is the twist (v; w) in the child's axes.
+    """
 
     nq = 7
     nv = 6
@@ -45,11 +46,13 @@ class Floating(Motion):
         return np.concatenate([q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ moved, _BALL.step(q[3:], v[3:])])
 
     def difference(self, start: Any, end: Any) -> Any:
-        here, there = pose_from_quaternion.unchecked(start[3:], start[:3]), pose_from_quaternion.unchecked(end[3:], end[:3])
+        here = pose_from_quaternion.unchecked(start[3:], start[:3])
+        there = pose_from_quaternion.unchecked(end[3:], end[:3])
         return twist_from_pose.unchecked(relative_pose.unchecked(here, there))
 
     def perturbation_rate(self, v: Any) -> Any:
-        u, w = hat(v[..., :3]), hat(v[..., 3:])
+        u = hat(v[..., :3])
+        w = hat(v[..., 3:])
         return -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
 
     @property

@@ -24,7 +24,8 @@ class Helical(SingleAxis):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not np.isfinite(self.pitch):
-            raise ModelError(f"the pitch of a helical joint is {self.pitch}: it must be a finite number of metres a radian")
+            raise ModelError(
+                f"the pitch of a helical joint is {self.pitch}: it must be a finite number of metres a radian")
 
     def pose(self, q: Any) -> tuple[Any, Any]:
         return turn(self.axis, q[0]), np.asarray(self.axis) * (self.pitch * q[0])

@@ -1,13 +1,13 @@
 """What a kind of joint says of itself: the contract of all kinds, and the joint that holds its child fast.
 
-A kind lets the child's frame move in the joint's frame. It gives the pose of the child, and the twist (v; w) of the child relative to
-the parent, at the child's origin and in the child's axes: twist = subspace(q) @ v, with the rate subspace(q) @ vd + bias(q, v) of its
-components. `q` has `nq` entries, the velocity `v` has `nv`; they differ where a unit quaternion (w, x, y, z) is among the coordinates.
-The text is scalar-agnostic: it runs on floats and on symbols.
+A kind lets the child's frame move in the joint's frame. It gives the pose of the child, and the twist (v; w) of the
+child relative to the parent, at the child's origin and in the child's axes: twist = subspace(q) @ v, with the rate
+subspace(q) @ vd + bias(q, v) of its components. `q` has `nq` entries, the velocity `v` has `nv`; they differ where a
+unit quaternion (w, x, y, z) is among the coordinates. The text is scalar-agnostic: it runs on floats and on symbols.
 
-A new kind must say `nq`, `nv`, `word`, `pose` and `subspace`; and where the subspace depends on q, `constant_subspace = False` and `bias`.
-Everything else has a default that is right for every kind; what says more makes the library faster, or its pictures better. Nothing
-outside asks which class a joint is of.
+A new kind must say `nq`, `nv`, `word`, `pose` and `subspace`; and where the subspace depends on q, `constant_subspace =
+False` and `bias`. Everything else has a default that is right for every kind; what says more makes the library faster,
+or its pictures better. Nothing outside asks which class a joint is of.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ LIST = {"form": "list"}  # a list of numbers of any length
 
 
 class Screw(NamedTuple):
-    """A motion of one coordinate about and along an axis through the joint's origin: by q it turns `turn` q and slides `slide` q."""
+    """A motion of one coordinate about and along an axis through the joint's origin: by q it turns `turn` q and slides
+    `slide` q.
+    """
 
     axis: Axis
     turn: float
@@ -36,8 +38,8 @@ class Screw(NamedTuple):
 
 
 class Attitude(NamedTuple):
-    """Where a unit quaternion is among the coordinates, where the angular velocity in the child's axes is among the velocities, and
-    where a position is, in both, whose velocity is in the child's axes."""
+    """Where a unit quaternion is among the coordinates, where the angular velocity in the child's axes is among the
+    velocities, and where a position is, in both, whose velocity is in the child's axes."""
 
     q: slice
     v: slice
@@ -45,8 +47,9 @@ class Attitude(NamedTuple):
 
 
 class SharedMoments(NamedTuple):
-    """Which of a link's moments move with its parent whatever the joint does: factors of the mass, the first (3) and the second
-    moments (3, 3), about the joint's origin, in the axes of the child or, if it has a screw, in axes whose z is the screw's."""
+    """Which of a link's moments move with its parent whatever the joint does: factors of the mass, the first (3) and
+    the second moments (3, 3), about the joint's origin, in the axes of the child or, if it has a screw, in axes whose z
+    is the screw's."""
 
     mass: float
     first: np.ndarray
@@ -113,8 +116,8 @@ class Motion:
         return np.zeros(6)
 
     def subspace_rate(self, q: Any, v: Any) -> Any:
-        """The rate (6, nv) of the subspace. Of its part that is symmetric in v and a direction the bias says all; the other part is
-        the bracket of the two twists (Maurer-Cartan). Where velocities are rates of the coordinates."""
+        """The rate (6, nv) of the subspace. Of its part that is symmetric in v and a direction the bias says all; the
+        other part is the bracket of the two twists (Maurer-Cartan). Where velocities are rates of the coordinates."""
         if self.constant_subspace:
             return np.zeros((6, self.nv))
         units = np.eye(self.nv)
@@ -122,17 +125,22 @@ class Motion:
         S = self.subspace(q)
         columns = []
         for k, unit in enumerate(units):
-            both = [alone[k] if j == k else (self.bias(q, units[j] + unit) - alone[j] - alone[k]) / 2 for j in range(self.nv)]
+            both = [
+                alone[k] if j == k else (self.bias(q, units[j] + unit) - alone[j] - alone[k]) / 2
+                for j in range(self.nv)]
             symmetric = np.stack(both, axis=1) @ v
             columns.append(symmetric if self.nv == 1 else symmetric - _bracket(S @ v, S[:, k]) / 2)
         return np.stack(columns, axis=1)
 
     def turning(self, v: Any) -> Any:
-        """N (nv, nv), skew: vd + N v is how fast a velocity really changes that is given in axes which turn with it; zero for rates."""
+        """N (nv, nv), skew: vd + N v is how fast a velocity really changes that is given in axes which turn with it;
+        zero for rates.
+        """
         return np.zeros((self.nv, self.nv))
 
     def perturbation_rate(self, v: Any) -> Any:
-        """N (..., nv, nv) of (dq)' = dv + N dq for a small change of the motion along the velocities; zero for rates."""
+        """N (..., nv, nv) of (dq)' = dv + N dq for a small change of the motion along the velocities; zero for rates.
+        """
         return np.zeros((*np.shape(v), self.nv))
 
     def rate(self, q: Any, v: Any) -> Any:
@@ -161,7 +169,9 @@ class Motion:
 
     @property
     def elementary(self) -> tuple[Motion, ...]:
-        """Motions that make this one when they follow one another, the one nearest to the parent first: itself, if it is elementary."""
+        """Motions that make this one when they follow one another, the one nearest to the parent first: itself, if it
+        is elementary.
+        """
         return (self,)
 
     @property
@@ -197,7 +207,10 @@ class Motion:
     # In other frames and units
 
     def turned(self, R: np.ndarray) -> Motion:
-        """The same motion in the axes that are the columns of R (3, 3). Motions with a screw must be able to; others are never asked."""
+        """The same motion in the axes that are the columns of R (3, 3).
+
+        Motions with a screw must be able to; others are never asked.
+        """
         if np.array_equal(R, np.eye(3)):
             return self
         raise UnsupportedError(f"a {self.word} joint cannot be seen in other axes: its kind does not say `turned`")
@@ -225,7 +238,9 @@ class Motion:
 
     @property
     def velocity_units(self) -> tuple[str, ...]:
-        """ "rad" for velocities that turn (their forces are in N m), "m" for those that only slide (N), without the "per second"."""
+        """ "rad" for velocities that turn (their forces are in N m), "m" for those that only slide (N), without the
+        "per second".
+        """
         S = np.asarray(self.subspace(self.neutral))
         return tuple("rad" if S[3:, k].any() else "m" for k in range(self.nv))
 
@@ -247,7 +262,8 @@ class Motion:
     def samples(self) -> list[np.ndarray]:
         """Coordinates (nq) that stand for all, its zero first: what holds of the moments at these holds everywhere."""
         random = np.random.default_rng(0)
-        return [self.neutral, *[self.step(self.neutral, random.uniform(-1.5, 1.5, self.nv)) for _ in range(16 * self.nv)]]
+        return [
+            self.neutral, *[self.step(self.neutral, random.uniform(-1.5, 1.5, self.nv)) for _ in range(16 * self.nv)]]
 
     @property
     def shared_moments(self) -> SharedMoments:
@@ -319,7 +335,8 @@ def split(motions: tuple[Motion, ...], q: Any, sizes: Literal["nq", "nv"]) -> It
 
 def _bracket(one: Any, other: Any) -> Any:
     """[one, other] (6) of twists (v; w)."""
-    (u, w), (s, t) = np.split(one, 2), np.split(other, 2)
+    u, w = np.split(one, 2)
+    s, t = np.split(other, 2)
     return np.concatenate([np.cross(w, s) + np.cross(u, t), np.cross(w, t)])
 
 

@@ -16,7 +16,9 @@ from cayley.model.joint_kinds.motion import Attitude, Motion, SharedMoments
 
 @dataclass(frozen=True)
 class Spherical(Motion):
-    """A spherical (ball) joint, any rotation: a unit quaternion; the velocity is the angular velocity in the child's axes."""
+    """A spherical (ball) joint, any rotation: a unit quaternion; the velocity is the angular velocity in the child's
+    axes.
+    """
 
     nq = 4
     nv = 3
@@ -83,7 +85,9 @@ class Spherical(Motion):
 
 @cache
 def attitudes() -> tuple[np.ndarray, ...]:
-    """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit first."""
+    """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit
+    first.
+    """
     from scipy.spatial.transform import Rotation
     group = Rotation.create_group("I").as_quat()[:, [3, 0, 1, 2]]
     return tuple(group[np.argsort(-np.abs(group[:, 0]), kind="stable")])

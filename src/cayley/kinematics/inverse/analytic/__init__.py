@@ -10,5 +10,7 @@ from cayley.kinematics.inverse.analytic.result import AnalyticResult, Continuum
 from cayley.kinematics.inverse.analytic.scara import scara
 from cayley.kinematics.inverse.analytic.stanford import stanford_arm
 
-__all__ = ["AllSolutions", "AnalyticResult", "Continuum", "PoseEquations", "all_solutions", "analytic_inverse_kinematics",
-           "count_pose_equations", "decoupled_6r", "elbow_discriminant", "parallel_6r", "planar_2r", "planar_3r", "scara", "stanford_arm"]
+__all__ = [
+    "AllSolutions", "AnalyticResult", "Continuum", "PoseEquations", "all_solutions", "analytic_inverse_kinematics",
+    "count_pose_equations", "decoupled_6r", "elbow_discriminant", "parallel_6r", "planar_2r", "planar_3r", "scara",
+    "stanford_arm"]

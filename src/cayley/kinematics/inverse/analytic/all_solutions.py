@@ -1,8 +1,9 @@
 """All configurations of a mechanism that bring a frame to a pose, in closed form.
 
-The arm is the chain from the root to the frame. Its family is found from its Denavit-Hartenberg table, which takes up what is fixed
-before, between and behind its joints; axes that point against the one before are turned round, and their coordinates with them.
-Solutions are the same but for whole turns; of these, the one nearest to the reference within the joint limits is given, if there is one.
+The arm is the chain from the root to the frame. Its family is found from its Denavit-Hartenberg table, which takes up
+what is fixed before, between and behind its joints; axes that point against the one before are turned round, and their
+coordinates with them. Solutions are the same but for whole turns; of these, the one nearest to the reference within the
+joint limits is given, if there is one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _AT_A_LIMIT = 1e-9  # rad or m beyond a limit that count as being at it
 
 @dataclass(frozen=True, eq=False)
 class AllSolutions:
-    """All configurations that reach poses (...), at most m = 8 for each; they come first, and NaN (or "") is in the places left over."""
+    """All configurations that reach poses (...), at most m = 8 for each; they come first, and NaN (or "") is in the
+    places left over.
+    """
 
     q: np.ndarray  # (..., m, nq)
     found: np.ndarray  # truth values (..., m)
@@ -50,7 +53,8 @@ class AllSolutions:
     @property
     def status(self) -> Any:
         """"solved", "outside limits" (of every solution) or "unreachable" (...)."""
-        words = np.where(self.within_limits.any(axis=-1), "solved", np.where(self.found.any(axis=-1), "outside limits", "unreachable"))
+        words = np.where(self.within_limits.any(axis=-1), "solved",
+                         np.where(self.found.any(axis=-1), "outside limits", "unreachable"))
         return str(words) if words.ndim == 0 else words
 
     @property
@@ -60,10 +64,13 @@ class AllSolutions:
         return self.q[self.within_limits]
 
     def with_turns(self, number: int) -> np.ndarray:
-        """All that differ from a solution for one pose by whole turns and are within the limits, (k, nq); endless joints stay."""
+        """All that differ from a solution for one pose by whole turns and are within the limits, (k, nq); endless
+        joints stay.
+        """
         self._one_pose()
         if not 0 <= number < self.count:
-            raise SignatureError(f"there are {self.count} solutions, and none has the number {number}: they are counted from 0")
+            raise SignatureError(
+                f"there are {self.count} solutions, and none has the number {number}: they are counted from 0")
         low, high = self.limits
         q = self.q[number]
         choices = []
@@ -90,16 +97,19 @@ class AllSolutions:
     def __repr__(self) -> str:
         if self.found.ndim != 1:
             return f"<all solutions: {np.count_nonzero(self.count)} of {self.count.size} poses reached>"
-        lines = [f"\n  {branch}: {np.array2string(q, precision=6)}{'' if inside else ' (outside the limits)'}"
-                 for q, found, inside, branch in zip(self.q, self.found, self.within_limits, self.branches, strict=True) if found]
-        return f"<all solutions: {self.status}, {self.count}>{''.join(lines)}" + "".join(f"\n  {c}" for c in self.continua.get((), ()))
+        lines = [
+            f"\n  {branch}: {np.array2string(q, precision=6)}{'' if inside else ' (outside the limits)'}"
+            for q, found, inside, branch in zip(self.q, self.found, self.within_limits, self.branches, strict=True)
+            if found]
+        return f"<all solutions: {self.status}, {self.count}>{''.join(lines)}" + "".join(
+            f"\n  {c}" for c in self.continua.get((), ()))
 
 
 def all_solutions(tree: Tree, target: Any, frame: str, *, reference: Any = None) -> AllSolutions:
     """All configurations that bring a frame to poses (..., 4, 4) of the root's frame; see `AllSolutions`.
 
-    `reference` (..., nq), zero if not given, chooses among whole turns, gives free joints their values, and is where the joints stay
-    that the frame does not depend on. `UnsupportedError` if no closed form is known for the arm.
+    `reference` (..., nq), zero if not given, chooses among whole turns, gives free joints their values, and is where
+    the joints stay that the frame does not depend on. `UnsupportedError` if no closed form is known for the arm.
 
     >>> from cayley.model.catalogue import load_robot
     >>> target = np.array([[1.0, 0.0, 0.0, 0.5], [0.0, -1.0, 0.0, 0.2], [0.0, 0.0, -1.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
@@ -116,16 +126,23 @@ class AnalyticSolver:
     def __init__(self, tree: Tree, frame: str):
         tree.frame(frame)
         try:
-            chain, lines = chain_to(tree, frame), lines_from_tree(tree, frame)
+            chain = chain_to(tree, frame)
+            lines = lines_from_tree(tree, frame)
         except ModelError as reason:
-            raise UnsupportedError(f"no closed form for {frame!r} of {tree.name}: {reason}. Use the numeric inverse_kinematics") from reason
-        self.name, self.neutral, self.lower, self.upper = tree.name, tree.neutral, tree.lower, tree.upper
+            raise UnsupportedError(
+                f"no closed form for {frame!r} of {tree.name}: {reason}. Use the numeric inverse_kinematics"
+            ) from reason
+        self.name = tree.name
+        self.neutral = tree.neutral
+        self.lower = tree.lower
+        self.upper = tree.upper
         self.places = np.array([tree.q_slices[tree.joint_number(joint.name)].start for joint in chain.joints])
         turned, self.senses = _of_one_sense(lines)
         table = assign_frames(turned, convention="standard", tool=chain.tip).table
         _check_table(tree, table, chain.tip_name, self.places, self.senses, chain.reach)
         family, arm = family_of(table)
-        self.rows, self.many = family.rows, ManyPoses(family, arm)
+        self.rows = family.rows
+        self.many = ManyPoses(family, arm)
         self.turns = np.zeros(tree.nq, dtype=bool)
         self.turns[self.places] = arm.turns
 
@@ -144,15 +161,16 @@ class AnalyticSolver:
         q = np.where(found[..., None], own[:, None], np.nan)
         q[..., self.places] = self.senses * made.q
         q = self._turned(q, own[:, None])
-        inside = ((q >= self.lower - _AT_A_LIMIT) & (q <= self.upper + _AT_A_LIMIT))[..., self.places].all(axis=-1) & found
+        inside = ((q >= self.lower - _AT_A_LIMIT) &
+                  (q <= self.upper + _AT_A_LIMIT))[..., self.places].all(axis=-1) & found
 
         def shaped(x: np.ndarray) -> np.ndarray:
             return x.reshape(*batch, *x.shape[1:])
 
         continua = {tuple(int(k) for k in np.unravel_index(i, batch)) if batch else (): self._continua(alone, q[i])
                     for i, alone in made.alone.items() if alone.degenerate}
-        return AllSolutions(shaped(q), shaped(found), shaped(inside), shaped(made.residuals), shaped(made.branches), continua,
-                            "pose" if self.rows == 6 else "position", (self.lower, self.upper), self.turns)
+        return AllSolutions(shaped(q), shaped(found), shaped(inside), shaped(made.residuals), shaped(made.branches),
+                            continua, "pose" if self.rows == 6 else "position", (self.lower, self.upper), self.turns)
 
     def _turned(self, q: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Whole turns added to come near to `own`, within the limits where that is possible."""
@@ -164,10 +182,13 @@ class AnalyticSolver:
     def _continua(self, alone: AnalyticResult, q: np.ndarray) -> tuple[Continuum, ...]:
         """The same in the coordinates of the mechanism."""
         def lifted(c: Continuum) -> Continuum:
-            weights, tangent = np.zeros(len(self.neutral)), np.zeros(len(self.neutral))
-            weights[self.places], tangent[self.places] = self.senses * c.weights, self.senses * c.tangent
+            weights = np.zeros(len(self.neutral))
+            tangent = np.zeros(len(self.neutral))
+            weights[self.places] = self.senses * c.weights
+            tangent[self.places] = self.senses * c.tangent
             value = float(weights @ q[c.solution]) if weights.any() else float("nan")
-            return replace(c, free=int(self.places[c.free]), weights=weights, tangent=tangent * self.senses[c.free], value=value)
+            return replace(c, free=int(self.places[c.free]), weights=weights, tangent=tangent * self.senses[c.free],
+                           value=value)
         return tuple(map(lifted, alone.degenerate))
 
 
@@ -186,12 +207,15 @@ def _of_one_sense(lines: tuple[AxisLine, ...]) -> tuple[list[AxisLine], np.ndarr
 
 
 def _check_table(tree: Tree, table: DHTable, tip: str, places: np.ndarray, senses: np.ndarray, reach: float) -> None:
-    """The table must keep the poses: neighbouring axes that are nearly parallel have feet far away, where rounding is felt."""
+    """The table must keep the poses: neighbouring axes that are nearly parallel have feet far away, where rounding is
+    felt.
+    """
     samples = np.random.default_rng(0).uniform(-2.5, 2.5, (4, len(places)))
     for sample, pose in zip(samples, dh_tool_pose(table, senses * samples), strict=True):
         q = tree.neutral
         q[places] = sample
         off = float(np.abs(chain_pose(tree, tip, q) - pose).max())
         if not off <= 1e-12 * max(1.0, reach):
-            raise UnsupportedError(f"no closed form for {tip!r} of {tree.name}: its Denavit-Hartenberg table misses poses by {off:.2g}, "
-                                   "since neighbouring axes are nearly, but not quite, parallel. Use the numeric inverse_kinematics")
+            raise UnsupportedError(
+                f"no closed form for {tip!r} of {tree.name}: its Denavit-Hartenberg table misses poses by {off:.2g}, "
+                "since neighbouring axes are nearly, but not quite, parallel. Use the numeric inverse_kinematics")

@@ -52,7 +52,10 @@ class Arm:
         """A_i at its moving number, the rows counted from 0."""
         row = self.table.rows[number]
         theta, d = (moving, row.d) if self.turns[number] else (row.theta, moving)
-        ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(row.alpha), np.sin(row.alpha)
+        ct = np.cos(theta)
+        st = np.sin(theta)
+        ca = np.cos(row.alpha)
+        sa = np.sin(row.alpha)
         R = np.array([[ct, -ca * st, sa * st], [st, ca * ct, -sa * ct], [0.0 * ct, sa, ca]])
         return Pose(R, np.array([row.a * ct, row.a * st, d]))
 
@@ -84,7 +87,8 @@ def check_target(target: Any) -> np.ndarray:
         raise ModelError(f"the target is one finite pose (4, 4), not an array of the shape {target.shape}")
     defect = float(rotation_defect(target))
     if defect > 1e-8 or np.linalg.det(target[:3, :3]) < 0 or np.any(target[3] != (0, 0, 0, 1)):
-        raise ModelError(f"the target is not a pose: its rotation is {defect:.2g} from orthonormal, or the last row is not 0 0 0 1")
+        raise ModelError(
+            f"the target is not a pose: its rotation is {defect:.2g} from orthonormal, or the last row is not 0 0 0 1")
     return target
 
 

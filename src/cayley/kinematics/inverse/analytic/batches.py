@@ -3,8 +3,8 @@
     candidates(target)    traced from the family's text: the configurations, what names their branches, and how near the pose is to a
                           special one
     closing(q, target)    two Newton steps onto the pose; how far it still is, and how far the arm is from a singular configuration
-A pose at which all candidates either miss by far or close in a regular configuration is done; there, no two of them are the same. Any
-other pose is done again by itself, as `closing.close` does it.
+A pose at which all candidates either miss by far or close in a regular configuration is done; there, no two of them are
+the same. Any other pose is done again by itself, as `closing.close` does it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _NEWTON_STEPS = 2
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """Of poses (k): configurations (k, m, n), NaN where there are fewer, residuals (k, m), branches (k, m), and the poses that were done
-    by themselves."""
+    """Of poses (k): configurations (k, m, n), NaN where there are fewer, residuals (k, m), branches (k, m), and the
+    poses that were done by themselves."""
 
     q: np.ndarray
     residuals: np.ndarray
@@ -44,10 +44,14 @@ class Solutions:
 
 
 class ManyPoses:
-    """The kernels of one arm. An arm whose text cannot be traced (the quartic) has none, and its poses are done one by one."""
+    """The kernels of one arm.
+
+    An arm whose text cannot be traced (the quartic) has none, and its poses are done one by one.
+    """
 
     def __init__(self, family: Family, arm: Arm):
-        self._family, self._arm = family, arm
+        self._family = family
+        self._arm = arm
         self._far = _FAR * max(1.0, arm.size)
         try:
             sample = family.candidates(arm, dh_tool_pose(arm.table, np.full(len(arm.offsets), 0.3)), Noting())
@@ -59,9 +63,13 @@ class ManyPoses:
         self._closing = _closing_kernel(arm, family.rows)
 
     def solutions(self, targets: np.ndarray, reference: Callable[[int], np.ndarray]) -> Solutions:
-        """The solutions for poses (k, 4, 4); `reference` gives the configuration (n) that free joints take for one of them."""
-        count, n = len(targets), len(self._arm.offsets)
-        q, residuals = np.full((count, MOST, n), np.nan), np.full((count, MOST), np.nan)
+        """The solutions for poses (k, 4, 4); `reference` gives the configuration (n) that free joints take for one of
+        them.
+        """
+        count = len(targets)
+        n = len(self._arm.offsets)
+        q = np.full((count, MOST, n), np.nan)
+        residuals = np.full((count, MOST), np.nan)
         branches = np.full((count, MOST), "", dtype=object)
         doubtful = np.arange(count)
         if self._names is not None and count:
@@ -69,7 +77,8 @@ class ManyPoses:
         alone = {int(i): self._family.solutions(self._arm, targets[i], reference(int(i))) for i in doubtful}
         for i, found in alone.items():
             places = slice(0, len(found.solutions))
-            q[i, places], residuals[i, places] = found.solutions, found.residuals
+            q[i, places] = found.solutions
+            residuals[i, places] = found.residuals
             branches[i, places] = [", ".join(branch) for branch in found.branches]
         return Solutions(q, residuals, branches, alone)
 
@@ -81,20 +90,24 @@ class ManyPoses:
         doubt = ~(found.special > _SPECIAL) | ~np.where(closed, margin > _REGULAR, off > self._far).all(axis=1)
         order = np.argsort(~closed, axis=1, kind="stable")
         codes = (found.signs > 0) @ (1 << np.arange(found.signs.shape[-1]))
-        m, arm = order.shape[1], self._arm
+        m = order.shape[1]
+        arm = self._arm
         kept = np.take_along_axis(closed, order, 1) & ~doubt[:, None]
         with np.errstate(invalid="ignore"):  # infinite where a candidate is singular: such a pose is doubtful
             closed_q = np.where(arm.turns, wrap(closed_q), closed_q)
         q[:, :m] = np.where(kept[..., None], np.take_along_axis(closed_q, order[..., None], 1), np.nan)
         residuals[:, :m] = np.where(kept, np.take_along_axis(off, order, 1), np.nan)
-        branches[:, :m] = np.where(kept, _numbered(self._names[np.take_along_axis(codes, order, 1)], kept), "")  # type: ignore[index]
+        names = self._names[np.take_along_axis(codes, order, 1)]  # type: ignore[index]
+        branches[:, :m] = np.where(kept, _numbered(names, kept), "")
         return np.flatnonzero(doubt)
 
 
 def _names(sample: list[Candidate]) -> np.ndarray:
     """The names of the branches by the bits of their signs."""
     parts = [sign.names for sign in sample[0].branch]
-    joined = [", ".join(names[0] if code >> k & 1 else names[1] for k, names in enumerate(parts)) for code in range(1 << len(parts))]
+    joined = [
+        ", ".join(names[0] if code >> k & 1 else names[1] for k, names in enumerate(parts))
+        for code in range(1 << len(parts))]
     return np.array(joined, dtype=object)
 
 
@@ -104,7 +117,8 @@ def _numbered(names: np.ndarray, kept: np.ndarray) -> np.ndarray:
     for i in range(1, names.shape[1]):
         for k in range(i):
             before[:, i] += kept[:, k] & kept[:, i] & (names[:, k] == names[:, i])
-    return np.where(before > 0, names + np.array([f", sheet {k + 1}" for k in range(names.shape[1])], dtype=object)[before], names)
+    return np.where(before > 0,
+                    names + np.array([f", sheet {k + 1}" for k in range(names.shape[1])], dtype=object)[before], names)
 
 
 class _Candidates(NamedTuple):
@@ -153,14 +167,17 @@ def _closing_kernel(arm: Arm, rows: int) -> Kernel:
 
 def _misfit(arm: Arm, q: Any, target: Any, rows: int) -> tuple[Any, Any, Any]:
     """Jacobian and error, with lengths measured in the size of the arm, and the residual in metres and radians."""
-    here, axes = Pose.of(arm.table.base), []
+    here = Pose.of(arm.table.base)
+    axes = []
     for i, turns in enumerate(arm.turns):
         axes.append((here, turns))
         here = here.then(arm.row(i, q[i] + arm.offsets[i]))
-    tip, wanted = here.then(Pose.of(arm.table.tool)), Pose.of(target)
+    tip = here.then(Pose.of(arm.table.tool))
+    wanted = Pose.of(target)
     columns = [np.concatenate([np.cross(a.R[:, 2], tip.p - a.p) / arm.size, a.R[:, 2]]) if turns
                else np.concatenate([a.R[:, 2], np.zeros(3)]) for a, turns in axes]
-    way, turn = wanted.p - tip.p, sum(np.cross(tip.R[:, k], wanted.R[:, k]) for k in range(3)) / 2
+    way = wanted.p - tip.p
+    turn = sum(np.cross(tip.R[:, k], wanted.R[:, k]) for k in range(3)) / 2
     square = way @ way
     if rows == 6:
         square = square + np.sum((wanted.R - tip.R) ** 2) / 2

@@ -1,8 +1,9 @@
 """Candidates: what a family of arms offers for a pose, before it is known whether they reach it.
 
-A family writes its candidates once, as a text without branches on values. Where a special pose needs more than the text gives (a joint
-that is free), it asks `near`. A single pose is looked at by `Careful`, which answers; a kernel for many poses is traced with `Noting`,
-which says no and notes how near it was, so that these poses can be done again, one by one.
+A family writes its candidates once, as a text without branches on values. Where a special pose needs more than the text
+gives (a joint that is free), it asks `near`. A single pose is looked at by `Careful`, which answers; a kernel for many
+poses is traced with `Noting`, which says no and notes how near it was, so that these poses can be done again, one by
+one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Choice = tuple[Hashable, int]
 
 
 class Sign(NamedTuple):
-    """What tells two branches apart: a number without unit, and its names if positive, if negative, and where the branches meet."""
+    """What tells two branches apart: a number without unit, and its names if positive, if negative, and where the
+    branches meet.
+    """
 
     value: Any
     names: Names
@@ -44,8 +47,8 @@ class Free:
 class Candidate:
     """Moving numbers of the rows (theta, or d of a prismatic joint), their branch and what is free.
 
-    Among the candidates with the same key at the same place of `choices` only those of the lowest number that close at all are kept:
-    values of a free joint are alternatives, not further solutions.
+    Among the candidates with the same key at the same place of `choices` only those of the lowest number that close at
+    all are kept: values of a free joint are alternatives, not further solutions.
     """
 
     moving: Any
@@ -72,7 +75,8 @@ class Careful:
         return bool(distance <= bound)
 
     def values(self, joint: int) -> list[tuple[int, float]]:
-        """Values to try for a free joint, numbered by preference: the pose may be out of reach for the first of them."""
+        """Values to try for a free joint, numbered by preference: the pose may be out of reach for the first of them.
+        """
         turns = np.array([0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6]) * (np.pi / 6)
         return list(enumerate((self.start[joint] + turns).tolist()))
 

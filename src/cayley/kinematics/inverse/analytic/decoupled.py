@@ -2,12 +2,13 @@
 
     c       wrist centre in frame 0;   v = A_3 (0, 0, d4) in frame 2;   w = (a2, 0, d2) + Rx(alpha2) v: the centre in frame 1 at theta2 = 0
     |A_1^-1 c|^2 = |w|^2,    (A_1^-1 c)_z = w_z
-are free of theta2. Both are linear in cos and sin of theta1, and in those of theta3: a quartic in tan(theta3/2), or two quadratics where
-axes 1 and 2 meet or are parallel. A prismatic third joint fits in: d3 takes the place of the tangent.
+are free of theta2. Both are linear in cos and sin of theta1, and in those of theta3: a quartic in tan(theta3/2), or two
+quadratics where axes 1 and 2 meet or are parallel. A prismatic third joint fits in: d3 takes the place of the tangent.
 Source: Ruggiu 2.2.2, (2.42)-(2.45), with the wrist centre and the special cases of spec S2-32, S2-33.
 
-Branches. Shoulder: "front" if the centre has x > 0 in frame 1 before its shift, "back" otherwise. Elbow: the sign with which the distance
-from axis 1's point to the centre grows with joint 3, "up" if it grows. Wrist: "no flip" for sin(theta5) > 0, "flip" for < 0.
+Branches. Shoulder: "front" if the centre has x > 0 in frame 1 before its shift, "back" otherwise. Elbow: the sign with
+which the distance from axis 1's point to the centre grows with joint 3, "up" if it grows. Wrist: "no flip" for
+sin(theta5) > 0, "flip" for < 0.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ import numpy as np
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
-from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Careful, Choice, Free, Sign, Special, angles_of
+from cayley.kinematics.inverse.analytic.candidates import (
+    LAST,
+    Candidate,
+    Careful,
+    Choice,
+    Free,
+    Sign,
+    Special,
+    angles_of,
+)
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.model.denavit_hartenberg.table import DHTable
@@ -64,7 +74,8 @@ def check_wrist(arm: Arm) -> None:
     arm.require({"a_4": rows[3].a, "a_5": rows[4].a, "d_5": rows[4].d}, "arm with a spherical wrist")
     for i in (3, 4):
         if abs(np.sin(rows[i].alpha)) <= FLAT:
-            raise ModelError(f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the hand in all directions")
+            raise ModelError(
+                f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the hand in all directions")
     if abs(np.sin(rows[0].alpha)) <= FLAT and abs(rows[0].a) <= FLAT * arm.size:
         raise ModelError("axes 1 and 2 coincide: this arm does not place its wrist centre in space")
 
@@ -72,10 +83,12 @@ def check_wrist(arm: Arm) -> None:
 def decoupled_candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
     """Every posture with every wrist; the third joint may be prismatic."""
     inner = arm.inner(target)
-    return [Candidate(np.array([*posture.moving, *wrist.angles]), (*posture.branch, wrist.branch), posture.free + wrist.free,
-                      (*posture.choices, (number, 0 if wrist.free else 1)))
-            for number, posture in enumerate(postures(arm, inner.p, special))
-            for wrist in wrists(arm, _rotation(arm, posture.moving).T @ inner.R, special)]
+    return [
+        Candidate(np.array([*posture.moving, *wrist.angles]), (*posture.branch, wrist.branch),
+                  posture.free + wrist.free, (*posture.choices, (number, 0 if wrist.free else 1)))
+        for number, posture in enumerate(postures(arm, inner.p, special))
+        for wrist in wrists(arm,
+                            _rotation(arm, posture.moving).T @ inner.R, special)]
 
 
 def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Any:
@@ -91,9 +104,12 @@ def wrists(arm: Arm, R: Any, special: Special) -> list[Wrist]:
 
     Where axis 6 lies on axis 4, the two turn as one: theta4 is that of the reference.
     """
-    al4, al5 = arm.table.rows[3].alpha, arm.table.rows[4].alpha
+    al4 = arm.table.rows[3].alpha
+    al5 = arm.table.rows[4].alpha
     w = R[:, 2]
-    a, b, c = -np.sin(al4) * w[1], np.sin(al4) * w[0], np.cos(al5) - np.cos(al4) * w[2]
+    a = -np.sin(al4) * w[1]
+    b = np.sin(al4) * w[0]
+    c = np.cos(al5) - np.cos(al4) * w[2]
     found = [_wrist(arm, R, theta4, ()) for theta4 in angles_of(a, b, c)]
     if special.near(np.maximum(np.hypot(a, b), abs(c)), _NEARLY_ALIGNED):
         sense = 1.0 if w[2] > 0 else -1.0
@@ -114,7 +130,9 @@ def _wrist(arm: Arm, R: Any, theta4: Any, free: tuple[Free, ...]) -> Wrist:
 
 
 class _Equations(NamedTuple):
-    """L + M (cos theta1, sin theta1) = N b, with b = (1, cos theta3, sin theta3) or (1, d3, d3^2); norms first, third row second."""
+    """L + M (cos theta1, sin theta1) = N b, with b = (1, cos theta3, sin theta3) or (1, d3, d3^2); norms first, third
+    row second.
+    """
 
     L: Any  # (2)
     M: Any  # (2, 2)
@@ -122,7 +140,9 @@ class _Equations(NamedTuple):
 
 
 def postures(arm: Arm, c: Any, special: Special) -> list[Posture]:
-    """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not close."""
+    """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not
+    close.
+    """
     equations = _equations(arm, c)
     row = arm.table.rows[0]
     flat = (abs(row.a) <= FLAT * arm.size, abs(np.sin(row.alpha)) <= FLAT)
@@ -135,12 +155,21 @@ def postures(arm: Arm, c: Any, special: Special) -> list[Posture]:
     if not special.near(off_axis, _ROUNDING):  # near the axis, but not on it, theta1 is determined
         found = _two_quadratics(arm, equations, flat) if any(flat) else _quartic(arm, equations, special)
         pairs += [(theta1, x, (), LAST) for theta1, x in found]
-    return [posture for theta1, x, free, number in pairs for posture in _postures(arm, equations, c, theta1, x, special, free, number)]
+    return [
+        posture for theta1, x, free, number in pairs
+        for posture in _postures(arm, equations, c, theta1, x, special, free, number)]
 
 
 def _equations(arm: Arm, c: Any) -> _Equations:
-    (a1, a2, a3), (al1, al2, al3), (d1, d2, d3, d4) = arm.column("a")[:3], arm.column("alpha")[:3], arm.column("d")[:4]
-    sa1, ca1, sa2, ca2, sa3, ca3 = np.sin(al1), np.cos(al1), np.sin(al2), np.cos(al2), np.sin(al3), np.cos(al3)
+    (a1, a2, a3) = arm.column("a")[:3]
+    (al1, al2, al3) = arm.column("alpha")[:3]
+    (d1, d2, d3, d4) = arm.column("d")[:4]
+    sa1 = np.sin(al1)
+    ca1 = np.cos(al1)
+    sa2 = np.sin(al2)
+    ca2 = np.cos(al2)
+    sa3 = np.sin(al3)
+    ca3 = np.cos(al3)
     p = np.array([a2, d2 * sa2, d2 * ca2])
     L = np.array([c @ c + a1 * a1 + d1 * d1 - 2 * d1 * c[2], ca1 * (c[2] - d1)])
     M = np.array([[-2 * a1 * c[0], -2 * a1 * c[1]], [-sa1 * c[1], sa1 * c[0]]])
@@ -150,8 +179,11 @@ def _equations(arm: Arm, c: Any) -> _Equations:
                 2 * (p[0] * sa3 * d4 + p[1] * a3)]
         return _Equations(L, M, np.array([norm, [d2 + ca2 * z, -sa2 * sa3 * d4, sa2 * a3]]))
     theta3 = arm.table.rows[2].theta
-    c3, s3 = np.cos(theta3), np.sin(theta3)
-    x, y, z = p[0] + a3 * c3 + sa3 * d4 * s3, p[1] + a3 * s3 - sa3 * d4 * c3, p[2] + ca3 * d4
+    c3 = np.cos(theta3)
+    s3 = np.sin(theta3)
+    x = p[0] + a3 * c3 + sa3 * d4 * s3
+    y = p[1] + a3 * s3 - sa3 * d4 * c3
+    z = p[2] + ca3 * d4
     return _Equations(L, M, np.array([[x * x + y * y + z * z, 2 * z, 1.0], [sa2 * y + ca2 * z, ca2, 0.0]]))
 
 
@@ -161,7 +193,9 @@ def _basis(arm: Arm, x: Any) -> Any:
 
 def _third(arm: Arm, equations: _Equations, i: int) -> tuple[Any, ...]:
     """Joint 3 from equation i, where that is free of theta1."""
-    k0, k1, k2 = equations.N[i, 0] - equations.L[i], float(equations.N[i, 1]), float(equations.N[i, 2])
+    k0 = equations.N[i, 0] - equations.L[i]
+    k1 = float(equations.N[i, 1])
+    k2 = float(equations.N[i, 2])
     if not max(abs(k1), abs(k2)) > FLAT * max(arm.size, arm.size ** 2):
         return ()
     if arm.turns[2]:
@@ -194,7 +228,8 @@ def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[tuple[fl
     known = (N - np.stack([L, [0.0, 0.0], [0.0, 0.0]], axis=1)) / scale[:, None]
     n, h = known @ basis
     det = M[0, 0] * M[1, 1] - M[0, 1] * M[1, 0]
-    cosine, sine = M[1, 1] * n - M[0, 1] * h, M[0, 0] * h - M[1, 0] * n
+    cosine = M[1, 1] * n - M[0, 1] * h
+    sine = M[0, 0] * h - M[1, 0] * n
     quartic = np.convolve(cosine, cosine) + np.convolve(sine, sine) - det * det * np.convolve(basis[0], basis[0])
     roots = np.roots(quartic)
     thirds = [float(t) for t in roots.real[np.abs(roots.imag) <= _NEARLY_REAL * (1 + np.abs(roots.real))]]

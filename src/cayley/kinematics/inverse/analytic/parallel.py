@@ -1,10 +1,11 @@
-"""6R arms whose axes 2, 3 and 4 are parallel, at right angles to axes 1 and 5, with 5 and 6 at right angles: the UR family.
+"""6R arms whose axes 2, 3 and 4 are parallel, at right angles to axes 1 and 5, with 5 and 6 at right angles: the UR
+family.
 
     n = z_1      direction of the three parallel axes;   p   meeting point of axes 5 and 6
-p lies d2 + d3 + d4 along n, whatever the other joints do: two theta1. Axis 6 makes the angle theta5 with n: two theta5, and the
-direction of n as seen by the hand is theta6. What is left between is a planar arm of three links.
-Branches: shoulder "left" or "right" of the plane through axis 1 and p (the sign of p x n along axis 1), wrist by the sign of sin(theta5),
-elbow by that of sin(theta3).
+p lies d2 + d3 + d4 along n, whatever the other joints do: two theta1. Axis 6 makes the angle theta5 with n: two theta5,
+and the direction of n as seen by the hand is theta6. What is left between is a planar arm of three links. Branches:
+shoulder "left" or "right" of the plane through axis 1 and p (the sign of p x n along axis 1), wrist by the sign of
+sin(theta5), elbow by that of sin(theta3).
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _NEARLY_ALIGNED = 1e-7
 def parallel_6r(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
     """All configurations of an arm of the UR family that reach the pose (4, 4): up to eight.
 
-    `reference` (6) gives free joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies on axis 1.
+    `reference` (6) gives free joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies
+    on axis 1.
     """
     return PARALLEL_6R.solutions(PARALLEL_6R.arm(table), target, reference)
 
@@ -63,13 +65,17 @@ def _candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
 def _shoulders(arm: Arm, inner: Pose, special: Special) -> list[Hand]:
     """theta1: sin(alpha1) (x sin theta1 - y cos theta1) = d2 + d3 + d4."""
     x, y = inner.p[:2]
-    across, sa1 = float(arm.column("d")[1:4].sum()), np.sin(arm.table.rows[0].alpha)
+    across = float(arm.column("d")[1:4].sum())
+    sa1 = np.sin(arm.table.rows[0].alpha)
     found = []
     if abs(across) <= _ON_AXIS * arm.size and special.near(np.hypot(x, y), _ON_AXIS * arm.size):
         free = Free(0, "axes 5 and 6 meet on axis 1; the other joints follow")
-        found = [Hand((theta,), (Sign(0.0, SHOULDER),), (free,), (("theta1", number),)) for number, theta in special.values(0)]
-    return found + [Hand((theta,), (Sign(-sa1 * (x * np.cos(theta) + y * np.sin(theta)) / arm.size, SHOULDER),), (), (("theta1", LAST),))
-                    for theta in angles_of(-sa1 * y, sa1 * x, across)]
+        found = [
+            Hand((theta,), (Sign(0.0, SHOULDER), ), (free,), (("theta1", number), ))
+            for number, theta in special.values(0)]
+    return found + [
+        Hand((theta,), (Sign(-sa1 * (x * np.cos(theta) + y * np.sin(theta)) / arm.size, SHOULDER), ), (),
+             (("theta1", LAST), )) for theta in angles_of(-sa1 * y, sa1 * x, across)]
 
 
 def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand]:
@@ -77,13 +83,15 @@ def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand
     (theta1,), branch, free, choices = shoulder
     sa1, sa4, sa5 = (np.sin(arm.table.rows[i].alpha) for i in (0, 3, 4))
     m = inner.R.T @ np.array([sa1 * np.sin(theta1), -sa1 * np.cos(theta1), 0.0])
-    sine, cosine = np.hypot(m[0], m[1]), -m[2] * sa4 * sa5
+    sine = np.hypot(m[0], m[1])
+    cosine = -m[2] * sa4 * sa5
     found = []
     if special.near(sine, _NEARLY_ALIGNED):
         aligned = Free(5, "axis 6 is parallel to axes 2, 3 and 4, which follow")
         theta5 = 0.0 if cosine > 0 else np.pi
-        found = [Hand((theta1, theta5, theta6), (*branch, Sign(0.0, WRIST)), (*free, aligned), (*choices, (theta1, number)))
-                 for number, theta6 in special.values(5)]
+        found = [
+            Hand((theta1, theta5, theta6), (*branch, Sign(0.0, WRIST)), (*free, aligned), (*choices, (theta1, number)))
+            for number, theta6 in special.values(5)]
     return found + [Hand((theta1, np.arctan2(s * sine, cosine), np.arctan2(-s * sa4 * m[1], s * sa4 * m[0])),
                          (*branch, Sign(s * sine, WRIST)), free, (*choices, (theta1, LAST))) for s in (1.0, -1.0)]
 

@@ -56,20 +56,24 @@ def elbow_discriminant(x: Any, y: Any, l1: float, l2: float) -> Any:
 def check_links(l1: float, l2: float) -> None:
     """Refuse links of no length."""
     if min(abs(l1), abs(l2)) <= FLAT * (abs(l1) + abs(l2)):
-        raise ModelError(f"a link of no length, of {l1:.3g} and {l2:.3g}, moves nothing: its joint is not determined by a point")
+        raise ModelError(
+            f"a link of no length, of {l1:.3g} and {l2:.3g}, moves nothing: its joint is not determined by a point")
 
 
 def two_links(x: Any, y: Any, l1: float, l2: float, special: Special, joint: int) -> list[TwoLink]:
     """Both ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off.
 
-    On the axis of the first joint with equal links the first angle is free, and is that of the reference: it is the number of `joint`.
+    On the axis of the first joint with equal links the first angle is free, and is that of the reference: it is the
+    number of `joint`.
     """
     size = abs(l1) + abs(l2)
     if abs(abs(l1) - abs(l2)) <= FLAT * size and special.near(np.hypot(x, y), FLAT * size):
         return [TwoLink(special.values(joint)[0][1], np.pi if l1 * l2 > 0 else 0.0, folded=True)]
     square = x * x + y * y
     k = np.sqrt(np.maximum(elbow_discriminant(x, y, l1, l2), 0.0))
-    way, bend = np.sign(l1), np.sign(l1 * l2)  # a table may have negative lengths
+    # a table may have negative lengths
+    way = np.sign(l1)
+    bend = np.sign(l1 * l2)
     return [TwoLink(np.arctan2(y, x) - np.arctan2(s * k * way, (l1 * l1 + square - l2 * l2) * way),
                     np.arctan2(s * k * bend, (square - l1 * l1 - l2 * l2) * bend)) for s in (1.0, -1.0)]
 
@@ -77,7 +81,8 @@ def two_links(x: Any, y: Any, l1: float, l2: float, special: Special, joint: int
 def planar_2r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = None) -> AnalyticResult:
     """All configurations of a planar arm of two links that bring its tip to a point.
 
-    `arm` is a table, or the two lengths [m]; `target` a point (2) of its plane, or a pose (4, 4) of which only the position is asked.
+    `arm` is a table, or the two lengths [m]; `target` a point (2) of its plane, or a pose (4, 4) of which only the
+    position is asked.
 
     >>> planar_2r((0.5, 0.4), (0.6, 0.3)).solutions.round(10)
     array([[-0.17149942,  1.47062891],
@@ -108,8 +113,9 @@ def _three(arm: Arm, target: Any, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     direction = np.arctan2(inner.R[1, 0], inner.R[0, 0])
     l1, l2 = arm.column("a")[:2].tolist()
-    return [Candidate(np.array([way.first, way.second, direction - way.first - way.second]), (Sign(way.bend, ELBOW),), way.free(0, 2))
-            for way in two_links(inner.p[0], inner.p[1], l1, l2, special, 0)]
+    return [
+        Candidate(np.array([way.first, way.second, direction - way.first - way.second]), (Sign(way.bend, ELBOW), ),
+                  way.free(0, 2)) for way in two_links(inner.p[0], inner.p[1], l1, l2, special, 0)]
 
 
 def _second_link(arm: Arm) -> tuple[float, float, float]:
@@ -144,7 +150,8 @@ def _pose(target: Any, n: int) -> Any:
     pose = np.eye(4)
     pose[:2, 3] = target[:2]
     if n == 3:
-        c, s = np.cos(target[2]), np.sin(target[2])
+        c = np.cos(target[2])
+        s = np.sin(target[2])
         pose[:2, :2] = [[c, -s], [s, c]]
     return pose
 

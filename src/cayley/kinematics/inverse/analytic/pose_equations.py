@@ -7,15 +7,18 @@ from typing import Literal
 
 from cayley.errors import ModelError
 
-ENTRIES, LAST_ROW, ORTHONORMALITY = 16, 4, 6
+ENTRIES = 16
+LAST_ROW = 4
+ORTHONORMALITY = 6
 
 
 @dataclass(frozen=True)
 class PoseEquations:
     """The equations A_1 ... A_n = target for the coordinates of n joints.
 
-    Direct problem: the coordinates are given, and the `nontrivial` entries are explicit: one pose. Inverse problem: of these entries six
-    conditions of orthonormality hold on both sides, so that `independent` ones are left for the `unknowns`.
+    Direct problem: the coordinates are given, and the `nontrivial` entries are explicit: one pose. Inverse problem: of
+    these entries six conditions of orthonormality hold on both sides, so that `independent` ones are left for the
+    `unknowns`.
     """
 
     unknowns: int

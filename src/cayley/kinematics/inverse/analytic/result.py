@@ -1,4 +1,6 @@
-"""What an analytic solution gives back: every configuration that reaches the pose, named by its branch, and the continua among them."""
+"""What an analytic solution gives back: every configuration that reaches the pose, named by its branch, and the
+continua among them.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,11 @@ Branch = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class Continuum:
-    """The solution of that number is one of infinitely many: the joint `free` (counted from 0) may have any value near its own.
+    """The solution of that number is one of infinitely many: the joint `free` (counted from 0) may have any value near
+    its own.
 
-    With a `straight` continuum q + s `tangent` reaches the pose for every s, and the sum of `weights` times q is fixed. Otherwise the
-    tangent holds at the solution only, and other joints must follow in their own way.
+    With a `straight` continuum q + s `tangent` reaches the pose for every s, and the sum of `weights` times q is fixed.
+    Otherwise the tangent holds at the solution only, and other joints must follow in their own way.
     """
 
     solution: int
@@ -38,9 +41,9 @@ class Continuum:
 class AnalyticResult:
     """All configurations that reach a pose, joint limits not looked at.
 
-    Angles are in (-pi, pi]. `residuals` are computed anew from the solutions: the root of the sum of squares of the distance [m] and of
-    2 sin(angle / 2) [rad] (the distance alone for an arm that is asked for a point). A solution that belongs to a continuum has its free
-    joint at the value of the reference, and is named in `degenerate`.
+    Angles are in (-pi, pi]. `residuals` are computed anew from the solutions: the root of the sum of squares of the
+    distance [m] and of 2 sin(angle / 2) [rad] (the distance alone for an arm that is asked for a point). A solution
+    that belongs to a continuum has its free joint at the value of the reference, and is named in `degenerate`.
     """
 
     solutions: np.ndarray  # (m, n)

@@ -1,7 +1,7 @@
 """SCARA arms: four parallel axes, revolute, revolute, prismatic, revolute.
 
-Seen along the axes it is an arm of two links; the third joint gives the height, the fourth the direction of the hand. Axes may be turned
-head down (alpha = pi), which turns the sense of what follows.
+Seen along the axes it is an arm of two links; the third joint gives the height, the fourth the direction of the hand.
+Axes may be turned head down (alpha = pi), which turns the sense of what follows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def _second_link(arm: Arm) -> tuple[float, float]:
 
 
 def _candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
-    inner, (length, bend) = arm.inner(target), _second_link(arm)
+    inner = arm.inner(target)
+    length, bend = _second_link(arm)
     senses = np.cumprod([1.0, *[np.sign(np.cos(row.alpha)) for row in arm.table.rows[:3]]]).tolist()
 
     def candidate(way: TwoLink) -> Candidate:

@@ -1,7 +1,7 @@
 """From candidates to solutions, for one pose.
 
-Candidates are brought onto the pose by Newton steps with the geometric Jacobian; what then does not close is dropped, so no test of
-reach in a family decides alone. Double roots are found to the root of the rounding only; they count once.
+Candidates are brought onto the pose by Newton steps with the geometric Jacobian; what then does not close is dropped,
+so no test of reach in a family decides alone. Double roots are found to the root of the rounding only; they count once.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NEWTON_STEPS = 6
 
 @dataclass(frozen=True)
 class Family:
-    """Arms with one closed form: their `joints`, what is demanded of their tables, their candidates (arm, target, special), and
-    `rows`: 6, or 3 if only a point is asked for."""
+    """Arms with one closed form: their `joints`, what is demanded of their tables, their candidates (arm, target,
+    special), and `rows`: 6, or 3 if only a point is asked for."""
 
     joints: str
     check: Callable[[Arm], None]
@@ -45,7 +45,9 @@ class Family:
 
 
 def closing_bound(arm: Arm, target: np.ndarray) -> Any:
-    """The residual (...) that a solution may have: rounding, and what the targets (..., 4, 4) themselves are off from a pose."""
+    """The residual (...) that a solution may have: rounding, and what the targets (..., 4, 4) themselves are off from a
+    pose.
+    """
     return CLOSED * max(1.0, arm.size) + 2 * rotation_defect(target)
 
 
@@ -79,7 +81,10 @@ def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
 
 
 def _polished(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> np.ndarray:
-    """Newton steps, each taken only where it helps. At a singular configuration the small singular values are left out."""
+    """Newton steps, each taken only where it helps.
+
+    At a singular configuration the small singular values are left out.
+    """
     for _ in range(_NEWTON_STEPS):
         J, error = _error(arm, target, q, rows)
         before = _residual(error)
@@ -101,7 +106,8 @@ def _error(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> tuple[np.n
     """The geometric Jacobian (m, rows, n), and target minus pose (m, 3, 4 or 1), the position in the last column."""
     frames = dh_frames(arm.table, q)
     pose = frames[:, -1] @ arm.table.tool
-    z, o = frames[:, :-1, :3, 2], frames[:, :-1, :3, 3]
+    z = frames[:, :-1, :3, 2]
+    o = frames[:, :-1, :3, 3]
     linear = np.where(arm.turns[:, None], np.cross(z, pose[:, None, :3, 3] - o), z)
     angular = np.where(arm.turns[:, None], z, 0.0)
     J = np.concatenate([linear, angular], axis=-1).swapaxes(-1, -2)[:, :rows]
@@ -151,7 +157,8 @@ def _continuum(arm: Arm, number: int, q: np.ndarray, free: Free, rows: int) -> C
     if free.weights:
         tangent = np.zeros(n)
         (_, _), (k, w) = free.weights
-        tangent[free.joint], tangent[k] = 1.0, -w
+        tangent[free.joint] = 1.0
+        tangent[k] = -w
         return Continuum(number, free.joint, True, weights, float(weights @ q), tangent, free.reason)
     J = _error(arm, np.eye(4), q[None], rows)[0][0]
     others = np.arange(n) != free.joint
