@@ -113,10 +113,14 @@ MASK = np.array([True, False, True])
 NUMPY_CASES = {
     **{
         f"np.{name}": (lambda x, y, A, name=name: getattr(np, name)(x))
-        for name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "absolute", "fabs", "sign", "floor", "ceil", "trunc", "negative", "positive", "square", "reciprocal", "deg2rad", "radians", "rad2deg", "degrees", "conjugate", "sum", "prod", "max", "min", "amax", "amin", "mean", "diag", "cumsum", "diff", "ravel", "flip", "real", "std", "var", "average", "atleast_2d", "zeros_like")},
+        for name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "absolute", "fabs", "sign", "floor",
+                     "ceil", "trunc", "negative", "positive", "square", "reciprocal", "deg2rad", "radians", "rad2deg",
+                     "degrees", "conjugate", "sum", "prod", "max", "min", "amax", "amin", "mean", "diag", "cumsum",
+                     "diff", "ravel", "flip", "real", "std", "var", "average", "atleast_2d", "zeros_like")},
     **{
         f"np.{name}(x, y)": (lambda x, y, A, name=name: getattr(np, name)(x, y))
-        for name in ("add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "remainder", "floor_divide", "cross", "outer", "dot", "inner", "vdot", "vecdot", "kron", "append")},
+        for name in ("add", "subtract", "multiply", "divide", "arctan2", "hypot", "minimum", "maximum", "remainder",
+                     "floor_divide", "cross", "outer", "dot", "inner", "vdot", "vecdot", "kron", "append")},
     "np.sqrt": lambda x, y, A: np.sqrt(x * x),
     "np.log": lambda x, y, A: np.log(x * x),
     "np.power": lambda x, y, A: np.power(x, 3),

@@ -9,7 +9,7 @@ import threading
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
 from cayley.compiler.symbols import check_type, into
 from cayley.compiler.trace import trace
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
 
 
-class Kernel:
+class Kernel(Generic[Result]):
     """A function of arrays that compiles itself; `kernel` makes one of a Python function.
 
     Called on arrays, by place or by name, it is a generalized ufunc: `kernel(*arguments, out=None, dtype=None,
@@ -67,17 +68,18 @@ class Kernel:
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
         self._derived: dict[tuple[str, int], Kernel] = {}
-        self._bare: Kernel | None = None
+        self._bare: Kernel[Result] | None = None
         self._lock = threading.RLock()
 
-    def __new__(cls, *_: Any, **__: Any) -> Kernel:
+    def __new__(cls, *_: Any, **__: Any) -> Self:
         # Python looks for __call__ in the class of an object. Each kernel has a class of its own, so that
         # `_answer_with` can put compiled code in that place: a call then reaches it without passing through a Python
         # function.
         return super().__new__(type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__}))
 
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return self._general(*arguments, **options)
+    def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None, dtype: DTypeLike | None = None,
+                 **options: Any) -> Result:
+        return self._general(*arguments, out=out, dtype=dtype, **options)
 
     def _answer_with(self, function: Callable) -> None:
         if type(self).__call__ is not function:
@@ -155,14 +157,14 @@ class Kernel:
         return self._specialised(self._sizes(dimensions)).ufunc(self._dtype_name(dtype))
 
     @property
-    def unchecked(self) -> Kernel:
+    def unchecked(self) -> Kernel[Result]:
         """The same kernel without the check of its arguments, for values that are known to be good, as in a control
         loop; and without explanations: what has no answer is NaN for one state as it is in a batch."""
         if (self._check is not None or self._explain is not None) and self._bare is None:
             self._bare = self._without_check()
         return self._bare or self
 
-    def _without_check(self) -> Kernel:
+    def _without_check(self) -> Kernel[Result]:
         return Kernel(self.signature, self._make_program, name=self.__name__, inputs=self.inputs, results=self.outputs,
                       function=self.__wrapped__, doc=self.__doc__, module=self.__module__,
                       rebuild=(operator.attrgetter("unchecked"), (self,)))
@@ -337,7 +339,7 @@ class Kernel:
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
            name: str | None = None, check: Callable[..., None] | None = None,
            explain: Callable[..., None] | None = None, inputs: Sequence[str] | None = None, strict: bool = False,
-           kind: type[Kernel] = Kernel) -> Callable[[Callable], Kernel]:
+           kind: type[Kernel[Any]] = Kernel) -> Callable[[Callable[..., Result]], Kernel[Result]]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use.
@@ -370,7 +372,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
     check_names(inputs or (), f"inputs of the signature {signature}", identifiers=False)
     check_names(outputs or (), f"outputs of the signature {signature}")
 
-    def decorate(function: Callable) -> Kernel:
+    def decorate(function: Callable[..., Result]) -> Kernel[Result]:
         label = name or str(getattr(function, "__name__", "kernel"))
         names = _parameters(function, len(parsed.inputs), label) if inputs is None else list(inputs)
 

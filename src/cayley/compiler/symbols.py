@@ -146,7 +146,8 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "fabs": _scalar("absolute", abs),
     **{
         op: _scalar(op, getattr(np, op))
-        for op in ("sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "exp", "log", "absolute", "sign", "floor", "minimum", "maximum", "hypot")},
+        for op in ("sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "exp", "log", "absolute",
+                   "sign", "floor", "minimum", "maximum", "hypot")},
 }
 _INSTEAD = {
     "sinh": "(np.exp(x) - np.exp(-x)) / 2",

@@ -93,7 +93,7 @@ class OutputLinearisation:
     output: Callable[[Any], Any]
 
     @cached_property
-    def outputs(self) -> Kernel:
+    def outputs(self) -> Kernel[Outputs]:
         """`outputs(q, qd)`: y, yd, J and J' qd."""
         size = np.shape(self.output(self.tree.neutral))[0]
         if size != self.tree.nv:
@@ -146,7 +146,7 @@ class ResolvedAcceleration:
     Kv: Any
 
     @cached_property
-    def rates(self) -> Kernel:
+    def rates(self) -> Kernel[TaskRates]:
         """`rates(q, qd, pose)`: error, J, J qd and J' qd."""
         def rates(q: Any, qd: Any, pose: Any) -> TaskRates:
             here = frame_pose(self.tree, q, self.frame)

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array
 from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.kinematics.forward import Pose, frame_pose
@@ -129,10 +130,10 @@ class _Loops:
             e, J = self._opening(x)
             if np.linalg.norm(e) <= self._enough(x):
                 return x, iterations
-            damping = np.sqrt(min(e @ e, 1.0)) * np.eye(self.velocities)
+            damping = np.sqrt(min(float(e @ e), 1.0)) * np.eye(self.velocities)
             rows = np.concatenate([J * moving, damping])
             step = -np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
-            shorter = self._shortened(x, step, e @ e)
+            shorter = self._shortened(x, step, float(e @ e))
             if shorter is None:
                 return x, iterations
             x = shorter
@@ -155,7 +156,7 @@ class _Loops:
         return np.concatenate([motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq])
 
     @cached_property
-    def _opening(self) -> Kernel:
+    def _opening(self) -> Kernel[tuple[Array, Array]]:
         """e and J, by x = (q, s)."""
         rows = 6 * len(self.tree.loops) + len(self.tree.followers)
         signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities})"

@@ -94,7 +94,7 @@ class CartesianCoordinates:
                                              relative_to="world")[list(self.rows)]
 
     @cached_property
-    def jacobians(self) -> Kernel:
+    def jacobians(self) -> Kernel[Jacobians]:
         """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the attitude are singular.
         """
         def jacobians(q: Any, qd: Any, qdd: Any) -> Jacobians:

@@ -93,7 +93,7 @@ class CartesianMechanism:
         return CartesianCoordinates(self.tree, self.frame, self.attitude, self.task)
 
     @cached_property
-    def joint_model(self) -> Kernel:
+    def joint_model(self) -> Kernel[JointModel]:
         """`joint_model(q, qd)`: D, C, G, J and J' qd."""
         return joint_model_kernel(self.coordinates)
 
@@ -165,7 +165,7 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
                   explain=explanation(tree))(text_or_nan)
 
 
-def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel:
+def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel[JointModel]:
     """`joint_model(q, qd)`: D, C, G, J and J' qd."""
     text = _joint_model_text(coordinates)
     m = coordinates.size

@@ -40,7 +40,7 @@ class ForwardSecondDerivatives(NamedTuple):
     by_tau_q: Any
 
 
-def inverse_second_derivatives_kernel(tree: Tree) -> Kernel:
+def inverse_second_derivatives_kernel(tree: Tree) -> Kernel[InverseSecondDerivatives]:
     """`inverse_second_derivatives(q, qd, qdd)`: how D, V and P change.
 
     >>> from cayley.model.catalogue import load_robot
@@ -59,7 +59,7 @@ def inverse_second_derivatives_kernel(tree: Tree) -> Kernel:
                   outputs=InverseSecondDerivatives._fields)(inverse_second_derivatives)
 
 
-def forward_second_derivatives_kernel(tree: Tree) -> Kernel:
+def forward_second_derivatives_kernel(tree: Tree) -> Kernel[ForwardSecondDerivatives]:
     """`forward_second_derivatives(q, qd, tau)`: how the derivatives of the accelerations change."""
     links = links_of(tree)
     text = forward_derivatives_text(tree)

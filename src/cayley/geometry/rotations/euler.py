@@ -93,9 +93,9 @@ class EulerKernels(NamedTuple):
     """The kernels of one convention."""
 
     matrix_from_euler: Kernel
-    euler_from_matrix: Kernel
+    euler_from_matrix: Kernel[EulerBranches]
     quaternion_from_euler: Kernel
-    euler_from_quaternion: Kernel
+    euler_from_quaternion: Kernel[EulerBranches]
 
 
 def matrix_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:

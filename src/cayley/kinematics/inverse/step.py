@@ -49,7 +49,7 @@ SETTLING = np.array([np.inf, -np.inf, 0.0,
                      RUNNING])  # does not stall, and is damped enough to come to rest where the error is not zero
 
 
-def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
+def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel[SearchState]:
     """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations.
 
     A search that has ended stays where it is.

@@ -127,7 +127,7 @@ class _Candidates(NamedTuple):
     special: Any  # distance from the nearest special pose, one where it begins
 
 
-def _candidates_kernel(family: Family, arm: Arm, count: int, names: int) -> Kernel:
+def _candidates_kernel(family: Family, arm: Arm, count: int, names: int) -> Kernel[_Candidates]:
     def text(target: Any) -> _Candidates:
         noting = Noting()
         found = family.candidates(arm, target, noting)
@@ -146,7 +146,7 @@ class _Closed(NamedTuple):
     margin: Any  # the smallest pivot of J^T J
 
 
-def _closing_kernel(arm: Arm, rows: int) -> Kernel:
+def _closing_kernel(arm: Arm, rows: int) -> Kernel[_Closed]:
     lengths = np.where(arm.turns, 1.0, arm.size)
 
     def text(q: Any, target: Any) -> _Closed:

@@ -1,0 +1,41 @@
+"""The types of signatures: what algorithm texts take and give, and what users give.
+
+    Array        what a text computes with: a NumPy array of floats, graph nodes, SymPy symbols, mpmath numbers ...
+    Scalar       one of these
+    ArrayLike    what a user gives: an array, a number, lists of numbers
+    DTypeLike    float64 or float32, in any of the ways in which NumPy is told a type
+    Text         an algorithm: a function of arrays
+    Result       what a kernel gives: an array, unless its text gives a named tuple of several
+    FrameName    the name of a body or of a frame on one
+    Axes         "world" (the root's), "body" (the frame's own), or the name of a frame
+    Convention   of a Denavit-Hartenberg table: "standard" (distal) or "modified" (proximal)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+# The type of an array's elements decides what a text does, and is not known when it is written.
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+# Floats, nodes and symbols share operators and NumPy's functions, but no class; a protocol would shut out np.sin.
+Scalar: TypeAlias = Any
+# A text for one state: its arguments are as many as its signature has inputs, its results as many as it has outputs.
+Text: TypeAlias = Callable[..., Any]
+FrameName: TypeAlias = str
+Axes: TypeAlias = Literal["world", "body"] | FrameName
+Convention: TypeAlias = Literal["standard", "modified"]
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Result = TypeVar("Result", default=Array, covariant=True)
+else:
+    from typing import TypeVar
+
+    Result = TypeVar("Result", covariant=True)  # defaults are of Python 3.13
+
+__all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FrameName", "Result", "Scalar", "Text"]
