@@ -5,11 +5,12 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.closed_form import gravity_forces
-from cayley.dynamics.mechanics.equilibrium import Potential, generalized_forces
+from cayley.dynamics.mechanics.equilibrium import Potential
 from cayley.dynamics.rigid_links.energies import potential_energy
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import SignatureError
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.statics import generalized_forces
 from dynamics.chains import random_chain, random_state
 
 

@@ -7,12 +7,12 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.dynamics.forward import articulated_bodies
+from cayley.dynamics.forward import articulated_bodies, composite_bodies
+from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.methods import DEEP, default_method
-from cayley.dynamics.inertia_matrix import solve
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
-from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.external_loads import push
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -48,7 +48,7 @@ def test_robots_agree_with_pinocchio(name, floating):
         tau = inverse_dynamics(links, q, v, a)
         lost = max(1e-10, 1e-14 * condition)  # the forces are rounded; the matrix makes that more
         pinocchio = pin.aba(model, data, *state_there(tree, model, q, v, tau))[own]
-        for method in (solve, articulated_bodies):
+        for method in (composite_bodies, articulated_bodies):
             ours = method.forward_dynamics(links, q, v, tau)
             assert relative(ours, a) < lost
             assert relative(ours, pinocchio) < 10 * lost
@@ -64,7 +64,7 @@ def test_random_trees_of_every_joint_kind(seed):
         columns = np.stack([inverse_dynamics(links, q, v, e) - rest for e in np.eye(tree.nv)], axis=1)
         assert relative(inertia_matrix(links, q), columns) < 1e-12
         tau = inverse_dynamics(links, q, v, a)
-        for method in (solve, articulated_bodies):
+        for method in (composite_bodies, articulated_bodies):
             assert relative(method.forward_dynamics(links, q, v, tau), a) < 1e-10
 
 

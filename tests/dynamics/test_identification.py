@@ -34,8 +34,8 @@ from cayley.dynamics.identification import (
     vector_from_moments,
 )
 from cayley.dynamics.identification.exciting import MEASURES, MotionLimits, _Dullness, _Series
-from cayley.dynamics.identification.parameters import MOMENT_NAMES
 from cayley.dynamics.identification.physical import Divergence, pseudo_inertia_of
+from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical

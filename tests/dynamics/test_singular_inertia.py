@@ -10,12 +10,14 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
+from cayley.compiler.definite import are_definite
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised
 from cayley.dynamics.cartesian.model import CartesianMechanism, operational_space_kernel
 from cayley.dynamics.forward.methods import METHODS
-from cayley.dynamics.forward.regular_inertia import _deep_is_regular, _short_is_regular, always_regular, are_definite
+from cayley.dynamics.forward.regular_inertia import _deep_is_regular, _short_is_regular
 from cayley.dynamics.forward.singular_inertia import why_singular
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.dynamics.rigid_links.links import links_of

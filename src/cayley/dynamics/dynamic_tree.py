@@ -10,9 +10,10 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics import closed_form
+from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import InertiaRegularity, inertia_regularity
-from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel, inverse_inertia_matrix_kernel
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics

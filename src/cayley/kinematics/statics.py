@@ -47,6 +47,20 @@ def joint_forces_that_resist(tree: Tree, q: Any, wrench: Any, frame: str, *, axe
     return -joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
 
 
+def generalized_forces(tree: Tree, q: Any, tau: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
+    """Q (nv) = tau + J^T F: joint forces, and the wrench F = (f; m) (6) that the surroundings exert ON a frame.
+
+    `axes`: "world" or "body", or the name of a frame; the moment is about the frame's origin, or `at` a point: both as
+    for Jacobians. Source: Ruggiu (3.56), (3.57).
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> weight = np.array([0.0, -10.0, 0.0, 0.0, 0.0, 0.0])
+    >>> generalized_forces(load_robot("planar2r"), np.zeros(2), np.zeros(2), weight, "tool", axes="world")
+    array([-9., -4.])
+    """
+    return tau + joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
+
+
 def moved_wrench(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None, to_axes: str,
                  to: str) -> Any:
     """The same load (6), with its moment about the origin of the frame `to` ("world": the root's), in other axes.

@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.dynamics.forward.regular_inertia import always_regular, is_definite, only_where
-from cayley.dynamics.identification.parameters import inertia_vector_from_moments
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import Outside
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.energies import lagrangian
+from cayley.dynamics.rigid_links.inertial_parameters import inertia_vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import Moments

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.rigid_links.moments import NOTHING, Moments
-from cayley.kinematics.forward import HERE, Pose, body_poses
+from cayley.dynamics.rigid_links.joined_bodies import joined_moments
+from cayley.kinematics.forward import Pose, body_poses
 from cayley.model.report import check_has_masses, rigid_groups
 from cayley.model.tree import Tree
 
@@ -67,16 +67,3 @@ def _free_body(tree: Tree, q: Any, qd: Any, pose: Pose, group: tuple[int, ...], 
     body = joined_moments(tree, group)
     return FreeBody(parent, columns, o, o + R @ body.center, body.mass, R @ body.inertia_about_center @ R.T, w, slide,
                     turn, speed, drift)
-
-
-def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
-    """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants.
-    """
-    places = {group[0]: HERE}
-    total = NOTHING
-    for body in group:
-        if body not in places:
-            placement = Pose.of(tree.joints[body - 1].placement)
-            places[body] = places[tree.parents[body - 1]].then(placement)
-        total = total.plus(Moments.of(tree.bodies[body]).seen_from(*places[body]))
-    return total

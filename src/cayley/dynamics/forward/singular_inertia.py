@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.definite import are_definite
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.symbols import where
-from cayley.dynamics.forward.regular_inertia import always_regular, are_definite, regular_text
+from cayley.dynamics.forward.regular_inertia import regular_text
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.links import links_of

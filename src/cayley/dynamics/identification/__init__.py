@@ -18,7 +18,9 @@ from cayley.dynamics.identification.exciting import (
     random_trajectory,
 )
 from cayley.dynamics.identification.measurements import Measurements, measurements_from_positions, simulate_measurements
-from cayley.dynamics.identification.parameters import (
+from cayley.dynamics.identification.physical import physical_estimate
+from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel, carriers, linear_model, regressor
+from cayley.dynamics.rigid_links.inertial_parameters import (
     MOMENT_NAMES,
     MOMENTS_FROM_INERTIA,
     inertia_vector_from_moments,
@@ -27,8 +29,6 @@ from cayley.dynamics.identification.parameters import (
     moved,
     vector_from_moments,
 )
-from cayley.dynamics.identification.physical import physical_estimate
-from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel, carriers, linear_model, regressor
 
 __all__ = [
     "JOINT_TERMS",

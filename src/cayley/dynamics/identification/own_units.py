@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.identification.parameters import MOMENT_NAMES
 from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.model.joint_kinds import Motion
 

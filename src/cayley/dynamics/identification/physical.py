@@ -20,8 +20,8 @@ from scipy.linalg import solve_triangular
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.estimate import Estimate, stacked
 from cayley.dynamics.identification.measurements import Measurements
-from cayley.dynamics.identification.parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.identification.regressor import LinearModel
+from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import SignatureError, SingularityError
 

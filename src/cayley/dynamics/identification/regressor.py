@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.identification.parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
+from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, inverse_pose, links_of
 from cayley.errors import ModelError, SignatureError
 from cayley.model.parts import Body, Friction, Joint, Rotor

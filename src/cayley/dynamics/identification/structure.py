@@ -25,8 +25,8 @@ from scipy.linalg import block_diag
 
 from cayley.dynamics.identification.elimination import echelon, triangular
 from cayley.dynamics.identification.own_units import Units
-from cayley.dynamics.identification.parameters import moved
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
+from cayley.dynamics.rigid_links.inertial_parameters import moved
 from cayley.dynamics.rigid_links.links import ROOT, Link
 
 _ROUNDING = 1e-9

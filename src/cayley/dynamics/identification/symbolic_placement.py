@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import sympy
 
-from cayley.dynamics.identification.parameters import moved
+from cayley.dynamics.rigid_links.inertial_parameters import moved
 from cayley.dynamics.rigid_links.links import Link
 
 _ROUNDING = 1e-12

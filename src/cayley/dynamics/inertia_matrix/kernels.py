@@ -1,4 +1,4 @@
-"""The kernels of the inertia matrix of a mechanism and of its inverse."""
+"""The kernel of the inertia matrix of a mechanism."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.forward.regular_inertia import always_regular, guarded
-from cayley.dynamics.forward.singular_inertia import explanation
-from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
-from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.methods import Alternatives
-from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
@@ -26,19 +22,6 @@ def inertia_matrix_kernel(tree: Tree) -> Alternatives:
     made = _by_method(tree, DEFAULT, Alternatives)
     made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
     return made
-
-
-def inverse_inertia_matrix_kernel(tree: Tree) -> Kernel:
-    """`inverse_inertia_matrix(q)` (..., nv, nv)."""
-    links = minimal_links(tree)
-    rotors = np.diag(rotor_inertias(tree))
-
-    def inverse_inertia_matrix(q: Any) -> Any:
-        return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))
-
-    described(tree, inverse_inertia_matrix, "The inverse of the mass matrix (inertia matrix) M(q).")
-    return kernel(sized(tree, "(q)->(v,v)"), name="inverse_inertia_matrix", inputs=("q",), units=units_of(tree),
-                  explain=explanation(tree))(guarded(tree, inverse_inertia_matrix, [(tree.nv, tree.nv)]))
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Static equilibria of a potential and their nature; generalised forces at rest.
+"""Static equilibria of a potential and their nature.
 
 Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium
 is stable, if one is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then the slope of U is
@@ -9,7 +9,7 @@ what is left of the gradient:
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
     undecided     the slope changes its sign from one step to the next; or, among several flat directions, U rises so much less in some
                   than in others that a direction, straight or bent, in which it falls may have been missed
-Source: Ruggiu (3.51), (3.52), (3.55)-(3.57), corrected as in spec E-33.
+Source: Ruggiu (3.51), (3.52), (3.55), corrected as in spec E-33.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from scipy.stats import qmc
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import SignatureError
-from cayley.kinematics.statics import joint_forces_that_exert
-from cayley.model.tree import Tree
 
 Nature = Literal["stable", "unstable", "indifferent", "undecided"]
 _FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decide nothing
@@ -210,20 +208,6 @@ class Potential:
         for _ in range(6 if others.shape[1] else 0):
             q = q - others @ np.linalg.solve(others.T @ self.hessian(q) @ others, others.T @ self.gradient(q))
         return q
-
-
-def generalized_forces(tree: Tree, q: Any, tau: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
-    """Q (nv) = tau + J^T F: joint forces, and the wrench F = (f; m) (6) that the surroundings exert ON a frame.
-
-    `axes`: "world" or "body", or the name of a frame; the moment is about the frame's origin, or `at` a point: both as
-    for Jacobians.
-
-    >>> from cayley.model.catalogue import load_robot
-    >>> weight = np.array([0.0, -10.0, 0.0, 0.0, 0.0, 0.0])
-    >>> generalized_forces(load_robot("planar2r"), np.zeros(2), np.zeros(2), weight, "tool", axes="world")
-    array([-9., -4.])
-    """
-    return tau + joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)      # (3.56), (3.57)
 
 
 def _different(equilibria: Iterable[Equilibrium]) -> list[Equilibrium]:

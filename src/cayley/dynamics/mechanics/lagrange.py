@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.linear import ldl_solve
-from cayley.dynamics.forward.regular_inertia import is_definite, only_where
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.errors import SingularityError, UnsupportedError
 
