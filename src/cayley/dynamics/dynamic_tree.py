@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.dynamics import closed_form
 from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import InertiaRegularity, inertia_regularity
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
-from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
-from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import (
-    friction_forces,
-    rotor_coriolis_matrix,
-    rotor_inertias,
-    rotor_velocity_forces,
-)
-from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import Alternatives
-from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.dynamics.state_kernels import (
+    bias_forces_kernel,
+    center_of_mass_kernel,
+    coriolis_matrix_kernel,
+    gravity_forces_kernel,
+    kinetic_energy_kernel,
+    momentum_kernel,
+    potential_energy_kernel,
+)
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -124,10 +121,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
         """
-        links = minimal_links(self)
-        return self._state_kernel("(q),(v)->(v)", lambda q, qd: inverse_dynamics(links, q, qd, np.zeros(self.nv))
-                                  + rotor_velocity_forces(self, qd) + friction_forces(self, qd), "bias_forces",
-                                  "Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.", "tau")
+        return bias_forces_kernel(self)
 
     @cached_property
     def coriolis_matrix(self) -> Kernel:
@@ -137,10 +131,7 @@ class DynamicTree(Tree):
         array([[-0.0387,  0.0676],
                [-0.1063,  0.    ]])
         """
-        links = links_of(self)
-        return self._state_kernel("(q),(v)->(v,v)", lambda q, qd: closed_form.coriolis_matrix(links, q, qd)
-                                  + rotor_coriolis_matrix(self, qd), "coriolis_matrix",
-                                  "The Coriolis matrix C(q, qd), with Christoffel's coefficients.")
+        return coriolis_matrix_kernel(self)
 
     @cached_property
     def gravity_forces(self) -> Kernel:
@@ -150,10 +141,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
         """
-        links = minimal_links(self)
-        rest = np.zeros(self.nv)
-        return self._state_kernel("(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces",
-                                  "Gravity compensation: the joint forces that hold the mechanism at rest.", "tau")
+        return gravity_forces_kernel(self)
 
     @cached_property
     def joint_reactions(self) -> Reactions:
@@ -170,20 +158,13 @@ class DynamicTree(Tree):
     # Energies and momentum: functions of the state, whatever ties the joints together
 
     @cached_property
-    def _links_of_state(self) -> Links:
-        return links_of(self.spanning_tree())
-
-    @cached_property
     def kinetic_energy(self) -> Kernel:
         """`kinetic_energy(q, qd)` (...) [J], of the links, and of the rotors if they are included.
 
         >>> cy.load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
         np.float64(0.443139)
         """
-        links = self._links_of_state
-        rotors = rotor_inertias(self)
-        return self._state_kernel("(q),(v)->()", lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 *
-                                  (rotors * qd) @ qd, "kinetic_energy", "The kinetic energy.", "J")
+        return kinetic_energy_kernel(self)
 
     @cached_property
     def potential_energy(self) -> Kernel:
@@ -192,9 +173,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f1").potential_energy([0.0]).round(6) + 0.0
         np.float64(0.0)
         """
-        links = self._links_of_state
-        return self._state_kernel("(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy",
-                                  "The potential energy of gravity.", "J")
+        return potential_energy_kernel(self)
 
     @cached_property
     def center_of_mass(self) -> Kernel:
@@ -203,9 +182,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f1").center_of_mass([0.0]).shape
         (3,)
         """
-        links = self._links_of_state
-        return self._state_kernel("(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass",
-                                  "The centre of mass of all that moves, in the frame of the root.", "m")
+        return center_of_mass_kernel(self)
 
     @cached_property
     def momentum(self) -> Kernel:
@@ -215,10 +192,7 @@ class DynamicTree(Tree):
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
-        links = self._links_of_state
-        return self._state_kernel("(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",
-                                  "Linear and angular momentum about the root's origin, in its axes.",
-                                  "kg m/s; kg m^2/s")
+        return momentum_kernel(self)
 
     # Derivatives
 
@@ -276,6 +250,3 @@ class DynamicTree(Tree):
         True
         """
         return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
-
-    def _state_kernel(self, signature: str, text: Callable, name: str, sentence: str, unit: str = "") -> Kernel:
-        return sized_kernel(self, signature, text, name, sentence=sentence, unit=unit)

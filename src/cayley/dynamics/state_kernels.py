@@ -1,0 +1,95 @@
+"""The kernels of the parts of tau = M qdd + C qd + G, and of energies and momentum: functions of the state of a
+mechanism.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.dynamics import closed_form
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.rigid_links import energies
+from cayley.dynamics.rigid_links.drives import (
+    friction_forces,
+    rotor_coriolis_matrix,
+    rotor_inertias,
+    rotor_velocity_forces,
+)
+from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.tree import Tree
+
+
+def bias_forces_kernel(tree: Tree) -> Kernel:
+    """`bias_forces(q, qd)` (..., nv)."""
+    links = minimal_links(tree)
+
+    def text(q: Any, qd: Any) -> Any:
+        return (inverse_dynamics(links, q, qd, np.zeros(tree.nv)) + rotor_velocity_forces(tree, qd)
+                + friction_forces(tree, qd))
+
+    return sized_kernel(tree, "(q),(v)->(v)", text, "bias_forces", unit="tau",
+                        sentence="Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.")
+
+
+def coriolis_matrix_kernel(tree: Tree) -> Kernel:
+    """`coriolis_matrix(q, qd)` (..., nv, nv)."""
+    links = links_of(tree)
+
+    def text(q: Any, qd: Any) -> Any:
+        return closed_form.coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
+
+    return sized_kernel(tree, "(q),(v)->(v,v)", text, "coriolis_matrix",
+                        sentence="The Coriolis matrix C(q, qd), with Christoffel's coefficients.")
+
+
+def gravity_forces_kernel(tree: Tree) -> Kernel:
+    """`gravity_forces(q)` (..., nv)."""
+    links = minimal_links(tree)
+    rest = np.zeros(tree.nv)
+    return sized_kernel(tree, "(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces",
+                        sentence="Gravity compensation: the joint forces that hold the mechanism at rest.", unit="tau")
+
+
+# Energies and momentum: functions of the state, whatever ties the joints together
+
+
+def kinetic_energy_kernel(tree: Tree) -> Kernel:
+    """`kinetic_energy(q, qd)` (...)."""
+    links = _links_of_state(tree)
+    rotors = rotor_inertias(tree)
+
+    def text(q: Any, qd: Any) -> Any:
+        return energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd
+
+    return sized_kernel(tree, "(q),(v)->()", text, "kinetic_energy", sentence="The kinetic energy.", unit="J")
+
+
+def potential_energy_kernel(tree: Tree) -> Kernel:
+    """`potential_energy(q)` (...)."""
+    links = _links_of_state(tree)
+    return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy",
+                        sentence="The potential energy of gravity.", unit="J")
+
+
+def center_of_mass_kernel(tree: Tree) -> Kernel:
+    """`center_of_mass(q)` (..., 3)."""
+    links = _links_of_state(tree)
+    return sized_kernel(tree, "(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass",
+                        sentence="The centre of mass of all that moves, in the frame of the root.", unit="m")
+
+
+def momentum_kernel(tree: Tree) -> Kernel:
+    """`momentum(q, qd)` (..., 6)."""
+    links = _links_of_state(tree)
+    return sized_kernel(tree, "(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",
+                        sentence="Linear and angular momentum about the root's origin, in its axes.",
+                        unit="kg m/s; kg m^2/s")
+
+
+def _links_of_state(tree: Tree) -> Links:
+    return links_of(tree.spanning_tree())
