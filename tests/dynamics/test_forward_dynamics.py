@@ -13,7 +13,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.methods import DEEP, default_method
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
-from cayley.dynamics.inverse.external_loads import push
+from cayley.dynamics.inverse.external_loads import load_at_link
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import links_of
@@ -96,7 +96,7 @@ def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
     q, v, a = random_state(tree, 2)
     wrench, links = np.random.default_rng(2).normal(size=6), links_of(tree)
     assert default_method(tree) == "articulated-bodies"
-    tau = inverse_dynamics(links, q, v, a, pushes=[push(links, tree, q, "tool", wrench, "body")])
+    tau = inverse_dynamics(links, q, v, a, loads=[load_at_link(links, tree, q, "tool", wrench, "body")])
     assert relative(forward_dynamics_kernel(tree).taking(wrenches=["tool"])(q, v, tau, wrench), a) < 1e-9
 
 
@@ -110,11 +110,11 @@ def test_dry_friction_at_rest_holds_a_joint_as_long_as_it_can():
     compute = {False: forward_dynamics_kernel(tree), True: forward_dynamics_kernel(tree).taking(wrenches=["tool"])}
     stayed = set()
     for pushed in (False, True):
-        acting = [[push(links, tree, q[k], "tool", wrench[k], "body")] if pushed else [] for k in range(40)]
-        balance = np.stack([inverse_dynamics(links, q[k], rest, rest, pushes=acting[k]) for k in range(40)])
+        acting = [[load_at_link(links, tree, q[k], "tool", wrench[k], "body")] if pushed else [] for k in range(40)]
+        balance = np.stack([inverse_dynamics(links, q[k], rest, rest, loads=acting[k]) for k in range(40)])
         tau = balance + 1.5 * coulomb * rng.normal(size=(40, 3))
         qdd = compute[pushed](q, rest, tau, *[wrench] * pushed)
-        friction = np.stack([inverse_dynamics(links, q[k], rest, qdd[k], pushes=acting[k]) for k in range(40)]) - tau
+        friction = np.stack([inverse_dynamics(links, q[k], rest, qdd[k], loads=acting[k]) for k in range(40)]) - tau
         moves = qdd != 0
         np.testing.assert_allclose(friction[moves], (-coulomb * np.sign(qdd))[moves], rtol=0, atol=1e-12)
         assert (np.abs(friction) <= coulomb + 1e-12)[~moves].all()

@@ -30,7 +30,7 @@ from cayley.dynamics.inertia_matrix import solve
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse import augmented_links
 from cayley.dynamics.inverse.augmented_bodies import Payload
-from cayley.dynamics.inverse.external_loads import base_movement, push
+from cayley.dynamics.inverse.external_loads import base_movement, load_at_link
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -154,14 +154,14 @@ def test_a_wrench_on_a_link_is_joint_forces_along_its_jacobian(method, axes):
         wrenches = dict(
             zip((tree.bodies[-1].name, tree.bodies[len(tree.bodies) // 2].name), rng.normal(size=(2, 6)), strict=True))
         felt = tau + sum(there.jacobian(q, name, axes).T @ wrench for name, wrench in wrenches.items())
-        for found_on in (links, minimal_links(tree, pushed=tuple(wrenches))):
-            pushes = [push(found_on, tree, q, name, wrench, axes) for name, wrench in wrenches.items()]
+        for found_on in (links, minimal_links(tree, loaded=tuple(wrenches))):
+            loads = [load_at_link(found_on, tree, q, name, wrench, axes) for name, wrench in wrenches.items()]
             condition = np.linalg.cond(inertia_matrix(found_on, q))
-            ours = method.forward_dynamics(found_on, q, v, tau, pushes=pushes)
+            ours = method.forward_dynamics(found_on, q, v, tau, loads=loads)
             assert error(ours, aba(there, q, v, felt)) < max(1e-11, 1e-14 * condition)
             base = base_movement(found_on, tree, rng.normal(size=3), rng.normal(size=6))
-            moved = method.forward_dynamics(found_on, q, v, tau, pushes=pushes, base=base)
-            assert error(inverse_dynamics(found_on, q, v, moved, pushes=pushes, base=base),
+            moved = method.forward_dynamics(found_on, q, v, tau, loads=loads, base=base)
+            assert error(inverse_dynamics(found_on, q, v, moved, loads=loads, base=base),
                          tau) < max(1e-11, 1e-14 * condition)
 
 
@@ -308,13 +308,13 @@ def test_bias_forces_and_their_parts():
         random = np.random.default_rng(seed)
         number = len(links.links) - 1
         push = Load(*random.normal(size=(2, 3)))
-        parts = bias_parts(links, q, v, pushes=[(number, push)])
-        whole = bias_forces(links, q, v, pushes=[(number, push)])
+        parts = bias_parts(links, q, v, loads=[(number, push)])
+        whole = bias_forces(links, q, v, loads=[(number, push)])
         assert error(parts.total, whole) < 1e-13 and error(
-            whole, inverse_dynamics(links, q, v, 0 * v, pushes=[(number, push)])) == 0.0
+            whole, inverse_dynamics(links, q, v, 0 * v, loads=[(number, push)])) == 0.0
         twice = bias_parts(links, q, 2 * v)
         assert error(twice.velocity,
-                     4 * parts.velocity) < 1e-13 and (twice.gravity == parts.gravity).all() and not twice.outside.any()
+                     4 * parts.velocity) < 1e-13 and (twice.gravity == parts.gravity).all() and not twice.external.any()
         assert error(bias_forces(links, q, 0 * v), parts.gravity) < 1e-13
         assert error(bias_forces(replace(links, gravity=np.zeros(3)), q, v), parts.velocity) < 1e-13
         T = there.velocity_map(q)
@@ -328,7 +328,7 @@ def test_sign_of_outside_forces():
     (q, qd, _), chain = random_state(tree, 7), serial_chain(tree)
     f = np.random.default_rng(2).normal(size=6)
     J = in_pinocchio(tree).jacobian(q, "link4", "body")
-    acting = bias_parts(chain, q, qd, pushes=[(3, Load(f[:3], f[3:]))]).outside
+    acting = bias_parts(chain, q, qd, loads=[(3, Load(f[:3], f[3:]))]).external
     assert error(acting, -J.T @ f) < 1e-12
 
 

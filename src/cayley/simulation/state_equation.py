@@ -21,7 +21,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
-from cayley.dynamics.inverse.external_loads import Outside
+from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.energies import lagrangian
@@ -91,7 +91,7 @@ class StateEquation:
         """The inertia matrix (nv, nv) and the forces (nv) of M dv/dt = f."""
         tree = self.tree
         links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
-        acting = Outside(self.wrenches, self.axes).acting(links, tree, q, more[:len(self.wrenches)])
+        acting = ExternalLoads(self.wrenches, self.axes).at_links(links, tree, q, more[:len(self.wrenches)])
         bias = inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, v)
         return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, v) - bias
 
@@ -158,7 +158,7 @@ class StateEquation:
 
     @cached_property
     def _pushed(self) -> Links:
-        return minimal_links(self.tree, pushed=self.wrenches)
+        return minimal_links(self.tree, loaded=self.wrenches)
 
     @cached_property
     def _lean(self) -> Links:

@@ -52,14 +52,14 @@ class Yield(NamedTuple):
 
 
 def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.0, base: Movement | None = None,
-                     pushes: Any = ()) -> Any:
+                     loads: Any = ()) -> Any:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `v`); the options are those of `solve`."""
     root = at_rest(links, base)
     w, c = _velocities(links, q, v, root)
     bodies = [_own_body(link, w_i) for link, w_i in zip(links.links, w, strict=True)]
-    for number, push in pushes:
+    for number, load in loads:
         if number != ROOT:
-            bodies[number] = bodies[number]._replace(f=bodies[number].f - push.f, n=bodies[number].n - push.n)
+            bodies[number] = bodies[number]._replace(f=bodies[number].f - load.f, n=bodies[number].n - load.n)
     return _accelerations(links, q, root, c, _swept(links, q, bodies, c, tau, rotors))
 
 

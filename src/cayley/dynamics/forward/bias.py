@@ -26,26 +26,26 @@ class Bias(NamedTuple):
 
     velocity: Any  # C
     gravity: Any  # G
-    outside: Any  # J^T f
+    external: Any  # J^T f
 
     @property
     def total(self) -> Any:
-        return self.velocity + self.gravity + self.outside  # (6.2.3)
+        return self.velocity + self.gravity + self.external  # (6.2.3)
 
 
-def bias_forces(links: Links, q: Any, qd: Any, *, pushes: Iterable[tuple[int, Load]] = ()) -> Any:
-    """b (nv) in one sweep. `pushes`: links and what acts on them from outside, at their origins and in their axes.
+def bias_forces(links: Links, q: Any, qd: Any, *, loads: Iterable[tuple[int, Load]] = ()) -> Any:
+    """b (nv) in one sweep. `loads`: links and what acts on them from outside, at their origins and in their axes.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> bias_forces(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2])).round(10)
     array([29.87143322,  5.32473236])
     """
-    return inverse_dynamics(links, q, qd, np.zeros(links.nv), pushes=pushes)
+    return inverse_dynamics(links, q, qd, np.zeros(links.nv), loads=loads)
 
 
-def bias_parts(links: Links, q: Any, qd: Any, *, pushes: Iterable[tuple[int, Load]] = ()) -> Bias:
+def bias_parts(links: Links, q: Any, qd: Any, *, loads: Iterable[tuple[int, Load]] = ()) -> Bias:
     """C, G and J^T f, each by itself."""
     rest = np.zeros(links.nv)
-    outside = inverse_dynamics(replace(links, gravity=np.zeros(3)), q, rest, rest, pushes=pushes)
-    return Bias(velocity_forces(links, q, qd), gravity_forces(links, q), outside)
+    external = inverse_dynamics(replace(links, gravity=np.zeros(3)), q, rest, rest, loads=loads)
+    return Bias(velocity_forces(links, q, qd), gravity_forces(links, q), external)

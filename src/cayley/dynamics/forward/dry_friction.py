@@ -44,22 +44,22 @@ def held_solve(M: Any, forces: Any, going: Any) -> Any:
 
 
 def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any], rotors: Any) -> Callable[..., Any]:
-    """Forward dynamics `(q, v, tau, **outside)` with the friction that the mechanism includes.
+    """Forward dynamics `(q, v, tau, **external)` with the friction that the mechanism includes.
 
     At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
     begins. If the rounds do not end, which was not seen yet, the answer is NaN.
     """
     coulomb = coulomb_frictions(tree)
     if not (coulomb > 0).any():
-        return lambda q, v, tau, **outside: forward_dynamics(q, v, tau - friction_forces(tree, v), **outside)
+        return lambda q, v, tau, **external: forward_dynamics(q, v, tau - friction_forces(tree, v), **external)
 
-    def text(q: Any, v: Any, tau: Any, **outside: Any) -> Any:
-        acting = {name: value for name, value in outside.items() if name != "rotors"}
+    def text(q: Any, v: Any, tau: Any, **external: Any) -> Any:
+        acting = {name: value for name, value in external.items() if name != "rotors"}
         forces = tau - viscous_frictions(tree) * v
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         pull = forces - inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting)
         friction, going = resistance(M, pull, coulomb, v)
-        return where(going == 0, 0.0, forward_dynamics(q, v, forces + friction, **outside))
+        return where(going == 0, 0.0, forward_dynamics(q, v, forces + friction, **external))
 
     return text
 

@@ -14,7 +14,7 @@ from cayley.dynamics.forward.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation, why_singular
-from cayley.dynamics.inverse.external_loads import Outside
+from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import Alternatives, Method
@@ -35,20 +35,20 @@ class ForwardDynamics(Alternatives):
     def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
         tree = self.tree
-        outside = Outside(tuple(wrenches), axes, base_motion)
-        links = minimal_links(tree, pushed=outside.frames)
+        external = ExternalLoads(tuple(wrenches), axes, base_motion)
+        links = minimal_links(tree, loaded=external.frames)
         method = METHODS[default_method(tree)]
         rotors = rotor_inertias(tree)
         free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
         compute = with_friction(tree, links, free, rotors)
 
         def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
-            acting = outside.acting(links, tree, q, more)
+            acting = external.at_links(links, tree, q, more)
             return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
 
-        described(tree, text, _SENTENCE, outside.words)
-        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
-                      units=units_of(tree), inputs=("q", "qd", "tau", *outside.names),
+        described(tree, text, _SENTENCE, external.words)
+        return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
+                      units=units_of(tree), inputs=("q", "qd", "tau", *external.names),
                       explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
 
 

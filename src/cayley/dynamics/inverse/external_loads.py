@@ -15,7 +15,7 @@ from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class Outside:
+class ExternalLoads:
     """Which inputs a kernel takes from the world: wrenches at frames, then the motion of the base."""
 
     frames: tuple[str, ...] = ()
@@ -46,12 +46,12 @@ class Outside:
             "[m/s^2; rad/s^2], in its own axes.")
         return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
 
-    def acting(self, links: Links, tree: Tree, q: Any, inputs: Sequence[Any]) -> dict[str, Any]:
+    def at_links(self, links: Links, tree: Tree, q: Any, inputs: Sequence[Any]) -> dict[str, Any]:
         """The inputs as the options of a recursion over links."""
-        pushes = [
-            push(links, tree, q, frame, wrench, self.axes) for frame, wrench in zip(self.frames, inputs, strict=False)]
+        wrenches = zip(self.frames, inputs, strict=False)
+        loads = [load_at_link(links, tree, q, frame, wrench, self.axes) for frame, wrench in wrenches]
         base = base_movement(links, tree, *inputs[len(self.frames):]) if self.base_motion else None
-        return {"base": base, "pushes": pushes}
+        return {"base": base, "loads": loads}
 
 
 def check_axes(axes: str) -> None:
@@ -61,7 +61,7 @@ def check_axes(axes: str) -> None:
             f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
 
 
-def push(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes: str) -> tuple[int, Load]:
+def load_at_link(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes: str) -> tuple[int, Load]:
     """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's
     origin.
 

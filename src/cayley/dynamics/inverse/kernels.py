@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.inverse.external_loads import Outside
+from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
@@ -29,16 +29,16 @@ class InverseDynamics(Alternatives):
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
         root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
         tree = self.tree
-        outside = Outside(tuple(wrenches), axes, base_motion)
-        links = minimal_links(tree, pushed=outside.frames)
+        external = ExternalLoads(tuple(wrenches), axes, base_motion)
+        links = minimal_links(tree, loaded=external.frames)
 
         def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
-            acting = outside.acting(links, tree, q, more)
+            acting = external.at_links(links, tree, q, more)
             return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
 
-        described(tree, text, _SENTENCE, outside.words)
-        return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->(v)"), name="inverse_dynamics", outputs=("tau", ),
-                      units=units_of(tree), inputs=("q", "qd", "qdd", *outside.names))(text)
+        described(tree, text, _SENTENCE, external.words)
+        return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="inverse_dynamics", outputs=("tau", ),
+                      units=units_of(tree), inputs=("q", "qd", "qdd", *external.names))(text)
 
 
 def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:

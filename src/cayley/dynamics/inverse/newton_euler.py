@@ -39,13 +39,13 @@ class Load(NamedTuple):
 
 
 def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any, *, base: Movement | None = None,
-                     pushes: Iterable[tuple[int, Load]] = ()) -> Any:
+                     loads: Iterable[tuple[int, Load]] = ()) -> Any:
     """Generalised forces (nv) that give the accelerations `vd` at the state (`q`, `v`).
 
-    `base`: the movement of the root (its `a` without gravity), if it moves. `pushes`: links and what acts on them from
+    `base`: the movement of the root (its `a` without gravity), if it moves. `loads`: links and what acts on them from
     outside, at their origins and in their axes.
     """
-    needed = loads(links, q, movements(links, q, v, vd, base), pushes)
+    needed = joint_loads(links, q, movements(links, q, v, vd, base), loads)
     return np.concatenate(joint_forces(links, q, needed) or [np.zeros(0)])
 
 
@@ -89,12 +89,12 @@ def acceleration_tensor(w: Any, dw: Any) -> Any:
                      [p13 - dw[1], p23 + dw[0], -(p11 + p22)]])
 
 
-def loads(links: Links, q: Any, moved: list[Movement], pushes: Iterable[tuple[int, Load]] = ()) -> list[Load]:
+def joint_loads(links: Links, q: Any, moved: list[Movement], loads: Iterable[tuple[int, Load]] = ()) -> list[Load]:
     """What each joint must give to its link, from the tips inwards."""
     found = [own_load(link, movement) for link, movement in zip(links.links, moved, strict=True)]
-    for number, push in pushes:
+    for number, load in loads:
         if number != ROOT:
-            found[number] = Load(found[number].f - push.f, found[number].n - push.n)
+            found[number] = Load(found[number].f - load.f, found[number].n - load.n)
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.dynamics.inverse.external_loads import Outside
-from cayley.dynamics.inverse.newton_euler import loads, movements
+from cayley.dynamics.inverse.external_loads import ExternalLoads
+from cayley.dynamics.inverse.newton_euler import joint_loads, movements
 from cayley.dynamics.rigid_links.links import ROOT, links_of
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -27,25 +27,25 @@ class Reactions(Kernel):
 
     def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
         """The kernel with more inputs: those of `inverse_dynamics.taking`."""
-        return _kernel(self.tree, Outside(tuple(wrenches), axes, base_motion), Kernel)
+        return _kernel(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), Kernel)
 
 
 def reactions_kernel(tree: Tree) -> Reactions:
     """The reactions of a mechanism on which nothing acts but gravity; `.taking(...)` has the rest."""
-    made = _kernel(tree, Outside(), Reactions)
+    made = _kernel(tree, ExternalLoads(), Reactions)
     made.tree = tree
     return made
 
 
-def _kernel(tree: Tree, outside: Outside, kind: Any) -> Any:
+def _kernel(tree: Tree, external: ExternalLoads, kind: Any) -> Any:
     links = links_of(tree)
     children = [links.bodies[joint.child] for joint in tree.joints if joint.motion.nv]
-    for frame in outside.frames:
+    for frame in external.frames:
         tree.frame(frame)  # a wrong name is told now
 
     def joint_reactions(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
-        acting = outside.acting(links, tree, q, more)
-        found = loads(links, q, movements(links, q, qd, qdd, acting["base"]), acting["pushes"])
+        acting = external.at_links(links, tree, q, more)
+        found = joint_loads(links, q, movements(links, q, qd, qdd, acting["base"]), acting["loads"])
         rows = []
         for number, pose in children:
             assert number != ROOT
@@ -58,6 +58,6 @@ def _kernel(tree: Tree, outside: Outside, kind: Any) -> Any:
     described(
         tree, joint_reactions,
         "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
-        "in the axes of the children.", outside.words)
-    return kernel(sized(tree, f"(q),(v),(v){outside.shapes}->({len(children)},6)"), outputs=("wrenches", ),
-                  units=units_of(tree), inputs=("q", "qd", "qdd", *outside.names), kind=kind)(joint_reactions)
+        "in the axes of the children.", external.words)
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}->({len(children)},6)"), outputs=("wrenches", ),
+                  units=units_of(tree), inputs=("q", "qd", "qdd", *external.names), kind=kind)(joint_reactions)

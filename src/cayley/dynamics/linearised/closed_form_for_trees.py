@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
-from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, loads, movements
+from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, joint_loads, movements
 from cayley.dynamics.linearised.composite_rates import Rates, composite_rates, offset_rate
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
@@ -83,7 +83,7 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     """
     _check_directions(links)
     moved = movements(links, q, v, vd)
-    found = loads(links, q, moved)
+    found = joint_loads(links, q, moved)
     bodies = composite_bodies(links, q)
     rates = composite_rates(links, q, v, moved, bodies)
     ways = [_directions(links, number, moved, q, v) for number in range(len(links.links))]

@@ -33,15 +33,15 @@ _NEARLY_PARALLEL = 0.03  # feet of common normals are far away: the square of th
 _ROUNDING = 1e-14  # of a moment, beside what it was summed from
 
 
-def minimal_links(tree: Tree, *, pushed: Iterable[str] = ()) -> Links:
-    """The links of a mechanism, ready for the recursions that are compiled. `pushed` are frames at which wrenches act.
+def minimal_links(tree: Tree, *, loaded: Iterable[str] = ()) -> Links:
+    """The links of a mechanism, ready for the recursions that are compiled. `loaded` are frames at which wrenches act.
 
     >>> from cayley.model.catalogue import load_robot
     >>> [link.moments.mass for link in minimal_links(load_robot("puma560")).links]
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     links = grouped(in_lean_frames(links_of(tree)))
-    return without_unseen_turns(links, {links.place(tree, frame)[0] for frame in pushed})
+    return without_unseen_turns(links, {links.place(tree, frame)[0] for frame in loaded})
 
 
 # Frames
