@@ -328,7 +328,7 @@ def test_exported_c_says_of_which_mechanism_and_in_which_units_it_is():
         arm.gravity_forces)
     assert "qdd vector of 6 [rad/s^2]" in " ".join(header(cy.load("puma560").inverse_dynamics).split())
     assert "Method: kane." in header(arm.inverse_dynamics.using("kane"))
-    pushed = header(arm.inverse_dynamics.taking(wrenches=["tool"], axes="world"))
+    pushed = header(arm.inverse_dynamics.with_inputs(wrenches=["tool"], axes="world"))
     assert "act ON the mechanism at the origins of 'tool', each in the axes of the root" in pushed
     assert "Mechanism: stanford" in header(arm.gravity_forces.jacobian("q"))
 

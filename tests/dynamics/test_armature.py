@@ -63,7 +63,7 @@ def test_inverse_and_forward_dynamics_and_the_matrix_are_those_of_mujoco(tumblin
         if method not in ("operator-factors", "filter-and-smoother", "generalized-links"):
             np.testing.assert_allclose(
                 tumbling.forward_dynamics.using(method).reference(q, v, tau), a, rtol=0, atol=1e-11, err_msg=method)
-    pushed = tumbling.forward_dynamics.taking(wrenches=["c"])
+    pushed = tumbling.forward_dynamics.with_inputs(wrenches=["c"])
     np.testing.assert_allclose(pushed.reference(q, v, tau, np.zeros(6)), a, rtol=0, atol=1e-11)
 
 

@@ -130,8 +130,8 @@ def test_reactions_of_wrenches_and_a_moving_base_are_the_forces_along_the_joints
     random = np.random.default_rng(6)
     inputs = (*random.normal(size=(2, 2, 6)), random.normal(size=(2, 3)), random.normal(size=(2, 6)))
     options = {"wrenches": ["frame3", "frame7"], "axes": axes, "base_motion": True}
-    tau = arm.inverse_dynamics.taking(**options)(q, v, a, *inputs)
-    wrenches = arm.joint_reactions.taking(**options)(q, v, a, *inputs)
+    tau = arm.inverse_dynamics.with_inputs(**options)(q, v, a, *inputs)
+    wrenches = arm.joint_reactions.with_inputs(**options)(q, v, a, *inputs)
     moving = [(joint, place) for joint, place in zip(arm.joints, arm.v_slices, strict=True) if joint.motion.nv]
     for k, (joint, place) in enumerate(moving):
         if isinstance(joint.motion, (Revolute, Prismatic, Helical, Spherical, Floating)):
@@ -142,10 +142,10 @@ def test_reactions_of_wrenches_and_a_moving_base_are_the_forces_along_the_joints
 def test_a_pushed_body_at_rest_gives_the_push_to_its_joint():
     arm = cy.Mechanism.of("one", [Body("base"), Body("a", 2.0)], [Joint("one", "base", "a", Revolute())],
                           gravity=(0.0, 0.0, 0.0))
-    pushed = arm.joint_reactions.taking(wrenches=["a"])
+    pushed = arm.joint_reactions.with_inputs(wrenches=["a"])
     np.testing.assert_array_equal(pushed([0.3], [0.0], [0.0], np.arange(6.0))[0], -np.arange(6.0))
     with pytest.raises(ModelError, match="no frame or body 'b'"):
-        arm.joint_reactions.taking(wrenches=["b"])
+        arm.joint_reactions.with_inputs(wrenches=["b"])
 
 
 def test_an_ill_conditioned_arm_still_closes():

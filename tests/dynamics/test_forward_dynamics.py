@@ -86,9 +86,9 @@ def test_wrenches_and_base_motion():
     q, v, a = rng.normal(size=(3, 5, 7))
     wrench, turning, acceleration = rng.normal(size=(5, 6)), rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
     taken = {"wrenches": ["tool"], "axes": "world", "base_motion": True}
-    tau = inverse_dynamics_kernel(arm).taking(**taken)(q, v, a, wrench, turning, acceleration)
+    tau = inverse_dynamics_kernel(arm).with_inputs(**taken)(q, v, a, wrench, turning, acceleration)
     np.testing.assert_allclose(
-        forward_dynamics_kernel(arm).taking(**taken)(q, v, tau, wrench, turning, acceleration), a, atol=1e-9)
+        forward_dynamics_kernel(arm).with_inputs(**taken)(q, v, tau, wrench, turning, acceleration), a, atol=1e-9)
 
 
 def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
@@ -97,7 +97,7 @@ def test_wrenches_on_a_chain_so_deep_that_articulated_bodies_are_the_default():
     wrench, links = np.random.default_rng(2).normal(size=6), links_of(tree)
     assert default_method(tree) == "articulated-bodies"
     tau = inverse_dynamics(links, q, v, a, loads=[load_at_link(links, tree, q, "tool", wrench, "body")])
-    assert relative(forward_dynamics_kernel(tree).taking(wrenches=["tool"])(q, v, tau, wrench), a) < 1e-9
+    assert relative(forward_dynamics_kernel(tree).with_inputs(wrenches=["tool"])(q, v, tau, wrench), a) < 1e-9
 
 
 def test_dry_friction_at_rest_holds_a_joint_as_long_as_it_can():
@@ -107,7 +107,7 @@ def test_dry_friction_at_rest_holds_a_joint_as_long_as_it_can():
     coulomb = np.array([joint.friction.coulomb for joint in tree.joints])
     links, rng, rest = links_of(tree), np.random.default_rng(6), np.zeros(3)
     q, wrench = rng.uniform(-3, 3, size=(40, 3)), rng.normal(size=(40, 6))
-    compute = {False: forward_dynamics_kernel(tree), True: forward_dynamics_kernel(tree).taking(wrenches=["tool"])}
+    compute = {False: forward_dynamics_kernel(tree), True: forward_dynamics_kernel(tree).with_inputs(wrenches=["tool"])}
     stayed = set()
     for pushed in (False, True):
         acting = [[load_at_link(links, tree, q[k], "tool", wrench[k], "body")] if pushed else [] for k in range(40)]

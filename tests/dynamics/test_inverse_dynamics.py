@@ -156,7 +156,7 @@ def test_wrenches_agree_with_the_jacobian(axes):
     expected = compute(q, v, a)
     for frame, wrench in zip(["frame3", "frame7"], wrenches, strict=True):
         expected = expected - np.einsum("bij,bi->bj", arm.jacobian(q, frame, axes=axes), wrench)
-    pushed = compute.taking(wrenches=["frame3", "frame7"], axes=axes)(q, v, a, *wrenches)
+    pushed = compute.with_inputs(wrenches=["frame3", "frame7"], axes=axes)(q, v, a, *wrenches)
     np.testing.assert_allclose(pushed, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
@@ -171,8 +171,8 @@ def test_moving_base_is_a_floating_one():
     for k in range(4):
         R = free.joints[0].motion.pose(q[k, :7])[0]
         turned = fixed.with_gravity(R.T @ np.asarray(free.gravity))
-        ours = inverse_dynamics_kernel(turned).taking(base_motion=True)(q[k, 7:], v[k, 6:], a[k, 6:], base_turning[k],
-                                                                        acceleration[k])
+        on_moving_base = inverse_dynamics_kernel(turned).with_inputs(base_motion=True)
+        ours = on_moving_base(q[k, 7:], v[k, 6:], a[k, 6:], base_turning[k], acceleration[k])
         np.testing.assert_allclose(ours, full[k], rtol=0, atol=1e-11)
 
 
@@ -202,9 +202,9 @@ def test_wrong_names_are_told():
     with pytest.raises(ConventionError, match="no method 'newton_euler': did you mean 'newton-euler'"):
         compute.using("newton_euler")
     with pytest.raises(ModelError, match="no frame or body 'tol'"):
-        compute.taking(wrenches=["tol"])
+        compute.with_inputs(wrenches=["tol"])
     with pytest.raises(ConventionError, match="axes"):
-        compute.taking(wrenches=["tool"], axes="link")
+        compute.with_inputs(wrenches=["tool"], axes="link")
     with pytest.raises(UnsupportedError, match="branches at joint"):
         inverse_dynamics_kernel(random_tree(0, ["revolute"] * 6)).using("luh-walker-paul")
     with pytest.raises(ModelError, match="need the mass of"):
@@ -275,7 +275,7 @@ def test_a_pickled_kernel_keeps_its_methods():
     copied = pickle.loads(pickle.dumps(arm.inverse_dynamics))
     np.testing.assert_array_equal(copied(q, v, a), arm.inverse_dynamics(q, v, a))
     np.testing.assert_allclose(copied.using("kane")(q, v, a), copied(q, v, a), rtol=1e-12)
-    assert copied.taking(wrenches=["tool"])(q, v, a, np.zeros(6)) == pytest.approx(copied(q, v, a))
+    assert copied.with_inputs(wrenches=["tool"])(q, v, a, np.zeros(6)) == pytest.approx(copied(q, v, a))
 
 
 def test_a_hundred_joints():

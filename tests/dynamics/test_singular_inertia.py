@@ -144,7 +144,7 @@ def test_models_that_divide_by_the_inertia_matrix_refuse_it(name):
 def test_more_functions_of_a_batch_and_of_one_state():
     arm, blamed = SINGULAR["coincident axes"]
     q, rest = np.ones((2, 3)), np.zeros(3)
-    wrenched = arm.forward_dynamics.taking(wrenches=["link3"], base_motion=True)
+    wrenched = arm.forward_dynamics.with_inputs(wrenches=["link3"], base_motion=True)
     for function, more in ((arm.inverse_inertia_matrix, ()), (arm.forward_derivatives, (rest, rest)),
                            (wrenched, (rest, rest, np.ones(6), np.ones(3), np.ones(6)))):
         assert all(np.isnan(found).all() for found in parts(function(q, *more)))
@@ -336,7 +336,7 @@ def test_no_joint_one_joint_and_slides_alone(pattern):
     np.testing.assert_allclose(arm.forward_dynamics(*[np.tile(x, (4, 1)) for x in (q, qd, tau)]), np.tile(qdd, (4, 1)),
                                rtol=0, atol=1e-9)
     if pattern:
-        pushed = arm.forward_dynamics.taking(wrenches=["tool"])
+        pushed = arm.forward_dynamics.with_inputs(wrenches=["tool"])
         np.testing.assert_allclose(pushed.reference(q, qd, tau, np.zeros(6)), qdd, rtol=0, atol=1e-9)
 
 

@@ -208,7 +208,7 @@ def test_static_friction_of_forward_dynamics_in_numbers():
     dynamics = forward_dynamics_kernel(block())
     assert dynamics([0.0], [0.0], [[1.0], [2.0], [3.0], [-3.0]]).tolist() == [[0.0], [0.0], [1.0], [-1.0]]
     assert dynamics([0.0], [[1.0], [-1.0]], [1.0]).tolist() == [[-1.0], [3.0]]
-    pushed = dynamics.taking(wrenches=["block"], axes="world")
+    pushed = dynamics.with_inputs(wrenches=["block"], axes="world")
     assert pushed([0.0], [0.0], [0.0], [[1.0, 0, 0, 0, 0, 0], [3.0, 0, 0, 0, 0, 0]]).tolist() == [[0.0], [1.0]]
     driven = replace(block(), joints=(replace(block().joints[0], rotor=Rotor(1.0, 1.0)),))
     driven = driven.including("rotors", "friction")

@@ -17,7 +17,7 @@ from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
 from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
 from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
-from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.state_kernels import (
     bias_forces_kernel,
     center_of_mass_kernel,
@@ -44,8 +44,8 @@ class DynamicTree(Tree):
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:
         """`inverse_dynamics(q, qd, qdd)`: the joint torques and forces (..., nv) that give the accelerations `qdd`;
-        RNEA, by default on base parameters. `.using(method)` is another method, `.taking(...)` has external wrenches
-        and a moving base.
+        RNEA, by default on base parameters. `.using(method)` is another method, `.with_inputs(...)` has external
+        wrenches and a moving base.
 
         >>> cy.load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         array([15.20009968,  2.87612016])
@@ -55,7 +55,7 @@ class DynamicTree(Tree):
     @cached_property
     def forward_dynamics(self) -> ForwardDynamics:
         """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the joint torques and forces `tau` give; by
-        way of the mass matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.taking(...)`.
+        way of the mass matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.with_inputs(...)`.
 
         A state whose inertia matrix is singular, or not positive definite, has none: by every method they are NaN for
         all joints, and a call for one state raises `SingularityError` that says why. `inertia_regularity` says it of a
@@ -67,7 +67,7 @@ class DynamicTree(Tree):
         return forward_dynamics_kernel(self)
 
     @cached_property
-    def inertia_matrix(self) -> Alternatives:
+    def inertia_matrix(self) -> KernelWithMethods:
         """`inertia_matrix(q)`: the mass matrix M(q) (..., nv, nv); composite bodies (CRBA). `.using(method)`.
 
         >>> cy.load("s1_f2").inertia_matrix([0.3, -0.7]).round(4)
@@ -148,7 +148,8 @@ class DynamicTree(Tree):
         """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
         moving joints.
 
-        At the origins and in the axes of the children; along a joint's directions they are its forces. `.taking(...)`.
+        At the origins and in the axes of the children; along a joint's directions they are its forces.
+        `.with_inputs(...)`.
 
         >>> cy.load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
         array([15.20009968,  2.87612016])
@@ -208,7 +209,7 @@ class DynamicTree(Tree):
         return linearize_kernel(self)
 
     @cached_property
-    def forward_derivatives(self) -> Alternatives:
+    def forward_derivatives(self) -> KernelWithMethods:
         """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau`
         (..., nv, nv).
 

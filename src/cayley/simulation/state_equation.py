@@ -175,7 +175,7 @@ class StateEquation:
     @cached_property
     def _plain(self) -> Callable[..., Any]:
         kernel = forward_dynamics_kernel(self.tree)
-        return kernel.taking(wrenches=self.wrenches, axes=self.axes) if self.wrenches else kernel
+        return kernel.with_inputs(wrenches=self.wrenches, axes=self.axes) if self.wrenches else kernel
 
     @cached_property
     def _links(self) -> Links:

@@ -17,7 +17,7 @@ from cayley.dynamics.forward.singular_inertia import explanation, why_singular
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.methods import Alternatives, Method
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
@@ -27,12 +27,12 @@ from cayley.model.tree import Tree
 _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau give at the state (q, qd)."
 
 
-class ForwardDynamics(Alternatives):
+class ForwardDynamics(KernelWithMethods):
     """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state
     (`q`, `qd`).
     """
 
-    def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
         tree = self.tree
         external = ExternalLoads(tuple(wrenches), axes, base_motion)
@@ -81,9 +81,8 @@ class ForwardDynamics(Alternatives):
 
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
     """The default method, with all others by name."""
-    made = _by_method(tree, default_method(tree), ForwardDynamics)
-    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
-    return made
+    default = _by_method(tree, default_method(tree), ForwardDynamics)
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:

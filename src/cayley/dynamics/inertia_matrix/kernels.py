@@ -11,17 +11,16 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import rotor_inertias
-from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.model.tree import Tree
 
 
-def inertia_matrix_kernel(tree: Tree) -> Alternatives:
+def inertia_matrix_kernel(tree: Tree) -> KernelWithMethods:
     """`inertia_matrix(q)` (..., nv, nv) by the default method, with all others by name."""
-    made = _by_method(tree, DEFAULT, Alternatives)
-    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
-    return made
+    default = _by_method(tree, DEFAULT, KernelWithMethods)
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:

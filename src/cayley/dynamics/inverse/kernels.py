@@ -10,7 +10,7 @@ from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
-from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -19,12 +19,12 @@ from cayley.model.tree import Tree
 _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations qdd at the state (q, qd)."
 
 
-class InverseDynamics(Alternatives):
+class InverseDynamics(KernelWithMethods):
     """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state
     (`q`, `qd`).
     """
 
-    def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
         root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
@@ -43,9 +43,8 @@ class InverseDynamics(Alternatives):
 
 def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
     """The default method, with all others by name."""
-    made = _by_method(tree, DEFAULT, InverseDynamics)
-    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
-    return made
+    default = _by_method(tree, DEFAULT, InverseDynamics)
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
 
 
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:

@@ -25,13 +25,13 @@ class Reactions(Kernel):
 
     tree: Tree
 
-    def taking(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
-        """The kernel with more inputs: those of `inverse_dynamics.taking`."""
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+        """The kernel with more inputs: those of `inverse_dynamics.with_inputs`."""
         return _kernel(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), Kernel)
 
 
 def reactions_kernel(tree: Tree) -> Reactions:
-    """The reactions of a mechanism on which nothing acts but gravity; `.taking(...)` has the rest."""
+    """The reactions of a mechanism on which nothing acts but gravity; `.with_inputs(...)` has the rest."""
     made = _kernel(tree, ExternalLoads(), Reactions)
     made.tree = tree
     return made

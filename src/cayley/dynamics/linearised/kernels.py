@@ -18,7 +18,7 @@ from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_slopes
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.dynamics.rigid_links.methods import Alternatives
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
@@ -28,7 +28,7 @@ from cayley.model.tree import Tree
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
 
 
-class Linearize(Alternatives):
+class Linearize(KernelWithMethods):
     """`linearize(q, qd, qdd)`: D, V and P (..., nv, nv) with dtau = D dqdd + V dqd + P dq."""
 
 
@@ -51,12 +51,11 @@ def linearize_kernel(tree: Tree) -> Linearize:
     array([[ 0.92767347, 1.31420408],
            [-0.38653061, 0. ]])
     """
-    made = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
-    made.offering(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
-    return made
+    default = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
 
 
-def forward_derivatives_kernel(tree: Tree) -> Alternatives:
+def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
     """`forward_derivatives(q, qd, tau)`: the accelerations, and their derivatives by state and forces.
 
     >>> from cayley.model.catalogue import load_robot
@@ -65,9 +64,8 @@ def forward_derivatives_kernel(tree: Tree) -> Alternatives:
     array([[0., 0.],
            [0., 0.]])
     """
-    made = _cheaper(tree, lambda method: _forward_by_method(tree, method, Alternatives))
-    made.offering(tree, METHODS, lambda method: _forward_by_method(tree, method, Kernel))
-    return made
+    default = _cheaper(tree, lambda method: _forward_by_method(tree, method, KernelWithMethods))
+    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, Kernel))
 
 
 def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.rigid_links.links import Links, serial_chain
@@ -35,7 +35,7 @@ class Method(NamedTuple):
         return option in signature(getattr(import_module(self.module), function)).parameters
 
 
-class Alternatives(Kernel):
+class KernelWithMethods(Kernel):
     """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
     qdd)` by another.
     """
@@ -65,6 +65,10 @@ class Alternatives(Kernel):
             raise ConventionError(
                 f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
 
-    def offering(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> None:
-        """Give this kernel its other methods."""
-        self.tree, self.methods, self._make, self._made = tree, methods, make, {}  # type: ignore[var-annotated]
+    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> Self:
+        """This kernel, with its other methods by name."""
+        self.tree = tree
+        self.methods = methods
+        self._make = make
+        self._made: dict[str, Kernel] = {}
+        return self
