@@ -57,7 +57,7 @@ TaskRows = str | Sequence[bool]
 def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -> Mechanism:
     """A robot of the catalogue by its name, or a mechanism from a .urdf, .xml (MJCF) or .toml file.
 
-    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), v
+    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd
     with the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`.
 
     >>> arm = load("puma560")
@@ -100,7 +100,7 @@ class Mechanism(DynamicTree):
     equations, derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself:
     `arm.gravity_forces.c_source()`.
 
-    `q` (..., nq) is the configuration, `v` (..., nv) the velocity, `vd` (..., nv) the acceleration. Twists are (v; w),
+    `q` (..., nq) is the configuration, `qd` (..., nv) the velocity, `qdd` (..., nv) the acceleration. Twists are (v; w),
     wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The reference
     point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame, for the
     point of the body that is there now.
@@ -220,10 +220,10 @@ class Mechanism(DynamicTree):
 
     @cached_property
     def integrate(self) -> Kernel:
-        """`integrate(q, v)`: where the constant velocity v leads from q in unit time."""
-        return sized_kernel(self, "(q),(v)->(q)", lambda q, v: self._joined("step", self.q_slices, q, self.v_slices, v),
+        """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
+        return sized_kernel(self, "(q),(v)->(q)", lambda q, qd: self._joined("step", self.q_slices, q, self.v_slices, qd),
                             "integrate",
-                            sentence="Where the constant velocity v leads from the configuration q in unit time.",
+                            sentence="Where the constant velocity qd leads from the configuration q in unit time.",
                             unit="q")
 
     @cached_property
@@ -233,7 +233,7 @@ class Mechanism(DynamicTree):
                             lambda start, end: self._joined("difference", self.q_slices, start, self.q_slices, end),
                             "difference",
                             sentence="The constant velocity that leads from one configuration to another in unit time.",
-                            unit="v")
+                            unit="qd")
 
     # Positions
 
@@ -274,9 +274,9 @@ class Mechanism(DynamicTree):
 
     # Velocities and accelerations
 
-    @family("q", "v", given=["at"])
+    @family("q", "qd", given=["at"])
     def twist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`twist(q, v, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity,
+        """`twist(q, qd, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity,
         (..., 6).
 
         >>> load("planar2r").twist([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
@@ -284,9 +284,9 @@ class Mechanism(DynamicTree):
         """
         return frame_kernel(self, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
 
-    @family("q", "v", "vd", given=["at"])
+    @family("q", "qd", "qdd", given=["at"])
     def acceleration(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
-        """`acceleration(q, v, vd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration,
+        """`acceleration(q, qd, qdd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration,
         (..., 6), no gravity.
 
         >>> load("planar2r").acceleration([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], "tool", axes="world") + 0.0
@@ -307,10 +307,10 @@ class Mechanism(DynamicTree):
         return frame_kernel(self, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
-    @family("q", "v", given=["at"])
+    @family("q", "qd", given=["at"])
     def jacobian_rate(self, frame: str, *, axes: str | None = None, at: Any = None,
                       relative_to: str = "world") -> Kernel:
-        """`jacobian_rate(q, v, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`,
+        """`jacobian_rate(q, qd, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`,
         (..., 6, nv).
 
         >>> load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]

@@ -41,25 +41,25 @@ def analytic_jacobian(tree: Tree, q: Any, frame: str, *, attitude: str, relative
     return _over(general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to), named.rate_map(R))
 
 
-def analytic_jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
-    """The time derivative of `analytic_jacobian` at the velocity `v`; so r'' = J vd + J' v."""
+def analytic_jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
+    """The time derivative of `analytic_jacobian` at the velocity `qd`; so r'' = J qdd + J' qd."""
     named = attitude_named(attitude)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
-    rate = jacobian_rate(tree, q, v, frame, axes=relative_to, relative_to=relative_to)
+    rate = jacobian_rate(tree, q, qd, frame, axes=relative_to, relative_to=relative_to)
     R = relative_pose(tree, q, frame, relative_to).R
-    return _over(rate, named.rate_map(R), (named.rate_map_rate(R, J[3:] @ v), J))
+    return _over(rate, named.rate_map(R), (named.rate_map_rate(R, J[3:] @ qd), J))
 
 
-def analytic_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, attitude: str,
+def analytic_jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, attitude: str,
                                   relative_to: str) -> Any:
-    """The second time derivative of `analytic_jacobian` at the velocity `v` and the acceleration `vd`."""
+    """The second time derivative of `analytic_jacobian` at the velocity `qd` and the acceleration `qdd`."""
     named = attitude_named(attitude)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
-    rate = jacobian_rate(tree, q, v, frame, axes=relative_to, relative_to=relative_to)
-    second = jacobian_second_rate(tree, q, v, vd, frame, axes=relative_to, relative_to=relative_to)
+    rate = jacobian_rate(tree, q, qd, frame, axes=relative_to, relative_to=relative_to)
+    second = jacobian_second_rate(tree, q, qd, qdd, frame, axes=relative_to, relative_to=relative_to)
     R = relative_pose(tree, q, frame, relative_to).R
-    w = J[3:] @ v
-    dw = J[3:] @ vd + rate[3:] @ v
+    w = J[3:] @ qd
+    dw = J[3:] @ qdd + rate[3:] @ qd
     return _over(second, named.rate_map(R), (2 * named.rate_map_rate(R, w), rate),
                  (named.rate_map_second_rate(R, w, dw), J))
 

@@ -47,18 +47,18 @@ def own_jacobian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
     return _assembled(tree, {c.first: c.matrix for c in own_columns(tree, q, frame, point)})
 
 
-def own_jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, point: Any) -> Any:
-    """Its time derivative (6, nv) at the velocity `v`."""
+def own_jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, point: Any) -> Any:
+    """Its time derivative (6, nv) at the velocity `qd`."""
     beyond = np.zeros(6)
     rates = {}
     for first, matrix in own_columns(tree, q, frame, point):
         rates[first] = _brackets(matrix, beyond)
-        beyond = beyond + matrix @ v[first:first + matrix.shape[1]]
+        beyond = beyond + matrix @ qd[first:first + matrix.shape[1]]
     return _assembled(tree, rates)
 
 
-def own_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, point: Any) -> Any:
-    """Its second time derivative (6, nv) at the velocity `v` and the acceleration `vd`."""
+def own_jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, point: Any) -> Any:
+    """Its second time derivative (6, nv) at the velocity `qd` and the acceleration `qdd`."""
     beyond = np.zeros(6)
     beyond_rate = np.zeros(6)
     found = {}
@@ -66,8 +66,8 @@ def own_jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, po
         own = slice(first, first + matrix.shape[1])
         rate = _brackets(matrix, beyond)
         found[first] = _brackets(rate, beyond) + _brackets(matrix, beyond_rate)
-        beyond = beyond + matrix @ v[own]
-        beyond_rate = beyond_rate + rate @ v[own] + matrix @ vd[own]
+        beyond = beyond + matrix @ qd[own]
+        beyond_rate = beyond_rate + rate @ qd[own] + matrix @ qdd[own]
     return _assembled(tree, found)
 
 

@@ -20,11 +20,11 @@ def point_position(tree: Tree, q: Any, point: Any, frame: str, *, relative_to: s
     return pose.R @ point + pose.p
 
 
-def point_velocity(tree: Tree, q: Any, v: Any, point: Any, frame: str, *, axes: str) -> Any:
+def point_velocity(tree: Tree, q: Any, qd: Any, point: Any, frame: str, *, axes: str) -> Any:
     """The velocity (3) of a point of a frame relative to the root, in the named axes [m/s]."""
-    return twist(tree, q, v, frame, axes=axes, at=point)[:3]
+    return twist(tree, q, qd, frame, axes=axes, at=point)[:3]
 
 
-def point_acceleration(tree: Tree, q: Any, v: Any, vd: Any, point: Any, frame: str, *, axes: str) -> Any:
+def point_acceleration(tree: Tree, q: Any, qd: Any, qdd: Any, point: Any, frame: str, *, axes: str) -> Any:
     """The acceleration (3) of a point of a frame relative to the root, without gravity, in the named axes [m/s^2]."""
-    return acceleration(tree, q, v, vd, frame, axes=axes, at=point)[:3]
+    return acceleration(tree, q, qd, qdd, frame, axes=axes, at=point)[:3]

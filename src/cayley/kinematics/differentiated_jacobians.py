@@ -25,15 +25,15 @@ def has_changing_directions(tree: Tree) -> bool:
     return not all(motion.constant_subspace for joint in tree.joints for motion in joint.motion.elementary)
 
 
-def rate_of(tree: Tree, text: Text, q: Any, v: Any) -> Any:
-    """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `v`."""
-    return derivatives(text, (6, tree.nv), q)[0] @ _coordinate_rates(tree, q, v)
+def rate_of(tree: Tree, text: Text, q: Any, qd: Any) -> Any:
+    """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `qd`."""
+    return derivatives(text, (6, tree.nv), q)[0] @ _coordinate_rates(tree, q, qd)
 
 
-def second_rate_of(tree: Tree, text: Text, q: Any, v: Any, vd: Any) -> Any:
-    """The second time derivative of `text(q)` at the velocity `v` and the acceleration `vd`."""
-    by_q, by_v = derivatives(lambda q, v: rate_of(tree, text, q, v), (6, tree.nv), q, v)
-    return by_q @ _coordinate_rates(tree, q, v) + by_v @ vd
+def second_rate_of(tree: Tree, text: Text, q: Any, qd: Any, qdd: Any) -> Any:
+    """The second time derivative of `text(q)` at the velocity `qd` and the acceleration `qdd`."""
+    by_q, by_v = derivatives(lambda q, qd: rate_of(tree, text, q, qd), (6, tree.nv), q, qd)
+    return by_q @ _coordinate_rates(tree, q, qd) + by_v @ qdd
 
 
 def changes_of(tree: Tree, text: Text, q: Any) -> Any:
@@ -57,6 +57,6 @@ def derivatives(text: Text, shape: tuple[int, ...], *arrays: Any) -> tuple[Any, 
     return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
 
 
-def _coordinate_rates(tree: Tree, q: Any, v: Any) -> Any:
+def _coordinate_rates(tree: Tree, q: Any, qd: Any) -> Any:
     places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
-    return np.concatenate([joint.motion.rate(q[a], v[b]) for joint, a, b in places if joint.motion.nq])
+    return np.concatenate([joint.motion.rate(q[a], qd[b]) for joint, a, b in places if joint.motion.nq])

@@ -2,7 +2,7 @@
 move.
 
 A universal joint is two turns, a planar joint two slides and a turn; most other kinds are elementary already. After an
-elementary motion the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ v`. Where the
+elementary motion the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ qd`. Where the
 `subspace` is constant, rates, second rates and Hessians of Jacobians need to know of a joint only how the moved frame
 turns; where it is not, they are differentiated.
 """
@@ -30,10 +30,10 @@ class Step(NamedTuple):
     # of its own velocities: (6), the rate of the subspace times them; None if that is constant
     bias: Callable[[Any], Any] | None = None
 
-    def twist_rate(self, v: Any, vd: Any) -> Any:
-        """The rate (6) of the components of subspace @ v, for the velocities (nv) of the mechanism."""
-        given = self.subspace @ vd[self.columns]
-        return given if self.bias is None else given + self.bias(v[self.columns])
+    def twist_rate(self, qd: Any, qdd: Any) -> Any:
+        """The rate (6) of the components of subspace @ qd, for the velocities (nv) of the mechanism."""
+        given = self.subspace @ qdd[self.columns]
+        return given if self.bias is None else given + self.bias(qd[self.columns])
 
 
 class Link(NamedTuple):

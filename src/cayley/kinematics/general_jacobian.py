@@ -66,32 +66,32 @@ def general_jacobian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = Non
     return _assembled(tree, view, {i: _column(view, sign, c) for i, sign, c, _ in view.columns})
 
 
-def jacobian_rate(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any = None,
+def jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any = None,
                   relative_to: str = "world") -> Any:
-    """The time derivative (6, nv) of `general_jacobian` at the velocity `v`.
+    """The time derivative (6, nv) of `general_jacobian` at the velocity `qd`.
 
-    In the root's axes, rate @ v + jacobian @ vd is the acceleration of a point that is fixed to the body (`at` not a
+    In the root's axes, rate @ qd + jacobian @ qdd is the acceleration of a point that is fixed to the body (`at` not a
     name).
     """
     if has_changing_directions(tree):
-        return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, v)
+        return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd)
     if _is_own(axes, at, relative_to):
-        return own_jacobian_rate(tree, q, v, frame, np.zeros(3) if at is None else at)
-    view = _view(tree, q, v, None, frame, axes, at, relative_to)
+        return own_jacobian_rate(tree, q, qd, frame, np.zeros(3) if at is None else at)
+    view = _view(tree, q, qd, None, frame, axes, at, relative_to)
     rates = {
         i: _column_rate(view, sign, c) - _spun(view.axes.w, _column(view, sign, c))
         for i, sign, c, _ in view.columns}
     return _assembled(tree, view, rates)
 
 
-def jacobian_second_rate(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None,
+def jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, axes: str, at: Any = None,
                          relative_to: str = "world") -> Any:
-    """The second time derivative (6, nv) of `general_jacobian` at the velocity `v` and the acceleration `vd`."""
+    """The second time derivative (6, nv) of `general_jacobian` at the velocity `qd` and the acceleration `qdd`."""
     if has_changing_directions(tree):
-        return second_rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, v, vd)
+        return second_rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd, qdd)
     if _is_own(axes, at, relative_to):
-        return own_jacobian_second_rate(tree, q, v, vd, frame, np.zeros(3) if at is None else at)
-    view = _view(tree, q, v, vd, frame, axes, at, relative_to)
+        return own_jacobian_second_rate(tree, q, qd, qdd, frame, np.zeros(3) if at is None else at)
+    view = _view(tree, q, qd, qdd, frame, axes, at, relative_to)
     w = view.axes.w
     dw = view.axes.dw
     found = {}
@@ -107,7 +107,7 @@ def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relati
     """H (6, nv, nv): H[:, i, j] is the change of column i of `general_jacobian` when velocity j is one and the others
     are zero.
 
-    So H @ v is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and
+    So H @ qd is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and
     floating ones), the linear part for a point of the body in the root's axes is symmetric in i and j.
     """
     if has_changing_directions(tree):
@@ -191,11 +191,11 @@ def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Any:
 # Ways
 
 
-def branch(tree: Tree, q: Any, v: Any, vd: Any, frame: str) -> Branch:
-    """The way to a frame, moving with `v` and `vd`."""
+def branch(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str) -> Branch:
+    """The way to a frame, moving with `qd` and `qdd`."""
     steps = steps_to(tree, q, frame)
     still = np.zeros(tree.nv)
-    motions = moving(steps, still if v is None else v, still if vd is None else vd)
+    motions = moving(steps, still if qd is None else qd, still if qdd is None else qdd)
     columns = {}
     for step, moved in zip(steps, motions, strict=True):
         slides = moved.pose.R @ step.subspace[:3]
@@ -205,19 +205,19 @@ def branch(tree: Tree, q: Any, v: Any, vd: Any, frame: str) -> Branch:
     return Branch(columns, motions[-1])
 
 
-def reference(tree: Tree, q: Any, v: Any, vd: Any, name: str) -> Branch:
+def reference(tree: Tree, q: Any, qd: Any, qdd: Any, name: str) -> Branch:
     """The way to what things are seen from: a frame, or the root, which is "world" even if a frame has that name."""
-    return Branch({}, Moving(HERE)) if name == "world" else branch(tree, q, v, vd, name)
+    return Branch({}, Moving(HERE)) if name == "world" else branch(tree, q, qd, qdd, name)
 
 
-def _view(tree: Tree, q: Any, v: Any, vd: Any, frame: str, axes: str, at: Any, relative_to: str) -> View:
-    own = branch(tree, q, v, vd, frame)
-    other = reference(tree, q, v, vd, relative_to)
+def _view(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, axes: str, at: Any, relative_to: str) -> View:
+    own = branch(tree, q, qd, qdd, frame)
+    other = reference(tree, q, qd, qdd, relative_to)
     columns = [(i, 1.0, c, own) for i, c in own.columns.items() if i not in other.columns]
     columns += [(i, -1.0, c, other) for i, c in other.columns.items() if i not in own.columns]
-    turning = own if axes == "body" else reference(tree, q, v, vd, axes)
+    turning = own if axes == "body" else reference(tree, q, qd, qdd, axes)
     if isinstance(at, str):
-        way = reference(tree, q, v, vd, at)
+        way = reference(tree, q, qd, qdd, at)
         return View(columns, way.end, way, turning.end, turning)
     point = own.end if at is None else own.end.carried_to(own.end.pose.p + own.end.pose.R @ at)
     return View(columns, point, own, turning.end, turning)

@@ -16,8 +16,7 @@ from cayley.model.tree import Tree
 
 _FILES = (".urdf", ".xml", ".mjcf", ".toml")
 _UNITS = {
-    "q": ("rad", "m"), "v": ("rad/s", "m/s"), "qd": ("rad/s", "m/s"), "vd": ("rad/s^2", "m/s^2"),
-    "qdd": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
+    "q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
     "M": ("kg m^2", "kg")}  # of revolute joints, and of prismatic joints
 
 
@@ -73,7 +72,7 @@ def _mechanism(tree: Tree) -> list[str]:
     included = f" Included of the drives: {', '.join(sorted(tree.included))}." if tree.included else ""
     return [
         f"Mechanism: {tree.name}{f' ({source})' if source else ''}. Gravity ({gravity}) m/s^2 in the axes of the root, "
-        f"{tree.bodies[0].name!r}.{included}", "Joints, in the order of coordinates q and of velocities and forces v:",
+        f"{tree.bodies[0].name!r}.{included}", "Joints, in the order of coordinates q and of velocities qd and forces tau:",
         *_joints(tree)]
 
 
@@ -85,7 +84,7 @@ def _joints(tree: Tree) -> list[str]:
             rates = velocity_labels(tree)[v]
             units = _units(labels, joint.name)
             more = "" if labels == rates else f"; velocities {_units(rates, joint.name, '/s')}"
-            rows.append((f"q[{_places(q)}]", f"v[{_places(v)}]", joint.name, joint.motion.word, units + more))
+            rows.append((f"q[{_places(q)}]", f"qd[{_places(v)}]", joint.name, joint.motion.word, units + more))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,7 +1,7 @@
 """Jacobians of any functions of the configuration: the functions are written as texts, the compiler differentiates
 them.
 
-With joints whose coordinates are more than their velocities (quaternions), dF/dt = (dF/dq) G v with the matrix G of q'
+With joints whose coordinates are more than their velocities (quaternions), dF/dt = (dF/dq) G qd with the matrix G of q'
 = G v. Source: Ruggiu 2.3.3; Yamamoto (1.20)-(1.23); spec S2-38, S3-15.
 """
 
@@ -32,7 +32,7 @@ def configuration_rate_map(tree: Tree, q: Any) -> Any:
 
 def task_jacobian(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
     """The Jacobian (..., nv) of `function(q)`, which has any shape and is a text that can be traced: its rate is the
-    Jacobian times v.
+    Jacobian times qd.
     """
     if not any(isinstance(x, Node) for x in np.asarray(q, dtype=object).flat):
         return _on_floats(tree, q, function)

@@ -20,15 +20,15 @@ from cayley.kinematics.velocity import Moving
 from cayley.model.tree import Tree
 
 
-def pose_rate(tree: Tree, q: Any, v: Any, frame: str, *, relative_to: str) -> Any:
+def pose_rate(tree: Tree, q: Any, qd: Any, frame: str, *, relative_to: str) -> Any:
     """T' (4, 4) of the pose of a frame in another, or in the root ("world")."""
-    return twist_matrix(tree, q, v, frame, relative_to=relative_to) @ relative_pose(tree, q, frame, relative_to).matrix
+    return twist_matrix(tree, q, qd, frame, relative_to=relative_to) @ relative_pose(tree, q, frame, relative_to).matrix
 
 
-def twist_matrix(tree: Tree, q: Any, v: Any, frame: str, *, relative_to: str) -> Any:
+def twist_matrix(tree: Tree, q: Any, qd: Any, frame: str, *, relative_to: str) -> Any:
     """T' T^-1 (4, 4) of the pose of a frame in another, or in the root ("world"), in the axes of that other."""
-    own = branch(tree, q, v, None, frame).end
-    other = reference(tree, q, v, None, relative_to).end
+    own = branch(tree, q, qd, None, frame).end
+    other = reference(tree, q, qd, None, relative_to).end
     return similar_twist_matrix(other.pose.inverse, absolute_twist_matrix(own) - absolute_twist_matrix(other))
 
 

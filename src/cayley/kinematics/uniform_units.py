@@ -40,8 +40,8 @@ def made_uniform(J: Any, *, rows: Sequence[str], columns: Sequence[str],
     Without a characteristic length [m], `ConventionError` if the units differ; with one, the result has no unit.
 
     >>> made_uniform(np.eye(2), rows=["m", "rad"], columns=["rad", "rad"])
-    Traceback (most recent call last): cayley.errors.ConventionError: the elements of this Jacobian have different units
-    (rows in m and rad, columns for rad)...
+    Traceback (most recent call last):
+    cayley.errors.ConventionError: the elements of this Jacobian have different units (rows in m and rad, columns ...
     """
     for word, units, size in (("row", rows, J.shape[-2]), ("column", columns, J.shape[-1])):
         if len(units) != size or not set(units) <= {"m", "rad"}:

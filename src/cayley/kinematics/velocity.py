@@ -53,39 +53,39 @@ class Moving(NamedTuple):
                              du=self.du + np.cross(self.dw, r) + np.cross(self.w, wr))
 
 
-def twist(tree: Tree, q: Any, v: Any, frame: str, *, axes: str, at: Any = None, method: Method | None = None) -> Any:
+def twist(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any = None, method: Method | None = None) -> Any:
     """The twist (6) of a frame's body at the frame's origin, or `at` a point: coordinates (3) in the frame, or the name
     of a frame, for the point of the body that is at that frame's origin now ("world": the root's).
 
     `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
     """
     if _chosen(method, axes) == "link":
-        u, w, _, _ = _in_own_axes(steps_to(tree, q, frame), v, np.zeros(tree.nv))
+        u, w, _, _ = _in_own_axes(steps_to(tree, q, frame), qd, np.zeros(tree.nv))
         return _resolved(tree, q, u + np.cross(w, point_in(tree, q, frame, at)), w, frame, axes)
     end = frame_pose(tree, q, frame)
-    u, w = _VELOCITY[_chosen(method, axes)](joint_rates(tree, q, v, frame),
+    u, w = _VELOCITY[_chosen(method, axes)](joint_rates(tree, q, qd, frame),
                                             end.p + end.R @ point_in(tree, q, frame, at))
     turn = axes_in_root(tree, q, axes, end).T
     return np.concatenate([turn @ u, turn @ w])
 
 
-def acceleration(tree: Tree, q: Any, v: Any, vd: Any, frame: str, *, axes: str, at: Any = None,
+def acceleration(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, axes: str, at: Any = None,
                  method: Method | None = None) -> Any:
-    """The acceleration (6) of a point of a frame's body and the angular acceleration of the body, at the velocity `v`
-    and with `vd`.
+    """The acceleration (6) of a point of a frame's body and the angular acceleration of the body, at the velocity `qd`
+    and with `qdd`.
 
     These are true accelerations, resolved in the axes: in the axes of a turning frame they are not the rates of the
     twist's components. Without gravity. Points and axes as in `twist`.
     """
     if _chosen(method, axes) == "link":
-        _, w, du, dw = _in_own_axes(steps_to(tree, q, frame), v, vd)
+        _, w, du, dw = _in_own_axes(steps_to(tree, q, frame), qd, qdd)
         point = point_in(tree, q, frame, at)
         return _resolved(tree, q, du + np.cross(dw, point) + np.cross(w, np.cross(w, point)), dw, frame, axes)
     steps = steps_to(tree, q, frame)
-    motions = moving(steps, v, vd)
+    motions = moving(steps, qd, qdd)
     end = motions[-1].carried_to(motions[-1].pose.p + motions[-1].pose.R @ point_in(tree, q, frame, at))
     du, dw = (end.du,
-              end.dw) if _chosen(method, axes) == "running" else _summed_accelerations(steps, motions, v, vd, end)
+              end.dw) if _chosen(method, axes) == "running" else _summed_accelerations(steps, motions, qd, qdd, end)
     turn = axes_in_root(tree, q, axes, end.pose).T
     return np.concatenate([turn @ du, turn @ dw])
 
@@ -103,13 +103,13 @@ def point_in(tree: Tree, q: Any, frame: str, at: Any) -> Any:
 # Velocities of joints whose axes are known
 
 
-def joint_rates(tree: Tree, q: Any, v: Any, frame: str) -> list[JointRate]:
+def joint_rates(tree: Tree, q: Any, qd: Any, frame: str) -> list[JointRate]:
     """What each joint on the way to a frame does, in the root's axes."""
     pose = HERE
     rates = []
     for step in steps_to(tree, q, frame)[:-1]:
         pose = pose.then(step.pose)
-        rate = step.subspace @ v[step.columns]
+        rate = step.subspace @ qd[step.columns]
         rates.append(JointRate(pose.R @ rate[3:], pose.R @ rate[:3], pose.p))
     return rates
 
@@ -146,43 +146,43 @@ def _chosen(method: str | None, axes: str) -> str:
 # Motions step by step
 
 
-def moving(steps: Sequence[Step], v: Any, vd: Any) -> list[Moving]:
+def moving(steps: Sequence[Step], qd: Any, qdd: Any) -> list[Moving]:
     """The motions of the frames after each step, in the root's axes."""
     motions = [Moving(HERE)]
     for step in steps:
-        motions.append(_after(motions[-1], step, v, vd))
+        motions.append(_after(motions[-1], step, qd, qdd))
     return motions[1:]
 
 
-def _after(parent: Moving, step: Step, v: Any, vd: Any) -> Moving:
+def _after(parent: Moving, step: Step, qd: Any, qdd: Any) -> Moving:
     pose = parent.pose.then(step.pose)
-    s, t = np.split(_turned(pose.R, step.subspace @ v[step.columns]), 2)
-    ds, dt = np.split(_turned(pose.R, step.twist_rate(v, vd)), 2)
+    s, t = np.split(_turned(pose.R, step.subspace @ qd[step.columns]), 2)
+    ds, dt = np.split(_turned(pose.R, step.twist_rate(qd, qdd)), 2)
     carried = parent.carried_to(pose.p)
     du = carried.du + np.cross(2 * parent.w + t, s) + ds
     return Moving(pose, carried.u + s, parent.w + t, du, parent.dw + np.cross(parent.w, t) + dt)
 
 
-def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], v: Any, vd: Any,
+def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], qd: Any, qdd: Any,
                           end: Moving) -> tuple[Any, Any]:
     du = _REST
     dw = _REST
     for step, m in zip(steps, motions, strict=True):
-        s, t = np.split(_turned(m.pose.R, step.subspace @ v[step.columns]), 2)
-        ds, dt = np.split(_turned(m.pose.R, step.twist_rate(v, vd)), 2)
+        s, t = np.split(_turned(m.pose.R, step.subspace @ qd[step.columns]), 2)
+        ds, dt = np.split(_turned(m.pose.R, step.twist_rate(qd, qdd)), 2)
         turned = dt + np.cross(m.w, t)
         du = du + ds + np.cross(m.w, s) + np.cross(turned, end.pose.p - m.pose.p) + np.cross(t, end.u - m.u)
         dw = dw + turned
     return du, dw
 
 
-def _in_own_axes(steps: Sequence[Step], v: Any, vd: Any) -> tuple[Any, Any, Any, Any]:
+def _in_own_axes(steps: Sequence[Step], qd: Any, qdd: Any) -> tuple[Any, Any, Any, Any]:
     """u, w, du, dw of the frame after the last step, in its own axes."""
     u = w = du = dw = _REST
     for step in steps:
         R, p = step.pose
-        s, t = np.split(step.subspace @ v[step.columns], 2)
-        ds, dt = np.split(step.twist_rate(v, vd), 2)
+        s, t = np.split(step.subspace @ qd[step.columns], 2)
+        ds, dt = np.split(step.twist_rate(qd, qdd), 2)
         wp = np.cross(w, p)
         before = R.T @ w
         du = R.T @ (du + np.cross(dw, p) + np.cross(w, wp)) + np.cross(2 * before + t, s) + ds

@@ -51,8 +51,8 @@ def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics
     >>> from cayley.model.catalogue import load_robot
     >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")
     >>> check_independent(load_robot("panda_hand"), "the dynamics")
-    Traceback (most recent call last): cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand
-    as independent, but joint ... mimics ...
+    Traceback (most recent call last):
+    cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand as independent, but joint ...
     """
     way = None if frame is None else set(tree.path(tree.body_number(tree.frame(frame).body)))
     ties = [*loop_closures(tree), *(() if mimics_kept else mimic_joints(tree))]

@@ -176,8 +176,8 @@ def check_has_masses(tree: Tree) -> None:
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> check_has_masses(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())]))
-    Traceback (most recent call last): cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by
-    'pivot'), which is unknown: give the mass, ...
+    Traceback (most recent call last):
+    cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by 'pivot'), which is unknown: give ...
     """
     unknown = unknown_masses(tree)
     if unknown:

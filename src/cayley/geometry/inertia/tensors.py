@@ -98,8 +98,8 @@ def check_physical_inertia(I: Any, *_: Any) -> None:
     What fails by less than the tolerance of symmetry (1e-8 of the largest moment; float32: 1e-4) is taken for rounding.
 
     >>> check_physical_inertia(np.diag([1.0, 1.0, 3.0]))
-    Traceback (most recent call last): cayley.errors.GeometryError: no body has an inertia tensor: its largest principal
-    moment exceeds the sum of the others by 1 kg m^2...
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: no body has an inertia tensor: its largest principal moment exceeds the sum of the ...
     """
     _physical_moments(I)
 

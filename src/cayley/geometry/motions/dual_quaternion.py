@@ -33,8 +33,8 @@ def check_unit_dual_quaternion(q: Any, *_: Any, tolerance: float | None = None) 
     the second.
 
     >>> check_unit_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 1.0]])
-    Traceback (most recent call last): cayley.errors.GeometryError: dual quaternion is not a pose: r.d = 0.5 should be
-    zero. normalize_dual_quaternion(q) makes it so
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: dual quaternion is not a pose: r.d = 0.5 should be zero. ...
     """
     q = np.asarray(q)
     if q.ndim < 2 or q.shape[-2:] != (2, 4):

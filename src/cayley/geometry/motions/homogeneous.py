@@ -207,8 +207,8 @@ def check_finite_point(x: Any) -> None:
     """Raise `SingularityError` where homogeneous coordinates have the scale zero: a direction, a point at infinity.
 
     >>> check_finite_point([1.0, 0.0, 0.0, 0.0])
-    Traceback (most recent call last): cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0]
-    have the scale 0: a direction, not a point
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0] have the scale 0: a direction, ...
     """
     x = np.asarray(x)
     if x.ndim < 1 or x.shape[-1] != 4:

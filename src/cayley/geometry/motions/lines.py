@@ -50,8 +50,8 @@ def check_line(*lines: Any, tolerance: float | None = None) -> None:
     near the origin.
 
     >>> check_line([0.0, 0.0, 2.0, 1.0, 0.0, 6.0])
-    Traceback (most recent call last): cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should
-    be zero; these coordinates are a screw of pitch 3
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should be zero; these coordinates are ...
     """
     for line in map(np.asarray, lines):
         if line.ndim < 1 or line.shape[-1] != 6:

@@ -41,8 +41,8 @@ def check_bend(bend: Any, *_: Any) -> None:
     """Raise `SingularityError` where a joint is bent by a quarter turn or more: it is locked.
 
     >>> check_bend(np.pi / 2)
-    Traceback (most recent call last): cayley.errors.SingularityError: the universal joint is locked: the shafts are
-    bent by 1.5708 rad, and below pi/2 is needed
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the universal joint is locked: the shafts are bent by 1.5708 rad, and below ...
     """
     bend = np.asarray(bend, dtype=np.float64)
     bad = first_failure(~np.isnan(bend))

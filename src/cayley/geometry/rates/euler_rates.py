@@ -81,8 +81,8 @@ def euler_rates_from_world_velocity(angles: ArrayLike, w: ArrayLike, *, sequence
     are none.
 
     >>> euler_rates_from_world_velocity([0.3, 0.0, 0.0], [0.0, 0.0, 1.0], sequence="zyz", axes="moving")
-    Traceback (most recent call last): cayley.errors.SingularityError: zyz angles about moving axes are singular: the
-    outer axes are parallel (margin 0e+00)...
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: zyz angles about moving axes are singular: the outer axes are parallel (margin ...
     """
     return euler_rate_kernels(sequence, axes=axes).rates_from_world(angles, w)
 

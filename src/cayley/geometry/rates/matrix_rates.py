@@ -128,8 +128,8 @@ def check_matrix_rate(R: Any, dR: Any, *_: Any, tolerance: float | None = None) 
     1/s, if that is more).
 
     >>> check_matrix_rate(np.eye(3), 0.25 * np.eye(3))
-    Traceback (most recent call last): cayley.errors.GeometryError: dR is not the rate of a rotation: the symmetric part
-    of dR R^T is 0.25, 1e-08 is allowed...
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: dR is not the rate of a rotation: the symmetric part of dR R^T is 0.25, 1e-08 is ...
     """
     defect = np.asarray(angular_velocity_from_matrix_rate(R, dR).defect)
     allowed = np.broadcast_to(

@@ -101,8 +101,8 @@ def check_spread(points: Any, *_: Any) -> None:
     """Raise `SingularityError` where points coincide or lie on a line: the turn about that line cannot be seen.
 
     >>> check_spread([[0, 0, 0], [1, 1, 1], [2, 2, 2]])
-    Traceback (most recent call last): cayley.errors.SingularityError: the 3 points lie on a line along [0.57735 0.57735
-    0.57735]: the turn about it cannot be seen...
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the 3 points lie on a line along [0.57735 0.57735 0.57735]: the turn about it ...
     """
     p = np.asarray(points, dtype=np.float64)
     thinnest = _thinnest(points)
@@ -138,8 +138,8 @@ def check_trace_form(points: Any, *_: Any) -> None:
     """Raise `SingularityError` where the trace form has no answer, and say which of its three reasons holds. Spec E-27.
 
     >>> check_trace_form([[1, 0, 0], [0, 1, 1], [-1, -1, -1]])
-    Traceback (most recent call last): cayley.errors.SingularityError: the trace form is singular for these points:
-    c2(P) = 0 ... the robust form, ..., has the answer
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the trace form is singular for these points: c2(P) = 0 ... the robust form, ...
     """
     check_spread(points)
     p = np.asarray(points, dtype=np.float64)

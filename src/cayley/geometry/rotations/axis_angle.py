@@ -42,8 +42,8 @@ def check_unit_axis(axis: Any, *_: Any, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every axis has length one, within 1e-8 (float32: 1e-4) or `tolerance`.
 
     >>> check_unit_axis([0.0, 0.0, 2.0])
-    Traceback (most recent call last): cayley.errors.GeometryError: axis is not a unit vector: its length is 2, not 1
-    (1e-08 is allowed); divide it by its length
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: axis is not a unit vector: its length is 2, not 1 (1e-08 is allowed); divide it by ...
     """
     axis = np.asarray(axis)
     if axis.ndim < 1 or axis.shape[-1] != 3:

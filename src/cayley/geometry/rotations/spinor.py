@@ -38,8 +38,8 @@ def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None
     `tolerance`.
 
     >>> check_unit_spinor([[1.0, 0.0], [1.0, 0.0]])
-    Traceback (most recent call last): cayley.errors.GeometryError: spinor is not a rotation: psi^+ psi = 2, and 1 was
-    expected; divide it by its norm if that is meant
+    Traceback (most recent call last):
+    cayley.errors.GeometryError: spinor is not a rotation: psi^+ psi = 2, and 1 was expected; divide it by its norm ...
     """
     psi = np.asarray(psi)
     if psi.ndim < 2 or psi.shape[-2:] != (2, 2):

@@ -42,8 +42,8 @@ def check_vector_parameter(c: Any, *_: Any) -> None:
     number.
 
     >>> check_vector_parameter([1e200, 0.0, 0.0])
-    Traceback (most recent call last): cayley.errors.SingularityError: the vector-parameter is [1.e+200 0.e+000
-    0.e+000]: beyond 1e+150 it cannot be squared. Next to ...
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the vector-parameter is [1.e+200 0.e+000 0.e+000]: beyond 1e+150 it cannot be ...
     """
     c = np.asarray(c)
     longest = _longest(c.dtype)
@@ -72,8 +72,8 @@ def check_not_half_turn(h: Any) -> None:
     """Raise `SingularityError` where [w : v] is a half-turn, or so close to one that the square of v/w is not a number.
 
     >>> check_not_half_turn([0.0, 1.0, 0.0, 0.0])
-    Traceback (most recent call last): cayley.errors.SingularityError: the rotation is a half-turn about [1. 0. 0.]: its
-    vector-parameter is infinite. Use ...
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the rotation is a half-turn about [1. 0. 0.]: its vector-parameter is infinite. ...
     """
     h = np.asarray(h)
     bad = first_failure(~(_reach(h) > _longest(h.dtype)))

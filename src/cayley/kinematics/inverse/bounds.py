@@ -34,7 +34,7 @@ class Bounds:
     upper: np.ndarray
     turns: np.ndarray  # coordinates that come back after a turn, (nq,)
     lengths: np.ndarray  # coordinates that are lengths, (nq,)
-    velocity: np.ndarray  # the place in v of each coordinate whose rate it is, or -1, (nq,)
+    velocity: np.ndarray  # the place in qd of each coordinate whose rate it is, or -1, (nq,)
     moved: np.ndarray  # coordinates of joints on the way to the frame, (nq,)
     quaternions: tuple[slice, ...]  # of those joints
     size: float  # half the length of the chain, or 1 [m]

@@ -72,8 +72,8 @@ def moment_kernel(tree: Tree, frame: str, task: Task) -> Kernel:
 
 
 def motion_kernel(tree: Tree) -> Kernel:
-    """`(q, v)` -> where the constant velocity v leads from q in unit time."""
-    return _named(tree, "motion_of", "", f"({tree.nq}),({tree.nv})->({tree.nq})", lambda q, v: integrate(tree, q, v))
+    """`(q, qd)` -> where the constant velocity qd leads from q in unit time."""
+    return _named(tree, "motion_of", "", f"({tree.nq}),({tree.nv})->({tree.nq})", lambda q, qd: integrate(tree, q, qd))
 
 
 def _named(tree: Tree, name: str, frame: str, signature: str, text: Callable) -> Kernel:

@@ -96,10 +96,10 @@ def damped_solution(J: Any, r: Any, damping: Any) -> Any:
     return x
 
 
-def integrate(tree: Tree, q: Any, v: Any) -> Any:
-    """Where the constant velocity v leads from q in unit time; quaternions stay unit."""
+def integrate(tree: Tree, q: Any, qd: Any) -> Any:
+    """Where the constant velocity qd leads from q in unit time; quaternions stay unit."""
     parts = [
-        j.motion.step(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+        j.motion.step(q[a], qd[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
         if j.motion.nq]
     return np.concatenate(parts)
 
@@ -115,11 +115,11 @@ def _slides(tree: Tree, bounds: Bounds) -> np.ndarray:
     return np.concatenate(lengths)
 
 
-def _with_short_turns(v: Any, tree: Tree, bounds: Bounds) -> Any:
+def _with_short_turns(qd: Any, tree: Tree, bounds: Bounds) -> Any:
     limits = np.where(_slides(tree, bounds), np.inf, _LONGEST_TURN)
     return np.stack([
         np.minimum(np.maximum(x, -limit), limit) if np.isfinite(limit) else x
-        for x, limit in zip(v, limits, strict=True)])
+        for x, limit in zip(qd, limits, strict=True)])
 
 
 def _unblocked(q: Any, descent: Any, nv: int, bounds: Bounds) -> Any:

@@ -95,13 +95,13 @@ def follow_path(tree: Tree, path: Any, frame: str, start: Any, *, time_step: flo
         error, J, ahead = look(q, poses[..., k, :, :], twists[..., k, :])
         rates = resolved_rates(J, ahead + gain * error, damping=damping)
         going = going & rates.regular
-        v = np.where(going[..., None], rates.velocity, np.nan)
+        qd = np.where(going[..., None], rates.velocity, np.nan)
         lengths = [np.linalg.norm(part, axis=-1) for part in np.split(error, [len(wanted.linear)], axis=-1)]
-        moments.append((q, v, *lengths, rates.smallest_singular_value, np.broadcast_to(rates.damping, batch), going))
-        q = np.where(going[..., None], move(q, step * np.where(going[..., None], v, 0.0)), q)
-    q, v, position, angle, smallest, dampings, followed = (np.stack(column, axis=len(batch))
+        moments.append((q, qd, *lengths, rates.smallest_singular_value, np.broadcast_to(rates.damping, batch), going))
+        q = np.where(going[..., None], move(q, step * np.where(going[..., None], qd, 0.0)), q)
+    q, qd, position, angle, smallest, dampings, followed = (np.stack(column, axis=len(batch))
                                                            for column in zip(*moments, strict=True))
-    return PathResult(q, v, position, angle, smallest, dampings, followed, gain * step < 2.0)
+    return PathResult(q, qd, position, angle, smallest, dampings, followed, gain * step < 2.0)
 
 
 def path_twists(poses: Any, step: float) -> np.ndarray:

@@ -33,9 +33,9 @@ class Compound(Motion):
             columns += [(column[:3], column[3:]) for column in part.subspace(own).T]
         return np.stack([np.concatenate(column) for column in columns], axis=1)
 
-    def bias(self, q: Any, v: Any) -> Any:
+    def bias(self, q: Any, qd: Any) -> Any:
         u = w = du = dw = np.zeros(3)  # velocities and true accelerations of the frame after each part
-        parts = zip(self.elementary, split(self.elementary, q, "nq"), split(self.elementary, v, "nv"), strict=True)
+        parts = zip(self.elementary, split(self.elementary, q, "nq"), split(self.elementary, qd, "nv"), strict=True)
         for part, own, speed in parts:
             r, p = part.pose(own)
             slide, turn = np.split(part.subspace(own) @ speed, 2)

@@ -29,7 +29,7 @@ def check_contract(motion: Motion) -> None:
                 f"{motion}")
 
 
-def _contradictions(motion: Motion, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
+def _contradictions(motion: Motion, q: np.ndarray, qd: np.ndarray) -> Iterator[str]:
     sizes = (len(motion.coordinate_names), len(motion.coordinate_units), len(motion.wraps), len(motion.velocity_names),
              len(motion.velocity_units))
     if sizes != (motion.nq,) * 3 + (motion.nv,) * 2 or np.shape(q) != (motion.nq,):
@@ -41,13 +41,13 @@ def _contradictions(motion: Motion, q: np.ndarray, v: np.ndarray) -> Iterator[st
         yield "its pose has no rotation"
     elif S.shape != (6, motion.nv):
         yield f"its subspace has the shape {S.shape}, not (6, {motion.nv})"
-    elif not _same(S @ v, _twist(motion, q, v)):
-        yield f"its subspace @ v is {_shown(S @ v)}, and the rate of its pose is {_shown(_twist(motion, q, v))}"
+    elif not _same(S @ qd, _twist(motion, q, qd)):
+        yield f"its subspace @ qd is {_shown(S @ qd)}, and the rate of its pose is {_shown(_twist(motion, q, qd))}"
     elif motion.constant_subspace and not _same(motion.subspace(None), S):
         yield "it says that its subspace is constant, and subspace(None) is another one"
-    elif not _same(motion.bias(q, v), _subspace_change(motion, q, v)):
-        yield f"its bias is {_shown(motion.bias(q, v))}, and the rate of its subspace, times v, {_shown(_subspace_change(motion, q, v))}"
-    elif not _same(motion.difference(q, motion.step(q, 0.1 * v)), 0.1 * v):
+    elif not _same(motion.bias(q, qd), _subspace_change(motion, q, qd)):
+        yield f"its bias is {_shown(motion.bias(q, qd))}, and the rate of its subspace, times qd, {_shown(_subspace_change(motion, q, qd))}"
+    elif not _same(motion.difference(q, motion.step(q, 0.1 * qd)), 0.1 * qd):
         yield "its difference does not undo its step"
     else:
         yield from _contradicting_parts(motion, q)
@@ -75,9 +75,9 @@ def _contradicting_parts(motion: Motion, q: np.ndarray) -> Iterator[str]:
             yield f"coordinate {k} is said to come back after a turn, and does not"
 
 
-def _twist(motion: Motion, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _twist(motion: Motion, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The twist (6) of the child, by differences of the pose."""
-    rate = np.asarray(motion.rate(q, v), dtype=float)
+    rate = np.asarray(motion.rate(q, qd), dtype=float)
     (before, p0), (after, p1) = (_pose(motion, q + sign * _STEP * rate) for sign in (-1, 1))
     R, _ = _pose(motion, q)
     W = R.T @ (after - before) / (2 * _STEP)
@@ -85,9 +85,9 @@ def _twist(motion: Motion, q: np.ndarray, v: np.ndarray) -> np.ndarray:
                        (2 * _STEP)), W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / [1, 1, 1, 2, 2, 2]
 
 
-def _subspace_change(motion: Motion, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    rate = np.asarray(motion.rate(q, v), dtype=float)
-    before, after = (np.asarray(motion.subspace(q + sign * _STEP * rate), dtype=float) @ v for sign in (-1, 1))
+def _subspace_change(motion: Motion, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    rate = np.asarray(motion.rate(q, qd), dtype=float)
+    before, after = (np.asarray(motion.subspace(q + sign * _STEP * rate), dtype=float) @ qd for sign in (-1, 1))
     return (after - before) / (2 * _STEP)
 
 

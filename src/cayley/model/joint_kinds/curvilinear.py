@@ -59,8 +59,8 @@ class Curvilinear(Motion):
     def subspace(self, q: Any) -> Any:
         return np.concatenate([_values(self._derived(1), q[0]), np.zeros(3)])[:, None]
 
-    def bias(self, q: Any, v: Any) -> Any:
-        return np.concatenate([_values(self._derived(2), q[0]) * (v[0] * v[0]), np.zeros(3)])
+    def bias(self, q: Any, qd: Any) -> Any:
+        return np.concatenate([_values(self._derived(2), q[0]) * (qd[0] * qd[0]), np.zeros(3)])
 
     def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
         far = float(np.maximum(np.abs(lower), np.abs(upper))[0])

@@ -33,26 +33,26 @@ class Floating(Motion):
     def subspace(self, q: Any) -> Any:
         return np.eye(6)
 
-    def turning(self, v: Any) -> Any:
-        x, y, z = v[3:]
+    def turning(self, qd: Any) -> Any:
+        x, y, z = qd[3:]
         across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         return np.concatenate([np.concatenate([across, np.zeros((3, 3))], axis=1), np.zeros((3, 6))])
 
-    def rate(self, q: Any, v: Any) -> Any:
-        return np.concatenate([matrix_from_quaternion.unchecked(q[3:]) @ v[:3], _BALL.rate(q[3:], v[3:])])
+    def rate(self, q: Any, qd: Any) -> Any:
+        return np.concatenate([matrix_from_quaternion.unchecked(q[3:]) @ qd[:3], _BALL.rate(q[3:], qd[3:])])
 
-    def step(self, q: Any, v: Any) -> Any:
-        moved = pose_from_twist(v)[:3, 3]
-        return np.concatenate([q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ moved, _BALL.step(q[3:], v[3:])])
+    def step(self, q: Any, qd: Any) -> Any:
+        moved = pose_from_twist(qd)[:3, 3]
+        return np.concatenate([q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ moved, _BALL.step(q[3:], qd[3:])])
 
     def difference(self, start: Any, end: Any) -> Any:
         here = pose_from_quaternion.unchecked(start[3:], start[:3])
         there = pose_from_quaternion.unchecked(end[3:], end[:3])
         return twist_from_pose.unchecked(relative_pose.unchecked(here, there))
 
-    def perturbation_rate(self, v: Any) -> Any:
-        u = hat(v[..., :3])
-        w = hat(v[..., 3:])
+    def perturbation_rate(self, qd: Any) -> Any:
+        u = hat(qd[..., :3])
+        w = hat(qd[..., 3:])
         return -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
 
     @property

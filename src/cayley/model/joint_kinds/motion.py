@@ -1,8 +1,8 @@
 """What a kind of joint says of itself: the contract of all kinds, and the joint that holds its child fast.
 
 A kind lets the child's frame move in the joint's frame. It gives the pose of the child, and the twist (v; w) of the
-child relative to the parent, at the child's origin and in the child's axes: twist = subspace(q) @ v, with the rate
-subspace(q) @ vd + bias(q, v) of its components. `q` has `nq` entries, the velocity `v` has `nv`; they differ where a
+child relative to the parent, at the child's origin and in the child's axes: twist = subspace(q) @ qd, with the rate
+subspace(q) @ qdd + bias(q, qd) of its components. `q` has `nq` entries, the velocity `qd` has `nv`; they differ where a
 unit quaternion (w, x, y, z) is among the coordinates. The text is scalar-agnostic: it runs on floats and on symbols.
 
 A new kind must say `nq`, `nv`, `word`, `pose` and `subspace`; and where the subspace depends on q, `constant_subspace =
@@ -111,12 +111,12 @@ class Motion:
         """The directions (6, nv) of motion, in the child's axes."""
         return np.zeros((6, 0))
 
-    def bias(self, q: Any, v: Any) -> Any:
-        """The acceleration (6) that is left when vd is zero: the rate of the subspace, times v."""
+    def bias(self, q: Any, qd: Any) -> Any:
+        """The acceleration (6) that is left when qdd is zero: the rate of the subspace, times qd."""
         return np.zeros(6)
 
-    def subspace_rate(self, q: Any, v: Any) -> Any:
-        """The rate (6, nv) of the subspace. Of its part that is symmetric in v and a direction the bias says all; the
+    def subspace_rate(self, q: Any, qd: Any) -> Any:
+        """The rate (6, nv) of the subspace. Of its part that is symmetric in qd and a direction the bias says all; the
         other part is the bracket of the two twists (Maurer-Cartan). Where velocities are rates of the coordinates."""
         if self.constant_subspace:
             return np.zeros((6, self.nv))
@@ -128,28 +128,28 @@ class Motion:
             both = [
                 alone[k] if j == k else (self.bias(q, units[j] + unit) - alone[j] - alone[k]) / 2
                 for j in range(self.nv)]
-            symmetric = np.stack(both, axis=1) @ v
-            columns.append(symmetric if self.nv == 1 else symmetric - _bracket(S @ v, S[:, k]) / 2)
+            symmetric = np.stack(both, axis=1) @ qd
+            columns.append(symmetric if self.nv == 1 else symmetric - _bracket(S @ qd, S[:, k]) / 2)
         return np.stack(columns, axis=1)
 
-    def turning(self, v: Any) -> Any:
-        """N (nv, nv), skew: vd + N v is how fast a velocity really changes that is given in axes which turn with it;
+    def turning(self, qd: Any) -> Any:
+        """N (nv, nv), skew: qdd + N qd is how fast a velocity really changes that is given in axes which turn with it;
         zero for rates.
         """
         return np.zeros((self.nv, self.nv))
 
-    def perturbation_rate(self, v: Any) -> Any:
+    def perturbation_rate(self, qd: Any) -> Any:
         """N (..., nv, nv) of (dq)' = dv + N dq for a small change of the motion along the velocities; zero for rates.
         """
-        return np.zeros((*np.shape(v), self.nv))
+        return np.zeros((*np.shape(qd), self.nv))
 
-    def rate(self, q: Any, v: Any) -> Any:
+    def rate(self, q: Any, qd: Any) -> Any:
         """dq/dt (nq)."""
-        return v
+        return qd
 
-    def step(self, q: Any, v: Any) -> Any:
-        """Where the constant velocity `v` leads from `q` in unit time (nq)."""
-        return q + v
+    def step(self, q: Any, qd: Any) -> Any:
+        """Where the constant velocity `qd` leads from `q` in unit time (nq)."""
+        return q + qd
 
     def difference(self, start: Any, end: Any) -> Any:
         """The constant velocity (nv) that leads from `start` to `end` in unit time, by the shorter way."""

@@ -25,8 +25,8 @@ class InUnits(Motion):
     def subspace(self, q: Any) -> Any:
         return self.motion.subspace(None if q is None else q * self._lengths) * self._lengths / self._rows[:, None]
 
-    def bias(self, q: Any, v: Any) -> Any:
-        return self.motion.bias(q * self._lengths, v * self._lengths) / self._rows
+    def bias(self, q: Any, qd: Any) -> Any:
+        return self.motion.bias(q * self._lengths, qd * self._lengths) / self._rows
 
     @property
     def nq(self) -> int:  # type: ignore[override]

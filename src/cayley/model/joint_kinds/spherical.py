@@ -30,18 +30,18 @@ class Spherical(Motion):
     def subspace(self, q: Any) -> Any:
         return np.concatenate([np.zeros((3, 3)), np.eye(3)])
 
-    def rate(self, q: Any, v: Any) -> Any:
-        return 0.5 * quaternion_product.unchecked(q, np.concatenate([[0.0], v]))
+    def rate(self, q: Any, qd: Any) -> Any:
+        return 0.5 * quaternion_product.unchecked(q, np.concatenate([[0.0], qd]))
 
-    def step(self, q: Any, v: Any) -> Any:
-        return quaternion_product.unchecked(q, quaternion_from_rotation_vector.unchecked(v))
+    def step(self, q: Any, qd: Any) -> Any:
+        return quaternion_product.unchecked(q, quaternion_from_rotation_vector.unchecked(qd))
 
     def difference(self, start: Any, end: Any) -> Any:
         between = quaternion_product.unchecked(quaternion_conjugate.unchecked(start), end)
         return rotation_vector_from_quaternion.unchecked(between)
 
-    def perturbation_rate(self, v: Any) -> Any:
-        return -hat(v)
+    def perturbation_rate(self, qd: Any) -> Any:
+        return -hat(qd)
 
     @property
     def neutral(self) -> np.ndarray:
