@@ -148,3 +148,37 @@ def test_it_can_be_pickled(tmp_path):
     assert done.stdout.strip() == str(expected.tolist())
     fresh = iterate(kernel("(2)->(2)", outputs=("after",))(lambda x: x * 0.5), {"x": "after"})
     assert (pickle.loads(pickle.dumps(fresh))([8.0, 4.0], steps=2)[0][-1] == [2.0, 1.0]).all()
+
+
+@kernel("(),(),(),()->(),(),()", outputs=("after", "done", "again"))
+def halved_until_small(x, done, bound, turn):
+    """Halves x until it is not larger than a bound, then rests until the next step, whose turn is another."""
+    rests = done == turn
+    after = np.where(rests | (x <= bound), x, x / 2)
+    return after, np.where(after <= bound, turn, done), np.where(after <= bound, 0.0, 1.0)
+
+
+def test_each_state_repeats_its_stages_as_often_as_it_needs():
+    x = np.array([1.0, 8.0, 1000.0, 3.0, 0.5, 64.0, 2.0])
+    bounds = np.array([1.0, 0.1])
+    run = iterate(halved_until_small, {"x": "after", "done": "done"}, changing=["bound", "turn"], keeping=["after"],
+                  repeating=("again", 50))
+    found, = run(x, -1.0, bounds, [0.0, 1.0], steps=2)
+    expected = []
+    for value in x:
+        states = []
+        for bound in bounds:
+            while value > bound:
+                value /= 2
+            states.append(value)
+        expected.append(states)
+    assert (found == expected).all()
+    alone = [run(value, -1.0, bounds, [0.0, 1.0], steps=2)[0] for value in x]
+    assert (np.array(alone) == found).all()
+    few, = iterate(halved_until_small, {"x": "after", "done": "done"}, changing=["bound", "turn"], keeping=["after"],
+                   repeating=("again", 3))(x, -1.0, bounds, [0.0, 1.0], steps=2)
+    assert few[2].tolist() == [125.0, 1000 / 64]
+    single, = run(x.astype(np.float32), np.float32(-1.0), bounds.astype(np.float32), np.array([0, 1], np.float32), steps=2)
+    assert single.dtype == np.float32 and (single == found).all()
+    with pytest.raises(SignatureError, match="no output 'more'"):
+        iterate(halved_until_small, {"x": "after"}, repeating=("more", 3))(x, -1.0, 1.0, 0.0, steps=1)

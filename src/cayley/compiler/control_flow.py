@@ -52,6 +52,26 @@ class Text:
         self.do(f"br label %{test}")
         self.place(after)
 
+    def repeat_while(self, most: int, body, condition) -> None:
+        """`body()`, and again while `condition()` holds, at most so many times in all."""
+        before, again, latch, after = (self.label(s) for s in ("before", "again", "latch", "after"))
+        self.do(f"br label %{before}")
+        self.place(before)
+        self.do(f"br label %{again}")
+        self.place(again)
+        done = f"%i{next(self._numbers)}"
+        following = f"%i{next(self._numbers)}"
+        self.do(f"{done} = phi i64 [1, %{before}], [{following}, %{latch}]")
+        body()
+        wanted = condition()
+        allowed = self.let(f"icmp slt i64 {done}, {most}")
+        more = self.let(f"and i1 {wanted}, {allowed}")
+        self.do(f"br i1 {more}, label %{latch}, label %{after}")
+        self.place(latch)
+        self.do(f"{following} = add i64 {done}, 1")
+        self.do(f"br label %{again}")
+        self.place(after)
+
     def when(self, condition: str, then, otherwise=None) -> None:
         yes, no, after = (self.label(s) for s in ("yes", "no", "after"))
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")

@@ -5,8 +5,9 @@ buffers throughout:
 
     for sample ...            the states that are kept
         for step ... every        `changing` inputs are read anew
-            for stage ... cycle       `cycling` inputs are read anew: they are the same in each step
-                compute; outputs feed inputs
+            while again ... at most   (only if `repeating`) for as long as a state of the block asks for it
+                for stage ... cycle       `cycling` inputs are read anew: they are the same in each step
+                    compute; outputs feed inputs
         keep
 The whole is a generalized ufunc: the lengths of the loops are dimensions of its operands. Blocks that are not full
 repeat their last state, so a trajectory is computed alike wherever in a batch it stands.
@@ -47,19 +48,21 @@ _KEPT = (0,)
 @dataclass(frozen=True)
 class Plan:
     """What the loops do with the variables of a program: by place, which loops each input moves along, which output
-    feeds it, which outputs are kept."""
+    feeds it, which outputs are kept, and which one asks for the stages of a step again, at most how often in all."""
 
     moves: tuple[tuple[int, ...], ...]
     feeds: tuple[tuple[int, int], ...]  # output, input
     kept: tuple[int, ...]
+    repeats: tuple[int, int] | None = None
 
 
 class Iterated:
     """`iterated(*arguments, steps=..., every=1)`; `iterate` makes one."""
 
     def __init__(self, kernel: Kernel, feeding: Mapping[str, str], changing: Sequence[str], cycling: Sequence[str],
-                 keeping: Sequence[str] | None):
+                 keeping: Sequence[str] | None, repeating: tuple[str, int] | None = None):
         self.kernel = kernel
+        self._repeating = repeating
         self._feeding = dict(feeding)
         self._keeping = keeping
         unknown = [name for name in (*feeding, *changing, *cycling) if name not in kernel.inputs]
@@ -127,7 +130,8 @@ class Iterated:
     def _plan(self, program: Program) -> Plan:
         names_in = [v.name for v in program.inputs]
         names_out = [v.name for v in program.outputs]
-        missing = [name for name in (*self._feeding.values(), *(self._keeping or ())) if name not in names_out]
+        asking = [self._repeating[0]] if self._repeating else []
+        missing = [name for name in (*self._feeding.values(), *(self._keeping or ()), *asking) if name not in names_out]
         if missing:
             raise SignatureError(f"{program.name} has no output {missing[0]!r}; it has {', '.join(names_out)}")
         feeds = tuple((names_out.index(after), names_in.index(before)) for before, after in self._feeding.items())
@@ -136,7 +140,8 @@ class Iterated:
                 raise SignatureError(
                     f"output {names_out[after]!r} of {program.name} has the shape {program.outputs[after].shape}; it "
                     f"cannot feed {names_in[before]!r}, which has {program.inputs[before].shape}")
-        return Plan(self._moves, feeds, tuple(names_out.index(name) for name in self._keeping or names_out))
+        repeats = (names_out.index(self._repeating[0]), self._repeating[1]) if self._repeating else None
+        return Plan(self._moves, feeds, tuple(names_out.index(name) for name in self._keeping or names_out), repeats)
 
     def _looped(self, place: int, array: np.ndarray, samples: int, every: int, program: Program) -> np.ndarray:
         """An argument with an axis for each of its loops."""
@@ -151,12 +156,14 @@ class Iterated:
 
 
 def iterate(kernel: Kernel, feeding: Mapping[str, str], *, changing: Sequence[str] = (), cycling: Sequence[str] = (),
-            keeping: Sequence[str] | None = None) -> Iterated:
+            keeping: Sequence[str] | None = None, repeating: tuple[str, int] | None = None) -> Iterated:
     """The kernel iterated: after each step the output `feeding[x]` becomes the input `x`, for all steps inside one
     compiled loop.
 
     Inputs that are fed are states; `changing` ones have a value for each step; `cycling` ones take each step in stages,
-    with a value for each; all others are constant. `keeping` are the outputs that are kept (all).
+    with a value for each; all others are constant. `keeping` are the outputs that are kept (all). `repeating` names an
+    output, a number: while it is not zero the stages are made again, at most so many times in all; neighbours in a block
+    are then computed again too, and it is for the kernel to let those stand still that did not ask.
 
     >>> @cy.kernel("(),(),()->()", outputs=("after",))
     ... def drop(level, inflow, loss):
@@ -167,7 +174,7 @@ def iterate(kernel: Kernel, feeding: Mapping[str, str], *, changing: Sequence[st
     array([[2.     , 4.     , 6.     ],
            [1.5    , 1.875  , 1.96875]])
     """
-    return Iterated(kernel, feeding, changing, cycling, keeping)
+    return Iterated(kernel, feeding, changing, cycling, keeping, repeating)
 
 
 def _samples(steps: int, every: int) -> int:
@@ -200,7 +207,7 @@ class _Specialised:
             program = self._traced
             plan = self.plan
             precision = PRECISION[dtype]
-            identity = [program.key, precision, "iterated", plan.moves, plan.feeds, plan.kept]
+            identity = [program.key, precision, "iterated", plan.moves, plan.feeds, plan.kept, plan.repeats]
             own = object_code(identity, lambda: self._jobs(precision), program.name)
             code = loaded(own, precision)
             self._ufuncs[dtype] = numpy_api.ufunc_from_loop(code.address("loop"),
@@ -287,6 +294,13 @@ class _IteratedLoop(BatchLoop):
                 call_core(text, self.core, self.space)
                 self._feed()
                 return
+            if depth == _CYCLING[0] and self._plan.repeats is not None:
+                output, most = self._plan.repeats
+                text.repeat_while(most, lambda: stages(depth, turns), lambda: self._asks(output))
+            else:
+                stages(depth, turns)
+
+        def stages(depth: int, turns: list[str]) -> None:
             text.repeat("0", self._lengths[depth], 1, lambda turn: body(depth, [*turns, turn]))
 
         def body(depth: int, turns: list[str]) -> None:
@@ -321,6 +335,18 @@ class _IteratedLoop(BatchLoop):
                 for buffer, start in ((self.space.output, places.outputs[after]), (self.space.input,
                                                                                    places.inputs[before])))
             self._copy(target, source, prod(program.inputs[before].shape))
+
+    def _asks(self, output: int) -> str:
+        """Whether an output is not zero for any state of the block."""
+        text = self.text
+        width = self.core.width
+        kind = f"<{width} x {self.core.precision}>"
+        start = Buffers(self.core).outputs[output] * width
+        place = text.let(f"getelementptr {self.core.precision}, ptr {self.space.output}, i64 {start}")
+        values = text.let(f"load {kind}, ptr {place}, align {width * element_size(self.core.precision)}")
+        asked = text.let(f"fcmp une {kind} {values}, zeroinitializer")
+        mask = text.let(f"bitcast <{width} x i1> {asked} to i{width}")
+        return text.let(f"icmp ne i{width} {mask}, 0")
 
     def _copy(self, target: str, source: str, elements: int) -> None:
         size = elements * self.core.width * element_size(self.core.precision)
