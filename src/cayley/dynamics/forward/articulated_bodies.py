@@ -11,6 +11,7 @@ origins.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,14 @@ class Articulated(NamedTuple):
         return np.concatenate([self.f, self.n])
 
 
-class Yield(NamedTuple):
+class Acceleration(NamedTuple):
+    """Of the origin of a link, and of its turning, in its own axes."""
+
+    a: Any
+    dw: Any
+
+
+class JointFactor(NamedTuple):
     """What a joint does to the articulated body behind it."""
 
     U: Any
@@ -52,7 +60,7 @@ class Yield(NamedTuple):
 
 
 def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.0, base: Movement | None = None,
-                     loads: Any = ()) -> Any:
+                     loads: Iterable[tuple[int, Load]] = ()) -> Any:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `v`); the options are those of `solve`."""
     root = at_rest(links, base)
     w, c = _velocities(links, q, v, root)
@@ -70,22 +78,22 @@ def joint_inertias(links: Links, q: Any, *, rotors: Any = 0.0) -> list[Any]:
     """
     bodies = [_own_body(link, np.zeros(3)) for link in links.links]
     none = [np.zeros(6) for _ in links.links]
-    return [gives.D for gives in _swept(links, q, bodies, none, np.zeros(links.nv), rotors)]
+    return [factor.D for factor in _swept(links, q, bodies, none, np.zeros(links.nv), rotors)]
 
 
-def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: Any, rotors: Any) -> list[Yield]:
+def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: Any, rotors: Any) -> list[JointFactor]:
     """From the tips inwards, what each joint does to the articulated body behind it; `bodies` are the links' own at
     first.
     """
     extra = np.zeros(links.nv) + rotors
-    yields: list[Any] = [None] * len(bodies)
+    factors: list[Any] = [None] * len(bodies)
     for number in reversed(range(len(bodies))):
         link = links.links[number]
-        yields[number] = _yield(link, q, bodies[number], tau[link.columns], extra[link.columns])
+        factors[number] = _joint_factor(link, q, bodies[number], tau[link.columns], extra[link.columns])
         if link.parent != ROOT:
-            felt = _felt(bodies[number], yields[number], c[number])
-            bodies[link.parent] = bodies[link.parent].plus(_carried(link, felt, q))
-    return yields
+            seen = _through_joint(bodies[number], factors[number], c[number])
+            bodies[link.parent] = bodies[link.parent].plus(_in_parent(link, seen, q))
+    return factors
 
 
 def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any], list[Any]]:
@@ -117,21 +125,21 @@ def hat_of(u: Any) -> Any:
     return np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
 
 
-def _yield(link: Link, q: Any, body: Articulated, tau: Any, rotors: Any) -> Yield:
+def _joint_factor(link: Link, q: Any, body: Articulated, tau: Any, rotors: Any) -> JointFactor:
     S = link.subspace(q)
     U = body.matrix @ S
-    return Yield(U, S.T @ U + np.diag(rotors), tau - S.T @ body.bias)
+    return JointFactor(U, S.T @ U + np.diag(rotors), tau - S.T @ body.bias)
 
 
-def _felt(body: Articulated, gives: Yield, c: Any) -> Articulated:
-    """The body as it is felt through its joint."""
-    U, D, rest = gives
+def _through_joint(body: Articulated, factor: JointFactor, c: Any) -> Articulated:
+    """The body as its parent feels it, through the joint that gives way."""
+    U, D, rest = factor
     matrix = body.matrix - U @ ldl_solve(D, U.T)
     bias = body.bias + matrix @ c + U @ ldl_solve(D, rest)
     return Articulated(matrix[:3, :3], matrix[:3, 3:], matrix[3:, 3:], bias[:3], bias[3:])
 
 
-def _carried(link: Link, body: Articulated, q: Any) -> Articulated:
+def _in_parent(link: Link, body: Articulated, q: Any) -> Articulated:
     """The body about the origin of the parent, in the parent's axes."""
     s = hat_of(link.offset(q))
     m = link.inwards_both(body.m, q)
@@ -142,13 +150,13 @@ def _carried(link: Link, body: Articulated, q: Any) -> Articulated:
     return Articulated(m, H, I, f, link.inwards(body.n, q) + s @ f)
 
 
-def _accelerations(links: Links, q: Any, root: Movement, c: list[Any], yields: list[Yield]) -> Any:
-    found: list[Load] = []
+def _accelerations(links: Links, q: Any, root: Movement, c: list[Any], factors: list[JointFactor]) -> Any:
+    found: list[Acceleration] = []
     vd = []
-    for link, c_i, gives in zip(links.links, c, yields, strict=True):
-        a, dw = (root.a, root.dw) if link.parent == ROOT else found[link.parent]
+    for link, c_i, factor in zip(links.links, c, factors, strict=True):
+        a, dw = Acceleration(root.a, root.dw) if link.parent == ROOT else found[link.parent]
         before = np.concatenate([link.outwards(a + np.cross(dw, link.offset(q)), q), link.outwards(dw, q)]) + c_i
-        vd.append(ldl_solve(gives.D, gives.rest - gives.U.T @ before))
+        vd.append(ldl_solve(factor.D, factor.rest - factor.U.T @ before))
         moved = before + link.subspace(q) @ vd[-1]
-        found.append(Load(moved[:3], moved[3:]))
+        found.append(Acceleration(moved[:3], moved[3:]))
     return np.concatenate(vd or [np.zeros(0)])

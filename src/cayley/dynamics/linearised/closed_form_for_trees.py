@@ -58,7 +58,7 @@ class Direction(NamedTuple):
     by_coordinate: Change
 
 
-class Asked(NamedTuple):
+class Projected(NamedTuple):
     """What the force of one velocity feels of changes of acceleration (f), of e (B) and of dw (C), and what its own
     changes ask for.
     """
@@ -90,18 +90,18 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     D, V, P = ([[0.0] * links.nv for _ in range(links.nv)] for _ in range(3))
     for number, link in enumerate(links.links):
         for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
-            asked = _asked(way, found[number], bodies[number], rates[number])
+            projected = _projected(way, found[number], bodies[number], rates[number])
             at = number
             while at != ROOT:
                 here = links.links[at]
                 for other, j in zip(ways[at], range(links.nv)[here.columns], strict=True):
-                    D[i][j], V[i][j], P[i][j] = (_felt(asked, c) for c in other[2:])
+                    D[i][j], V[i][j], P[i][j] = (_by_change(projected, c) for c in other[2:])
                     if at != number:
                         D[j][i] = D[i][j]
-                        V[j][i] = _along(other, asked.by_velocity)
-                        P[j][i] = _along(other, asked.by_coordinate)
+                        V[j][i] = _along(other, projected.by_velocity)
+                        P[j][i] = _along(other, projected.by_coordinate)
                 if here.parent != ROOT:
-                    asked = _carried(here, asked, moved[here.parent], q, v)
+                    projected = _in_parent(here, projected, moved[here.parent], q, v)
                 at = here.parent
     return Sensitivities(*[np.array(matrix).reshape(links.nv, links.nv) for matrix in (D, V, P)])
 
@@ -145,13 +145,13 @@ def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, 
                      Change(dw, e, Wps + np.cross(b, t) + 2 * np.cross(dw, u)))
 
 
-def _asked(way: Direction, load: Load, body: Moments, rates: Rates) -> Asked:
+def _projected(way: Direction, load: Load, body: Moments, rates: Rates) -> Projected:
     (m, U, J) = body
     s = way.slide
     t = way.turn
     twice_dU = rates.dU + rates.dU
     by_coordinate = _needed(way.by_coordinate, body, rates)
-    return Asked(
+    return Projected(
         m * s + np.cross(t, U),
         np.trace(J) * t - J @ t + np.cross(U, s),
         np.cross(twice_dU, s) - rates.twice_L(t, -1), _needed(way.by_velocity, body, rates),
@@ -166,23 +166,26 @@ def _needed(change: Change, body: Moments, rates: Rates) -> Load:
                 np.trace(J) * e - J @ e - rates.twice_L(dw) + np.cross(U, da))
 
 
-def _felt(asked: Asked, change: Change) -> Any:
-    return asked.f @ change.a + asked.B @ change.e + asked.C @ change.w
+def _by_change(projected: Projected, change: Change) -> Any:
+    """What a change of movement adds to the force of the velocity."""
+    return projected.f @ change.a + projected.B @ change.e + projected.C @ change.w
 
 
 def _along(way: Direction, load: Load) -> Any:
     return way.slide @ load.f + way.turn @ load.n
 
 
-def _carried(link: Link, asked: Asked, parent: Movement, q: Any, v: Any) -> Asked:
+def _in_parent(link: Link, projected: Projected, parent: Movement, q: Any, v: Any) -> Projected:
     """The same about the origin of the parent, in the parent's axes."""
     s = link.offset(q)
     ds = offset_rate(link, parent.w, q, v)
-    f = link.inwards(asked.f, q)
-    return Asked(f, link.inwards(asked.B, q) + np.cross(s, f), link.inwards(asked.C, q) + np.cross(ds + ds, f),
-                 _carried_load(link, asked.by_velocity, s, q), _carried_load(link, asked.by_coordinate, s, q))
+    f = link.inwards(projected.f, q)
+    B = link.inwards(projected.B, q) + np.cross(s, f)
+    C = link.inwards(projected.C, q) + np.cross(ds + ds, f)
+    return Projected(f, B, C, _load_in_parent(link, projected.by_velocity, s, q),
+                     _load_in_parent(link, projected.by_coordinate, s, q))
 
 
-def _carried_load(link: Link, load: Load, s: Any, q: Any) -> Load:
+def _load_in_parent(link: Link, load: Load, s: Any, q: Any) -> Load:
     f = link.inwards(load.f, q)
     return Load(f, link.inwards(load.n, q) + np.cross(s, f))
