@@ -197,7 +197,7 @@ def test_labels_of_errata_that_are_cited_exist():
     assert cited <= known, cited - known
 
 
-def test_the_savings_of_lean_links_are_as_the_page_says():
+def test_the_savings_of_minimal_links_are_as_the_page_says():
     measured = module_at(DOCS / "theory" / "minimal_links.py")
     page = (DOCS / "theory" / "inverse_dynamics.md").read_text()
     for choices in (measured.STEPS, measured.WITHOUT):

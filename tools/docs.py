@@ -37,7 +37,7 @@ FETCHED = "https://unpkg.com/iframe-worker/shim"
 SESSION = re.compile(r'<div class="highlight">(<pre><span></span><code><span class="gp">.*?</pre>)</div>', re.DOTALL)
 DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
-CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))? of docs/(theory/\w+)\.md")
+CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(theory/\w+)\.md")
 
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
     "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md"]),

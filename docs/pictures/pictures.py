@@ -357,8 +357,8 @@ def front() -> Any:
     bars = figure.add_subplot(1, 2, 2)
     puma = cy.load("puma560")
     names = [
-        "uicker-kahn", "waters", "hollerbach-3x3", "kane", "featherstone", "luh-walker-paul", "newton-euler",
-        "lean-newton-euler"]
+        "uicker-kahn", "waters", "hollerbach-3x3", "kane", "featherstone", "luh-walker-paul",
+        "newton-euler-in-model-frames", "newton-euler"]
     counted = [puma.inverse_dynamics.using(name).operations() for name in names]
     total = [cost.multiplications + cost.additions for cost in counted]
     bars.barh(names, total, color=[GREY] * (len(names) - 1) + [BLUE])

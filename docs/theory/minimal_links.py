@@ -1,4 +1,4 @@
-"""What each trick of lean links saves: multiplications and additions of inverse dynamics, with it and without it.
+"""What each trick of minimal links saves: multiplications and additions of inverse dynamics, with it and without it.
 
 Run `python docs/theory/minimal_links.py` to print the tables of inverse_dynamics.md; the tests compare them.
 """
@@ -15,7 +15,7 @@ import cayley as cy
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.inverse.newton_euler import Load, Movement, inverse_dynamics
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
-from cayley.dynamics.rigid_links.minimal_links import grouped, in_lean_frames, without_unseen_turns
+from cayley.dynamics.rigid_links.minimal_links import grouped, in_minimal_frames, without_unseen_turns
 from cayley.model.tree import Tree
 
 Text = Callable[[Links, Any, Any, Any], Any]
@@ -132,16 +132,16 @@ STEPS: dict[str, Callable[[Links], tuple[Links, Text]]] = {
     "frames anywhere, vectors": lambda links: (anywhere(links), by_vectors),
     "frames on the axes": lambda links: (links, by_vectors),
     "the tensor W for forces and moments": lambda links: (links, inverse_dynamics),
-    "origins on the common normals": lambda links: (in_lean_frames(links), inverse_dynamics),
-    "base parameters, massless links": lambda links: (grouped(in_lean_frames(links)), inverse_dynamics),
-    "turns that nobody sees": lambda links: (without_unseen_turns(grouped(in_lean_frames(links))), inverse_dynamics),
+    "origins on the common normals": lambda links: (in_minimal_frames(links), inverse_dynamics),
+    "base parameters, massless links": lambda links: (grouped(in_minimal_frames(links)), inverse_dynamics),
+    "turns that nobody sees": lambda links: (without_unseen_turns(grouped(in_minimal_frames(links))), inverse_dynamics),
 }
 WITHOUT: dict[str, Callable[[Links], tuple[Links, Text]]] = {
     "nothing left out": STEPS["turns that nobody sees"],
-    "without W": lambda links: (without_unseen_turns(grouped(in_lean_frames(links))), by_vectors),
+    "without W": lambda links: (without_unseen_turns(grouped(in_minimal_frames(links))), by_vectors),
     "without origins on the common normals": lambda links: (without_unseen_turns(grouped(links)), inverse_dynamics),
-    "without base parameters": lambda links: (without_unseen_turns(in_lean_frames(links)), inverse_dynamics),
-    "without unseen turns": lambda links: (grouped(in_lean_frames(links)), inverse_dynamics),
+    "without base parameters": lambda links: (without_unseen_turns(in_minimal_frames(links)), inverse_dynamics),
+    "without unseen turns": lambda links: (grouped(in_minimal_frames(links)), inverse_dynamics),
 }
 
 

@@ -56,7 +56,7 @@ def test_counts_are_those_of_the_kernels_beside_the_published():
     found = {row["method"]: row for row in data(run("counts", "puma560", "--json"))["methods"]}
     kernel = cy.load("puma560").inverse_dynamics
     assert set(found) == set(kernel.methods)
-    for method in ("lean-newton-euler", "luh-walker-paul", "kane"):
+    for method in ("newton-euler", "luh-walker-paul", "kane"):
         expected = kernel.using(method).operations()
         assert (found[method]["multiplications"], found[method]["additions"]) == (expected.multiplications,
                                                                                   expected.additions)

@@ -60,7 +60,7 @@ def test_comparison_of_all_methods():
     assert compared.agrees
     assert compared.spread <= 1e-12
     assert all(row.operations.multiplications and row.seconds > 0 for row in compared.rows)
-    assert min(compared.rows, key=lambda row: row.operations.multiplications).method == "lean-newton-euler"
+    assert min(compared.rows, key=lambda row: row.operations.multiplications).method == "newton-euler"
     assert "The methods agree" in str(compared)
 
 

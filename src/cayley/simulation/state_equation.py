@@ -106,7 +106,7 @@ class StateEquation:
 
     def inertia(self, q: Any, *more: Any) -> Any:
         """The inertia matrix (nv, nv)."""
-        return inertia_matrix(self._lean_with(more), q) + np.diag(rotor_inertias(self.tree))
+        return inertia_matrix(self._minimal_with(more), q) + np.diag(rotor_inertias(self.tree))
 
     def solved(self, M: Any, forces: Any) -> Any:
         """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere.
@@ -147,13 +147,13 @@ class StateEquation:
         inertias = ",(10)" * len(self.inertias)
 
         def text(q: Any, v: Any, *tens: Any) -> Any:
-            return lagrangian(self._lean_with([None] * len(self.wrenches) + list(tens)), q, v)
+            return lagrangian(self._minimal_with([None] * len(self.wrenches) + list(tens)), q, v)
 
         names = ["q", "v", *[f"inertia_{body}" for body in self.inertias]]
         made = kernel(sized(self.tree, f"(q),(v){inertias}->()"), name="lagrangian", inputs=names)(text)
         return made.jacobian("q")
 
-    def _lean_with(self, more: Sequence[Any]) -> Links:
+    def _minimal_with(self, more: Sequence[Any]) -> Links:
         return self._links_with(more[len(self.wrenches):]) if self.inertias else self._lean
 
     @cached_property

@@ -4,7 +4,7 @@ together.
     m, u, J   moments of the composite body of link i about its origin, summed from the tips inwards
     f, n      the force and the moment about the origin that a unit acceleration of one velocity of joint i asks for
 Column i of the matrix is what these ask of joint i and of the joints before it; joints on other branches are not
-concerned. On lean links most masses are zero, and so is most of the work. Source: Walker & Orin 1982, method 3;
+concerned. On minimal links most masses are zero, and so is most of the work. Source: Walker & Orin 1982, method 3;
 Balafoutis & Patel, Algorithm 6.1 and (6.3.7), with moments about the origins; equations (F-1)-(F-3) of
 docs/theory/inertia_matrix.md.
 """

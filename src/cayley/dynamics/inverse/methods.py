@@ -17,10 +17,10 @@ def _here(module: str) -> str:
 
 
 METHODS: dict[str, Method] = {
-    "lean-newton-euler": Method(_here("newton_euler"),
-                                "Balafoutis & Patel, Algorithm 5.6, on base parameters; the default", minimal_links),
-    "newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, for trees; the reference",
-                           links_of),
+    "newton-euler": Method(_here("newton_euler"), "Balafoutis & Patel, Algorithm 5.6, on base parameters; the default",
+                           minimal_links),
+    "newton-euler-in-model-frames": Method(_here("newton_euler"),
+                                           "Balafoutis & Patel, Algorithm 5.6, for trees; the reference", links_of),
     "uicker-kahn": Method(_here("uicker_kahn"), "Uicker 1965, Kahn 1969; Balafoutis & Patel (5.2.7)"),
     "waters": Method(_here("waters"), "Waters 1979; Balafoutis & Patel (5.2.9)"),
     "hollerbach-4x4": Method(_here("hollerbach_4x4"), "Hollerbach 1980; Balafoutis & Patel, Algorithm 5.1"),
@@ -40,4 +40,4 @@ METHODS: dict[str, Method] = {
     "screws": Method(_here("screws"), "Mladenova, section 4.3, (164)-(167)"),
     "trace-lagrange": Method(_here("trace_lagrange"), "Yamamoto, section 5.2"),
     "center-jacobians": Method(_here("center_jacobians"), "Yamamoto, section 5.3"), }
-DEFAULT = "lean-newton-euler"
+DEFAULT = "newton-euler"

@@ -40,7 +40,7 @@ def minimal_links(tree: Tree, *, loaded: Iterable[str] = ()) -> Links:
     >>> [link.moments.mass for link in minimal_links(load_robot("puma560")).links]
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    links = grouped(in_lean_frames(links_of(tree)))
+    links = grouped(in_minimal_frames(links_of(tree)))
     return without_unseen_turns(links, {links.place(tree, frame)[0] for frame in loaded})
 
 
@@ -55,7 +55,7 @@ class Normal(NamedTuple):
     slide: float
 
 
-def in_lean_frames(links: Links) -> Links:
+def in_minimal_frames(links: Links) -> Links:
     """The same links in the frames described above."""
     changes: list[np.ndarray] = []
     for number, link in enumerate(links.links):
