@@ -89,6 +89,7 @@ def test_a_small_core_is_part_of_the_loop_and_others_are_called(steps, longest, 
             x = np.sqrt(x * x + 0.3)
         return x
     monkeypatch.setattr(llvm, "LONGEST_FUNCTION", longest)
+    monkeypatch.setattr(llvm, "LONGEST_PART", longest)
     made = assembly(text, "()->()")
     assert ("alwaysinline" in made) is inside and ("declare void @core" in made) is not inside
 

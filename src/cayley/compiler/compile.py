@@ -16,16 +16,20 @@ from cayley.compiler.llvm import Core
 from cayley.compiler.loop import batch_loop, is_inlined, rows
 from cayley.compiler.machine import Code, assemble, host
 from cayley.compiler.native_call import native_call, native_function
+from cayley.compiler.precision import PRECISION
 from cayley.compiler.program import Program
 from cayley.compiler.signature import spell
 from cayley.compiler.vector_assembly import Assembly
 
 _PATIENCE = 2.0
-_LARGEST_NATIVE = 40_000  # operations; beyond, compiling them twice is not worth the quicker call
+
+
+Jobs = list[Callable[[], Assembly]]
 
 
 class Compiled:
-    """A program with machine code for each precision, made when it is first needed.
+    """A program with machine code for batches in each precision and for single states, each made when it is first
+    needed.
 
     Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled.
     """
@@ -47,34 +51,23 @@ class Compiled:
 
     def _make_ufunc(self, dtype: str) -> np.ufunc:
         program = self.traced
-        code = self._double if dtype == "float64" else self._code("float", None)
+        precision = PRECISION[dtype]
+        code = loaded(self._objects([precision], lambda: _batch_jobs(self._simplified(), precision)), precision)
         sides = [",".join(core_shape(v.shape) for v in side) for side in (program.inputs, program.outputs)]
         return numpy_api.ufunc_from_loop(code.address("loop"),
                                          np.dtype(dtype).num, len(program.inputs), len(program.outputs),
                                          "->".join(sides), program.name, program.description, code)
 
-    @property
-    def _has_native(self) -> bool:
-        return len(self.traced.nodes) <= _LARGEST_NATIVE
-
-    @cached_property
-    def _double(self) -> Code:
-        return self._code("double", self._make_result is not None if self._has_native else None)
-
-    def _code(self, precision: str, named: bool | None) -> Code:
-        """Loaded code. `named` adds the native call, with that kind of result."""
-        what = [self.traced.key, precision, named, *(["explains NaN"] if self._explains_nan else [])]
-        own = object_code(what, lambda: _assemblies(self._simplified(), precision, named, self._explains_nan),
-                          self.traced.name)
-        return loaded(own, precision)
-
     @cached_property
     def native(self) -> Callable:
         """The quick way in for one state in float64; anything else it hands to the general call."""
-        if not self._has_native:
-            return self._general
-        return native_function(self._double.address("call"), self.traced.name, self._general, self._make_result,
-                               self._double)
+        named = self._make_result is not None
+        what = ["call", named, self._explains_nan]
+        code = Code(self._objects(what, lambda: _call_jobs(self._simplified(), named, self._explains_nan)), host())
+        return native_function(code.address("call"), self.traced.name, self._general, self._make_result, code)
+
+    def _objects(self, what: list, jobs: Callable[[], Jobs]) -> list[bytes]:
+        return object_code([self.traced.key, *what], jobs, self.traced.name)
 
 
 def core_shape(shape: Sequence[int | str]) -> str:
@@ -102,35 +95,42 @@ def _compiler_text() -> str:
     return digest.hexdigest()
 
 
-def object_code(what: list, jobs: Callable[[], list[Callable[[], Assembly]]], title: str) -> list[bytes]:
+def object_code(what: list, jobs: Callable[[], Jobs], title: str) -> list[bytes]:
     """Object code, from the cache or compiled now and stored there."""
     key = json.dumps([what, host().identity, numpy_api.abi, _compiler_text()])
     objects = cache.load(key)
     if objects is None:
-        objects = [assemble(job().text(), host()) for job in _with_progress(jobs(), f"compiling {title}")]
+        objects = [_assembled(job()) for job in _with_progress(jobs(), f"compiling {title}")]
         cache.store(key, objects)
     return objects
 
 
-def _assemblies(program: Program, precision: str, named: bool | None,
-                explains_nan: bool) -> list[Callable[[], Assembly]]:
-    """What there is to compile, piece by piece."""
-    machine = host()
-    core = Core(program, machine.width(precision), precision, fused=machine.fused)
-    jobs = [lambda: batch_loop(core), *core_parts(core)]
-    if named is not None:
-        single = Core(program, 1, precision, fused=machine.fused)
-        jobs += [*[lambda k=k: single.part(k) for k in range(len(single.parts))],
-                 lambda: native_call(single, named=named, explains_nan=explains_nan)]
-    return jobs
+def _assembled(assembly: Assembly) -> bytes:
+    return assemble(assembly.text(), host(), assembly.is_plain)
 
 
-def core_parts(core: Core) -> list[Callable[[], Assembly]]:
+def _batch_jobs(program: Program, precision: str) -> Jobs:
+    """What there is to compile for batches, piece by piece."""
+    core = Core(program, host().width(precision), precision, fused=host().fused)
+    return [lambda: batch_loop(core), *core_parts(core)]
+
+
+def _call_jobs(program: Program, named: bool, explains_nan: bool) -> Jobs:
+    """What there is to compile for single states."""
+    core = Core(program, 1, "double", fused=host().fused)
+    return [*_all_parts(core), lambda: native_call(core, named=named, explains_nan=explains_nan)]
+
+
+def core_parts(core: Core) -> Jobs:
     """The functions of a core that is too large to be part of its loop."""
-    return [] if is_inlined(core) else [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
+    return [] if is_inlined(core) else _all_parts(core)
 
 
-def _with_progress(jobs: list[Callable[[], Assembly]], title: str) -> Iterator[Callable[[], Assembly]]:
+def _all_parts(core: Core) -> Jobs:
+    return [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
+
+
+def _with_progress(jobs: Jobs, title: str) -> Iterator[Callable[[], Assembly]]:
     """The jobs one after the other, with a progress bar once the work has taken a while."""
     started = time.monotonic()
     waiting = iter(jobs)

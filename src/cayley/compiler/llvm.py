@@ -17,7 +17,10 @@ from cayley.compiler.schedule import fused_products, schedule
 from cayley.compiler.single_precision import in_precision
 from cayley.compiler.vector_assembly import Assembly, Lanes, Value
 
-LONGEST_FUNCTION = 4000
+LONGEST_FUNCTION = 6000
+"""Operations up to which a program is one function."""
+LONGEST_PART = 500
+"""Operations of each function of a longer one: what takes a compiler's back end least time and loses none in the run."""
 MOST_INLINED = 100
 """Elementary functions up to which each is written out where it is used; of more, each kind is a function that is called."""
 
@@ -32,7 +35,8 @@ class Core:
         self.precision = precision
         self.fused = fused
         order = schedule(program)
-        self.parts = [order[k:k + LONGEST_FUNCTION] for k in range(0, len(order), LONGEST_FUNCTION)] or [[]]
+        length = LONGEST_FUNCTION if len(order) <= LONGEST_FUNCTION else LONGEST_PART
+        self.parts = [order[k:k + length] for k in range(0, len(order), length)] or [[]]
         self.products = fused_products(program)
         self.trigonometric = {(node.op, node.args[0].index): node for node in order if node.op in ("sin", "cos")}
         self.inputs = {node.index: k for k, node in enumerate(n for v in program.inputs for n in v.nodes)}
@@ -41,6 +45,8 @@ class Core:
             self.outputs.setdefault(node.index, []).append(k)
         self.crossing = _crossing(self.parts, set(self.products.values()))
         elementary = {node.index for node in order if node.op in FUNCTIONS and node.op not in ("sin", "cos", "sign")}
+        self.constants = [(k, node.value) for k, node in enumerate(program.results) if node.op == "constant"]
+        """The outputs that are the same for every state, as (place, value): no part stores them."""
         self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
 
     @property
@@ -54,11 +60,13 @@ class Core:
         for node in self.parts[number]:
             body.compute(node)
         if number == len(self.parts) - 1:
-            body.store_plain_outputs()
+            body.store_inputs()
+        assembly.is_plain = len(self.parts) > 1 and body.lanes.block is None and not assembly.functions
         name = self.names[number]
         lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body.lanes.lines)
         assembly.functions[name] = (
-            f"define void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %between) alignstack(64) {{\n"
+            f"define void @{name}(ptr noalias readonly %in, ptr noalias writeonly %out, ptr noalias readonly %earlier, "
+            f"ptr noalias writeonly %between) alignstack(64) nounwind {{\n"
             f"{lines}\n  ret void\n}}")
         return assembly
 
@@ -93,10 +101,8 @@ class _Body:
         if node.op == "constant":
             return self.lanes.constant(node.value)
         if node.index not in self.values:
-            buffer, place = ("in",
-                             self.core.inputs[node.index]) if node.op == "input" else ("between",
-                                                                                       self.core.crossing[node.index])
-            self.values[node.index] = self._load(buffer, place, node.op in BOOLEAN)
+            buffer, places = ("in", self.core.inputs) if node.op == "input" else ("earlier", self.core.crossing)
+            self.values[node.index] = self._load(buffer, places[node.index], node.op in BOOLEAN)
         return self.values[node.index]
 
     def compute(self, node: Node) -> None:
@@ -160,10 +166,9 @@ class _Body:
             number = self.lanes.select(value, 1.0, 0.0) if node.op in BOOLEAN else value
             self._store(number, "between", self.core.crossing[node.index])
 
-    def store_plain_outputs(self) -> None:
-        """Outputs that are inputs or constants."""
-        plain = {node.index: node for node in self.core.program.results if not node.args}
-        for node in plain.values():
+    def store_inputs(self) -> None:
+        """Outputs that are inputs."""
+        for node in {node.index: node for node in self.core.program.results if node.op == "input"}.values():
             for place in self.core.outputs[node.index]:
                 self._store(self.value(node), "out", place)
 

@@ -7,8 +7,9 @@ that is not full repeats its last state, so a state is computed alike wherever i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
 from math import prod
 
 from cayley.compiler import numpy_api
@@ -16,7 +17,7 @@ from cayley.compiler.control_flow import Text
 from cayley.compiler.llvm import Core, element_size
 from cayley.compiler.program import Variable
 from cayley.compiler.transpose import move_block, move_side_by_side, transposed
-from cayley.compiler.vector_assembly import Assembly
+from cayley.compiler.vector_assembly import Assembly, literal
 
 STACK_BYTES = 1 << 16
 _UNROLLED = 32
@@ -81,6 +82,7 @@ class BatchLoop:
         done = self._quick_blocks()
         failed = self.text.label("failed")
         self.space.take(failed)
+        store_constants(self.text, self.assembly, core, self.space)
         self.text.repeat(done, self.total, core.width, self._block)
         self.space.give_back()
         self.text.do("ret void")
@@ -133,7 +135,7 @@ class BatchLoop:
             self.assembly.functions.update({name: _internal(function) for name, function in part.functions.items()})
         else:
             self.assembly.declarations.update(
-                (name, f"declare void @{name}(ptr, ptr, ptr)") for name in self.core.names)
+                (name, f"declare void @{name}(ptr, ptr, ptr, ptr)") for name in self.core.names)
 
     def _quick_blocks(self) -> str:
         """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
@@ -160,6 +162,7 @@ class BatchLoop:
                     else:
                         move_side_by_side(text, direction, memory, place, core.precision, core.width)
                 if direction == "gather":
+                    store_constants(text, self.assembly, core, space)
                     call_core(text, core, space)
 
         text.repeat("0", done, core.width, block)
@@ -252,9 +255,31 @@ class Workspace:
             self._text.do(f"call void @free(ptr {self._raw})")
 
 
+def store_constants(text: Text, assembly: Assembly, core: Core, space: Workspace) -> None:
+    """The outputs that are the same for every state, of which many can be zeros that lie side by side."""
+    assembly.declarations["memset"] = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
+    vector = f"<{core.width} x {core.precision}>"
+    size = core.width * element_size(core.precision)
+    zeros = [place for place, value in core.constants if is_plain_zero(value)]
+    for _, run in groupby(enumerate(zeros), lambda numbered: numbered[1] - numbered[0]):
+        places = [place for _, place in run]
+        start = text.let(f"getelementptr {vector}, ptr {space.output}, i64 {places[0]}")
+        text.do(f"call void @llvm.memset.p0.i64(ptr align {size} {start}, i8 0, i64 {len(places) * size}, i1 false)")
+    for place, value in core.constants:
+        if not is_plain_zero(value):
+            target = text.let(f"getelementptr {vector}, ptr {space.output}, i64 {place}")
+            number = literal(value, core.precision)
+            text.do(f"store {vector} splat ({core.precision} {number}), ptr {target}, align {size}")
+
+
+def is_plain_zero(value: float) -> bool:
+    """Zero, all bits of which are."""
+    return value == 0.0 and math.copysign(1.0, value) > 0.0
+
+
 def call_core(text: Text, core: Core, space: Workspace) -> None:
     for name in core.names:
-        text.do(f"call void @{name}(ptr {space.input}, ptr {space.output}, ptr {space.between})")
+        text.do(f"call void @{name}(ptr {space.input}, ptr {space.output}, ptr {space.between}, ptr {space.between})")
 
 
 def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:

@@ -49,16 +49,22 @@ def host() -> Machine:
                    in has)
 
 
-def _target_machine(machine: Machine, level: int) -> Any:
+def _target_machine(machine: Machine) -> Any:
     target = binding.Target.from_triple(machine.triple)
-    return target.create_target_machine(cpu=machine.cpu, features=machine.features, opt=level, jit=True)
+    return target.create_target_machine(cpu=machine.cpu, features=machine.features, opt=2, jit=True)
 
 
-def assemble(text: str, machine: Machine, level: int = 2) -> bytes:
-    """Object code of a module of LLVM assembly."""
+def assemble(text: str, machine: Machine, is_plain: bool = False) -> bytes:
+    """Object code of a module of LLVM assembly. What is plain needs no optimisation."""
     module = binding.parse_assembly(text)
     module.verify()
-    target_machine = _target_machine(machine, level)
+    target_machine = _target_machine(machine)
+    if not is_plain:
+        _optimise(module, target_machine)
+    return target_machine.emit_object(module)
+
+
+def _optimise(module: Any, target_machine: Any) -> None:
     options = binding.create_pipeline_tuning_options(speed_level=1)
     options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
     passes = binding.create_pass_builder(target_machine, options)
@@ -67,7 +73,6 @@ def assemble(text: str, machine: Machine, level: int = 2) -> bytes:
         manager.run(module, passes)
     finally:
         _dispose(manager)
-    return target_machine.emit_object(module)
 
 
 def _dispose(manager: Any) -> None:
@@ -85,7 +90,7 @@ class Code:
     """Object code loaded into this process; it lives as long as this object."""
 
     def __init__(self, objects: list[bytes], machine: Machine):
-        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine(machine, 2))
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine(machine))
         for data in objects:
             self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
         self._engine.finalize_object()

@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler import numpy_api as api
 from cayley.compiler.control_flow import Text
 from cayley.compiler.llvm import Core
-from cayley.compiler.loop import Buffers, Workspace, call_core
+from cayley.compiler.loop import Buffers, Workspace, call_core, store_constants
 from cayley.compiler.program import Variable
 from cayley.compiler.vector_assembly import Assembly
 
@@ -41,7 +41,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
     assembly = Assembly()
     text = Text()
     for name in core.names:
-        assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr)"
+        assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr, ptr)"
     assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
     inputs = core.program.inputs
     outputs = core.program.outputs
@@ -66,6 +66,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
         for source, v, start in zip(data, inputs, Buffers(core).inputs, strict=True):
             target = text.let(f"getelementptr double, ptr {space.input}, i64 {start}")
             text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * prod(v.shape)}, i1 false)")
+        store_constants(text, assembly, core, space)
         call_core(text, core, space)
         if explains_nan:
             _hand_over_nan(text, core, space, slow)
