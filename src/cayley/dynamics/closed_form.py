@@ -94,8 +94,8 @@ def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any) -> Any:
 
 def forward_dynamics(links: Links, q: Any, v: Any, tau: Any) -> Any:
     """Accelerations (nv) that the generalised forces `tau` give; infinite or NaN where a joint moves no mass."""
-    # (3.59)
-    return ldl_solve(inertia_matrix(links, q), tau - velocity_forces(links, q, v) - gravity_forces(links, q))
+    return ldl_solve(  # (3.59)
+        inertia_matrix(links, q), tau - velocity_forces(links, q, v) - gravity_forces(links, q))
 
 
 def _weightless(links: Links) -> Links:

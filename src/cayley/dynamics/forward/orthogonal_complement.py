@@ -33,9 +33,8 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     """
     P = np.concatenate([square_root(links, q), np.diag(np.sqrt(np.zeros(links.nv) + rotors))])
     Q, R = orthogonal_factors(P)
-    # (6.2.17a)
-    x = sum((a * y for a, y in zip(Q, _forwards(R, tau - bias_forces(links, q, qd)), strict=True)),
-            start=np.zeros(len(P)))
+    y = _forwards(R, tau - bias_forces(links, q, qd))  # (6.2.17a)
+    x = sum((a * b for a, b in zip(Q, y, strict=True)), start=np.zeros(len(P)))  # (6.2.17a)
     found = _backwards(R, [a @ x for a in Q])  # (6.2.17b)
     return np.stack(found) if found else np.zeros(0)
 

@@ -60,8 +60,9 @@ def _joined(link: Link, beyond: Composite) -> Composite:
     r = link.moments.center
     mb = beyond.mb + m  # (6.2.8a)
     R = (m * r + beyond.mb * beyond.R) / mb if mb else NONE  # (6.2.8b)
-    # (6.2.8c)
-    Ec = link.moments.inertia_about_center + _of_particle(m, r - R) + _of_particle(beyond.mb, beyond.R - R) + beyond.Ec
+    inner = _of_particle(m, r - R)  # (6.2.8c)
+    outer = _of_particle(beyond.mb, beyond.R - R)  # (6.2.8c)
+    Ec = link.moments.inertia_about_center + inner + outer + beyond.Ec  # (6.2.8c)
     return Composite(mb, R, Ec)
 
 
@@ -75,9 +76,8 @@ def _column(chain: Links, q: Any, i: int, body: Composite) -> list[Any]:
     mb, R, Ec = body
     F = np.cross(Z, mb * R) if chain.links[i].is_revolute else mb * Z  # (6.2.8d)
     M = Ec @ Z if chain.links[i].is_revolute else NONE  # (6.2.8e)
-    # (6.2.8g)
     f = F
-    eta = M + np.cross(R, F)
+    eta = M + np.cross(R, F)  # (6.2.8g)
     found = [_along_the_axis(chain.links[i], f, eta)]  # (6.2.8h)
     for j in reversed(range(i)):
         f = chain.links[j + 1].inwards(f, q)  # (6.2.9a)

@@ -78,9 +78,8 @@ def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, ti
     axes.
     """
     augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
-    # (5.3.38)
-    forces = [
-        link.moments.mass * state.sdd + own.Udd for link, state, own in zip(augmented.links, states, sums, strict=True)]
+    forces = [link.moments.mass * state.sdd + own.Udd  # (5.3.38)
+              for link, state, own in zip(augmented.links, states, sums, strict=True)]
     return as_wrenches([Load(f, own.eta) for f, own in zip(forces, sums, strict=True)])
 
 

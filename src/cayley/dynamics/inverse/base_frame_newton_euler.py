@@ -78,9 +78,8 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
     offset = before.R @ link.offset(q)
     R = before.R @ link.rotation(q)
     z = R @ Z
-    # (4.13) (4.15)
-    w = before.w
-    wd = before.wd
+    w = before.w  # (4.13)
+    wd = before.wd  # (4.15)
     v = before.v + np.cross(w, offset)  # (4.17)
     vd = before.vd + np.cross(wd, offset) + np.cross(w, np.cross(w, offset))  # (4.19)
     if link.is_revolute:

@@ -77,8 +77,7 @@ def accelerations(chain: Links, q: Any, qd: Any, qdd: Any) -> list[tuple[Moving,
     found = []
     for i, link in enumerate(chain.links):
         A = link.rotation(q)
-        # (5.2.15a), (5.2.15b), (5.2.15c)
-        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])             
+        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])                # (5.2.15a), (5.2.15b), (5.2.15c)
         dds = dds + before.ddW @ link.offset(q)                                         # (5.2.15d)
         if link.is_prismatic:
             dds = dds + 2 * before.dW @ (A @ _Z) * qd[i] + moved.W @ _Z * qdd[i]        # spec R-31

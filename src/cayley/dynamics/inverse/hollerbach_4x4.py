@@ -29,8 +29,8 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     D = np.zeros((4, 4))
     c = np.zeros(4)
     tau = []
-    # (5.2.12)
-    for link, (W, _, ddW) in reversed(list(zip(chain.links, moving_transforms(chain, q, qd, qdd), strict=True))):  
+    moved = moving_transforms(chain, q, qd, qdd)                                            # (5.2.12)
+    for link, (W, _, ddW) in reversed(list(zip(chain.links, moved, strict=True))):
         J = pseudo_inertia(link.moments)
         D = J @ ddW.T + A @ D                                                           # (5.2.13a)
         c = J[:, 3] + A @ c                                                             # (5.2.13b)

@@ -28,8 +28,7 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     g = np.array([*chain.gravity, 0.0])
     tau = []
     for i, link in enumerate(chain.links):
-        # (5.2.9)
-        dW = moved[i].W @ insertion(link)
+        dW = moved[i].W @ insertion(link)  # (5.2.9)
         total = 0.0
         for j in range(i, len(chain.links)):
             if j > i:

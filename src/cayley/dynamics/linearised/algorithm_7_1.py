@@ -80,9 +80,8 @@ def _body(links: tuple[Link, ...], states: list[State], i: int, after: Body, q: 
     if i + 1 == len(links):
         return Body(u, np.cross(w, u), K, skew(w) @ Kh)  # (7.3.18d)
     outer = links[i + 1]
-    # (7.3.18a)
     s = outer.offset(q)
-    beyond = outer.inwards(after.U, q)
+    beyond = outer.inwards(after.U, q)  # (7.3.18a)
     ds = np.cross(w, s)  # (7.3.18d)
     dbeyond = outer.inwards(after.dU, q)  # (7.3.18b)
     crossed = skew(s) @ skew(beyond)  # (7.3.18c)

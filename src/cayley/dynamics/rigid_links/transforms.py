@@ -38,8 +38,8 @@ def insertion(link: Link) -> np.ndarray:
 def pseudo_inertia(moments: Moments) -> np.ndarray:
     """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1).
     """
-    # (5.2.3b), (3.15)
-    return np.block([[moments.second, moments.first[:, None]], [moments.first[None, :], np.array([[moments.mass]])]])
+    first = moments.first[:, None]
+    return np.block([[moments.second, first], [first.T, np.array([[moments.mass]])]])  # (5.2.3b), (3.15)
 
 
 class Derivatives(NamedTuple):
@@ -72,9 +72,8 @@ def transform_derivatives(chain: Links, q: Any) -> Derivatives:
         turned = [[ddW @ A for ddW in row] for row in second[-1]]                       # (3.24)
         for j in range(i):
             turned[i][j] = turned[j][i] = moved[j] @ Q                                  # (3.24)
-        # (3.30)
-        moved[i] = W @ Q
-        turned[i][i] = W @ Q @ Q
+        moved[i] = W @ Q  # (3.30)
+        turned[i][i] = W @ Q @ Q  # (3.30)
         first.append(moved)
         second.append(turned)
     return Derivatives([np.stack(row) for row in first[1:]],
