@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cayley.compiler.graph import Graph, Node
+from cayley.compiler.graph import Graph, Node, ancestors
 from cayley.compiler.implied import build_marked
-from cayley.compiler.program import Program
+from cayley.compiler.program import Program, Variable, variable
 from cayley.compiler.signature import joined_batch
-from cayley.compiler.symbols import symbols
+from cayley.compiler.symbols import input_symbols, symbols
+from cayley.compiler.typing import Array
 
 
 def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[int]) -> list[np.ndarray]:
@@ -28,6 +29,20 @@ def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[in
         for result, value in zip(results, _one(program, graph, [a[state] for a in arrays]), strict=True):
             result[state] = value if value.shape else value.item()
     return [symbols(r) if r.shape else r.item() for r in results]
+
+
+def with_own_variables(text: Callable[..., Array], arrays: Sequence[Array]) -> Array:
+    """`text(*arrays)`, computed on variables in the place of the arrays (n), which may be constants or equal to one
+    another, and then taken at the arrays. The text itself holds symbols of the trace.
+    """
+    graph = next(x.graph for a in arrays for x in np.asarray(a, dtype=object).flat if isinstance(x, Node))
+    own = [variable(f"own{k}", input_symbols(graph, f"own variable {graph.size}.{k}", (len(a),)), graph)
+           for k, a in enumerate(arrays)]
+    result = variable("out", text(*[symbols(v.array) for v in own]), graph)
+    variables = {node.index for v in own for node in v.nodes}
+    held = [node for node in ancestors(result.nodes) if node.op == "input" and node.index not in variables]
+    outer = Variable("held", (len(held),), tuple(held))
+    return inline(Program("own", (*own, outer), (result,)), [*arrays, outer.array], [1] * (len(own) + 1))[0]
 
 
 def _one(program: Program, graph: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:

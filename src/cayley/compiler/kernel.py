@@ -172,10 +172,15 @@ class Kernel(Generic[Result]):
             self._bare = self._without_check()
         return self._bare or self
 
-    def _without_check(self) -> Kernel[Result]:
-        return Kernel(self.signature, self._make_program, name=self.__name__, inputs=self.inputs, results=self.outputs,
-                      function=self.__wrapped__, doc=self.__doc__, module=self.__module__,
-                      rebuild=(operator.attrgetter("unchecked"), (self,)))
+    def _without_check(self) -> Any:
+        return self._own_kind(self.signature, self._make_program, name=self.__name__, inputs=self.inputs,
+                              results=self.outputs, function=self.__wrapped__, doc=self.__doc__, module=self.__module__,
+                              rebuild=(operator.attrgetter("unchecked"), (self,)))
+
+    @property
+    def _own_kind(self) -> type[Kernel]:
+        """What a kernel that is made of this one is."""
+        return Kernel
 
     def parallel(self, threads: int | None = None) -> Parallel:
         """The same kernel with its batch spread over threads (by default, one for each processor)."""
@@ -322,10 +327,10 @@ class Kernel(Generic[Result]):
     def _jacobian(self, variable: str, place: int) -> Kernel:
         core = self.signature.outputs[place] + self.signature.inputs[self.inputs.index(variable)]
         signature = Signature(self.signature.inputs, (core,))
-        return Kernel(signature, lambda bound: _jacobian_of(self._differentiable(**bound), place, variable),
-                      inputs=self.inputs, name=f"{self.__name__}_by_{variable}",
-                      doc=f"Derivative of {self.__name__} by {variable}.",
-                      rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
+        return self._own_kind(signature, lambda bound: _jacobian_of(self._differentiable(**bound), place, variable),
+                              inputs=self.inputs, name=f"{self.__name__}_by_{variable}",
+                              doc=f"Derivative of {self.__name__} by {variable}.",
+                              rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
 
     def __reduce__(self):
         if self._rebuild is not None:

@@ -79,11 +79,11 @@ class BatchLoop:
         self.total = self.text.let("load i64, ptr %dimensions")
         self._declare()
         self.space = Workspace(self.text, self.assembly, core, self._scratch_elements)
-        done = self._quick_blocks()
+        self.done = self._quick_blocks()
         failed = self.text.label("failed")
         self.space.take(failed)
         store_constants(self.text, self.assembly, core, self.space)
-        self.text.repeat(done, self.total, core.width, self._block)
+        self.text.repeat(self.done, self.total, core.width, self._block)
         self.space.give_back()
         self.text.do("ret void")
         self.text.place(failed)
@@ -172,11 +172,20 @@ class BatchLoop:
         """Any states: up to a full block, with any strides."""
         left = self.text.let(f"sub i64 {self.total}, {first}")
         valid = self.text.let(f"call i64 @llvm.smin.i64(i64 {left}, i64 {self.core.width})")
-        for operand in self.inputs:
-            self._move("gather", operand, *self._places(operand, first, self.space.input), valid)
+        self._gather_block(first, valid)
         call_core(self.text, self.core, self.space)
         for operand in self.outputs:
             self._move("scatter", operand, *self._places(operand, first, self.space.output), valid)
+
+    def _gather_block(self, first: str, valid: str) -> None:
+        """The inputs of a block. Those that come first and are the same for all states are in the buffer since the
+        first block; behind others they are not, as the transposition of these may write beyond its end."""
+        text = self.text
+        there = text.let(f"icmp ne i64 {first}, {self.done}")
+        for operand in self.inputs:
+            there = text.let(f"and i1 {there}, {text.let(f'icmp eq i64 {operand.outer}, 0')}")
+            text.when(text.let(f"xor i1 {there}, true"), lambda operand=operand: self._move(
+                "gather", operand, *self._places(operand, first, self.space.input), valid))
 
     def _places(self, operand: Operand, first: str, buffer: str) -> tuple[str, str]:
         """Where a block of an operand is in NumPy's memory, and where in the buffer."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
 from cayley.dynamics import closed_form
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links import energies
@@ -21,10 +20,12 @@ from cayley.dynamics.rigid_links.drives import (
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 
-def bias_forces_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def bias_forces_kernel(tree: Tree) -> MechanismKernel:
     """`bias_forces(q, qd)` (..., nv)."""
     links = minimal_links(tree)
 
@@ -36,7 +37,8 @@ def bias_forces_kernel(tree: Tree) -> Kernel:
                         sentence="Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.")
 
 
-def coriolis_matrix_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def coriolis_matrix_kernel(tree: Tree) -> MechanismKernel:
     """`coriolis_matrix(q, qd)` (..., nv, nv)."""
     links = links_of(tree)
 
@@ -47,7 +49,8 @@ def coriolis_matrix_kernel(tree: Tree) -> Kernel:
                         sentence="The Coriolis matrix C(q, qd), with Christoffel's coefficients.")
 
 
-def gravity_forces_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
     """`gravity_forces(q)` (..., nv)."""
     links = minimal_links(tree)
     rest = np.zeros(tree.nv)
@@ -58,7 +61,8 @@ def gravity_forces_kernel(tree: Tree) -> Kernel:
 # Energies and momentum: functions of the state, whatever ties the joints together
 
 
-def kinetic_energy_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
     """`kinetic_energy(q, qd)` (...)."""
     links = _links_of_state(tree)
     rotors = rotor_inertias(tree)
@@ -69,21 +73,24 @@ def kinetic_energy_kernel(tree: Tree) -> Kernel:
     return sized_kernel(tree, "(q),(v)->()", text, "kinetic_energy", sentence="The kinetic energy.", unit="J")
 
 
-def potential_energy_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def potential_energy_kernel(tree: Tree) -> MechanismKernel:
     """`potential_energy(q)` (...)."""
     links = _links_of_state(tree)
     return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy",
                         sentence="The potential energy of gravity.", unit="J")
 
 
-def center_of_mass_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def center_of_mass_kernel(tree: Tree) -> MechanismKernel:
     """`center_of_mass(q)` (..., 3)."""
     links = _links_of_state(tree)
     return sized_kernel(tree, "(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass",
                         sentence="The centre of mass of all that moves, in the frame of the root.", unit="m")
 
 
-def momentum_kernel(tree: Tree) -> Kernel:
+@of_a_mechanism
+def momentum_kernel(tree: Tree) -> MechanismKernel:
     """`momentum(q, qd)` (..., 6)."""
     links = _links_of_state(tree)
     return sized_kernel(tree, "(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",

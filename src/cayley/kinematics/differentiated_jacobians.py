@@ -13,8 +13,10 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.graph import Node
+from cayley.compiler.inline import with_own_variables
 from cayley.compiler.interpret import NUMPY
 from cayley.compiler.kernel import kernel
+from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
 Text = Callable[..., Any]  # of q, or of more arrays, to an array
@@ -27,28 +29,33 @@ def has_changing_directions(tree: Tree) -> bool:
 
 def rate_of(tree: Tree, text: Text, q: Any, qd: Any) -> Any:
     """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `qd`."""
-    return derivatives(text, (6, tree.nv), q)[0] @ _coordinate_rates(tree, q, qd)
+    return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ _coordinate_rates(tree, q, qd)
 
 
 def second_rate_of(tree: Tree, text: Text, q: Any, qd: Any, qdd: Any) -> Any:
     """The second time derivative of `text(q)` at the velocity `qd` and the acceleration `qdd`."""
-    by_q, by_v = derivatives(lambda q, qd: rate_of(tree, text, q, qd), (6, tree.nv), q, qd)
+    by_q, by_v = derivatives(lambda q, qd: rate_of(tree, text, q, qd), (6, tree.nv), q, qd, inside=has_symbols(tree))
     return by_q @ _coordinate_rates(tree, q, qd) + by_v @ qdd
 
 
 def changes_of(tree: Tree, text: Text, q: Any) -> Any:
     """The changes (..., nv) of `text(q)` by unit velocities."""
     along = np.stack([_coordinate_rates(tree, q, unit) for unit in np.eye(tree.nv)], axis=1)
-    return derivatives(text, (6, tree.nv), q)[0] @ along
+    return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ along
 
 
-def derivatives(text: Text, shape: tuple[int, ...], *arrays: Any) -> tuple[Any, ...]:
-    """The derivatives (*shape, n) of a text by each of its arrays (n); on numbers, or inside a trace."""
+def derivatives(text: Text, shape: tuple[int, ...], *arrays: Any, inside: bool = False) -> tuple[Any, ...]:
+    """The derivatives (*shape, n) of a text by each of its arrays (n); on numbers, or inside a trace. `inside`: the
+    text itself holds symbols of that trace.
+    """
     sizes = [len(array) for array in arrays]
 
     def of_its_own_variables(*variables: Any) -> Any:  # those given may be constants, or equal to one another
         return jacobian(np.reshape(text(*variables), (-1,)), np.concatenate(variables))
 
+    if inside:
+        found = with_own_variables(of_its_own_variables, arrays)
+        return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
     names = [f"x{k}" for k in range(len(arrays))]
     signature = ",".join(f"({size})" for size in sizes) + f"->({int(np.prod(shape))},{sum(sizes)})"
     traced = kernel(signature, name="derivatives", inputs=names)(of_its_own_variables)

@@ -7,13 +7,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import kernel
 from cayley.compiler.kernel_family import GIVEN
 from cayley.errors import ConventionError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _UNITS = {
@@ -29,19 +30,21 @@ def sized(tree: Tree, signature: str) -> str:
 
 
 def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: Callable[..., None] | None = None, *,
-                 sentence: str = "", unit: str = "") -> Kernel:
+                 sentence: str = "", unit: str = "") -> MechanismKernel:
     """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it
     computes, for its docstring and exported code; the unit is that of its only result, or one of the names that
     `units_of` knows."""
     units = units_of(tree)
     if sentence:
         described(tree, text, sentence)
-    return kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check,
-                  units={**units, "out": units.get(unit, unit)})(text)
+    made = kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check,
+                  units={**units, "out": units.get(unit, unit)}, kind=MechanismKernel)(text)
+    return cast(MechanismKernel, made)
 
 
+@of_a_mechanism
 def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, check: Callable[..., None] | None = None,
-                 **choices: Any) -> Kernel:
+                 **choices: Any) -> MechanismKernel:
     """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
     `at=GIVEN` makes the point (3) the last input.
 

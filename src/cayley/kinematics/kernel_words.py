@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cayley.compiler.kernel_family import GIVEN
+from cayley.compiler.samples import is_symbolic
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 
@@ -68,7 +69,7 @@ def choices_in_words(tree: Tree, frame: str, choices: Mapping[str, Any]) -> str:
 
 def _mechanism(tree: Tree) -> list[str]:
     source = Path(tree.source).name if tree.source.endswith(_FILES) else tree.source
-    gravity = ", ".join(f"{x + 0.0:.6g}" for x in tree.gravity)
+    gravity = "an input" if is_symbolic(tree.gravity) else ", ".join(f"{x + 0.0:.6g}" for x in tree.gravity)
     included = f" Included of the drives: {', '.join(sorted(tree.included))}." if tree.included else ""
     return [
         f"Mechanism: {tree.name}{f' ({source})' if source else ''}. Gravity ({gravity}) m/s^2 in the axes of the root, "

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.samples import is_symbolic
+from cayley.compiler.symbols import Symbols
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.motions.homogeneous import pose_defect
@@ -21,7 +24,9 @@ _ROUNDING = 1e-15
 
 
 def frozen(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
-    """A read-only array of finite floats of the given shape."""
+    """A read-only array of finite floats of the given shape; symbols stay what they are."""
+    if is_symbolic(values):
+        return np.asarray(values, dtype=object).reshape(shape).view(Symbols)
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -63,6 +68,8 @@ def _check_motion(motion: object, whose: str) -> None:
 
 def frozen_pose(pose: Any, what: str) -> np.ndarray:
     array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
+    if is_symbolic(array):
+        return array
     defect = float(pose_defect(array))
     if not defect <= tolerance_of(pose):
         raise ModelError(
@@ -91,16 +98,46 @@ class Body(Immutable):
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self) -> None:
-        if self.mass is not None and not (isinstance(self.mass, Real) and 0.0 <= self.mass <= LARGEST):
+        if not (self.mass is None or is_symbolic(self.mass)
+                or (isinstance(self.mass, Real) and 0.0 <= self.mass <= LARGEST)):
             raise ModelError(
                 f"body {self.name!r} has the mass {shown(self.mass)}: a mass is a finite number that is not negative, "
                 "and not "
                 "absurdly large")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
-        if np.abs(inertia - inertia.T).max() > tolerance_of(inertia) * np.abs(inertia).max():
+        if not is_symbolic(inertia) and np.abs(inertia - inertia.T).max() > tolerance_of(inertia) * np.abs(inertia).max():
             raise ModelError(f"the inertia of body {self.name!r} is not symmetric: {inertia.tolist()}")
         object.__setattr__(self, "inertia", inertia)
+
+    @property
+    def moments(self) -> tuple[Scalar, Array, Array]:
+        """Mass, first moment (3) and Euler tensor (3, 3), integral r r^T dm, about the origin of the body's frame; an
+        unknown mass counts as none.
+        """
+        mass = 0.0 if self.mass is None else self.mass
+        own = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
+        return mass, mass * self.center, own + mass * np.outer(self.center, self.center)
+
+
+@dataclass(frozen=True, eq=False)
+class BodyByMoments(Body):
+    """A body of which the moments about its origin are known: symbols, or those of no real body."""
+
+    first: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    second: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    @staticmethod
+    def of(name: str, mass: Scalar, first: Array, second: Array) -> BodyByMoments:
+        """The centre is at the origin where there is no mass."""
+        known = is_symbolic(mass) or mass != 0.0
+        center = first / mass if known else np.zeros(3)
+        own = second - mass * np.outer(center, center)
+        return BodyByMoments(name, mass, center, np.trace(own) * np.eye(3) - own, first, second)
+
+    @property
+    def moments(self) -> tuple[Scalar, Array, Array]:
+        return self.mass, self.first, self.second
 
 
 @dataclass(frozen=True)
@@ -138,7 +175,7 @@ class Rotor:
 
     def __post_init__(self) -> None:
         _check_finite(self, "rotor")
-        if self.inertia < 0:
+        if not is_symbolic(self.inertia) and self.inertia < 0:
             raise ModelError(f"the inertia of a rotor is {self.inertia}: it cannot be negative")
 
     @property

@@ -21,7 +21,7 @@ from cayley.compiler.symbols import where
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, viscous_frictions
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rubbing, viscous_frictions
 from cayley.dynamics.rigid_links.links import Links
 from cayley.model.tree import Tree
 
@@ -50,7 +50,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     begins. If the rounds do not end, which was not seen yet, the answer is NaN.
     """
     coulomb = coulomb_frictions(tree)
-    if not (coulomb > 0).any():
+    if not rubbing(coulomb).any():
         return lambda q, v, tau, **external: forward_dynamics(q, v, tau - friction_forces(tree, v), **external)
 
     def text(q: Any, v: Any, tau: Any, **external: Any) -> Any:
@@ -66,7 +66,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
 
 def resistance(M: Any, forces: Any, coulomb: np.ndarray, v: Any) -> tuple[Any, Any]:
     """The forces (nv) of dry friction at the velocity `v`, and how the joints go (nv)."""
-    rubs = coulomb > 0
+    rubs = rubbing(coulomb)
     slides = -coulomb * np.sign(v)
     lower, upper = (where(rubs, where(v == 0, side * coulomb, slides), slides) for side in (-1.0, 1.0))
     going = where(rubs, where(v == 0, 0.0, 1.0), 1.0)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import kernel
+from cayley.compiler.samples import is_present
 from cayley.dynamics.forward import conjugate_gradients
 from cayley.dynamics.forward.conjugate_gradients import Accelerations
 from cayley.dynamics.forward.dry_friction import with_friction
@@ -22,6 +23,7 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau give at the state (q, qd)."
@@ -32,25 +34,9 @@ class ForwardDynamics(KernelWithMethods):
     (`q`, `qd`).
     """
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
-        tree = self.tree
-        external = ExternalLoads(tuple(wrenches), axes, base_motion)
-        links = minimal_links(tree, loaded=external.frames)
-        method = METHODS[default_method(tree)]
-        rotors = rotor_inertias(tree)
-        free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
-        compute = with_friction(tree, links, free, rotors)
-
-        def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
-            acting = external.at_links(links, tree, q, more)
-            return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
-
-        described(tree, text, _SENTENCE, external.words)
-        return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
-                      units=units_of(tree), inputs=("q", "qd", "tau", *external.names),
-                      explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
-
+        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion))
 
     def by_conjugate_gradients(self, q: Any, qd: Any, tau: Any, *, guess: Any = None, tolerance: float = 1e-12,
                                most_iterations: int | None = None) -> Accelerations:
@@ -82,16 +68,36 @@ class ForwardDynamics(KernelWithMethods):
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
     """The default method, with all others by name."""
     default = _by_method(tree, default_method(tree), ForwardDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
 
 
+@of_a_mechanism
+def _with_loads(tree: Tree, external: ExternalLoads) -> Any:
+    links = minimal_links(tree, loaded=external.frames)
+    method = METHODS[default_method(tree)]
+    rotors = rotor_inertias(tree)
+    free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
+    compute = with_friction(tree, links, free, rotors)
+
+    def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
+        acting = external.at_links(links, tree, q, more)
+        return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
+
+    described(tree, text, _SENTENCE, external.words)
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
+                  units=units_of(tree), inputs=("q", "qd", "tau", *external.names), kind=MechanismKernel,
+                  explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
+
+
+@of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     text = METHODS[method].text(tree, "forward_dynamics")
     rotors = rotor_inertias(tree)
-    if rotors.any() and not METHODS[method].takes("rotors", "forward_dynamics"):
+    turned = is_present(rotors).any()
+    if turned and not METHODS[method].takes("rotors", "forward_dynamics"):
         raise UnsupportedError(
             f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
-    options = {"rotors": rotors} if rotors.any() else {}
+    options = {"rotors": rotors} if turned else {}
     compute = with_friction(tree, minimal_links(tree), text, rotors)
 
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:

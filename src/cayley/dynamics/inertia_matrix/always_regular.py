@@ -17,6 +17,7 @@ from cayley.compiler.linear import ldl
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.model.parameters import has_symbols
 from cayley.model.report import rigid_groups
 from cayley.model.tree import Tree
 
@@ -27,8 +28,10 @@ _FAR = 1e3  # [m]: how far a prismatic joint may carry
 @lru_cache(maxsize=16)
 def always_regular(tree: Tree) -> bool:
     """Whether every joint moves, with its own link or its rotor, an inertia that makes the matrix regular at all
-    configurations.
+    configurations. Numbers that are inputs may be any.
     """
+    if has_symbols(tree):
+        return False
     groups = rigid_groups(tree)[1:]
     bodies = [joined_moments(tree, group) for group in groups]
     elementary = [motion for joint in tree.joints for motion in joint.motion.elementary]

@@ -7,22 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import kernel
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 
 def inertia_matrix_kernel(tree: Tree) -> KernelWithMethods:
     """`inertia_matrix(q)` (..., nv, nv) by the default method, with all others by name."""
     default = _by_method(tree, DEFAULT, KernelWithMethods)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
 
 
+@of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     text = METHODS[method].text(tree, "inertia_matrix")
     rotors = np.diag(rotor_inertias(tree))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -14,6 +14,7 @@ from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations qdd at the state (q, qd)."
@@ -24,29 +25,33 @@ class InverseDynamics(KernelWithMethods):
     (`q`, `qd`).
     """
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
         root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
-        tree = self.tree
-        external = ExternalLoads(tuple(wrenches), axes, base_motion)
-        links = minimal_links(tree, loaded=external.frames)
-
-        def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
-            acting = external.at_links(links, tree, q, more)
-            return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
-
-        described(tree, text, _SENTENCE, external.words)
-        return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="inverse_dynamics", outputs=("tau", ),
-                      units=units_of(tree), inputs=("q", "qd", "qdd", *external.names))(text)
+        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion))
 
 
 def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
     """The default method, with all others by name."""
     default = _by_method(tree, DEFAULT, InverseDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
 
 
+@of_a_mechanism
+def _with_loads(tree: Tree, external: ExternalLoads) -> Any:
+    links = minimal_links(tree, loaded=external.frames)
+
+    def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
+        acting = external.at_links(links, tree, q, more)
+        return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
+
+    described(tree, text, _SENTENCE, external.words)
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="inverse_dynamics", outputs=("tau", ),
+                  units=units_of(tree), inputs=("q", "qd", "qdd", *external.names), kind=MechanismKernel)(text)
+
+
+@of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     text = METHODS[method].text(tree, "inverse_dynamics")
 

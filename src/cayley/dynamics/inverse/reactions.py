@@ -9,34 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import joint_loads, movements
 from cayley.dynamics.rigid_links.links import ROOT, links_of
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 
-class Reactions(Kernel):
+class Reactions(MechanismKernel):
     """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
     moving joints, in their order, at the origin and in the axes of the child's body. Along the joint's directions they
     are the forces of inverse dynamics."""
 
-    tree: Tree
-
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> Kernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: those of `inverse_dynamics.with_inputs`."""
-        return _kernel(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), Kernel)
+        return _kernel(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), MechanismKernel)
 
 
 def reactions_kernel(tree: Tree) -> Reactions:
     """The reactions of a mechanism on which nothing acts but gravity; `.with_inputs(...)` has the rest."""
-    made = _kernel(tree, ExternalLoads(), Reactions)
-    made.tree = tree
-    return made
+    return _kernel(tree, ExternalLoads(), Reactions)
 
 
+@of_a_mechanism
 def _kernel(tree: Tree, external: ExternalLoads, kind: Any) -> Any:
     links = links_of(tree)
     children = [links.bodies[joint.child] for joint in tree.joints if joint.motion.nv]

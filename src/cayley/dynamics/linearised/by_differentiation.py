@@ -42,7 +42,7 @@ def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any)
     if not links.nv:
         return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
 
-    return derivatives_of(partial(text, links), (links.nv,), q, v, vd)
+    return derivatives_of(partial(text, links), (links.nv,), q, v, vd, inside=links.has_symbols)
 
 
 def along_velocities(links: Links, q: Any, by_q: Any) -> Any:

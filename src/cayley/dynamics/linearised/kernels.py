@@ -16,13 +16,14 @@ from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
-from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_slopes
+from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_slopes, viscous_frictions
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
@@ -52,7 +53,7 @@ def linearize_kernel(tree: Tree) -> Linearize:
            [-0.38653061, 0. ]])
     """
     default = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, Kernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
 
 
 def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
@@ -65,7 +66,7 @@ def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
            [0., 0.]])
     """
     default = _cheaper(tree, lambda method: _forward_by_method(tree, method, KernelWithMethods))
-    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, Kernel))
+    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, MechanismKernel))
 
 
 def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:
@@ -96,6 +97,7 @@ def longest_way(links: Links) -> int:
     return max(found, default=0)
 
 
+@of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     text = sensitivities_text(tree, method)
 
@@ -116,7 +118,7 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
     """
     links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
     rotors = np.diag(rotor_inertias(tree))
-    viscous = np.diag(viscous_coefficients(tree))
+    viscous = np.diag(viscous_frictions(tree))
 
     def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
         D, V, P = links_alone(q, qd, qdd)
@@ -125,14 +127,7 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
     return text
 
 
-def viscous_coefficients(tree: Tree) -> np.ndarray:
-    """The viscous friction (nv) at each velocity, zero if friction is not included."""
-    smooth = [
-        np.full(joint.motion.nv, joint.friction.viscous if "friction" in tree.included else 0.0)
-        for joint in tree.joints]
-    return np.concatenate([np.zeros(0), *smooth])
-
-
+@of_a_mechanism
 def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
     text = forward_derivatives_text(tree, method)
 
@@ -157,7 +152,7 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
     links = chosen.links(tree)
     links_alone = chosen.text(tree, "sensitivities")
     rotors = np.diag(rotor_inertias(tree))
-    viscous = np.diag(viscous_coefficients(tree))
+    viscous = np.diag(viscous_frictions(tree))
 
     def text(q: Any, qd: Any, tau: Any) -> ForwardDerivatives:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv))

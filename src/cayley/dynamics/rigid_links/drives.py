@@ -6,13 +6,16 @@ it on request:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.samples import is_present, is_symbolic, samples
+from cayley.compiler.symbols import symbols, where
+from cayley.compiler.typing import Array, Scalar
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
@@ -24,7 +27,7 @@ def drive_forces(tree: Tree, qd: Any, qdd: Any) -> Any:
     nothing by itself, though any force up to its dry friction would leave it there.
     """
     coulomb = coulomb_frictions(tree)
-    beginning = where(coulomb > 0, coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
+    beginning = where(rubbing(coulomb), coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
     return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd) + beginning
 
 
@@ -75,6 +78,11 @@ def coulomb_frictions(tree: Tree) -> np.ndarray:
     return _by_velocity(tree, [joint.friction.coulomb if included else 0.0 for joint in tree.joints])
 
 
+def rubbing(coulomb: Array) -> np.ndarray:
+    """At which velocities (nv) there is dry friction, whatever its size is where that is an input."""
+    return np.asarray((samples(coulomb) > 0).any(axis=0))
+
+
 @lru_cache(maxsize=64)
 def without_dry_friction(tree: Tree) -> Tree:
     """The mechanism with all of its friction but the dry one; made once, so that what is compiled for it lasts."""
@@ -84,7 +92,7 @@ def without_dry_friction(tree: Tree) -> Tree:
     return replace(tree, joints=joints)
 
 
-def _reflected(tree: Tree) -> list[float]:
+def _reflected(tree: Tree) -> list[Scalar]:
     """Of each joint the inertia that it feels of its rotor, zero if rotors are not included."""
     return [joint.rotor.reflected if "rotors" in tree.included else 0.0 for joint in tree.joints]
 
@@ -93,9 +101,9 @@ def _turning_rotors(tree: Tree) -> list[tuple[slice, float, Motion]]:
     """The places, inertias and kinds of joints with rotors whose velocities are given in axes that turn."""
     every = zip(tree.v_slices, _reflected(tree), [joint.motion for joint in tree.joints], strict=True)
     return [(own, inertia, motion) for own, inertia, motion in every
-            if inertia and motion.turning(np.ones(motion.nv)).any()]
+            if is_present(inertia) and motion.turning(np.ones(motion.nv)).any()]
 
 
-def _by_velocity(tree: Tree, values: list[float]) -> np.ndarray:
-    return np.concatenate([np.full(joint.motion.nv, value) for joint, value in zip(tree.joints, values, strict=True)]
-                          or [np.zeros(0)])
+def _by_velocity(tree: Tree, values: Sequence[Scalar]) -> Array:
+    found = [value for joint, value in zip(tree.joints, values, strict=True) for _ in range(joint.motion.nv)]
+    return symbols(found) if any(map(is_symbolic, found)) else np.array(found, dtype=float)

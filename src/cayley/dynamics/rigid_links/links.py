@@ -20,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.samples import is_symbolic
+from cayley.compiler.symbols import symbols
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz
 from cayley.errors import UnsupportedError
@@ -143,6 +146,12 @@ class Links:
                 found[link.parent].append(number)
         return tuple(map(tuple, found))
 
+    @cached_property
+    def has_symbols(self) -> bool:
+        """Whether numbers of the links are inputs."""
+        numbers = [number for link in self.links for number in (link.placement, *link.moments)]
+        return any(map(is_symbolic, [self.gravity, *numbers]))
+
     def place(self, tree: Tree, frame: str) -> tuple[int, np.ndarray]:
         """The link (or ROOT) that carries a named frame, and the frame's pose (4, 4) in it."""
         wanted = tree.frame(frame)
@@ -182,14 +191,15 @@ def links_of(tree: Tree) -> Links:
     return plain.reframed([_axis_to_z(link.motion) for link in plain.links])
 
 
-def inverse_pose(pose: np.ndarray) -> np.ndarray:
+def inverse_pose(pose: Array) -> Array:
     R = pose[:3, :3]
     p = pose[:3, 3]
     return pose_of(R.T, -(R.T @ p))
 
 
-def pose_of(R: Any, p: Any) -> np.ndarray:
-    pose = np.eye(4)
+def pose_of(R: Array, p: Array) -> Array:
+    """A homogeneous matrix (4, 4) of numbers or of symbols."""
+    pose = symbols(np.eye(4)) if is_symbolic(R) or is_symbolic(p) else np.eye(4)
     pose[:3, :3] = R
     pose[:3, 3] = p
     return pose

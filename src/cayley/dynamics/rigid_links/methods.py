@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 from cayley.compiler.kernel import Kernel
 from cayley.dynamics.rigid_links.links import Links, serial_chain
 from cayley.errors import ConventionError
+from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 
@@ -35,13 +36,12 @@ class Method(NamedTuple):
         return option in signature(getattr(import_module(self.module), function)).parameters
 
 
-class KernelWithMethods(Kernel):
+class KernelWithMethods(MechanismKernel):
     """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
     qdd)` by another.
     """
 
     methods: Mapping[str, Method] = {}
-    tree: Tree
     _make: Callable[[str], Kernel]
 
     def using(self, method: str) -> Kernel:

@@ -12,6 +12,10 @@ of a link along its axis is therefore given to the parent; so is the whole secon
 of a ball-jointed one. What is left is what the joint can feel: the base parameters (Gautier & Khalil 1990). All links
 but the first few have then no mass at all.
 
+Structure apart from values. The numbers of the model may be inputs (symbols, with samples of their values). Which
+entries are zero is then what is zero for all samples; how far frames are moved along axes follows the inputs; how they
+are turned about them is decided by the nominal values.
+
 Source: equations (D-9)-(D-10) of docs/theory/inverse_dynamics.md.
 """
 
@@ -23,6 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.samples import is_present, is_symbolic, nominal, samples
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, frame_with_z, links_of, pose_of
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.model.joint_kinds import Motion
@@ -52,12 +58,12 @@ class Normal(NamedTuple):
     the parent, and how far along the child's axis its foot is from the child's origin."""
 
     direction: np.ndarray | None
-    slide: float
+    slide: Scalar
 
 
 def in_minimal_frames(links: Links) -> Links:
     """The same links in the frames described above."""
-    changes: list[np.ndarray] = []
+    changes: list[Array] = []
     for number, link in enumerate(links.links):
         if link.turns_about_axis:
             changes.append(_turning_frame(links, number, changes))
@@ -70,7 +76,7 @@ def in_minimal_frames(links: Links) -> Links:
                   [_reach(links, number, changes, root) for number in range(len(changes))])
 
 
-def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
+def _turning_frame(links: Links, number: int, changes: list[Array]) -> Array:
     """Along the axis to the foot of the normal with the parent's axis; about it so that x is the normal with the
     child's.
     """
@@ -85,19 +91,19 @@ def _turning_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.n
     return pose_of(frame_with_z((0.0, 0.0, 1.0), x), np.array([0.0, 0.0, slide]))
 
 
-def _sliding_frame(links: Links, number: int, changes: list[np.ndarray]) -> np.ndarray:
+def _sliding_frame(links: Links, number: int, changes: list[Array]) -> Array:
     """Parallel to the parent's frame; the origin where the link carries the next, or at its centre of mass."""
     link = links.links[number]
     onward = _onward(links, number)
     parent = np.eye(3) if link.parent == ROOT else changes[link.parent][:3, :3]
-    turned = link.placement[:3, :3].T @ parent
+    turned = nominal(link.placement[:3, :3].T @ parent)
     if onward is None:
-        return pose_of(turned, link.moments.center)
+        return pose_of(turned, nominal(link.moments.center))
     slide = _distance_to_child(_onward(links, links.links.index(onward))) if onward.turns_about_axis else 0.0
     return pose_of(turned, onward.placement[:3, 3] + slide * onward.placement[:3, 2])
 
 
-def _root_frame(links: Links, changes: list[np.ndarray]) -> np.ndarray:
+def _root_frame(links: Links, changes: list[Array]) -> Array:
     """The frame of the first link, where it is a turning one."""
     for number, link in enumerate(links.links):
         if link.parent == ROOT and link.turns_about_axis:
@@ -111,13 +117,13 @@ def _onward(links: Links, number: int) -> Link | None:
     return next((link for link in carried if link.turns_about_axis), carried[0] if carried else None)
 
 
-def _distance_to_child(child: Link | None) -> float:
+def _distance_to_child(child: Link | None) -> Scalar:
     """Along z to the foot of the normal with the child's axis."""
     if child is None or not child.turns_about_axis:
         return 0.0
     normal = _normal(child)
     foot = child.placement[:3, 3] + normal.slide * child.placement[:3, 2]
-    return float(foot[2])
+    return foot[2]
 
 
 def _x_direction(links: Links, number: int) -> np.ndarray | None:
@@ -125,7 +131,8 @@ def _x_direction(links: Links, number: int) -> np.ndarray | None:
     child = _onward(links, number)
     turned = np.eye(3)
     while child is not None:
-        axis = turned @ child.placement[:3, :3] @ _axis(child.motion)
+        placed = nominal(child.placement[:3, :3])
+        axis = turned @ placed @ _axis(child.motion)
         if child.turns_about_axis and np.array_equal(turned, np.eye(3)):
             return _normal(child).direction
         across = np.cross([0.0, 0.0, 1.0], axis)
@@ -133,7 +140,7 @@ def _x_direction(links: Links, number: int) -> np.ndarray | None:
             return across
         if not child.is_prismatic:
             return None
-        turned = turned @ child.placement[:3, :3]
+        turned = turned @ placed
         child = _onward(links, links.links.index(child))
     return None
 
@@ -142,52 +149,64 @@ def _axis(motion: Motion) -> np.ndarray:
     return np.array([0.0, 0.0, 1.0]) if motion.screw is None else np.asarray(motion.screw.axis)
 
 
-def _normal(child: Link, height: float = 0.0) -> Normal:
+def _normal(child: Link, height: Scalar = 0.0) -> Normal:
     """The common normal of the parent's z axis and the axis of a turning child; at a height on the z axis, if they are
     parallel.
     """
     point = child.placement[:3, 3]
     axis = child.placement[:3, 2]
     across = np.cross([0.0, 0.0, 1.0], axis)
-    sine = float(np.linalg.norm(across))
-    if sine < _PARALLEL:
-        direction = np.array([point[0], point[1], 0.0])
-        return Normal(direction if np.linalg.norm(direction) > 1e-12 else None, (height - point[2]) / axis[2])
-    if sine < _NEARLY_PARALLEL:
-        return Normal(across, 0.0)
+    sines = np.linalg.norm(samples(across), axis=-1)
+    if (sines < _PARALLEL).all():
+        return Normal(_beside(point), (height - point[2]) / axis[2])
+    if (sines < _NEARLY_PARALLEL).any():
+        return Normal(nominal(across) if sines[0] > _PARALLEL else _beside(point), 0.0)
     # the foot on the child's axis: there the way from the z axis is along `across`
     beside = np.cross(across, [0.0, 0.0, 1.0])
-    return Normal(across, -float(point @ beside) / float(axis @ beside))
+    return Normal(nominal(across), -(point @ beside) / (axis @ beside))
+
+
+def _beside(point: Array) -> np.ndarray | None:
+    """The direction from the z axis to a point, if it is not on the axis."""
+    x, y, _ = nominal(point)
+    return np.array([x, y, 0.0]) if np.hypot(x, y) > 1e-12 else None
 
 
 def _own_direction(moments: Moments) -> np.ndarray:
     """For a last link: x towards its centre of mass, or along a principal axis of what is seen along z."""
-    across = np.array([*moments.first[:2], 0.0])
-    if np.linalg.norm(across) > 1e-12 * max(abs(moments.mass), 1e-300):
+    first = nominal(moments.first)
+    across = np.array([*first[:2], 0.0])
+    if np.linalg.norm(across) > 1e-12 * max(abs(float(nominal(moments.mass))), 1e-300):
         return across
-    (a, b), (_, c) = moments.second[:2, :2]
+    (a, b), (_, c) = nominal(moments.second)[:2, :2]
     angle = 0.5 * np.arctan2(2 * b, a - c) if abs(b) > _ROUNDING * (abs(a) + abs(c)) else 0.0
     return np.array([np.cos(angle), np.sin(angle), 0.0])
 
 
-def _reach(links: Links, number: int, changes: list[np.ndarray], root: np.ndarray) -> float:
-    """The lengths from which the offset of a link in its new frames is summed."""
+def _reach(links: Links, number: int, changes: list[Array], root: Array) -> np.ndarray:
+    """The lengths (k), for each sample, from which the offset of a link in its new frames is summed."""
     link = links.links[number]
     poses = (link.placement, changes[number], root if link.parent == ROOT else changes[link.parent])
-    return sum(float(np.linalg.norm(pose[:3, 3])) for pose in poses)
+    return sum((np.linalg.norm(samples(pose)[:, :3, 3], axis=-1) for pose in poses), start=np.zeros(1))
 
 
-def _exact(links: Links, reach: Sequence[float]) -> Links:
+def _exact(links: Links, reach: Sequence[np.ndarray]) -> Links:
     """Lengths and cosines that only rounding keeps from zero, made zero."""
     return links.placed([_clean(link.placement, size) for link, size in zip(links.links, reach, strict=True)])
 
 
-def _clean(placement: np.ndarray, size: float) -> np.ndarray:
-    exact = placement.copy()
-    exact[:3, 3] = np.where(np.abs(placement[:3, 3]) < _ROUNDING * size, 0.0, placement[:3, 3])
+def _clean(placement: Array, size: np.ndarray) -> Array:
     R = placement[:3, :3]
-    exact[:3, :3] = np.where(np.abs(R) < _ROUNDING, 0.0, np.where(np.abs(np.abs(R) - 1) < _ROUNDING, np.sign(R), R))
-    return exact
+    rounded = np.sign(nominal(R))
+    whole = (np.abs(np.abs(samples(R)) - 1) < _ROUNDING).all(axis=0)
+    return pose_of(np.where(whole, rounded, _nonzero(R, np.ones(1))), _nonzero(placement[:3, 3], size))
+
+
+def _nonzero(values: Array, size: np.ndarray) -> Array:
+    """An array (...) with zeros for what is, for each sample, only the rounding of numbers of some size (k)."""
+    sampled = samples(values)
+    small = np.abs(sampled) < _ROUNDING * size.reshape(-1, *[1] * (sampled.ndim - 1))
+    return np.where(small.all(axis=0), 0.0, values)
 
 
 # Moments
@@ -204,7 +223,7 @@ def grouped(links: Links) -> Links:
         if link.parent != ROOT:
             given = shared.seen_from(link.placement[:3, :3], link.placement[:3, 3])
             moments[link.parent] = moments[link.parent].plus(given)
-            sizes[link.parent] = sizes[link.parent].plus(_size(given))
+            sizes[link.parent] = tuple(a + b for a, b in zip(sizes[link.parent], _size(given), strict=True))
     return links.with_moments(moments)
 
 
@@ -221,9 +240,11 @@ def without_unseen_turns(links: Links, seen: Container[int] = ()) -> Links:
 
 
 def _is_symmetric(moments: Moments) -> bool:
-    (xx, xy, xz), (_, yy, yz), _ = moments.second
-    size = _ROUNDING * np.abs(moments.second).max()
-    return not (moments.first[:2].any() or xz or yz) and abs(xy) <= size and abs(xx - yy) <= size
+    second = samples(moments.second)
+    size = _ROUNDING * np.abs(second.reshape(len(second), 9)).max(axis=1)
+    across = [moments.first[0], moments.first[1], moments.second[0, 2], moments.second[1, 2]]
+    even = (np.abs(second[:, 0, 1]) <= size) & (np.abs(second[:, 0, 0] - second[:, 1, 1]) <= size)
+    return bool(even.all()) and not any(is_present(moment) for moment in across)
 
 
 def _shared(motion: Motion, moments: Moments) -> Moments:
@@ -232,13 +253,11 @@ def _shared(motion: Motion, moments: Moments) -> Moments:
     return Moments(moments.mass * mass, moments.first * first, moments.second * second)
 
 
-def _size(moments: Moments) -> Moments:
-    """The largest that each moment could have been, to know what is rounding."""
-    first = np.abs(moments.first).max()
-    second = np.abs(moments.second).max()
-    return Moments(abs(moments.mass), np.full(3, first), np.full((3, 3), second))
+def _size(moments: Moments) -> tuple[np.ndarray, ...]:
+    """The largest (k) that each kind of moment could have been in each sample, to know what is rounding."""
+    return tuple(np.abs(samples(m)).reshape(len(samples(m)), -1).max(axis=-1) for m in moments)
 
 
-def _without_rounding(moments: Moments, size: Moments) -> Moments:
-    mass, first, second = (np.where(np.abs(m) < _ROUNDING * s, 0.0, m) for m, s in zip(moments, size, strict=True))
-    return Moments(float(mass), first, second)
+def _without_rounding(moments: Moments, sizes: tuple[np.ndarray, ...]) -> Moments:
+    mass, first, second = (_nonzero(np.stack([m]), size)[0] for m, size in zip(moments, sizes, strict=True))
+    return Moments(mass if is_symbolic(mass) else float(mass), first, second)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.samples import is_present
 from cayley.model.parts import Body
 
 
@@ -25,9 +26,7 @@ class Moments(NamedTuple):
     @staticmethod
     def of(body: Body) -> Moments:
         """The moments of a body in its own frame; an unknown mass counts as none."""
-        mass = body.mass or 0.0
-        own = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia
-        return Moments(mass, mass * body.center, own + mass * np.outer(body.center, body.center))
+        return Moments(*body.moments)
 
     def seen_from(self, R: Any, p: Any) -> Moments:
         """The same distribution in a frame in which this one has the axes `R` and the origin `p`."""
@@ -50,7 +49,7 @@ class Moments(NamedTuple):
     @property
     def center(self) -> Any:
         """The centre of mass (3); the origin, if there is no mass."""
-        return self.first / self.mass if self.mass else np.zeros(3)
+        return self.first / self.mass if is_present(self.mass) else np.zeros(3)
 
     @property
     def inertia_about_center(self) -> Any:

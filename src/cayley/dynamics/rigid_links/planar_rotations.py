@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.samples import is_symbolic, nominal, samples
+from cayley.compiler.typing import Array, Scalar
+
 _ROUNDING = 4e-15  # sines this small are the rounding of constants
 
 
@@ -90,16 +93,15 @@ def turn_about_z(constant: Turn, angle: Any) -> Turn:
     c = np.cos(angle)
     s = np.sin(angle)
     quarters = {(1.0, 0.0): (c, s), (0.0, 1.0): (-s, c), (-1.0, 0.0): (-c, -s), (0.0, -1.0): (s, -c)}
-    if constant in quarters:
+    if not is_symbolic(np.array(constant)) and constant in quarters:
         return Turn(*quarters[constant])
     shifted = angle + np.arctan2(constant.s, constant.c)
     return Turn(np.cos(shifted), np.sin(shifted))
 
 
-def zxz(R: np.ndarray) -> tuple[Turn, Turn, Turn]:
+def zxz(R: Array) -> tuple[Turn, Turn, Turn]:
     """Rz(beta) Rx(alpha) Rz(gamma) of a constant rotation (3, 3), with beta zero wherever that is possible."""
-    sine = float(np.hypot(R[0, 2], R[1, 2]))
-    beta = NO_TURN if abs(R[0, 2]) < _ROUNDING else exact(-R[1, 2] / sine, R[0, 2] / sine)
+    beta = NO_TURN if _vanishes(R[0, 2]) else _exact_between(-R[1, 2], R[0, 2])
     # what is left of R is used for the others, so that they make good what beta lacks where the axes are nearly
     # parallel
     first = beta.c * R[0] + beta.s * R[1]
@@ -107,10 +109,20 @@ def zxz(R: np.ndarray) -> tuple[Turn, Turn, Turn]:
     return beta, exact(R[2, 2], -second[2]), exact(first[0], -first[1])
 
 
-def exact(c: float, s: float) -> Turn:
+def exact(c: Scalar, s: Scalar) -> Turn:
     """A turn whose cosine and sine are 0 and 1 where only rounding keeps them from it."""
-    if abs(c) < _ROUNDING:
-        return Turn(0.0, float(np.sign(s)))
-    if abs(s) < _ROUNDING:
-        return Turn(float(np.sign(c)), 0.0)
-    return Turn(float(c), float(s))
+    if _vanishes(c):
+        return Turn(0.0, float(np.sign(nominal(s))))
+    if _vanishes(s):
+        return Turn(float(np.sign(nominal(c))), 0.0)
+    return Turn(c, s) if is_symbolic(c) or is_symbolic(s) else Turn(float(c), float(s))
+
+
+def _exact_between(x: Scalar, y: Scalar) -> Turn:
+    """The turn from the x axis towards (x, y)."""
+    size = np.hypot(x, y)
+    return exact(x / size, y / size)
+
+
+def _vanishes(x: Scalar) -> bool:
+    return bool((np.abs(samples(x)) < _ROUNDING).all())

@@ -1,0 +1,73 @@
+"""Kernels whose last input is often the same for a whole batch: what depends on it alone is computed once for each of
+its values, not for each state.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.arguments import placed
+from cayley.compiler.hoist import PREPARED, hoisted
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.program import Program
+from cayley.compiler.samples import is_symbolic
+from cayley.compiler.signature import Signature
+from cayley.compiler.typing import Array, Result
+
+
+class PreparedKernel(Kernel[Result]):
+    """A kernel in two: `preparation` computes an array of the last input, `prepared` takes that array, before its other inputs.
+
+    A call uses both, if the last input has fewer values than there are states, and otherwise the kernel in one piece.
+    Its C is one function that does both; the two kernels have theirs, for a controller that prepares when a parameter
+    changes.
+    """
+
+    @cached_property
+    def preparation(self) -> Kernel:
+        """The kernel `(last) -> values` of what depends on the last input alone."""
+        program = self._halves[0]
+        size, = program.outputs[0].shape
+        return Kernel(Signature((self.signature.inputs[-1],), ((size,),)), lambda bound: program, name=program.name,
+                      inputs=self.inputs[-1:], doc=program.description, results=(PREPARED,))
+
+    @cached_property
+    def prepared(self) -> Kernel[Result]:
+        """The kernel `(values, *others)` of the rest."""
+        program = self._halves[1]
+        signature = Signature((program.inputs[0].shape, *self.signature.inputs[:-1]), self.signature.outputs)
+        return Kernel(signature, lambda bound: program, name=program.name, inputs=(PREPARED, *self.inputs[:-1]),
+                      results=self.outputs, doc=self.__doc__)
+
+    @cached_property
+    def _halves(self) -> tuple[Program, Program]:
+        return hoisted(self._trace(()), self.inputs[-1:])
+
+    @property
+    def _own_kind(self) -> type[Kernel]:
+        return PreparedKernel
+
+    def _general(self, *arguments: Any, out: Array | None = None, dtype: Any = None, **options: Any) -> Any:
+        if options or len(arguments) != len(self.inputs):
+            arguments, options = placed(arguments, options, self.inputs, self.__name__)
+        if options or not self._is_shared(arguments):
+            return super()._general(*arguments, out=out, dtype=dtype, **options)
+        *others, last = arguments
+        given = np.asarray(last)
+        values = self.preparation(given, dtype=np.float64)  # few numbers: they are as good as constants would be
+        small = given.dtype.kind == "f" and given.dtype.itemsize <= 4
+        return self.prepared(values.astype(np.float32) if small else values, *others, out=out, dtype=dtype)
+
+    def _is_shared(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether there are more states than values of the last input. Symbols are left to the kernel in one piece."""
+        if any(is_symbolic(a) for a in arguments):
+            return False
+        shapes = [np.shape(a) for a in arguments]
+        cores = [len(core) for core in self.signature.inputs]
+        batches = [prod(shape[:len(shape) - core]) for shape, core in zip(shapes, cores, strict=True)]
+        fits = all(len(shape) >= core for shape, core in zip(shapes, cores, strict=True))
+        return fits and shapes[-1][-1:] == self.signature.inputs[-1] and batches[-1] < max(batches)

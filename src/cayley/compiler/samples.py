@@ -1,0 +1,87 @@
+"""What a text may know of inputs while it is traced: a few samples of their values, of which the first is the nominal
+one.
+
+A text must not branch on values that are inputs. It may branch on *structure*: on what holds whatever the values are.
+An expression that is zero for all samples is zero, up to rounding, for all values (Schwartz 1980: that a polynomial
+which is not zero vanishes at a point taken at random has probability none), and one of several ways that are all right
+may be chosen by the nominal value. Numbers are their own only sample, so that the same text decides about constants as
+it always did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from cayley.compiler.algebras import NUMPY
+from cayley.compiler.graph import Graph, Node
+from cayley.errors import TraceError
+
+_KNOWN: WeakKeyDictionary[Graph, dict[int, np.ndarray]] = WeakKeyDictionary()
+
+
+def suppose(inputs: Any, samples: np.ndarray) -> None:
+    """Let samples (k, ...) be known of an array (...) of inputs."""
+    for node, values in zip(np.asarray(inputs, dtype=object).flat, samples.reshape(len(samples), -1).T, strict=True):
+        _KNOWN.setdefault(node.graph, {})[node.index] = values
+
+
+def is_symbolic(values: Any) -> bool:
+    """Whether there are symbols among numbers.
+
+    >>> is_symbolic(np.eye(3))
+    False
+    """
+    if isinstance(values, Node):
+        return True
+    return getattr(values, "dtype", None) == np.dtype(object) and any(isinstance(x, Node) for x in values.flat)
+
+
+def samples(values: Any) -> np.ndarray:
+    """The samples (k, ...) of an array (...); k = 1 of numbers.
+
+    >>> samples(np.zeros(3)).shape
+    (1, 3)
+    """
+    if not is_symbolic(values):
+        return np.asarray(values, dtype=float)[None]
+    array = np.asarray(values, dtype=object)
+    sampled = [_sampled(x) if isinstance(x, Node) else np.float64(x) for x in array.flat]
+    return np.stack(np.broadcast_arrays(*sampled), axis=-1).reshape(-1, *array.shape)
+
+
+def nominal(values: Any) -> np.ndarray:
+    """The nominal values (...) of an array (...)."""
+    return samples(values)[0]
+
+
+def is_present(values: Any) -> np.ndarray:
+    """Of an array (...) which entries are something else than zero, for some value of the inputs.
+
+    >>> is_present(np.array([0.0, 2.0]))
+    array([False,  True])
+    """
+    return (samples(values) != 0).any(axis=0)
+
+
+def _sampled(node: Node) -> np.ndarray:
+    known = _KNOWN.get(node.graph, {})
+    pending = [node]
+    while pending:
+        one = pending[-1]
+        missing = [a for a in one.args if a.index not in known]
+        pending.extend(missing)
+        if not missing:
+            pending.pop()
+            if one.index not in known:
+                known[one.index] = _value(one, [known[a.index] for a in one.args])
+    return known[node.index]
+
+
+def _value(node: Node, operands: list[np.ndarray]) -> np.ndarray:
+    if node.op == "input":
+        raise TraceError(f"a text cannot decide by the value of the input {node.value}: use cy.where(condition, a, b)")
+    with np.errstate(all="ignore"):
+        return np.asarray(node.value if node.op == "constant" else NUMPY.function(node.op)(*operands))
