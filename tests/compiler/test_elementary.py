@@ -11,19 +11,22 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
-from cayley.compiler.elementary import FUNCTIONS, sincos
-from cayley.compiler.elementary.trigonometric import HALF_PI, HALF_PI_SHORT, TWO_OVER_PI_BITS
+from cayley.compiler.elementary import emitter
+from cayley.compiler.elementary.trigonometric import HALF_PI, HALF_PI_SHORT, TWO_OVER_PI_BITS, sincos
+from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.vector_assembly import Assembly, Lanes
 
 NUMBER = {"double": np.float64, "float": np.float32}
 WORD = {"double": np.uint64, "float": np.uint32}
 PRECISIONS = ("double", "float")
-TWO_ARGUMENTS = ("arctan2", "hypot", "remainder", "floor_divide")
+FUNCTIONS = [name for name, operation in OPERATIONS.items() if operation.is_function or name in ("sign", "copysign")]
+TWO_ARGUMENTS = ("arctan2", "hypot", "remainder", "floor_divide", "copysign")
 PERIODIC = ("sin", "cos", "tan")
 WIDTHS = (1, 2, 4, 8, 16)
 EXPONENTS = {"double": (-746.0, 709.7), "float": (-105.0, 88.7)}
 """Where the exponential is neither zero nor infinite."""
-LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "remainder": 0.5, "floor_divide": 2.0}
+LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "copysign": 0.0, "remainder": 0.5, "floor_divide": 2.0,
+         "expm1": 1.3, "log1p": 1.4, "arcsinh": 1.6, "arctanh": 1.6, "arccosh": 2.0, "sinh": 2.4, "cosh": 2.4, "tanh": 2.4}
 """In units in the last place; 1 where nothing is said."""
 
 
@@ -60,7 +63,7 @@ def _apply(name: str, lanes: Lanes, arguments: list):
         x, y = arguments
         (sx, cx), (sy, cy) = sincos(lanes, x), sincos(lanes, y)
         return sx * cy + cx * sy
-    return FUNCTIONS[name](lanes, *arguments[:2 if name in TWO_ARGUMENTS else 1])
+    return emitter(OPERATIONS[name])(lanes, *arguments[:2 if name in TWO_ARGUMENTS else 1])
 
 
 def _target_machine(triple: str, cpu: str = "", features: str = ""):
@@ -161,7 +164,11 @@ def samples(name: str, precision: str) -> tuple[np.ndarray, ...]:
         return (np.concatenate([x, nearest_multiples_of_half_pi(precision)]),)
     if name == "exp":
         return (np.concatenate([x[np.abs(x) < 88], np.linspace(*EXPONENTS[precision], 2000).astype(x.dtype)]),)
-    inside = {"arcsin": np.abs(x) <= 1, "arccos": np.abs(x) <= 1, "log": x > 0}
+    if name in ("expm1", "exp2", "sinh", "cosh"):
+        low, high = EXPONENTS[precision]
+        return (np.concatenate([x[np.abs(x) < 88], np.linspace(low, high, 2000).astype(x.dtype)]),)
+    inside = {"arcsin": np.abs(x) <= 1, "arccos": np.abs(x) <= 1, "log": x > 0, "log2": x > 0, "log10": x > 0,
+              "log1p": x > -1, "arctanh": np.abs(x) < 1, "arccosh": x >= 1}
     return (x[inside.get(name, np.isfinite(x))],)
 
 
@@ -169,7 +176,10 @@ EXACT = {
     "arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot,
     "remainder": lambda a, b: a - b * mpmath.floor(a / b), "floor_divide": lambda a, b: mpmath.floor(a / b),
     **{name: getattr(mpmath, name)
-       for name in ("sin", "cos", "tan", "exp", "log", "sign")}}
+       for name in ("sin", "cos", "tan", "exp", "expm1", "log", "log10", "log1p", "sinh", "cosh", "tanh", "sign")},
+    "arcsinh": mpmath.asinh, "arccosh": mpmath.acosh, "arctanh": mpmath.atanh, "exp2": lambda x: mpmath.mpf(2)**x,
+    "log2": lambda x: mpmath.log(x, 2), "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+    "copysign": lambda a, b: abs(a) * (mpmath.sign(b) or 1)}
 
 
 def exact(name: str, arguments: tuple[float, ...]) -> mpmath.mpf:

@@ -283,6 +283,9 @@ FOLDED = {
     "exp": (2.0,),
     "log": (2.0,),
     "hypot": (2.0, -3.0),
+    **{op: (0.5,) for op in ("sinh", "cosh", "tanh", "arcsinh", "arctanh", "expm1", "exp2", "log1p", "cbrt")},
+    **{op: (2.0,) for op in ("arccosh", "log2", "log10")},
+    "copysign": (2.0, -3.0),
     "absolute": (-2.0,),
     "sign": (-2.0,),
     "floor": (-2.5,),
@@ -439,9 +442,13 @@ def test_long_sums_and_products_are_simplified_in_linear_time(op):
 def allowed(op, args, nodes):
     """Inside the domain, and away from steps and poles, where the last digit decides."""
     far = MP.mpf("1e-9")
-    if op in ("sqrt", "log"):
+    if op in ("sqrt", "log", "log2", "log10"):
         return args[0] > far
-    if op in ("arcsin", "arccos"):
+    if op in ("log1p", "arccosh"):
+        return args[0] > {"log1p": -1, "arccosh": 1}[op] + far
+    if op == "copysign":
+        return abs(args[1]) > far
+    if op in ("arcsin", "arccos", "arctanh"):
         return abs(args[0]) < 1 - far
     if op in ("divide", "remainder", "floor_divide"):
         exact = nodes[1].op != "constant" or abs(math.frexp(nodes[1].value)[0]) == 0.5
@@ -449,8 +456,8 @@ def allowed(op, args, nodes):
         return quotient is not None and exact and (op == "divide" or abs(quotient - MP.nint(quotient)) > far)
     if op == "tan":
         return abs(MP.cos(args[0])) > far
-    if op == "exp":
-        return args[0] < 20
+    if op in ("exp", "expm1", "exp2", "sinh", "cosh"):
+        return abs(args[0]) < 20 or (op == "exp" and args[0] < 20)
     if op == "floor":
         return abs(args[0] - MP.nint(args[0])) > far
     if op in ("sign", "not"):

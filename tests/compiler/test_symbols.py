@@ -280,15 +280,10 @@ def test_results_stay_symbols(x, A):
 
 
 REFUSED = {
-    "np.sinh": (lambda x, A: np.sinh(x), r"np\.exp"),
-    "np.tanh": (lambda x, A: np.tanh(x[0]), r"np\.exp"),
     "np.rint": (lambda x, A: np.rint(x), r"np\.floor"),
     "np.round": (lambda x, A: np.round(x), r"np\.floor"),
-    "np.log10": (lambda x, A: np.log10(x), r"np\.log"),
-    "np.cbrt": (lambda x, A: np.cbrt(x), r"np\.log"),
     "np.fmod": (lambda x, A: np.fmod(x, 1.0), r"np\.trunc"),
     "np.logical_xor": (lambda x, A: np.logical_xor(x, x), "&"),
-    "np.copysign": (lambda x, A: np.copysign(1.0, x), r"np\.sign"),
     "np.isnan": (lambda x, A: np.isnan(x), "x != x"),
     "np.isfinite": (lambda x, A: np.isfinite(x), r"np\.abs\(x\) < np\.inf"),
     "np.isinf": (lambda x, A: np.isinf(x), r"np\.abs\(x\) == np\.inf"),
@@ -351,7 +346,7 @@ def traced(function):
 
 @pytest.mark.parametrize("function, reason, line", [
     (lambda x: np.zeros(3) if x[0] > 0.0 else x, r"cy\.where", "if x[0] > 0.0"),
-    (lambda x: np.sinh(x), r"np\.exp", "np.sinh(x)"),
+    (lambda x: np.rint(x), r"np\.floor", "np.rint(x)"),
     (lambda x: x * math.sin(x[0]), "NumPy's functions", "math.sin"),
     (lambda x: np.sin(np.array([x[0], 1.0, 0.0])), r"np\.stack", "np.sin(np.array("),
     (lambda x: x[x > 0.0], r"cy\.where", "x[x > 0.0]"),

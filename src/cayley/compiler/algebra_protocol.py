@@ -1,57 +1,28 @@
 """What a scalar is, for those who evaluate graphs.
 
 An `Algebra` says how each operation of a graph is carried out and how arrays of scalars are taken apart and put
-together. Those of NumPy, SymPy, CasADi, JAX and mpmath are in `known_algebras.py`; `Algebra.of_operators` makes one for
+together. Those of NumPy, SymPy, CasADi, JAX and mpmath are in `algebras.py`; `Algebra.of_operators` makes one for
 a type of your own.
 """
 
 from __future__ import annotations
 
 import importlib
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.operations import OPERATIONS
 from cayley.errors import SignatureError, UnsupportedError
 
 Shape = tuple[int, ...]
 
-_SPELLINGS = {
-    "absolute": ("fabs", "abs"), "arcsin": ("asin", ), "arccos": ("acos", ), "arctan": ("atan", ),
-    "arctan2": ("atan2", ), "minimum": ("min", "fmin"), "maximum": ("max", "fmax"), "log": ("ln", )}
+_MORE_SPELLINGS = {"absolute": ("abs",), "minimum": ("min", "fmin"), "maximum": ("max", "fmax"), "log": ("ln",)}
 
 _FALSE_FRIENDS = ("remainder",)
 """What modules after C call so is another function: the remainder of C goes to the nearest multiple."""
-
-
-def _lesser(a: Any, b: Any) -> Any:
-    return a if a < b or a != a else b
-
-
-def _greater(a: Any, b: Any) -> Any:
-    return a if a > b or a != a else b
-
-
-_OPERATORS: dict[str, Callable] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "negative": operator.neg,
-    "absolute": operator.abs,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "equal": operator.eq,
-    "and": lambda a, b: a and b,
-    "not": operator.not_,
-    "where": lambda condition, a, b: a if condition else b,
-    "minimum": _lesser,
-    "maximum": _greater,
-    "remainder": operator.mod,
-    "floor_divide": operator.floordiv, }
 
 
 def read_nested(argument: Any, shape: Shape) -> list:
@@ -95,10 +66,10 @@ class Algebra:
     """How to compute with one kind of scalar.
 
     `functions` has a function for each operation, by its NumPy name (`sin`, `arctan2`, `where`, ...); for + - * /,
-    comparisons, choices, minimum and maximum, Python's own operators are taken where it has none. `constant` makes a
-    scalar of a float. `read(argument, shape)` takes an argument apart into scalars in C order, `write(scalars, shape,
-    batch)` puts a result together. `batch` is the broadcast shape of the leading axes, () unless the algebra is
-    `batched`.
+    comparisons, choices, minimum and maximum, Python's own operators are taken where it has none, and an operation that
+    has a text is computed by it. `constant` makes a scalar of a float. `read(argument, shape)` takes an argument apart
+    into scalars in C order, `write(scalars, shape, batch)` puts a result together. `batch` is the broadcast shape of the
+    leading axes, () unless the algebra is `batched`.
     """
 
     name: str
@@ -126,7 +97,11 @@ class Algebra:
 
     def function(self, op: str) -> Callable:
         """The function that carries out `op`."""
-        found = self.functions.get(op) or _OPERATORS.get(op)
+        operation = OPERATIONS.get(op)
+        found = self.functions.get(op) or (operation and operation.operator)
+        if found is None and operation is not None and operation.text is not None:
+            from cayley.compiler.composed import evaluated  # which traces, and so builds upon this module
+            return lambda *operands: evaluated(operation, operands, self.function, self.constant)
         if found is None:
             raise missing(op, self.name)
         return found
@@ -171,9 +146,11 @@ class _Found(LazyTable):
     def __getitem__(self, op: str) -> Callable:
         if op in self.table:
             return self.table[op]
-        spellings = _SPELLINGS.get(op, ()) if op in _FALSE_FRIENDS else (op, *_SPELLINGS.get(op, ()))
+        operation = OPERATIONS.get(op)
+        own = () if op in _FALSE_FRIENDS else (op, operation.c_function) if operation and operation.c_function else (op,)
+        spellings = (*own, *_MORE_SPELLINGS.get(op, ()))
         found = next((getattr(self.home, s) for s in spellings if hasattr(self.home, s)), None)
-        if found is None and op in _OPERATORS:
+        if found is None and operation and operation.operator:
             raise KeyError(op)
         return found or self._method(op, spellings)
 

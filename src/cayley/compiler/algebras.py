@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.algebra_protocol import Algebra, LazyTable, Shape, package, read_nested, write_objects, wrong_shape
+from cayley.compiler.operations import OPERATIONS
 from cayley.errors import SignatureError
 
 
 class _Package(LazyTable):
-    """Functions of a package by the names it gives them, or written here in its terms (then they are given the package
-    first).
-    """
+    """The functions of a package as the table of operations spells them."""
 
-    def __init__(self, module: str, names: Mapping[str, str | Callable]):
+    def __init__(self, module: str, language: str):
         self.module = module
-        self.names = names
+        self.language = language
 
     def __getitem__(self, op: str) -> Callable:
-        name = self.names[op]
+        spelling = OPERATIONS[op].spelled(self.language)
+        if not spelling:
+            raise KeyError(op)
         home = package(self.module)
-        return getattr(home, name) if isinstance(name, str) else lambda *args: name(home, *args)
+        return attrgetter(spelling)(home) if isinstance(spelling, str) else partial(spelling, home)
 
 
-_NUMPY_NAMES = {
-    op: op
-    for op in ("add", "subtract", "multiply", "divide", "negative", "sqrt", "sin", "cos", "tan", "arcsin", "arccos",
-               "arctan", "arctan2", "hypot", "exp", "log", "floor", "absolute", "sign", "minimum", "maximum", "less",
-               "less_equal", "equal", "where", "remainder", "floor_divide")}
-_NUMPY_NAMES |= {"and": "logical_and", "not": "logical_not"}
-_SHORT_NAMES = {**{op: op for op in ("sqrt", "sin", "cos", "tan", "exp", "log", "floor", "sign")},
-                "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2"}
+class _NumPy(LazyTable):
+    def __getitem__(self, op: str) -> Callable:
+        found = OPERATIONS[op].ufunc or OPERATIONS[op].text
+        if found is None:
+            raise KeyError(op)
+        return found
 
 
 # NumPy and JAX: arrays whose leading axes are a batch
@@ -62,8 +63,7 @@ def _write_numpy(scalars: list, shape: Shape, batch: Shape) -> Any:
     return array.reshape(batch + shape)[()]
 
 
-NUMPY = Algebra("NumPy", {op: getattr(np, name)
-                          for op, name in _NUMPY_NAMES.items()}, read=_read_numpy, write=_write_numpy, batched=True)
+NUMPY = Algebra("NumPy", _NumPy(), read=_read_numpy, write=_write_numpy, batched=True)
 """Float arrays; leading axes are a batch."""
 
 
@@ -79,7 +79,7 @@ def _write_jax(scalars: list, shape: Shape, batch: Shape) -> Any:
     return jnp.stack([jnp.broadcast_to(s, batch) for s in scalars], axis=-1).reshape(batch + shape)
 
 
-JAX = Algebra("JAX", _Package("jax.numpy", _NUMPY_NAMES), read=_read_jax, write=_write_jax, batched=True)
+JAX = Algebra("JAX", _Package("jax.numpy", "jax"), read=_read_jax, write=_write_jax, batched=True)
 """JAX arrays, also under jit, vmap and grad; leading axes are a batch."""
 
 
@@ -115,22 +115,7 @@ def _write_sympy(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
     return sympy.ImmutableMatrix(*(shape if len(shape) == 2 else (*shape, 1)), scalars)
 
 
-SYMPY = Algebra(
-    "SymPy",
-    _Package(
-        "sympy", {
-            **_SHORT_NAMES,
-            "hypot": lambda sympy, a, b: sympy.sqrt(a**2 + b**2),
-            "absolute": "Abs",
-            "minimum": "Min",
-            "maximum": "Max",
-            "less": "StrictLessThan",
-            "less_equal": "LessThan",
-            "equal": "Equality",
-            "and": "And",
-            "not": "Not",
-            "where": lambda sympy, condition, a, b: sympy.Piecewise((a, condition), (b, True)), }), _sympy_constant,
-    _read_sympy, _write_sympy)
+SYMPY = Algebra("SymPy", _Package("sympy", "sympy"), _sympy_constant, _read_sympy, _write_sympy)
 """SymPy expressions. A vector is a column matrix, an array of more than two axes an `ImmutableDenseNDimArray`."""
 
 
@@ -155,50 +140,13 @@ def _write_casadi(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
     return casadi.reshape(casadi.vertcat(*scalars), columns, rows).T
 
 
-def _casadi_remainder(casadi: Any, a: Any, b: Any) -> Any:
-    """C's remainder, moved to the side of b."""
-    rest = casadi.fmod(a, b)
-    return rest + casadi.if_else(rest * b < 0, b, 0)
-
-
-CASADI = Algebra(
-    "CasADi",
-    _Package(
-        "casadi", {
-            **_SHORT_NAMES,
-            "hypot": "hypot",
-            "absolute": "fabs",
-            "minimum": "fmin",
-            "maximum": "fmax",
-            "less": "lt",
-            "less_equal": "le",
-            "equal": "eq",
-            "and": "logic_and",
-            "not": "logic_not",
-            "where": "if_else",
-            "remainder": lambda casadi, a, b: _casadi_remainder(casadi, a, b),
-            "floor_divide": lambda casadi, a, b: casadi.floor((a - _casadi_remainder(casadi, a, b)) / b + 0.5), }),
-    lambda value: package("casadi").DM(value), _read_casadi, _write_casadi)
+CASADI = Algebra("CasADi", _Package("casadi", "casadi"), lambda value: package("casadi").DM(value), _read_casadi,
+                 _write_casadi)
 """CasADi's SX or MX (DM where nothing is symbolic). A vector is a column, an array of more than two axes an object array of scalars.
 CasADi's minimum and maximum are C's: of a number and a NaN they give the number."""
 
 
 # mpmath
-
-def _real(name: str) -> Callable:
-    """NaN where a function of real numbers has no real value."""
-    def call(mpmath, *args):
-        value = getattr(mpmath, name)(*args)
-        return mpmath.nan if isinstance(value, mpmath.mpc) and not any(isinstance(a, mpmath.mpc)
-                                                                       for a in args) else value
-    return call
-
-
-def _divide_mpmath(mpmath: Any, a: Any, b: Any) -> Any:
-    if b == 0:
-        return a * mpmath.inf  # which is NaN for 0 / 0
-    return a / b
-
 
 def _number_mpmath(value: Any) -> Any:
     mpmath = package("mpmath")
@@ -212,10 +160,5 @@ def _read_mpmath(argument: Any, shape: Shape) -> list:
     return [_number_mpmath(s) for s in read_nested(argument, shape)]
 
 
-MPMATH = Algebra("mpmath", _Package("mpmath", {
-    **_SHORT_NAMES, **{op: _real(_SHORT_NAMES[op]) for op in ("sqrt", "arcsin", "arccos", "log")},
-    "divide": _divide_mpmath, "hypot": "hypot", "absolute": "fabs",
-    "remainder": lambda mpmath, a, b: a % b if b else mpmath.nan,
-    "floor_divide": lambda mpmath, a, b: mpmath.floor(a / b) if b else _divide_mpmath(mpmath, a, b),
-}), _number_mpmath, _read_mpmath)
+MPMATH = Algebra("mpmath", _Package("mpmath", "mpmath"), _number_mpmath, _read_mpmath)
 """mpmath's real numbers in the working precision (`with mpmath.workdps(50): ...`); results are object arrays."""

@@ -6,16 +6,18 @@ temporary. Parentheses keep the order of the graph's operations, so that the tex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.composed import program_of
 from cayley.compiler.graph import Node
-from cayley.compiler.operations import BOOLEAN
+from cayley.compiler.operations import BOOLEAN, OPERATIONS, PARTNER
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import schedule
+from cayley.compiler.single_precision import in_precision
 
 LONGEST = 80  # characters of an expression
 
@@ -31,36 +33,17 @@ class Text(NamedTuple):
 _CHOICE, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _SIGN, WHOLE = range(8)  # weakest first
 _INFIX = {"add": (" + ", _SUM), "subtract": (" - ", _SUM), "multiply": ("*", _PRODUCT), "divide": ("/", _PRODUCT),
           "less": (" < ", _ORDER), "less_equal": (" <= ", _ORDER), "equal": (" == ", _EQUAL), "and": (" && ", _AND)}
-_CALLED = {
-    "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "floor": "floor", "absolute": "fabs",
-    "fmod": "fmod", "copysign": "copysign"}
-_HELPERS = {
-    "minimum": "{real} {name}({real} a, {real} b) {{ return a < b || a != a ? a : b; }}",
-    "maximum": "{real} {name}({real} a, {real} b) {{ return a > b || a != a ? a : b; }}",
-    "sign": "{real} {name}({real} a) {{ return a > {zero} ? {one} : a < {zero} ? -{one} : a == {zero} ? {zero} : a; }}",
-    "remainder": """{real} {name}({real} a, {real} b)
-{{
-    const {real} rest = {fmod}(a, b);
-    const {real} moved = (b < {zero}) != (rest < {zero}) ? rest + b : rest;
-    return rest == {zero} ? {copysign}({zero}, b) : moved;
-}}""",
-    "floor_divide": """{real} {name}({real} a, {real} b)
-{{
-    const {real} rest = {fmod}(a, b);
-    const int across = rest != {zero} && (b < {zero}) != (rest < {zero});
-    const {real} steps = across ? (a - rest)/b - {one} : (a - rest)/b;
-    const {real} below = {floor}(steps);
-    const {real} whole = steps - below > {half} ? below + {one} : below;
-    return b == {zero} ? a/b : steps == {zero} ? {copysign}({zero}, a/b) : whole;
-}}""",
-}
-_PARTNER = {"sin": "cos", "cos": "sin"}
 
 
 def helper_names(called: str) -> list[str]:
     """The names that a function takes up in its file: its own and those of its helpers."""
-    return [called, *[f"{called}_{op}" for op in _HELPERS]]
+    return [called, *[f"{called}_{op}" for op in OPERATIONS if _is_helper(op)]]
+
+
+def _is_helper(op: str) -> bool:
+    """Whether the language lacks the operation: extrema in which a NaN prevails, the sign, division with a rest."""
+    operation = OPERATIONS[op]
+    return bool(operation.c_helper) or (operation.text is not None and not operation.c_function)
 
 
 @dataclass(frozen=True)
@@ -84,15 +67,35 @@ class Dialect:
             return self.infinity if value > 0 else f"-{self.infinity}"
         return f"{value!s}f" if self.real == "float" else f"{value!s}"
 
-    def function(self, op: str) -> str:
-        return _CALLED[op] + ("f" if self.real == "float" else "")
+    def function(self, name: str) -> str:
+        """A function of math.h in this precision."""
+        return name + ("f" if self.real == "float" else "")
 
-    def helpers(self, ops: set[str], prefix: str) -> list[str]:
-        """What the language lacks: extrema in which a NaN prevails, the sign, and division with a rest."""
-        words = {"real": self.real, "zero": self.number(0.0), "half": self.number(0.5), "one": self.number(1.0),
-                 **{op: self.function(op) for op in ("fmod", "copysign", "floor")}}
-        return [f"{self.helper} " + text.format(name=f"{prefix}_{op}", **words)
-                for op, text in _HELPERS.items() if op in ops]
+    def helpers(self, ops: Iterable[str], prefix: str) -> list[str]:
+        """Definitions of what the language lacks, each after those that it needs itself."""
+        found: dict[str, str] = {}
+        for op in OPERATIONS:
+            if op in ops:
+                self._define(op, prefix, found)
+        return list(found.values())
+
+    def _define(self, op: str, prefix: str, found: dict[str, str]) -> None:
+        if op in found or not _is_helper(op):
+            return
+        name = f"{prefix}_{op}"
+        if OPERATIONS[op].c_helper:
+            words = {"real": self.real, "zero": self.number(0.0), "half": self.number(0.5), "one": self.number(1.0),
+                     **{function: self.function(function) for function in ("fmod", "copysign", "floor")}}
+            found[op] = f"{self.helper} " + OPERATIONS[op].c_helper.format(name=name, **words)
+            return
+        program = in_precision(program_of(OPERATIONS[op]), "float" if self.real == "float" else "double")
+        for needed in {node.op for node in program.nodes}:
+            self._define(needed, prefix, found)
+        inputs = {v.nodes[0].index: Text(v.name, WHOLE) for v in program.inputs}
+        body = Body(program, replace(self, sincos=""), inputs, temporary="t", helper=prefix)
+        parameters = ", ".join(f"{self.real} {v.name}" for v in program.inputs)
+        lines = [*body.lines, f"return {body.text(program.results[0]).code};"]
+        found[op] = "\n".join([f"{self.helper} {self.real} {name}({parameters})", "{", *[f"    {x}" for x in lines], "}"])
 
 
 def joined(op: str, a: Text, b: Text) -> Text:
@@ -135,7 +138,7 @@ class Body:
         self._uses = program.uses()
         self._temporaries = 0
         order = schedule(program)
-        self._angles = {(n.op, n.args[0].index): n for n in order if n.op in _PARTNER}
+        self._angles = {(n.op, n.args[0].index): n for n in order if n.op in PARTNER}
         for node in order:
             self._compute(node)
 
@@ -177,12 +180,13 @@ class Body:
             return joined(node.op, *operands)
         if node.op in _SPELLED:
             return _SPELLED[node.op](*operands)
-        function = f"{self.helper}_{node.op}" if node.op in _HELPERS else self.dialect.function(node.op)
+        is_helper = _is_helper(node.op)
+        function = f"{self.helper}_{node.op}" if is_helper else self.dialect.function(OPERATIONS[node.op].c_function)
         return Text(f"{function}({', '.join(o.code for o in operands)})", WHOLE, any(o.reads for o in operands))
 
     def _with_partner(self, node: Node) -> bool:
         """A sine and a cosine of one angle by one call, in a language that has it."""
-        if not self.dialect.sincos or node.op not in _PARTNER:
+        if not self.dialect.sincos or node.op not in PARTNER:
             return False
         angle = node.args[0]
         pair = [self._angles.get((op, angle.index)) for op in ("sin", "cos")]

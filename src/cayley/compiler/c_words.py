@@ -6,6 +6,10 @@ called like any function that compilers know, declared or not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from cayley.compiler.operations import OPERATIONS
+
 _LANGUAGE = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return
 co_yield compl complex concept const const_cast consteval constexpr constinit continue decltype default delete do double
@@ -18,7 +22,7 @@ linux unix i386 NULL EOF I std
 _CUDA = """
 threadIdx blockIdx blockDim gridDim warpSize half float2 float3 float4 double2 double3 double4 int2 int3 int4 dim3
 """
-_CALLED = "sqrt sin cos tan asin acos atan atan2 hypot exp log floor fabs fmod copysign sincos"
+_CALLED = ("fmod", "copysign", "sincos", *{o.c_function for o in OPERATIONS.values() if o.c_function})
 _MATHEMATICS = """
 acosh asinh atanh cbrt ceil cosh drem erf erfc exp10 exp2 expm1 fdim fma fmax fmin frexp gamma ilogb j0 j1 jn ldexp
 lgamma llrint llround log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint
@@ -42,9 +46,9 @@ vsnprintf vsprintf vsscanf
 """
 
 
-def _with_endings(words: str) -> list[str]:
-    return [word + ending for word in words.split() for ending in ("", "f", "l")]
+def _with_endings(words: Iterable[str]) -> list[str]:
+    return [word + ending for word in words for ending in ("", "f", "l")]
 
 
 FOR_PARAMETERS = frozenset([*_LANGUAGE.split(), *_CUDA.split(), *_MACROS.split(), *_with_endings(_CALLED)])
-FOR_FUNCTIONS = FOR_PARAMETERS.union(_with_endings(_MATHEMATICS), _KNOWN.split())
+FOR_FUNCTIONS = FOR_PARAMETERS.union(_with_endings(_MATHEMATICS.split()), _KNOWN.split())

@@ -13,48 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, replace
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.composed import evaluated
 from cayley.compiler.counts import Operations, count
-from cayley.compiler.graph import RULES, Graph, Node, ancestors, is_constant
+from cayley.compiler.graph import RULES, Graph, Node, ancestors, is_constant, rule_of
 from cayley.compiler.implied import build_marked, followed, released
+from cayley.compiler.operations import OPERATIONS, Operation
 from cayley.compiler.program import Program, Variable, rebuild
 from cayley.compiler.symbols import Symbols
 from cayley.errors import SignatureError, UnsupportedError
 
-_PARTIALS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "add": (lambda n, a, b: 1.0, lambda n, a, b: 1.0),
-    "subtract": (lambda n, a, b: 1.0, lambda n, a, b: -1.0),
-    "multiply": (lambda n, a, b: b, lambda n, a, b: a),
-    "divide": (lambda n, a, b: 1.0 / b, lambda n, a, b: -(n / b)),
-    "negative": (lambda n, a: -1.0,),
-    "independent": (lambda n, a: 1.0,),
-    "sqrt": (lambda n, a: 0.5 / n,),
-    "sin": (lambda n, a: a.cos(),),
-    "cos": (lambda n, a: -a.sin(),),
-    "tan": (lambda n, a: 1.0 + n * n,),
-    "arcsin": (lambda n, a: 1.0 / _leg(a),),
-    "arccos": (lambda n, a: -1.0 / _leg(a),),
-    "arctan": (lambda n, a: 1.0 / (1.0 + a * a),),
-    "arctan2": (lambda n, a, b: b / (a * a + b * b), lambda n, a, b: -(a / (a * a + b * b))),
-    "hypot": (lambda n, a, b: a / n, lambda n, a, b: b / n),
-    "exp": (lambda n, a: n,),
-    "log": (lambda n, a: 1.0 / a,),
-    "absolute": (lambda n, a: RULES["sign"](a),),
-    "remainder": (lambda n, a, b: 1.0, lambda n, a, b: -RULES["floor_divide"](a, b)),
-}
-"""For each operation the derivative of its result n by each operand."""
-
-_BRANCHES: dict[str, Callable[..., tuple[Node, Node, Node]]] = {
-    "where": lambda c, a, b: (c, a, b), "minimum": lambda a, b: (a <= b, a, b), "maximum": lambda a, b: (b <= a, a, b),
-}
-"""The operations that pass one of two operands on, as (condition, taken if it holds, taken if not)."""
-
-_FLAT = frozenset({
-    "constant", "input", "held", "sign", "floor", "floor_divide", "less", "less_equal", "equal", "and", "not"})
 _WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15,
                       selections=1)
 _MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
@@ -62,12 +34,6 @@ _MOST_WORK = 500_000  # derivatives of nodes; beyond this only one mode is built
 Guard = dict[int, Node]  # conditions that hold together, by their index
 _ALWAYS: Guard = {}
 Adjoint = tuple[Guard, Node]
-
-
-def _leg(a: Node) -> Node:
-    """The other leg of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1.
-    """
-    return ((1.0 - a) * (1.0 + a)).sqrt()
 
 
 def jacobian(outputs: Any, variables: Any) -> Any:
@@ -188,13 +154,27 @@ def _between(outputs: Sequence[Node], variables: Sequence[Node]) -> list[Node]:
 
 def _sources(node: Node) -> tuple[Node, ...]:
     """The operands on which the value depends smoothly."""
-    if node.op in _FLAT:
-        return ()
     if node.op == "implied":
         return (followed(node),)
-    if node.op not in _PARTIALS and node.op not in _BRANCHES:
-        raise UnsupportedError(f"the operation {node.op!r} has no derivative")
+    if OPERATIONS[node.op].is_flat:
+        return ()
     return node.args[1:] if node.op == "where" else node.args
+
+
+@cache
+def _slopes(operation: Operation) -> tuple[Callable[..., Any], ...]:
+    """The derivatives by each operand; those of the text, if the operation does not say them."""
+    if operation.slopes is not None:
+        return operation.slopes
+    if operation.text is None:
+        raise UnsupportedError(f"the operation {operation.name!r} has no derivative")
+    return tuple(partial(_slope_of_text, operation, place) for place in range(operation.arity))
+
+
+def _slope_of_text(operation: Operation, place: int, _: Node, *operands: Node) -> Node:
+    places = [operand.graph.node("independent", operand) for operand in operands]
+    result = evaluated(operation, places, rule_of, operands[0].graph.constant)
+    return jacobian_nodes([result], [places[place]])[0, 0]
 
 
 def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
@@ -204,7 +184,7 @@ def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
     last = {a.index: node.index for node in between for a in node.args}
     known = dict(seeds)
     for node in between:
-        known[node.index] = _chosen_tangent(node, known) if node.op in _BRANCHES else _tangent(node, known)
+        known[node.index] = _tangent(node, known)
         for operand in node.args:
             if last[operand.index] == node.index and operand.index not in kept:
                 known.pop(operand.index, None)
@@ -214,18 +194,22 @@ def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
 def _tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
     if node.op == "implied":
         return known.get(followed(node).index, {})
+    operation = OPERATIONS[node.op]
+    if operation.branches is not None:
+        return _chosen_tangent(node, operation.branches, known)
     total: dict[int, Node] = {}
-    for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
+    for operand, slope_of in zip(node.args, _slopes(operation), strict=True):
         if tangent := known.get(operand.index):
-            slope = partial(node, *node.args)
+            slope = slope_of(node, *node.args)
             for column, derivative in tangent.items():
                 term = _times(derivative, slope)
                 total[column] = total[column] + term if column in total else term
     return {column: derivative for column, derivative in total.items() if not is_constant(derivative, 0.0)}
 
 
-def _chosen_tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
-    condition, a, b = _BRANCHES[node.op](*node.args)
+def _chosen_tangent(node: Node, branches: Callable[..., tuple[Node, Node, Node]],
+                    known: dict[int, dict[int, Node]]) -> dict[int, Node]:
+    condition, a, b = branches(*node.args)
     of_a = known.get(a.index, {})
     of_b = known.get(b.index, {})
     zero = node.graph.constant(0.0)
@@ -253,8 +237,9 @@ def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]],
 def _contributions(node: Node, adjoints: dict[int, Adjoint],
                    wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
     """What the adjoints of a node give to each of its operands."""
-    if node.op in _BRANCHES:
-        condition, a, b = _BRANCHES[node.op](*node.args)
+    operation = OPERATIONS[node.op]
+    if operation.branches is not None:
+        condition, a, b = operation.branches(*node.args)
         for branch, taken in ((a, condition), (b, RULES["not"](condition))):
             if branch.index in wanted:
                 yield branch, {row: (guard | {taken.index: taken}, weight) for row, (guard, weight) in adjoints.items()}
@@ -262,9 +247,9 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint],
     if node.op == "implied":
         yield followed(node), adjoints
         return
-    for operand, partial in zip(node.args, _PARTIALS[node.op], strict=True):
+    for operand, slope_of in zip(node.args, _slopes(operation), strict=True):
         if operand.index in wanted:
-            slope = partial(node, *node.args)
+            slope = slope_of(node, *node.args)
             yield operand, {row: (guard, _times(weight, slope)) for row, (guard, weight) in adjoints.items()}
 
 

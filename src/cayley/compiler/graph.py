@@ -2,7 +2,7 @@
 
 A `Graph` owns its nodes. Asking twice for the same operation on the same operands gives the same node, so common
 sub-expressions exist once. Nodes are numbered in the order of their making, which is a topological order: no algorithm
-on a graph needs recursion. What can be a node is listed in `operations.py`; the simplification rules are in `rules/`,
+on a graph needs recursion. What can be a node is listed in `operations`; the simplification rules are in `rules/`,
 what NumPy sees of a node in `symbols.py`.
 """
 
@@ -21,7 +21,16 @@ _LOOKED_UP = ("a dictionary, a set or a cache looks up a symbolic value, which h
 _NOT_OF_TRUTHS = frozenset({"add", "subtract", "multiply", "remainder", "floor_divide", "power"})
 
 RULES: dict[str, Callable[..., Node]] = {}
-"""For each operation, the function that builds it in its simplest form. Filled by `rules/`."""
+"""For each operation of the table, the function that builds it in its simplest form. Filled by `rules/`."""
+
+
+def rule_of(op: str) -> Callable[..., Node]:
+    """What builds any operation, also one that was listed later."""
+    found = RULES.get(op)
+    if found is None:
+        from cayley.compiler.rules.functions import rule_by_table  # which builds upon this module
+        return rule_by_table(op)
+    return found
 
 
 class Graph:
@@ -63,7 +72,7 @@ class Graph:
 
     def _new(self, key: tuple, op: str, args: tuple[Node, ...], value: Any) -> Node:
         if op not in OPERATIONS:
-            raise UnsupportedError(f"there is no operation {op!r}: list it in compiler/operations.py")
+            raise UnsupportedError(f"there is no operation {op!r}: list it in compiler/operations")
         made = Node(self, self.size, op, args, value)
         self._table[key] = made
         self.size += 1
@@ -126,19 +135,6 @@ class Node:
     def __floor__(self): return RULES["floor"](self)
     def __hash__(self): return hash(self._number(_LOOKED_UP))
 
-    # NumPy calls these by name on the elements of a plain object array.
-    def sqrt(self): return RULES["sqrt"](self)
-    def sin(self): return RULES["sin"](self)
-    def cos(self): return RULES["cos"](self)
-    def tan(self): return RULES["tan"](self)
-    def arcsin(self): return RULES["arcsin"](self)
-    def arccos(self): return RULES["arccos"](self)
-    def arctan(self): return RULES["arctan"](self)
-    def arctan2(self, other): return _binary("arctan2", self, other)
-    def hypot(self, other): return _binary("hypot", self, other)
-    def exp(self): return RULES["exp"](self)
-    def log(self): return RULES["log"](self)
-    def floor(self): return RULES["floor"](self)
     def conjugate(self): return self
 
     def __bool__(self) -> bool:
@@ -188,6 +184,16 @@ class Node:
             "a symbol cannot be pickled or copied by itself; pickle the kernel or the program that holds it")
 
 
+def _method(op: str) -> Callable[..., Node]:
+    def on_nodes(self: Node, *others: Any) -> Node:
+        return _binary(op, self, *others) if others else RULES[op](self)
+    return on_nodes
+
+
+for _operation in OPERATIONS.values():  # NumPy calls these by name on the elements of a plain object array
+    if _operation.ufunc is not None and 1 <= _operation.arity <= 2 and not hasattr(Node, _operation.name):
+        setattr(Node, _operation.name, _method(_operation.name))
+
 numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol as of its value
 
 
@@ -230,7 +236,7 @@ def _is_truth(node: Node) -> bool:
 def apply(op: str, *args: Any) -> Node:
     """`op` on nodes and numbers, of which at least one is a node, in simplest form."""
     graph = next(a.graph for a in args if isinstance(a, Node))
-    return RULES[op](*[graph.lift(a) for a in args])
+    return rule_of(op)(*[graph.lift(a) for a in args])
 
 
 def ancestors(outputs: Iterable[Node]) -> list[Node]:

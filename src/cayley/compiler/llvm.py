@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cayley.compiler.elementary import FUNCTIONS, sincos
+from cayley.compiler.elementary import emitter
+from cayley.compiler.elementary.trigonometric import sincos
 from cayley.compiler.graph import Node
-from cayley.compiler.operations import BOOLEAN
+from cayley.compiler.operations import BOOLEAN, OPERATIONS, PARTNER
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import fused_products, schedule
 from cayley.compiler.single_precision import in_precision
@@ -38,13 +39,13 @@ class Core:
         length = LONGEST_FUNCTION if len(order) <= LONGEST_FUNCTION else LONGEST_PART
         self.parts = [order[k:k + length] for k in range(0, len(order), length)] or [[]]
         self.products = fused_products(program)
-        self.trigonometric = {(node.op, node.args[0].index): node for node in order if node.op in ("sin", "cos")}
+        self.trigonometric = {(node.op, node.args[0].index): node for node in order if node.op in PARTNER}
         self.inputs = {node.index: k for k, node in enumerate(n for v in program.inputs for n in v.nodes)}
         self.outputs: dict[int, list[int]] = {}
         for k, node in enumerate(program.results):
             self.outputs.setdefault(node.index, []).append(k)
         self.crossing = _crossing(self.parts, set(self.products.values()))
-        elementary = {node.index for node in order if node.op in FUNCTIONS and node.op not in ("sin", "cos", "sign")}
+        elementary = {node.index for node in order if OPERATIONS[node.op].is_function and node.op not in PARTNER}
         self.constants = [(k, node.value) for k, node in enumerate(program.results) if node.op == "constant"]
         """The outputs that are the same for every state, as (place, value): no part stores them."""
         self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
@@ -108,7 +109,7 @@ class _Body:
     def compute(self, node: Node) -> None:
         if node.index in self.values or node.index in self.absorbed:
             return
-        if node.op in ("sin", "cos"):
+        if node.op in PARTNER:
             self._trigonometric(node)
         else:
             self._keep(node, self._operation(node))
@@ -117,12 +118,13 @@ class _Body:
         if node.index in self.core.products:
             return self._fused(node)
         operands = [self.value(a) for a in node.args]
-        if node.op in FUNCTIONS:
+        if OPERATIONS[node.op].is_function:
             return self._elementary(node.op, operands)
-        return (_AS_WRITTEN if self.core.program.is_strict else _OPERATIONS)[node.op](self.lanes, *operands)
+        return emitter(OPERATIONS[node.op], as_written=self.core.program.is_strict)(self.lanes, *operands)
 
     def _elementary(self, op: str, operands: list[Value]) -> Value:
-        return self._written_or_called(op, lambda lanes, *a: (FUNCTIONS[op](lanes, *a),), operands)[0]
+        emit = emitter(OPERATIONS[op])
+        return self._written_or_called(op, lambda lanes, *a: (emit(lanes, *a),), operands)[0]
 
     def _written_or_called(self, name: str, function: Callable[..., Sequence[Value]],
                            operands: list[Value]) -> Sequence[Value]:
@@ -195,33 +197,3 @@ def _alignment(core: Core) -> int:
 
 def element_size(precision: str) -> int:
     return 8 if precision == "double" else 4
-
-
-def _first_unless(lanes: Lanes, beyond: Value, a: Value, b: Value) -> Value:
-    """The extremum as NumPy takes it: of 0.0 and -0.0 the second, of NaN and a number the NaN."""
-    return lanes.select(beyond | ~a.equals(a), a, b)
-
-
-_OPERATIONS: dict[str, Callable[..., Value]] = {
-    "add": lambda lanes, a, b: a + b,
-    "subtract": lambda lanes, a, b: a - b,
-    "multiply": lambda lanes, a, b: a * b,
-    "divide": lambda lanes, a, b: a / b,
-    "negative": lambda lanes, a: -a,
-    "sqrt": Lanes.sqrt,
-    "absolute": Lanes.absolute,
-    "floor": Lanes.floor,
-    "minimum": Lanes.minimum,
-    "maximum": Lanes.maximum,
-    "less": lambda lanes, a, b: a < b,
-    "less_equal": lambda lanes, a, b: a <= b,
-    "equal": lambda lanes, a, b: a.equals(b),
-    "and": lambda lanes, a, b: a & b,
-    "not": lambda lanes, a: ~a,
-    "where": Lanes.select,
-}
-_AS_WRITTEN: dict[str, Callable[..., Value]] = {
-    **_OPERATIONS,
-    "minimum": lambda lanes, a, b: _first_unless(lanes, a < b, a, b),
-    "maximum": lambda lanes, a, b: _first_unless(lanes, a > b, a, b),
-}

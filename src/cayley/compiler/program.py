@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
-from cayley.compiler.graph import RULES, Graph, Node, ancestors
+from cayley.compiler.graph import RULES, Graph, Node, ancestors, rule_of
 from cayley.compiler.operations import BOOLEAN
 
 
@@ -81,8 +81,10 @@ class Program:
     @cached_property
     def key(self) -> str:
         """A fingerprint of what is computed; names and descriptions do not enter it."""
+        from cayley.compiler.composed import definitions  # which traces, and so builds upon this module
         strict, operations, shapes, _ = self._flat()
-        return hashlib.sha256(json.dumps([strict, operations, shapes]).encode()).hexdigest()
+        own = definitions({node.op for node in self.nodes})
+        return hashlib.sha256(json.dumps([strict, operations, shapes, *own]).encode()).hexdigest()
 
     def _flat(self) -> tuple[bool, list, list, list]:
         position = {node.index: k for k, node in enumerate(self.nodes)}
@@ -130,7 +132,7 @@ Build = Callable[[Node, list[Node]], Node]
 
 def build_again(node: Node, operands: list[Node]) -> Node:
     """`node` on new operands, in simplest form."""
-    return RULES[node.op](*operands)
+    return rule_of(node.op)(*operands)
 
 
 def rebuild(program: Program, build: Build = build_again, *, graph: Graph | None = None) -> Program:

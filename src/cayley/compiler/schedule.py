@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from cayley.compiler.graph import Node
+from cayley.compiler.operations import PARTNER
 from cayley.compiler.program import Program
 from cayley.compiler.visible import visible
-
-_PAIRED = {"sin": "cos", "cos": "sin"}
 
 
 def schedule(program: Program) -> list[Node]:
@@ -37,12 +36,12 @@ def _depth_first(program: Program) -> list[Node]:
 
 def _paired(order: list[Node]) -> list[Node]:
     """A sine and a cosine of one angle side by side, since they are computed together."""
-    partner = {(n.op, n.args[0].index): n for n in order if n.op in _PAIRED}
+    partner = {(n.op, n.args[0].index): n for n in order if n.op in PARTNER}
     result: list[Node] = []
     placed: set[int] = set()
     for node in order:
         pair = [node]
-        if node.op in _PAIRED and (other := partner.get((_PAIRED[node.op], node.args[0].index))) is not None:
+        if node.op in PARTNER and (other := partner.get((PARTNER[node.op], node.args[0].index))) is not None:
             pair.append(other)
         for member in pair:
             if member.index not in placed:

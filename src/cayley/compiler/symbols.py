@@ -16,7 +16,7 @@ from numpy._core import _multiarray_umath as _umath  # type: ignore[attr-defined
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import Graph, Node, apply
 from cayley.compiler.numpy_api import without_buffer
-from cayley.compiler.operations import BOOLEAN
+from cayley.compiler.operations import BOOLEAN, OPERATIONS, Operation
 from cayley.errors import UnsupportedError
 
 
@@ -95,7 +95,7 @@ def _operator(operation: Callable[..., Any], numeric: Callable[..., float]) -> C
 def _reciprocal(x):
     if _is_condition(x):
         raise UnsupportedError("np.reciprocal of truth values is not the one of numbers in NumPy: write 1.0 / x")
-    return _ELEMENTWISE["divide"](1.0, x)
+    return _elements("divide")(1.0, x)
 
 
 def _inverted(a):
@@ -103,11 +103,11 @@ def _inverted(a):
 
 
 def _ceil(x):
-    return -_ELEMENTWISE["floor"](-x)
+    return -_elements("floor")(-x)
 
 
 def _trunc(x):
-    return where(x < 0, _ceil(x), _ELEMENTWISE["floor"](x)) if isinstance(x, Node) else np.trunc(x)
+    return where(x < 0, _ceil(x), _elements("floor")(x)) if isinstance(x, Node) else np.trunc(x)
 
 
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
@@ -124,7 +124,7 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "reciprocal": _reciprocal,
     "square": lambda x: x * x,
     "conjugate": operator.pos,
-    "clip": lambda x, low, high: _ELEMENTWISE["minimum"](_ELEMENTWISE["maximum"](x, low), high),
+    "clip": lambda x, low, high: _elements("minimum")(_elements("maximum")(x, low), high),
     "deg2rad": lambda x: x * (np.pi / 180.0),
     "radians": lambda x: x * (np.pi / 180.0),
     "rad2deg": lambda x: x * (180.0 / np.pi),
@@ -144,25 +144,13 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "bitwise_or": operator.or_,
     "invert": _inverted,
     "fabs": _scalar("absolute", abs),
-    **{
-        op: _scalar(op, getattr(np, op))
-        for op in ("sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "exp", "log", "absolute",
-                   "sign", "floor", "minimum", "maximum", "hypot")},
 }
+"""What is done with two numbers, or written with other operations; all else is in the table of operations."""
+
 _INSTEAD = {
-    "sinh": "(np.exp(x) - np.exp(-x)) / 2",
-    "cosh": "(np.exp(x) + np.exp(-x)) / 2",
-    "tanh": "1 - 2 / (np.exp(2 * x) + 1)",
     "rint": "np.floor(x + 0.5)",
-    "log10": "np.log(x) / np.log(10)",
-    "log2": "np.log(x) / np.log(2)",
-    "cbrt": "np.exp(np.log(x) / 3)",
-    "exp2": "np.exp(x * np.log(2))",
-    "expm1": "np.exp(x) - 1",
-    "log1p": "np.log(1 + x)",
     "fmod": "x - y * np.trunc(x / y)",
     "logical_xor": "(a | b) & ~(a & b)",
-    "copysign": "np.abs(a) * np.sign(b)",
     "isnan": "x != x",
     "isfinite": "np.abs(x) < np.inf",
     "isinf": "np.abs(x) == np.inf",
@@ -203,12 +191,40 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: di
 
 def _on_elements(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
     name = ufunc.__name__
-    if name not in _ELEMENTWISE or ufunc is not getattr(_umath, name):  # somebody else's may have the name of NumPy's
+    operation = OPERATIONS.get(name)
+    is_numpys = ufunc is getattr(_umath, name, None)  # somebody else's may have the name of NumPy's
+    if not (is_numpys and name in _ELEMENTWISE) and (operation is None or operation.ufunc is not ufunc):
         raise UnsupportedError(f"np.{name} cannot be traced"
                                + (f": write {_INSTEAD[name]}" if name in _INSTEAD else ""))
     if method in ("reduce", "accumulate", "reduceat") and name not in _FOLDS:
         raise UnsupportedError(f"np.{name}.{method} cannot be traced: write the loop")
+    return _elements(name)
+
+
+def _elements(name: str) -> Callable[..., Any]:
+    """What is done with elements, which may be nodes or numbers."""
+    if name not in _ELEMENTWISE:
+        operation = OPERATIONS[name]
+        return _scalar(name, on_numbers(operation))
     return _ELEMENTWISE[name]
+
+
+def on_numbers(operation: Operation) -> Callable[..., Any]:
+    """The operation on floats and on arrays of them."""
+    found = operation.ufunc or operation.text
+    if found is None:
+        raise UnsupportedError(f"the operation {operation.name!r} has neither a text nor a ufunc of NumPy")
+    return found
+
+
+def elementwise(operation: Operation, *operands: Any) -> Any:
+    """An operation on numbers, nodes or arrays of them, which broadcast."""
+    plain = [plain_array(x) for x in operands]
+    with np.errstate(all="ignore"):
+        if not any(getattr(x, "dtype", None) == np.dtype(object) for x in plain):
+            return on_numbers(operation)(*plain)
+        on_elements = np.frompyfunc(_elements(operation.name), operation.arity, 1)
+        return wrapped(np.asarray(on_elements(*plain), dtype=object))
 
 
 def _folded(name: str, values: Any) -> np.ndarray:

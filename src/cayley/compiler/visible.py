@@ -11,17 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cayley.compiler.graph import Node
-from cayley.compiler.operations import JUMPS, OPERATIONS
+from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.program import Program
 
 _WHOLE = frozenset({"floor", "floor_divide", "remainder"})
-_INEXACT = frozenset(name for name, operation in OPERATIONS.items()
-                     if operation.price in ("trigonometric", "other_functions")) - _WHOLE
 
 
 def visible(program: Program) -> set[int]:
     """The indices of the nodes whose rounding an operation that is not continuous can see."""
-    by_sides = _seen_by(program, JUMPS - _WHOLE, lambda node: _is_inexact(node) or _is_fused(node))
+    jumps = frozenset(name for name, operation in OPERATIONS.items() if operation.jumps)
+    by_sides = _seen_by(program, jumps - _WHOLE, lambda node: _is_inexact(node) or _is_fused(node))
     return by_sides | _seen_by(program, _WHOLE, _is_inexact)
 
 
@@ -37,7 +36,7 @@ def _seen_by(program: Program, jumps: frozenset[str], stops: Callable[[Node], bo
 
 
 def _is_inexact(node: Node) -> bool:
-    return node.op in _INEXACT
+    return OPERATIONS[node.op].is_function and node.op not in _WHOLE
 
 
 def _is_fused(node: Node) -> bool:

@@ -40,3 +40,8 @@ def _length(lanes: Lanes, long: Value, short: Value) -> Value:
 def sign(lanes: Lanes, x: Value) -> Value:
     """-1, 0 or 1; 0 for both zeros, as in NumPy."""
     return lanes.select(x > 0.0, 1.0, lanes.select(x < 0.0, -1.0, x + 0.0))
+
+
+def copysign(lanes: Lanes, x: Value, side: Value) -> Value:
+    """The size of the first with the sign of the second."""
+    return lanes.with_sign_of(lanes.absolute(x), side)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cayley.compiler.graph import Node
+from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.operations.operation import WITHOUT_BOUND as UNKNOWN
 
 _DEPTH = 8
-UNKNOWN = float("-inf")
 
 
 def is_never_negative(node: Node) -> bool:
@@ -21,11 +22,9 @@ def lower_bound(node: Node, depth: int = _DEPTH) -> float:
         return UNKNOWN
     if node.op == "multiply" and node.args[0] is node.args[1]:
         return 0.0
-    below = [lower_bound(a, depth - 1) for a in node.args] if node.op in ("add", "multiply", "divide", "sqrt") else []
+    below = [lower_bound(a, depth - 1) for a in node.args] if node.op in ("add", "multiply", "divide") else []
     if node.op == "add":
         return sum(below)
     if node.op in ("multiply", "divide"):
         return 0.0 if min(below) >= 0.0 else UNKNOWN
-    if node.op == "sqrt":
-        return 0.0
-    return 0.0 if node.op in ("absolute", "exp", "hypot") else UNKNOWN
+    return OPERATIONS[node.op].least

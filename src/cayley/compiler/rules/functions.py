@@ -1,4 +1,4 @@
-"""Elementary functions: constants are folded, and signs leave odd and even functions."""
+"""Functions: constants are folded, and signs leave odd and even functions."""
 
 from __future__ import annotations
 
@@ -6,68 +6,62 @@ import math
 from collections.abc import Callable
 
 from cayley.compiler.graph import RULES, Node, is_constant
-from cayley.compiler.operations import MARKS
+from cayley.compiler.operations import MARKS, OPERATIONS
 from cayley.compiler.rules.common import fold, in_order, number, rule, unary
 from cayley.compiler.rules.sums import negative
+from cayley.errors import UnsupportedError
 
 
-@rule("sqrt")
-def sqrt(a: Node) -> Node:
-    return unary("sqrt", math.sqrt, a)
+def rule_by_table(op: str) -> Callable[..., Node]:
+    """The rule of an operation of which nothing is known but what the table says."""
+    operation = OPERATIONS.get(op)
+    if operation is None:
+        raise UnsupportedError(f"there is no operation {op!r}: list it in compiler/operations")
+    value = _value(op)
+
+    def build(*operands: Node) -> Node:
+        a, *others = operands
+        if operation.is_odd and a.op == "negative":
+            return negative(build(a.args[0]))
+        if operation.is_even and a.op in ("negative", "absolute"):
+            return build(a.args[0])
+        if not others:
+            return unary(op, value, a)
+        numbers = [number(p) for p in operands]
+        return known if (known := fold(value, *numbers)) is not None else a.graph.node(op, *numbers)
+
+    return build
 
 
-def _odd(op: str, function: Callable[[float], float]) -> None:
-    """f(-x) = -f(x)."""
-    @rule(op)
-    def build(a: Node) -> Node:
-        return negative(build(a.args[0])) if a.op == "negative" else unary(op, function, a)
+def _of_text(text: Callable | None) -> Callable[..., float]:
+    """The value that a text gives for numbers; what is not finite is left to the machine."""
+    def value(*numbers: float) -> float:
+        found = math.nan if text is None else float(text(*numbers))
+        if not math.isfinite(found):
+            raise ValueError("not a number")
+        return found
+    return value
 
 
-def _even(op: str, function: Callable[[float], float]) -> None:
-    """f(-x) = f(x)."""
-    @rule(op)
-    def build(a: Node) -> Node:
-        return build(a.args[0]) if a.op in ("negative", "absolute") else unary(op, function, a)
+def _value(op: str) -> Callable[..., float]:
+    operation = OPERATIONS[op]
+    return operation.value or _of_text(operation.text)
 
 
-for _name, _function in (("sin", math.sin), ("tan", math.tan), ("arcsin", math.asin), ("arctan", math.atan)):
-    _odd(_name, _function)
-_even("cos", math.cos)
-_even("absolute", abs)
+_SIGN = _value("sign")
+_FLOOR = _value("floor")
 
 
 @rule("sign")
 def sign(a: Node) -> Node:
     if a.op == "negative" and not a.graph.strict:  # the sign of both zeros is 0.0
         return negative(sign(a.args[0]))
-    return unary("sign", lambda x: x if x != x else float((x > 0) - (x < 0)), a)
-
-
-@rule("arccos")
-def arccos(a: Node) -> Node:
-    return unary("arccos", math.acos, a)
-
-
-@rule("exp")
-def exp(a: Node) -> Node:
-    return unary("exp", math.exp, a)
-
-
-@rule("log")
-def log(a: Node) -> Node:
-    return unary("log", math.log, a)
+    return unary("sign", _SIGN, a)
 
 
 @rule("floor")
 def floor(a: Node) -> Node:
-    return a if a.op == "floor" else unary("floor", lambda x: float(math.floor(x)), a)
-
-
-@rule("arctan2")
-def arctan2(a: Node, b: Node) -> Node:
-    a = number(a)
-    b = number(b)
-    return known if (known := fold(math.atan2, a, b)) is not None else a.graph.node("arctan2", a, b)
+    return a if a.op == "floor" else unary("floor", _FLOOR, a)
 
 
 @rule("hypot")
@@ -89,3 +83,7 @@ def _mark(op: str) -> None:
 
 for _name in MARKS:
     _mark(_name)
+
+for _operation in OPERATIONS.values():
+    if _operation.name not in RULES and _operation.arity and (_operation.value or _operation.text):
+        RULES[_operation.name] = rule_by_table(_operation.name)

@@ -1,0 +1,60 @@
+"""Operations by their text: what a language lacks is computed, bit by bit as it is written, from what it has."""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from cayley.compiler.operations import OPERATIONS, Operation
+from cayley.compiler.program import Program
+from cayley.compiler.signature import Signature
+from cayley.compiler.trace import trace
+from cayley.errors import UnsupportedError
+
+_OPERANDS = "abcdefgh"
+
+
+@cache
+def program_of(operation: Operation) -> Program:
+    """The text of an operation, traced with every rounding as it is written."""
+    if operation.text is None:
+        raise UnsupportedError(f"the operation {operation.name!r} has neither a text nor a name in this language")
+    names = _OPERANDS[:operation.arity]
+    signature = Signature.parse(f"{','.join('()' for _ in names)}->()")
+    return trace(operation.text, signature, {}, name=operation.name, inputs=list(names), strict=True)
+
+
+def evaluated(operation: Operation, operands: Sequence[Any], function: Callable[[str], Callable[..., Any]],
+              constant: Callable[[float], Any]) -> Any:
+    """The text on any scalars, each of its operations by `function(name)`."""
+    program = program_of(operation)
+    values = {v.nodes[0].index: operand for v, operand in zip(program.inputs, operands, strict=True)}
+    for node in program.nodes:
+        if node.op == "constant":
+            values[node.index] = constant(node.value)
+        elif node.op != "input":
+            values[node.index] = function(node.op)(*[values[a.index] for a in node.args])
+    return values[program.results[0].index]
+
+
+def definitions(operations: Iterable[str]) -> list[str]:
+    """What tells operations of the same name apart that are not the compiler's own, for those who keep compiled code.
+    """
+    found = {name: OPERATIONS[name] for name in sorted(operations)}
+    return [f"{name} {_definition(operation)}" for name, operation in found.items() if not _is_own(operation)]
+
+
+def _is_own(operation: Operation) -> bool:
+    return _OWN.get(operation.name) is operation
+
+
+_OWN = dict(OPERATIONS)
+
+
+def _definition(operation: Operation) -> str:
+    written = marshal.dumps(operation.llvm.__code__) if callable(operation.llvm) else operation.llvm.encode()
+    text = program_of(operation).key if operation.text else ""
+    return hashlib.sha256(written).hexdigest() + text
