@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 
 TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
@@ -16,12 +15,12 @@ quaternion, a spinor) divides their rest away, so that it gives a rotation to th
 """
 
 
-def tolerance_of(values: Any, tolerance: float | None = None) -> float:
+def tolerance_of(values: ArrayLike | None, tolerance: float | None = None) -> float:
     """The asked tolerance, or what the type of the numbers deserves."""
     return TOLERANCE.get(np.asarray(values).dtype, 1e-8) if tolerance is None else tolerance
 
 
-def float_array(values: Any) -> np.ndarray:
+def float_array(values: ArrayLike) -> Array:
     """An array of float32 if that is what the values are (or less), of float64 otherwise: what kernels do with their
     arguments.
     """
@@ -30,7 +29,7 @@ def float_array(values: Any) -> np.ndarray:
     return array.astype(np.float32 if small else np.float64, copy=False)
 
 
-def real_array(values: Any, shape: tuple[int | None, ...], what: str) -> np.ndarray:
+def real_array(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Array:
     """The values as float64 in an array of that shape (None: any length), or `GeometryError` that says what they were
     to be.
     """
@@ -48,7 +47,7 @@ def real_array(values: Any, shape: tuple[int | None, ...], what: str) -> np.ndar
     return array
 
 
-def first_failure(good: Any) -> tuple[int, ...] | None:
+def first_failure(good: ArrayLike) -> tuple[int, ...] | None:
     """The index of the first element that is not good, or None."""
     if np.ndim(good) == 0:
         return None if good else ()

@@ -6,12 +6,15 @@ digit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 
 
-def largest_component(v):
+def largest_component(v: Sequence[Scalar] | Array) -> Scalar:
     """The size of the component of largest size."""
     sizes = [np.abs(x) for x in v]
     while len(sizes) > 1:
@@ -21,7 +24,7 @@ def largest_component(v):
     return sizes[0]
 
 
-def shrinking(size):
+def shrinking(size: Scalar) -> Scalar:
     """A power of two that brings a large size where its square is a number, in both precisions; 1 for the others.
 
     (2^500 is infinite in float32, and no size is beyond it.)
@@ -29,14 +32,14 @@ def shrinking(size):
     return where(size > 2.0**500, 2.0**-600, where(size > 2.0**50, 2.0**-100, 1.0))
 
 
-def scaling(size):
+def scaling(size: Scalar) -> Scalar:
     """A power of two that brings a size where its square and its reciprocal are numbers to all digits, in both
     precisions.
     """
     return where(size < 2.0**-500, 2.0**600, where(size < 2.0**-50, 2.0**100, shrinking(size)))
 
 
-def direction(v):
+def direction(v: Array) -> tuple[Scalar, ...]:
     """The unit vector along v, z where v is zero, and the length of v, for every size; the slope of the length at zero
     is given as zero.
     """
@@ -48,7 +51,7 @@ def direction(v):
     return u / scaled, where(is_zero, 0.0, scaled / scale)
 
 
-def length(v):
+def length(v: Array) -> Scalar:
     """|v| of a vector that can be squared, zero below 1e-162 (float32: 1e-23); the slope at zero, a corner, is zero
     instead of NaN.
     """
@@ -56,12 +59,12 @@ def length(v):
     return where(square > 0, np.sqrt(where(square > 0, square, 1.0)), 0.0)
 
 
-def unsigned(w):
+def unsigned(w: Scalar) -> Scalar:
     """|w|, with the slope of w >= 0 at zero: so that what is written for w >= 0 keeps its slope where it begins."""
     return where(w < 0, -w, w)
 
 
-def nearly_unit(v):
+def nearly_unit(v: Array) -> Array:
     """v / |v| of a vector whose length is one but for rounding, or for what a check admits: one step of Newton's, no
     root.
     """

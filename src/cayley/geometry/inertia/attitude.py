@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.tensors import check_invertible_inertia
@@ -25,6 +26,9 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
 )
 
+if TYPE_CHECKING:
+    from scipy.integrate import OdeSolution
+
 Torque = Callable[[float, np.ndarray, np.ndarray], Any]
 """torque(t, w, h): the torque [N m] in body axes at a time, an angular velocity in body axes and a homogeneous attitude."""
 
@@ -32,44 +36,44 @@ Torque = Callable[[float, np.ndarray, np.ndarray], Any]
 class AttitudeState(NamedTuple):
     """Angular velocity (3) in body axes and attitude as unit [w : v] (4)."""
 
-    angular_velocity: np.ndarray
-    homogeneous: np.ndarray
+    angular_velocity: Array
+    homogeneous: Array
 
 
 @dataclass(frozen=True)
 class AttitudeTrajectory:
     """A simulated attitude at `times` (n), and at any time between through `at`."""
 
-    inertia: np.ndarray
-    times: np.ndarray
-    angular_velocity: np.ndarray
+    inertia: Array
+    times: Array
+    angular_velocity: Array
     """In body axes (n, 3) [rad/s]."""
-    homogeneous: np.ndarray
+    homogeneous: Array
     """Attitudes (n, 4) as unit [w : v], continuous in time: c = v / w passes through infinity where w is zero."""
-    half_turns: np.ndarray
+    half_turns: Array
     """The times at which the attitude is half a turn away from the reference: crossed, or touched (to 1e-9, and the error)."""
     norm_drift: float
     """How far the norm of the integrated form went from one: an estimate of the error of the integration."""
-    dense: Callable[[Any], np.ndarray] = field(repr=False)
+    dense: Callable[[Any], Array] = field(repr=False)
 
     @property
-    def vector_parameter(self) -> np.ndarray:
+    def vector_parameter(self) -> Array:
         """c (n, 3); infinite at a half-turn."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.homogeneous[:, 1:] / self.homogeneous[:, :1]
 
     @property
-    def matrices(self) -> np.ndarray:
+    def matrices(self) -> Array:
         """Rotation matrices from body to world axes, (n, 3, 3)."""
         return matrix_from_homogeneous(self.homogeneous)
 
     @property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> Array:
         """Kinetic energy of the rotation (n) [J]."""
         return np.einsum("ni,ij,nj->n", self.angular_velocity, self.inertia, self.angular_velocity) / 2
 
     @property
-    def momentum(self) -> np.ndarray:
+    def momentum(self) -> Array:
         """Angular momentum in world axes (n, 3) [kg m^2/s]: constant without torque."""
         return np.einsum("nij,jk,nk->ni", self.matrices, self.inertia, self.angular_velocity)
 
@@ -79,8 +83,9 @@ class AttitudeTrajectory:
         return AttitudeState(state[:3], normalize_homogeneous(state[3:]))
 
 
-def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start: Any = (1.0, 0.0, 0.0, 0.0),
-                      torque: Torque | None = None, rtol: float = 1e-12, atol: float = 1e-14) -> AttitudeTrajectory:
+def simulate_attitude(inertia: ArrayLike, angular_velocity: ArrayLike, times: ArrayLike, *,
+                      start: ArrayLike = (1.0, 0.0, 0.0, 0.0), torque: Torque | None = None, rtol: float = 1e-12,
+                      atol: float = 1e-14) -> AttitudeTrajectory:
     """Euler's equations from times[0] on, (92) with (101), through any number of half-turns; by SciPy's DOP853.
 
     `inertia` (3, 3) about the centre of mass or a point at rest and `angular_velocity` (3) are in body axes. `start` is
@@ -108,11 +113,11 @@ def simulate_attitude(inertia: Any, angular_velocity: Any, times: Any, *, start:
     return AttitudeTrajectory(J, instants, found.y[:3].T, normalize_homogeneous(h), half_turns, drift, found.sol)
 
 
-def _rate(J: np.ndarray, torque: Torque | None) -> Callable:
+def _rate(J: Array, torque: Torque | None) -> Callable[[float, Array], Array]:
     accelerate = angular_acceleration_from_torque.unchecked
     turn = homogeneous_rate_from_body_velocity.unchecked
 
-    def rate(t, y):
+    def rate(t: float, y: Array) -> Array:
         w = y[:3].copy()
         h = y[3:].copy()
         moment = np.zeros(3) if torque is None else finite_vector(torque(t, w, h), f"torque at t = {t:.6g}")
@@ -121,14 +126,14 @@ def _rate(J: np.ndarray, torque: Torque | None) -> Callable:
     return rate
 
 
-def _half_turns(solution: Any, nearest: float) -> np.ndarray:
+def _half_turns(solution: OdeSolution, nearest: float) -> Array:
     steps = solution.ts
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
     return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(solution(t)[3:].T))[:, 0], grid,
                          nearest=nearest)
 
 
-def instants_of(times: Any) -> np.ndarray:
+def instants_of(times: ArrayLike) -> Array:
     """Times as an array, if they are two or more and increase or decrease."""
     instants = np.asarray(times, dtype=float)
     if instants.ndim != 1 or len(instants) < 2 or not (np.all(np.diff(instants) > 0) or np.all(np.diff(instants) < 0)):
@@ -136,7 +141,7 @@ def instants_of(times: Any) -> np.ndarray:
     return instants
 
 
-def finite_vector(value: Any, name: str) -> np.ndarray:
+def finite_vector(value: ArrayLike, name: str) -> Array:
     """Three finite numbers as an array."""
     array = np.asarray(value, dtype=float)
     if array.shape != (3,) or not np.isfinite(array).all():
@@ -144,7 +149,7 @@ def finite_vector(value: Any, name: str) -> np.ndarray:
     return array
 
 
-def _homogeneous(start: Any) -> np.ndarray:
+def _homogeneous(start: ArrayLike) -> Array:
     attitude = np.asarray(start, dtype=float)
     if attitude.shape == (3, 3):
         return homogeneous_from_matrix(attitude)

@@ -11,26 +11,27 @@ Balafoutis & Patel (4.3.1)-(4.3.44); seed 2, (3.4)-(3.29); Yamamoto (F.1)-(F.16)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
 from cayley.geometry.tensors.checks import check_symmetric
 from cayley.geometry.tensors.cross import hat
 
 
 class Wrench(NamedTuple):
-    force: Any
-    moment: Any
+    force: Array
+    moment: Array
 
 
 # Momentum and energy
 
 
 @kernel("(3,3),(3)->(3)")
-def angular_momentum(I, w):
+def angular_momentum(I: Array, w: Array) -> Array:
     """L = I w [kg m^2/s] about the centre of mass or a point at rest, (4.3.22).
 
     >>> angular_momentum(np.diag([1.0, 2.0, 3.0]), [1.0, 1.0, 0.0])
@@ -40,7 +41,7 @@ def angular_momentum(I, w):
 
 
 @kernel("(3,3),(3)->(3)")
-def angular_momentum_from_euler_tensor(J, w):
+def angular_momentum_from_euler_tensor(J: Array, w: Array) -> Array:
     """L = tr(J) w - J w, (4.3.26).
 
     >>> angular_momentum_from_euler_tensor(np.diag([2.0, 1.0, 0.0]), [1.0, 1.0, 0.0])
@@ -50,7 +51,7 @@ def angular_momentum_from_euler_tensor(J, w):
 
 
 @kernel("(),(3),(3),(3)->(3)")
-def angular_momentum_about_point(mass, r, velocity, momentum):
+def angular_momentum_about_point(mass: Scalar, r: Array, velocity: Array, momentum: Array) -> Array:
     """h_O = h_C + m r x v: about a point at rest from that about the centre of mass, which has the place r from it and
     the velocity v.
 
@@ -61,7 +62,7 @@ def angular_momentum_about_point(mass, r, velocity, momentum):
 
 
 @kernel("(),(3),(3),(3),(3,3),(3)->(3)")
-def angular_momentum_of_moving_body(mass, s, sd, r, I, w):
+def angular_momentum_of_moving_body(mass: Scalar, s: Array, sd: Array, r: Array, I: Array, w: Array) -> Array:
     """About the origin, when the body is known about a point of it that moves: m s x (sd + w x r) + m r x sd + I w,
     (4.3.20).
 
@@ -75,7 +76,7 @@ def angular_momentum_of_moving_body(mass, s, sd, r, I, w):
 
 
 @kernel("(3,3),(3)->(3,3)")
-def angular_momentum_tensor(J, w):
+def angular_momentum_tensor(J: Array, w: Array) -> Array:
     """The skew tensor of the angular momentum: J hat(w) + hat(w) J = J hat(w) - (J hat(w))^T, (4.3.30).
 
     >>> angular_momentum_tensor(np.diag([2.0, 1.0, 0.0]), [0.0, 0.0, 1.0])[1, 0]
@@ -86,7 +87,7 @@ def angular_momentum_tensor(J, w):
 
 
 @kernel("(3,3),(3)->(3,3)")
-def angular_momentum_tensor_from_inertia(I, w):
+def angular_momentum_tensor_from_inertia(I: Array, w: Array) -> Array:
     """The skew tensor of the angular momentum: (hat(w) I)^T - hat(w) I + tr(I) hat(w), (4.3.28).
 
     >>> angular_momentum_tensor_from_inertia(np.diag([1.0, 2.0, 3.0]), [0.0, 0.0, 1.0])[1, 0]
@@ -97,7 +98,7 @@ def angular_momentum_tensor_from_inertia(I, w):
 
 
 @kernel("(),(3),(3,3),(3)->()")
-def kinetic_energy(mass, velocity, I, w):
+def kinetic_energy(mass: Scalar, velocity: Array, I: Array, w: Array) -> Scalar:
     """m v.v / 2 + w.I w / 2 [J], with velocity and inertia of the centre of mass. Seed 2 (3.20).
 
     >>> float(kinetic_energy(2.0, [1.0, 0.0, 0.0], np.eye(3), [0.0, 2.0, 0.0]))
@@ -110,7 +111,7 @@ def kinetic_energy(mass, velocity, I, w):
 
 
 @kernel("(3,3),(3),(3)->(3)")
-def euler_torque(I, w, wd):
+def euler_torque(I: Array, w: Array, wd: Array) -> Array:
     """M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in fixed or in body
     axes.
 
@@ -121,7 +122,7 @@ def euler_torque(I, w, wd):
 
 
 @kernel("(3),(3),(3)->(3)")
-def euler_torque_principal(moments, w, wd):
+def euler_torque_principal(moments: Array, w: Array, wd: Array) -> Array:
     """The same in principal axes: M_x = I_x wd_x - w_y w_z (I_y - I_z), and so on. Seed 2, after (3.29).
 
     >>> euler_torque_principal([1.0, 2.0, 3.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
@@ -132,7 +133,7 @@ def euler_torque_principal(moments, w, wd):
 
 
 @kernel("(3,3),(3),(3)->(3)")
-def euler_torque_from_euler_tensor(J, w, wd):
+def euler_torque_from_euler_tensor(J: Array, w: Array, wd: Array) -> Array:
     """M = -(J wd + w x J w) + tr(J) wd, (4.3.38).
 
     >>> euler_torque_from_euler_tensor(np.diag([2.0, 1.0, 0.0]), [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
@@ -142,7 +143,7 @@ def euler_torque_from_euler_tensor(J, w, wd):
 
 
 @kernel("(3,3),(3,3)->(3,3)")
-def torque_tensor(J, Omega):
+def torque_tensor(J: Array, Omega: Array) -> Array:
     """The skew tensor of the torque: Omega J - (Omega J)^T, (4.3.42); its vector is `dual_vector` of it.
 
     >>> torque_tensor(np.diag([2.0, 1.0, 0.0]), hat([0.0, 0.0, 1.0]))[1, 0]
@@ -153,7 +154,7 @@ def torque_tensor(J, Omega):
 
 
 @kernel("(3,3),(3,3),(3)->(3,3)")
-def torque_tensor_from_inertia(I, Omega, wd):
+def torque_tensor_from_inertia(I: Array, Omega: Array, wd: Array) -> Array:
     """The skew tensor of the torque: (Omega I)^T - Omega I + tr(I) hat(wd), (4.3.41).
 
     >>> torque_tensor_from_inertia(np.diag([1.0, 2.0, 3.0]), hat([0.0, 0.0, 1.0]), [0.0, 0.0, 1.0])[1, 0]
@@ -164,7 +165,7 @@ def torque_tensor_from_inertia(I, Omega, wd):
 
 
 @kernel("(3),(3),(3)->(3)")
-def moment_about_point(moment, r, force):
+def moment_about_point(moment: Array, r: Array, force: Array) -> Array:
     """n_O = n_C + r x f: about another point, from which r leads to the centre of mass. (4.3.36), seed 2 (3.25).
 
     >>> moment_about_point([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0])
@@ -174,7 +175,7 @@ def moment_about_point(moment, r, force):
 
 
 @kernel("(),(3),(3),(3)->(3)")
-def force_in_body_axes(mass, w, velocity, rate):
+def force_in_body_axes(mass: Scalar, w: Array, velocity: Array, rate: Array) -> Array:
     """f = m (rate + w x v): Newton's law when the velocity of the centre of mass is given in axes that turn with w, and
     `rate` is the derivative of its components there.
 
@@ -185,7 +186,7 @@ def force_in_body_axes(mass, w, velocity, rate):
 
 
 @kernel("(3,3),(3),(3)->(3)", check=check_invertible_inertia)
-def angular_acceleration_from_torque(I, w, torque):
+def angular_acceleration_from_torque(I: Array, w: Array, torque: Array) -> Array:
     """wd = I^-1 (M - w x I w) [rad/s^2]: Euler's equation solved. An inertia tensor that is singular, or that no body
     has, is refused.
 
@@ -199,7 +200,7 @@ def angular_acceleration_from_torque(I, w, torque):
 
 
 @kernel("(),(3,3),(3),(3),(3),(3)->(3),(3)")
-def newton_euler_by_vectors(mass, I, r, w, wd, sdd):
+def newton_euler_by_vectors(mass: Scalar, I: Array, r: Array, w: Array, wd: Array, sdd: Array) -> Wrench:
     """Force on the body and moment about its centre of mass: m (sdd + wd x r + w x (w x r)) and I wd + w x I w.
 
     The text of (4.3.1), (4.2.24), (4.3.2): 45 multiplications and 33 additions.
@@ -211,7 +212,7 @@ def newton_euler_by_vectors(mass, I, r, w, wd, sdd):
 
 
 @kernel("(),(3,3),(3),(3,3),(3)->(3),(3)")
-def newton_euler_by_tensors(mass, J, r, Omega, sdd):
+def newton_euler_by_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd: Array) -> Wrench:
     """Force on the body and moment about its centre of mass: m (sdd + Omega r) and the vector of Omega J - (Omega J)^T.
 
     The text of (4.3.1), (4.2.20), (4.3.44), (3.3.31), with only the products that the vector needs: 30 multiplications
@@ -225,7 +226,7 @@ def newton_euler_by_tensors(mass, J, r, Omega, sdd):
 
 
 @kernel("(),(3,3),(3),(3,3),(3)->(3),(3)", check=lambda mass, J, r, Omega, sdd: check_symmetric(J))
-def newton_euler_by_symmetric_tensors(mass, J, r, Omega, sdd):
+def newton_euler_by_symmetric_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd: Array) -> Wrench:
     """The same with the symmetry of J used once more, spec R-19...25: 27 multiplications and 24 additions, Omega given.
 
     >>> newton_euler_by_symmetric_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], hat([0.0, 0.0, 1.0]), [0.0, 0.0, 0.0]).moment

@@ -8,11 +8,12 @@ ever lighter and wider ones. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import real_array, tolerance_of
 from cayley.geometry.inertia.mass_properties import MassProperties
@@ -27,7 +28,7 @@ class Consistency:
     violations: tuple[str, ...]
     """One sentence for each inequality that fails, with the amount."""
     mass: float
-    principal_moments: np.ndarray
+    principal_moments: Array
     """Of the inertia about the centre of mass, ascending [kg m^2]; NaN if the tensor is not finite."""
     triangle_slack: float
     """I1 + I2 - I3 of the principal moments [kg m^2]: negative if they break the triangle inequality, zero for flat bodies."""
@@ -54,7 +55,7 @@ def physical_consistency(body: MassProperties, *, tolerance: float | None = None
                        moments, slack)
 
 
-def _violations(mass: float, inertia: np.ndarray, moments: np.ndarray, slack: float, tolerance: float):
+def _violations(mass: float, inertia: Array, moments: Array, slack: float, tolerance: float) -> Iterator[str]:
     size = tolerance * np.abs(inertia).max()
     if mass < 0:
         yield f"the mass is negative: {mass:.6g} kg"
@@ -68,7 +69,7 @@ def _violations(mass: float, inertia: np.ndarray, moments: np.ndarray, slack: fl
                f"by {-slack:.6g} kg m^2")
 
 
-def pseudo_inertia_consistency(H: Any, *, tolerance: float | None = None) -> Consistency:
+def pseudo_inertia_consistency(H: ArrayLike, *, tolerance: float | None = None) -> Consistency:
     """Check a 4 by 4 pseudo-inertia: it must be positive semidefinite, also where there is no mass.
 
     >>> print(pseudo_inertia_consistency(np.diag([0.1, 0.1, 0.1, 0.0])).violations)
@@ -109,7 +110,7 @@ def check_mass_properties(body: MassProperties, *, name: str = "the body", toler
         raise GeometryError(f"{name} is not physical: " + "; ".join(verdict.violations) + repair)
 
 
-def nearest_physical_inertia(inertia: Any) -> np.ndarray:
+def nearest_physical_inertia(inertia: ArrayLike) -> Array:
     """The inertia tensor about the centre of mass that a body can have, whose Euler tensor is nearest in the Frobenius
     norm.
 

@@ -7,14 +7,15 @@ symmetric, six numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cayley.compiler.counts import Operations, count
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.trace import trace
+from cayley.compiler.typing import Array, Text
 from cayley.geometry.inertia.body_dynamics import (
     newton_euler_by_symmetric_tensors,
     newton_euler_by_tensors,
@@ -46,22 +47,22 @@ def body_costs() -> tuple[BodyCost, ...]:
     return tuple(BodyCost(name, Operations(m, a), _of_text(text), _compiled(text)) for name, m, a, text in rows)
 
 
-def _of_text(text: Kernel) -> Operations:
+def _of_text(text: Kernel[Any]) -> Operations:
     function = text.__wrapped__
     assert function is not None
     return count(trace(function, text.signature, {}, name=text.__name__, inputs=text.inputs))
 
 
-def _compiled(text: Kernel) -> Operations:
+def _compiled(text: Kernel[Any]) -> Operations:
     return kernel(str(text.signature).replace("(),(3,3)", "(),(6)", 1))(_with_six_moments(text)).operations()
 
 
-def _with_six_moments(text: Kernel) -> Callable:
+def _with_six_moments(text: Kernel[Any]) -> Text:
     if len(text.inputs) == 6:
         return lambda mass, moments, r, w, wd, sdd: text(mass, _symmetric(moments), r, w, wd, sdd)
     return lambda mass, moments, r, Omega, sdd: text(mass, _symmetric(moments), r, Omega, sdd)
 
 
-def _symmetric(moments):
+def _symmetric(moments: Array) -> Array:
     a, b, c, d, e, f = moments
     return np.array([[a, d, e], [d, b, f], [e, f, c]])

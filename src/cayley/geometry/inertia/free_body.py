@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.attitude import finite_vector, instants_of
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
@@ -27,13 +28,13 @@ from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous, norma
 class BodyState(NamedTuple):
     """Of a body at one instant, or at many with leading axes."""
 
-    position: np.ndarray
+    position: Array
     """Of the centre of mass, in the world [m]."""
-    velocity: np.ndarray
+    velocity: Array
     """Of the centre of mass, in the world [m/s]."""
-    homogeneous: np.ndarray
+    homogeneous: Array
     """Attitude [w : v], from body to world axes."""
-    angular_velocity: np.ndarray
+    angular_velocity: Array
     """In body axes [rad/s]."""
 
 
@@ -42,33 +43,33 @@ class BodyTrajectory:
     """The motion of a body at `times` (n); `states` has arrays with n leading."""
 
     body: MassProperties
-    times: np.ndarray
+    times: Array
     states: BodyState
 
     @property
-    def matrices(self) -> np.ndarray:
+    def matrices(self) -> Array:
         """Rotation matrices from body to world axes, (n, 3, 3): orthogonal to the last digit."""
         return matrix_from_homogeneous(self.states.homogeneous)
 
     @property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> Array:
         """Kinetic energy (n) [J]."""
         v = self.states.velocity
         w = self.states.angular_velocity
         return (self.body.mass * np.sum(v * v, axis=1) + np.einsum("ni,ij,nj->n", w, self.body.inertia, w)) / 2
 
     @property
-    def momentum(self) -> np.ndarray:
+    def momentum(self) -> Array:
         """Linear momentum (n, 3) [kg m/s]."""
         return self.body.mass * self.states.velocity
 
     @property
-    def angular_momentum(self) -> np.ndarray:
+    def angular_momentum(self) -> Array:
         """Angular momentum about the centre of mass in world axes (n, 3) [kg m^2/s]."""
         return np.einsum("nij,jk,nk->ni", self.matrices, self.body.inertia, self.states.angular_velocity)
 
 
-def simulate_body(body: MassProperties, start: BodyState, times: Any, *,
+def simulate_body(body: MassProperties, start: BodyState, times: ArrayLike, *,
                   force: Callable[[float, BodyState], Any] | None = None,
                   torque: Callable[[float, BodyState], Any] | None = None, rtol: float = 1e-11,
                   atol: float = 1e-13) -> BodyTrajectory:
@@ -89,7 +90,7 @@ def simulate_body(body: MassProperties, start: BodyState, times: Any, *,
     turn = homogeneous_rate_from_body_velocity.unchecked
     zero = np.zeros(3)
 
-    def rate(t, y):
+    def rate(t: float, y: Array) -> Array:
         state = BodyState(y[:3].copy(), y[3:6].copy(), y[6:10].copy(), y[10:].copy())
         push = zero if force is None else finite_vector(force(t, state), f"force at t = {t:.6g}")
         twist = zero if torque is None else finite_vector(torque(t, state), f"torque at t = {t:.6g}")

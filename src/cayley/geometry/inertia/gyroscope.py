@@ -9,18 +9,18 @@ Source: seed 2, (3.30)-(3.33), the first moment corrected as in spec E-02, the s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.tensors.checks import refuse_where
 
 
 @kernel("(3),(3)->(3)")
-def gyroscope_angular_velocity(angles, rates):
+def gyroscope_angular_velocity(angles: Array, rates: Array) -> Array:
     """The angular velocity in fixed axes [rad/s], (3.31).
 
     >>> gyroscope_angular_velocity([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
@@ -33,7 +33,7 @@ def gyroscope_angular_velocity(angles, rates):
 
 
 @kernel("(),(),(),(3),(3)->(3)")
-def gyroscope_moments(I0, I, theta, rates, accelerations):
+def gyroscope_moments(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, accelerations: Array) -> Array:
     """The moments [N m] about the nodal axes u, v, w that the motion needs, (3.32) corrected as in spec E-02.
 
     # a spinning top held level
@@ -50,7 +50,7 @@ def gyroscope_moments(I0, I, theta, rates, accelerations):
                      I * (psdd * cos - psd * thd * sin + phdd)])
 
 
-def _check_moments(I0: Any, I: Any) -> None:
+def _check_moments(I0: ArrayLike, I: ArrayLike) -> None:
     I0, I = np.broadcast_arrays(np.asarray(I0, dtype=float), np.asarray(I, dtype=float))
     refuse_where(~(I0 > 0),
                  "the moment I0 of a gyroscope across its axis is {defect:.6g} kg m^2{element}: it is positive", I0)
@@ -63,7 +63,7 @@ def _check_moments(I0: Any, I: Any) -> None:
         "the two across it by {defect:.6g} kg m^2", excess)
 
 
-def _check_tilted(I0: Any, I: Any, theta: Any, *_: Any) -> None:
+def _check_tilted(I0: Array, I: ArrayLike, theta: ArrayLike, *_: object) -> None:
     _check_moments(I0, I)
     refuse_where(~(np.asarray(I) > 0),
                  "a gyroscope without a moment about its axis{element} leaves its spin undetermined", I,
@@ -76,7 +76,7 @@ def _check_tilted(I0: Any, I: Any, theta: Any, *_: Any) -> None:
 
 
 @kernel("(),(),(),(3),(3)->(3)", check=_check_tilted)
-def gyroscope_accelerations(I0, I, theta, rates, moments):
+def gyroscope_accelerations(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, moments: Array) -> Array:
     """The accelerations of psi, theta and phi [rad/s^2] under moments about the nodal axes: (3.32) solved. Not at sin
     theta = 0.
 
@@ -93,7 +93,7 @@ def gyroscope_accelerations(I0, I, theta, rates, moments):
 
 
 @kernel("(),(),(),(),()->()")
-def steady_precession_moment(I0, I, theta, precession, spin):
+def steady_precession_moment(I0: Scalar, I: Scalar, theta: Scalar, precession: Scalar, spin: Scalar) -> Scalar:
     """The moment about the line of nodes [N m] that keeps a steady precession psd with the spin phd: (3.33), with phdd
     = 0, spec E-03.
 

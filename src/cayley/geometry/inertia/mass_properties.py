@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import real_array
 from cayley.geometry.inertia.parallel_axes import inertia_about_center, inertia_about_point
@@ -33,8 +34,8 @@ class MassProperties:
     """
 
     mass: float
-    center: np.ndarray
-    inertia: np.ndarray
+    center: Array
+    inertia: Array
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", float(real_array(self.mass, (), "the mass of a body")))
@@ -54,25 +55,25 @@ class MassProperties:
         return hash((self.mass, *self.center.tolist(), *self.inertia.ravel().tolist()))
 
     @property
-    def first_moment(self) -> np.ndarray:
+    def first_moment(self) -> Array:
         """m c [kg m]."""
         return self.mass * self.center
 
     @property
-    def euler_tensor(self) -> np.ndarray:
+    def euler_tensor(self) -> Array:
         """The Euler tensor about the centre of mass [kg m^2]."""
         return euler_tensor_from_inertia(self.inertia)
 
     @property
-    def pseudo_inertia(self) -> np.ndarray:
+    def pseudo_inertia(self) -> Array:
         """The 4 by 4 pseudo-inertia about the origin of the frame."""
         return pseudo_inertia(self.mass, self.center, self.inertia_about((0.0, 0.0, 0.0)))
 
-    def inertia_about(self, point: Any) -> np.ndarray:
+    def inertia_about(self, point: ArrayLike) -> Array:
         """The inertia tensor about a point of the frame, in the axes of the frame."""
         return inertia_about_point(self.mass, self.center - real_array(point, (3,), "a point"), self.inertia)
 
-    def in_frame(self, R_ab: Any, p_ab: Any = (0.0, 0.0, 0.0)) -> MassProperties:
+    def in_frame(self, R_ab: ArrayLike, p_ab: ArrayLike = (0.0, 0.0, 0.0)) -> MassProperties:
         """The same body in frame a, if it is given here in frame b, whose axes are R_ab and whose origin is p_ab in a.
         """
         R = real_array(R_ab, (3, 3), "the axes of a frame")
@@ -94,7 +95,7 @@ def _joined(a: MassProperties, b: MassProperties, sign: float) -> MassProperties
                           + sign * inertia_about_point(b.mass, b.center - center, b.inertia))
 
 
-def _center(mass: float, first: np.ndarray, size: float) -> np.ndarray:
+def _center(mass: float, first: Array, size: float) -> Array:
     if mass != 0:
         return first / mass
     if np.abs(first).max() > 1e-12 * size:
@@ -103,7 +104,7 @@ def _center(mass: float, first: np.ndarray, size: float) -> np.ndarray:
     return np.zeros(3)
 
 
-def mass_properties_from_pseudo_inertia(H: Any) -> MassProperties:
+def mass_properties_from_pseudo_inertia(H: ArrayLike) -> MassProperties:
     """Of a 4 by 4 pseudo-inertia about the origin of the frame; the way back is the property `pseudo_inertia`.
 
     >>> mass_properties_from_pseudo_inertia(np.diag([0.0, 0.0, 0.0, 2.0])).mass
@@ -117,7 +118,7 @@ def mass_properties_from_pseudo_inertia(H: Any) -> MassProperties:
     return MassProperties(float(mass), center, inertia_about_center(mass, center, inertia))
 
 
-def mass_properties_of_points(masses: Any, points: Any) -> MassProperties:
+def mass_properties_of_points(masses: ArrayLike, points: ArrayLike) -> MassProperties:
     """Of point masses (n) [kg] at points (n, 3) [m].
 
     >>> body = mass_properties_of_points([1, 2, 3, 0.5], [(0.2, 0.1, 0.3), (1, -0.4, 0.2), (0.3, 0.9, -0.5), (-0.6, 0.2, 0.8)])
@@ -144,7 +145,8 @@ def mass_properties_of_points(masses: Any, points: Any) -> MassProperties:
     return MassProperties(total, center, np.trace(euler) * np.eye(3) - euler)
 
 
-def mass_properties_of_density(density: Callable[..., Any], low: Any, high: Any, *, points: int = 24) -> MassProperties:
+def mass_properties_of_density(density: Callable[..., Any], low: ArrayLike, high: ArrayLike, *,
+                               points: int = 24) -> MassProperties:
     """Of the density(x, y, z) [kg/m^3] within the box from `low` to `high` [m], by Gauss-Legendre quadrature with
     `points` a side.
 
@@ -166,7 +168,8 @@ def mass_properties_of_density(density: Callable[..., Any], low: Any, high: Any,
     return mass_properties_of_points((weight * values).ravel(), grid.reshape(-1, 3))
 
 
-def mass_properties_of_cells(densities: Any, cell: Any, *, corner: Any = (0.0, 0.0, 0.0)) -> MassProperties:
+def mass_properties_of_cells(densities: ArrayLike, cell: ArrayLike, *,
+                             corner: ArrayLike = (0.0, 0.0, 0.0)) -> MassProperties:
     """Of a sampled density: an array (i, j, k) of uniform cells [kg/m^3], each of the size `cell` (3) [m], from
     `corner` on.
 

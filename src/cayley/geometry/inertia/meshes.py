@@ -8,16 +8,16 @@ counter-clockwise seen from outside: both are checked. (That triangles do not cu
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.solids import mass_or_density
 
 
-def mass_properties_of_mesh(vertices: Any, triangles: Any, *, mass: float | None = None,
+def mass_properties_of_mesh(vertices: ArrayLike, triangles: ArrayLike, *, mass: float | None = None,
                             density: float | None = None) -> MassProperties:
     """Of the uniform solid bounded by triangles (n, 3), indices into vertices (m, 3) [m]; of a given mass or density.
 
@@ -34,7 +34,7 @@ def mass_properties_of_mesh(vertices: Any, triangles: Any, *, mass: float | None
     return MassProperties(total, center, np.trace(euler) * np.eye(3) - euler)
 
 
-def mesh_volume(vertices: Any, triangles: Any) -> float:
+def mesh_volume(vertices: ArrayLike, triangles: ArrayLike) -> float:
     """The volume [m^3] inside a closed mesh.
 
     >>> mesh_volume([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 6)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
@@ -44,7 +44,7 @@ def mesh_volume(vertices: Any, triangles: Any) -> float:
     return _moments(np.asarray(vertices, dtype=float), np.asarray(triangles))[0]
 
 
-def check_mesh(vertices: Any, triangles: Any) -> None:
+def check_mesh(vertices: ArrayLike, triangles: ArrayLike) -> None:
     """Raise `GeometryError`, with the first offending edge or triangle, if a mesh is open, badly turned, flat or inside
     out.
     """
@@ -66,7 +66,7 @@ def check_mesh(vertices: Any, triangles: Any) -> None:
                                * extent**3 else "it is inside out; swap two columns of the triangles"))
 
 
-def _check_closed(faces: np.ndarray) -> None:
+def _check_closed(faces: Array) -> None:
     repeated = np.flatnonzero((faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2])
                               | (faces[:, 2] == faces[:, 0]))
     if len(repeated):
@@ -85,7 +85,7 @@ def _check_closed(faces: np.ndarray) -> None:
             f"{badly[0][0]} to {badly[0][1]}; turn the triangles so that all are counter-clockwise from outside")
 
 
-def _moments(points: np.ndarray, faces: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def _moments(points: Array, faces: Array) -> tuple[float, Array, Array]:
     """Volume, centre, and second moments about the centre, [i, j] = integral of r_i r_j dV."""
     middle = points[np.unique(faces)].mean(axis=0)  # near the solid, so that little cancels
     corners = points[faces] - middle

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.tensors.products import vector_triple_matrix
 
 
 @kernel("(),(3),(3,3)->(3,3)")
-def inertia_about_point(mass, r, inertia):
+def inertia_about_point(mass: Scalar, r: Array, inertia: Array) -> Array:
     """I_o = I_c + m (r.r 1 - r r^T): from the centre of mass to a point.
 
     >>> inertia_about_point(2.0, [0.3, -0.2, 0.5], np.diag([0.1, 0.2, 0.25]))   # W3-16
@@ -26,7 +27,7 @@ def inertia_about_point(mass, r, inertia):
 
 
 @kernel("(),(3),(3,3)->(3,3)")
-def inertia_about_center(mass, r, inertia):
+def inertia_about_center(mass: Scalar, r: Array, inertia: Array) -> Array:
     """I_c = I_o - m (r.r 1 - r r^T): from a point to the centre of mass.
 
     >>> inertia_about_center(2.0, [1.0, 0.0, 0.0], np.diag([1.0, 3.0, 3.0])).diagonal()
@@ -36,7 +37,7 @@ def inertia_about_center(mass, r, inertia):
 
 
 @kernel("(),(3),(3),(3,3)->(3,3)")
-def inertia_moved(mass, r_a, r_b, inertia):
+def inertia_moved(mass: Scalar, r_a: Array, r_b: Array, inertia: Array) -> Array:
     """From any point a to any point b, by way of the centre of mass; `r_a` and `r_b` lead from each to the centre.
 
     >>> inertia_moved(2.0, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], np.diag([1.0, 3.0, 3.0])).diagonal()
@@ -46,7 +47,7 @@ def inertia_moved(mass, r_a, r_b, inertia):
 
 
 @kernel("(),(3),(3,3)->(3,3)")
-def euler_tensor_about_point(mass, r, euler):
+def euler_tensor_about_point(mass: Scalar, r: Array, euler: Array) -> Array:
     """J_o = J_c + m r (x) r, (4.3.10).
 
     >>> euler_tensor_about_point(2.0, [1.0, 0.0, 2.0], np.zeros((3, 3)))
@@ -58,7 +59,7 @@ def euler_tensor_about_point(mass, r, euler):
 
 
 @kernel("(),(3),(3,3)->(3,3)")
-def euler_tensor_about_center(mass, r, euler):
+def euler_tensor_about_center(mass: Scalar, r: Array, euler: Array) -> Array:
     """J_c = J_o - m r (x) r.
 
     >>> euler_tensor_about_center(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 1.0, 1.0])).diagonal()
@@ -68,7 +69,7 @@ def euler_tensor_about_center(mass, r, euler):
 
 
 @kernel("(),(3),(6)->(6)")
-def moments_about_point(mass, r, moments):
+def moments_about_point(mass: Scalar, r: Array, moments: Array) -> Array:
     """The theorem element by element, for (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) as they stand in the tensor.
 
     Moments grow by m (y^2 + z^2) and so on; the products, which carry their minus sign in the tensor, change by -m x y

@@ -7,10 +7,11 @@ Source: seed 2, section 3.1.4. Eigenvalues by LAPACK; the closed forms by rotati
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.inertia.tensors import check_physical_inertia
 from cayley.geometry.tensors.projections import eigenspaces, spectral_decomposition
 
@@ -19,9 +20,9 @@ from cayley.geometry.tensors.projections import eigenspaces, spectral_decomposit
 class PrincipalInertia:
     """I = axes diag(moments) axes^T. Leading axes are a batch."""
 
-    moments: np.ndarray
+    moments: Array
     """Principal moments [kg m^2], ascending, (..., 3)."""
-    axes: np.ndarray
+    axes: Array
     """Unit vectors along the principal axes as columns, (..., 3, 3), right-handed: a rotation from principal to given axes."""
 
 
@@ -30,7 +31,7 @@ class InertiaSymmetry:
     """Which principal axes are fixed by the inertia tensor, and which may be chosen."""
 
     kind: Literal["triaxial", "axisymmetric", "spherical"]
-    axis: np.ndarray | None
+    axis: Array | None
     """The axis of symmetry of an axisymmetric inertia; None for the other kinds."""
     axial: float
     """The moment about the axis of symmetry; the largest of a triaxial tensor; the one of a spherical."""
@@ -38,7 +39,7 @@ class InertiaSymmetry:
     """The moment about every axis across it; the smallest of a triaxial tensor; the one of a spherical."""
 
 
-def principal_inertia(I: Any) -> PrincipalInertia:
+def principal_inertia(I: ArrayLike) -> PrincipalInertia:
     """Principal moments and axes of inertia tensors (..., 3, 3). Where moments coincide, the axes are one of many good
     choices.
 
@@ -52,7 +53,7 @@ def principal_inertia(I: Any) -> PrincipalInertia:
     return PrincipalInertia(found.values, found.vectors)
 
 
-def inertia_symmetry(I: Any, *, tolerance: float = 1e-9) -> InertiaSymmetry:
+def inertia_symmetry(I: ArrayLike, *, tolerance: float = 1e-9) -> InertiaSymmetry:
     """The kind of one inertia tensor; moments closer than `tolerance` times the largest count as equal.
 
     >>> inertia_symmetry(np.diag([2.0, 3.0, 2.0])).axis

@@ -7,15 +7,14 @@ J / m.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.tensors.checks import refuse_where
 
 
-def _check_solid(mass: Any, *sizes: Any) -> None:
+def _check_solid(mass: Array, *sizes: Array) -> None:
     """Raise `GeometryError` where a mass or a size is negative: no solid has it."""
     for name, values in (("mass", mass), *(("size", size) for size in sizes)):
         values = np.asarray(values)
@@ -25,13 +24,13 @@ def _check_solid(mass: Any, *sizes: Any) -> None:
             values)
 
 
-def _of_mean_squares(mass, x, y, z):
+def _of_mean_squares(mass: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Array:
     zero = 0 * mass
     return np.array([[mass * (y + z), zero, zero], [zero, mass * (x + z), zero], [zero, zero, mass * (x + y)]])
 
 
 @kernel("(),(3)->(3,3)", check=_check_solid)
-def box_inertia(mass, size):
+def box_inertia(mass: Scalar, size: Array) -> Array:
     """Of a box with the three side lengths `size`.
 
     >>> box_inertia(12.0, [1.0, 2.0, 3.0]).diagonal()
@@ -41,7 +40,7 @@ def box_inertia(mass, size):
 
 
 @kernel("(),(3)->(3,3)", check=_check_solid)
-def ellipsoid_inertia(mass, semi_axes):
+def ellipsoid_inertia(mass: Scalar, semi_axes: Array) -> Array:
     """Of an ellipsoid with the three semi-axes.
 
     >>> ellipsoid_inertia(5.0, [1.0, 2.0, 3.0]).diagonal()
@@ -51,7 +50,7 @@ def ellipsoid_inertia(mass, semi_axes):
 
 
 @kernel("(),()->(3,3)", check=_check_solid)
-def sphere_inertia(mass, radius):
+def sphere_inertia(mass: Scalar, radius: Scalar) -> Array:
     """Of a solid sphere: 2/5 m r^2.
 
     >>> sphere_inertia(5.0, 1.0).diagonal()
@@ -62,7 +61,7 @@ def sphere_inertia(mass, radius):
 
 
 @kernel("(),()->(3,3)", check=_check_solid)
-def spherical_shell_inertia(mass, radius):
+def spherical_shell_inertia(mass: Scalar, radius: Scalar) -> Array:
     """Of a thin spherical shell: 2/3 m r^2.
 
     >>> spherical_shell_inertia(3.0, 1.0).diagonal()
@@ -73,7 +72,7 @@ def spherical_shell_inertia(mass, radius):
 
 
 @kernel("(),()->(3,3)", check=_check_solid)
-def hemisphere_inertia(mass, radius):
+def hemisphere_inertia(mass: Scalar, radius: Scalar) -> Array:
     """Of a solid hemisphere, about its centre of mass, which lies 3/8 r from the flat face.
 
     >>> hemisphere_inertia(320.0, 1.0).diagonal()
@@ -84,7 +83,7 @@ def hemisphere_inertia(mass, radius):
 
 
 @kernel("(),(),()->(3,3)", check=_check_solid)
-def cylinder_inertia(mass, radius, length):
+def cylinder_inertia(mass: Scalar, radius: Scalar, length: Scalar) -> Array:
     """Of a solid cylinder.
 
     >>> cylinder_inertia(12.0, 1.0, 2.0).diagonal()
@@ -94,7 +93,7 @@ def cylinder_inertia(mass, radius, length):
 
 
 @kernel("(),(),(),()->(3,3)", check=_check_solid)
-def tube_inertia(mass, inner, outer, length):
+def tube_inertia(mass: Scalar, inner: Scalar, outer: Scalar, length: Scalar) -> Array:
     """Of a hollow cylinder; with equal radii it is a thin cylindrical shell.
 
     >>> tube_inertia(12.0, 1.0, 1.0, 2.0).diagonal()
@@ -105,7 +104,7 @@ def tube_inertia(mass, inner, outer, length):
 
 
 @kernel("(),(),()->(3,3)", check=_check_solid)
-def cone_inertia(mass, radius, height):
+def cone_inertia(mass: Scalar, radius: Scalar, height: Scalar) -> Array:
     """Of a solid cone, about its centre of mass, which lies a quarter of the height from the base.
 
     >>> cone_inertia(80.0, 1.0, 2.0).diagonal()
@@ -116,7 +115,7 @@ def cone_inertia(mass, radius, height):
 
 
 @kernel("(),(),()->(3,3)", check=_check_solid)
-def capsule_inertia(mass, radius, length):
+def capsule_inertia(mass: Scalar, radius: Scalar, length: Scalar) -> Array:
     """Of a cylinder of the given length between two half balls; without length it is a sphere.
 
     >>> capsule_inertia(5.0, 1.0, 0.0).diagonal()
@@ -133,7 +132,7 @@ def capsule_inertia(mass, radius, length):
 
 
 @kernel("(),(),()->(3,3)", check=_check_solid)
-def torus_inertia(mass, ring, tube):
+def torus_inertia(mass: Scalar, ring: Scalar, tube: Scalar) -> Array:
     """Of a solid torus: `ring` is the radius of the circle in the middle of the tube, `tube` that of the tube.
 
     >>> torus_inertia(8.0, 2.0, 1.0).diagonal()
@@ -144,7 +143,7 @@ def torus_inertia(mass, ring, tube):
 
 
 @kernel("(),()->(3,3)", check=_check_solid)
-def rod_inertia(mass, length):
+def rod_inertia(mass: Scalar, length: Scalar) -> Array:
     """Of a thin rod along z: nothing about its own axis.
 
     >>> rod_inertia(12.0, 2.0).diagonal()
@@ -154,7 +153,7 @@ def rod_inertia(mass, length):
 
 
 @kernel("(),(2)->(3,3)", check=_check_solid)
-def plate_inertia(mass, sides):
+def plate_inertia(mass: Scalar, sides: Array) -> Array:
     """Of a thin rectangular plate across z: the moment about z is the sum of the other two.
 
     >>> plate_inertia(12.0, [1.0, 2.0]).diagonal()
@@ -165,7 +164,7 @@ def plate_inertia(mass, sides):
 
 
 @kernel("(),()->(3,3)", check=_check_solid)
-def disc_inertia(mass, radius):
+def disc_inertia(mass: Scalar, radius: Scalar) -> Array:
     """Of a thin disc across z.
 
     >>> disc_inertia(4.0, 1.0).diagonal()
@@ -176,7 +175,7 @@ def disc_inertia(mass, radius):
 
 
 @kernel("(),()->(3,3)", check=_check_solid)
-def ring_inertia(mass, radius):
+def ring_inertia(mass: Scalar, radius: Scalar) -> Array:
     """Of a thin ring across z.
 
     >>> ring_inertia(2.0, 1.0).diagonal()

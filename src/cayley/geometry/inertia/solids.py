@@ -6,10 +6,10 @@ and point up. Put them elsewhere with `in_frame`, join them with `+`, drill with
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.solid_moments import (
@@ -30,14 +30,14 @@ from cayley.geometry.inertia.solid_moments import (
 )
 
 
-def box(size: Any, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+def box(size: ArrayLike, *, mass: float | None = None, density: float | None = None) -> MassProperties:
     """A box with three side lengths [m].
 
     >>> box((1.0, 2.0, 3.0), density=2.0).mass
     12.0
     """
     size = _sizes("size", size)
-    return _uniform(box_inertia, np.prod(size), mass, density, size)
+    return _uniform(box_inertia, float(np.prod(size)), mass, density, size)
 
 
 def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> MassProperties:
@@ -49,7 +49,7 @@ def sphere(radius: float, *, mass: float | None = None, density: float | None = 
     return _uniform(sphere_inertia, 4 / 3 * np.pi * _size("radius", radius) ** 3, mass, density, radius)
 
 
-def ellipsoid(semi_axes: Any, *, mass: float | None = None, density: float | None = None) -> MassProperties:
+def ellipsoid(semi_axes: ArrayLike, *, mass: float | None = None, density: float | None = None) -> MassProperties:
     """An ellipsoid with three semi-axes [m].
 
     >>> ellipsoid((1.0, 2.0, 3.0), mass=5.0).inertia.diagonal()
@@ -145,7 +145,7 @@ def rod(length: float, *, mass: float) -> MassProperties:
     return _uniform(rod_inertia, 0.0, mass, None, _size("length", length))
 
 
-def plate(sides: Any, *, mass: float) -> MassProperties:
+def plate(sides: ArrayLike, *, mass: float) -> MassProperties:
     """A thin rectangular plate across z with two side lengths [m].
 
     >>> plate((1.0, 2.0), mass=12.0).inertia.diagonal()
@@ -172,7 +172,7 @@ def ring(radius: float, *, mass: float) -> MassProperties:
     return _uniform(ring_inertia, 0.0, mass, None, _size("radius", radius))
 
 
-def _uniform(inertia: Any, volume: float, mass: float | None, density: float | None, *sizes: Any,
+def _uniform(inertia: Kernel, volume: float, mass: float | None, density: float | None, *sizes: ArrayLike,
              up: float = 0.0) -> MassProperties:
     total = mass_or_density(volume, mass, density)
     return MassProperties(total, np.array([0.0, 0.0, up]), inertia(total, *sizes))
@@ -195,7 +195,7 @@ def _size(name: str, value: float) -> float:
     return float(value)
 
 
-def _sizes(name: str, values: Any, count: int = 3) -> np.ndarray:
+def _sizes(name: str, values: ArrayLike, count: int = 3) -> Array:
     array = np.asarray(values, dtype=float)
     if array.shape != (count,):
         raise GeometryError(f"{name} has the shape {array.shape}: {count} numbers are needed")

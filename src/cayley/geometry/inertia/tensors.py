@@ -11,25 +11,26 @@ E3-13.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 
 
 class Moments(NamedTuple):
-    mass: Any
-    center: Any
-    inertia: Any
+    mass: Scalar
+    center: Array
+    inertia: Array
 
 
 @kernel("(3,3)->(3,3)", check=check_symmetric)
-def euler_tensor_from_inertia(I):
+def euler_tensor_from_inertia(I: Array) -> Array:
     """J = tr(I) 1 / 2 - I, (4.3.6), by components (4.3.13).
 
     >>> euler_tensor_from_inertia(np.diag([5.0, 4.0, 3.0]))
@@ -41,7 +42,7 @@ def euler_tensor_from_inertia(I):
 
 
 @kernel("(3,3)->(3,3)", check=check_symmetric)
-def inertia_from_euler_tensor(J):
+def inertia_from_euler_tensor(J: Array) -> Array:
     """I = tr(J) 1 - J, (4.3.7), by components (4.3.14).
 
     >>> inertia_from_euler_tensor(np.diag([1.0, 2.0, 3.0])).diagonal()
@@ -51,7 +52,7 @@ def inertia_from_euler_tensor(J):
 
 
 @kernel("(),(3),(3,3)->(4,4)", check=lambda mass, center, inertia: check_symmetric(inertia))
-def pseudo_inertia(mass, center, inertia):
+def pseudo_inertia(mass: Scalar, center: Array, inertia: Array) -> Array:
     """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia tensor about the origin of the
     frame.
 
@@ -63,7 +64,7 @@ def pseudo_inertia(mass, center, inertia):
 
 
 @kernel("(4,4)->(),(3),(3,3)")
-def moments_from_pseudo_inertia(H):
+def moments_from_pseudo_inertia(H: Array) -> Moments:
     """Mass, centre of mass and inertia tensor about the origin; without mass the centre is the origin.
 
     >>> moments_from_pseudo_inertia(pseudo_inertia(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 6.0, 5.0]))).center
@@ -75,7 +76,7 @@ def moments_from_pseudo_inertia(H):
 
 
 @kernel("(3),(3,3)->(3,3)", check=lambda w, I: check_symmetric(I))
-def inertia_rate(w, I):
+def inertia_rate(w: Array, I: Array) -> Array:
     """The rate of an inertia tensor, or of an Euler tensor, of a body that turns with w, in fixed axes: hat(w) I - I
     hat(w).
 
@@ -91,7 +92,7 @@ def inertia_rate(w, I):
     return turned + turned.T
 
 
-def check_physical_inertia(I: Any, *_: Any) -> None:
+def check_physical_inertia(I: ArrayLike, *_: object) -> None:
     """Raise `GeometryError` if no body has one of the inertia tensors (..., 3, 3): not symmetric, a moment negative, or
     a moment larger than the sum of the other two.
 
@@ -104,7 +105,7 @@ def check_physical_inertia(I: Any, *_: Any) -> None:
     _physical_moments(I)
 
 
-def _physical_moments(I: Any) -> np.ndarray:
+def _physical_moments(I: ArrayLike) -> Array:
     """The principal moments, ascending, of tensors that a body can have."""
     I = np.asarray(I)
     if I.shape[-2:] != (3, 3):
@@ -125,7 +126,7 @@ def _physical_moments(I: Any) -> np.ndarray:
     return moments
 
 
-def check_invertible_inertia(I: Any, *_: Any) -> None:
+def check_invertible_inertia(I: Array, *_: object) -> None:
     """Raise if no body has an inertia tensor (..., 3, 3), or if it leaves an axis free: no torque fixes the
     acceleration about it.
     """
@@ -140,7 +141,7 @@ def check_invertible_inertia(I: Any, *_: Any) -> None:
 
 
 @kernel("(3,3)->(3,3)", check=check_invertible_inertia)
-def inverse_inertia(I):
+def inverse_inertia(I: Array) -> Array:
     """I^-1 [1/(kg m^2)] of an inertia tensor, by its minors. A singular one is refused, and one that no body has.
 
     >>> inverse_inertia(np.diag([2.0, 4.0, 5.0])).diagonal()

@@ -9,11 +9,12 @@ Source: Mladenova (94)-(107); signs as in spec E-24, the (c, dc) form as in spec
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
@@ -26,16 +27,16 @@ from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 
 
 class VelocityState(NamedTuple):
-    angular_acceleration: Any
-    vector_parameter_rate: Any
+    angular_acceleration: Array
+    vector_parameter_rate: Array
 
 
 class MomentumState(NamedTuple):
-    momentum_rate: Any
-    vector_parameter_rate: Any
+    momentum_rate: Array
+    vector_parameter_rate: Array
 
 
-def check_thrusters(B: Any) -> None:
+def check_thrusters(B: ArrayLike) -> None:
     """Raise `GeometryError` if the thruster axes, the columns of B (3, m), are not finite or not independent."""
     B = np.asarray(B, dtype=float)
     if B.ndim != 2 or B.shape[0] != 3 or not np.isfinite(B).all():
@@ -50,7 +51,7 @@ def check_thrusters(B: Any) -> None:
                 "torques, not more; leave it out, or share its torque among the others")
 
 
-def is_underactuated(B: Any) -> bool:
+def is_underactuated(B: ArrayLike) -> bool:
     """Whether independent thruster axes, the columns of B (3, m), span less than all torques: m < 3.
 
     >>> is_underactuated([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
@@ -60,13 +61,13 @@ def is_underactuated(B: Any) -> bool:
     return np.shape(B)[1] < 3
 
 
-def _check_model(J: Any, B: Any, *_: Any) -> None:
+def _check_model(J: Array, B: Array, *_: object) -> None:
     check_invertible_inertia(J)
     check_thrusters(B)
 
 
 @kernel("(3,3),(3,m),(3),(3),(m)->(3),(3)", check=_check_model)
-def attitude_rates(J, B, w, c, u):
+def attitude_rates(J: Array, B: Array, w: Array, c: Array, u: Array) -> VelocityState:
     """The (w, c) form: J dw = -w x J w + B u and dc = (1 + c c^T + hat(c)) w / 2, (100)-(102).
 
     >>> attitude_rates(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0], [3.0]).vector_parameter_rate
@@ -76,7 +77,7 @@ def attitude_rates(J, B, w, c, u):
 
 
 @kernel("(3,3),(3)->(3)", check=check_invertible_inertia)
-def momentum_drift(J, x):
+def momentum_drift(J: Array, x: Array) -> Array:
     """f(x) = x x J^-1 x, the rate of the angular momentum in body axes without torque, (99). The control vectors are
     g_i = b_i.
 
@@ -87,7 +88,7 @@ def momentum_drift(J, x):
 
 
 @kernel("(3,3),(3,m),(3),(3),(m)->(3),(3)", check=_check_model)
-def momentum_state_rates(J, B, x, c, u):
+def momentum_state_rates(J: Array, B: Array, x: Array, c: Array, u: Array) -> MomentumState:
     """The (x, c) form: dx = f(x) + B u and dc = (1 + c c^T + hat(c)) J^-1 x / 2, (103), (104).
 
     >>> momentum_state_rates(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0], [3.0]).momentum_rate
@@ -98,13 +99,13 @@ def momentum_state_rates(J, B, x, c, u):
                                                                                inverse_inertia(J) @ x))
 
 
-def _check_parameter(J: Any, B: Any, c: Any, *_: Any) -> None:
+def _check_parameter(J: Array, B: Array, c: Array, *_: object) -> None:
     _check_model(J, B)
     check_vector_parameter(c)
 
 
 @kernel("(3,3),(3,m),(3),(3),(m)->(3)", check=_check_parameter)
-def vector_parameter_acceleration(J, B, c, dc, u):
+def vector_parameter_acceleration(J: Array, B: Array, c: Array, dc: Array, u: Array) -> Array:
     """The (c, dc) form: ddc [1/s^2], spec R-24 in body axes. With m thrusters the motion is controlled in m directions
     at most.
 

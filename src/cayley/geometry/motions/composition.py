@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.geometry.motions.homogeneous import check_pose, compose_poses, pose_from_matrix
 from cayley.geometry.rotations.axis_angle import check_unit_axis, matrix_from_axis_angle
@@ -21,12 +22,12 @@ from cayley.geometry.rotations.axis_angle import check_unit_axis, matrix_from_ax
 class Move(NamedTuple):
     """One displacement of a moving frame, about axes of the fixed frame or about its own."""
 
-    pose: Any
+    pose: Array
     """The 4x4 pose of the displacement, in the components of the frame that it is about."""
     about: Literal["fixed", "moving"]
 
 
-def sequence_of_moves(moves: Iterable[Move | tuple[Any, str]], *, start: Any = None) -> np.ndarray:
+def sequence_of_moves(moves: Iterable[Move | tuple[Any, str]], *, start: ArrayLike | None = None) -> Array:
     """T_ab of a frame b after moves in the given order; a is fixed, and b starts on it, or at the pose `start`. Batches
     broadcast.
 
@@ -46,12 +47,12 @@ def sequence_of_moves(moves: Iterable[Move | tuple[Any, str]], *, start: Any = N
     return total
 
 
-def _check_line(point: Any, axis: Any, angle: Any) -> None:
+def _check_line(point: Array, axis: Array, angle: Array) -> None:
     check_unit_axis(axis)
 
 
 @kernel("(3),(3),()->(4,4)", check=_check_line)
-def turn_about_line(point, axis, angle):
+def turn_about_line(point: Array, axis: Array, angle: Scalar) -> Array:
     """The pose of a rotation by `angle` [rad] about the line through `point` [m] along the unit vector `axis`: points
     of it do not move.
 

@@ -7,11 +7,12 @@ Source: Mladenova (75)-(78), (146)-(147), spec R-18.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rates.points import acceleration_of_body_point, velocity_of_body_point
 from cayley.geometry.rates.quaternion_rates import (
@@ -30,22 +31,22 @@ from cayley.geometry.rotations.vector_parameter import check_vector_parameter, h
 
 
 class Displacement(NamedTuple):
-    rotation: Any
-    translation: Any
+    rotation: Array
+    translation: Array
 
 
 class PointMotion(NamedTuple):
-    position: Any
-    velocity: Any
-    acceleration: Any
+    position: Array
+    velocity: Array
+    acceleration: Array
 
 
-def _check_two(h1: Any, _1: Any, h2: Any, _2: Any) -> None:
+def _check_two(h1: Array, _1: Array, h2: Array, _2: Array) -> None:
     check_homogeneous(h1, h2)
 
 
 @kernel("(4,4)->(4),(3)", check=check_pose)
-def displacement_from_pose(T):
+def displacement_from_pose(T: Array) -> Displacement:
     """The `rotation` as [w : v] of norm one, w >= 0, and the `translation` [m] of a pose.
 
     >>> displacement_from_pose(np.diag([-1.0, -1.0, 1.0, 1.0])).rotation
@@ -55,7 +56,7 @@ def displacement_from_pose(T):
 
 
 @kernel("(4),(3),(3)->(3)", check=check_nonzero_quaternion)
-def displace_point(h, p, point):
+def displace_point(h: Array, p: Array, point: Array) -> Array:
     """R r_d + p [m]. Mladenova (75).
 
     >>> displace_point([0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 2.0, 3.0])
@@ -65,7 +66,7 @@ def displace_point(h, p, point):
 
 
 @kernel("(4),(3),(4),(3)->(4),(3)", check=_check_two)
-def compose_displacements(h1, p1, h2, p2):
+def compose_displacements(h1: Array, p1: Array, h2: Array, p2: Array) -> Displacement:
     """(h1 h2, R1 p2 + p1): the second displacement, then the first. Mladenova (76).
 
     >>> compose_displacements([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
@@ -75,7 +76,7 @@ def compose_displacements(h1, p1, h2, p2):
 
 
 @kernel("(4),(3)->(4),(3)", check=check_nonzero_quaternion)
-def inverse_displacement(h, p):
+def inverse_displacement(h: Array, p: Array) -> Displacement:
     """([w : -v], -R^T p).
 
     >>> inverse_displacement([1.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0]).translation
@@ -86,7 +87,7 @@ def inverse_displacement(h, p):
 
 
 @kernel("(4),(4),(4),(3),(3),(3),(3)->(3),(3),(3)", check=check_nonzero_quaternion)
-def motion_of_point(h, dh, ddh, p, dp, ddp, point):
+def motion_of_point(h: Array, dh: Array, ddh: Array, p: Array, dp: Array, ddp: Array, point: Array) -> PointMotion:
     """`position`, `velocity` and `acceleration` of the body point r_d from the motion ([w : v], p) and its rates.
     Mladenova (77)-(78).
 
@@ -104,7 +105,8 @@ def motion_of_point(h, dh, ddh, p, dp, ddp, point):
 
 
 @kernel("(3),(3),(3),(3),(3),(3),(3)->(3),(3),(3)", check=check_vector_parameter)
-def motion_of_point_from_vector_parameter(c, dc, ddc, p, dp, ddp, point):
+def motion_of_point_from_vector_parameter(c: Array, dc: Array, ddc: Array, p: Array, dp: Array, ddp: Array,
+                                          point: Array) -> PointMotion:
     """`motion_of_point` for a finite vector-parameter `c` and its rates.
 
     >>> rest = [0.0, 0.0, 0.0]

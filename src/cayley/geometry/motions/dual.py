@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.graph import Node
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError, UnsupportedError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
@@ -37,30 +37,30 @@ class Dual:
     cayley.errors.SingularityError: a dual number whose real part is zero has no inverse
     """
 
-    real: Any
-    dual: Any = 0.0
+    real: Scalar
+    dual: Scalar = 0.0
 
     __array_ufunc__ = None  # so that array + Dual comes here
 
-    def __add__(self, other: Any) -> Dual:
+    def __add__(self, other: Dual | ArrayLike) -> Dual:
         other = as_dual(other)
         return Dual(self.real + other.real, self.dual + other.dual)
 
-    def __sub__(self, other: Any) -> Dual:
+    def __sub__(self, other: Dual | ArrayLike) -> Dual:
         other = as_dual(other)
         return Dual(self.real - other.real, self.dual - other.dual)
 
-    def __mul__(self, other: Any) -> Dual:
+    def __mul__(self, other: Dual | ArrayLike) -> Dual:
         other = as_dual(other)
         return Dual(self.real * other.real, self.real * other.dual + self.dual * other.real)
 
-    def __truediv__(self, other: Any) -> Dual:
+    def __truediv__(self, other: Dual | ArrayLike) -> Dual:
         other = as_dual(other)
         _refuse(other.real, lambda x: x == 0, SingularityError, "a dual number whose real part is zero has no inverse")
         ratio = self.real / other.real
         return Dual(ratio, (self.dual - ratio * other.dual) / other.real)
 
-    def __matmul__(self, other: Any) -> Dual:
+    def __matmul__(self, other: Dual | ArrayLike) -> Dual:
         other = as_dual(other)
         return Dual(self.real @ other.real, self.real @ other.dual + self.dual @ other.real)
 
@@ -93,22 +93,22 @@ class Dual:
     def __neg__(self) -> Dual:
         return Dual(-self.real, -self.dual)
 
-    def __radd__(self, other: Any) -> Dual:
+    def __radd__(self, other: ArrayLike) -> Dual:
         return as_dual(other) + self
 
-    def __rsub__(self, other: Any) -> Dual:
+    def __rsub__(self, other: ArrayLike) -> Dual:
         return as_dual(other) - self
 
-    def __rmul__(self, other: Any) -> Dual:
+    def __rmul__(self, other: ArrayLike) -> Dual:
         return as_dual(other) * self
 
-    def __rtruediv__(self, other: Any) -> Dual:
+    def __rtruediv__(self, other: ArrayLike) -> Dual:
         return as_dual(other) / self
 
-    def __rmatmul__(self, other: Any) -> Dual:
+    def __rmatmul__(self, other: ArrayLike) -> Dual:
         return as_dual(other) @ self
 
-    def __getitem__(self, index: Any) -> Dual:
+    def __getitem__(self, index: int | slice | tuple[int | slice, ...]) -> Dual:
         return Dual(self.real[index], self.dual[index])
 
     @property
@@ -116,7 +116,7 @@ class Dual:
         """The transposed matrix."""
         return Dual(self.real.T, self.dual.T)
 
-    def stacked(self) -> Any:
+    def stacked(self) -> Array:
         """One array, (real, dual) along a new first axis."""
         return np.stack([self.real, self.dual])
 
@@ -125,22 +125,22 @@ MU = Dual(0.0, 1.0)
 """The dual unit."""
 
 
-def as_dual(value: Any) -> Dual:
+def as_dual(value: Dual | Scalar) -> Dual:
     """The value itself if it is dual, otherwise with the dual part zero."""
     return value if isinstance(value, Dual) else Dual(value, 0 * value)
 
 
-def _refuse(value: Any, is_bad: Callable, error: type[Exception], message: str) -> None:
+def _refuse(value: Scalar, is_bad: Callable[[Array], Array], error: type[Exception], message: str) -> None:
     """Raise where numbers are bad; symbols have no value to look at."""
     if not isinstance(value, Node) and np.asarray(value).dtype != object and np.any(is_bad(np.asarray(value))):
         raise error(message)
 
 
-def _beyond_one(x: Any) -> Any:
+def _beyond_one(x: Array) -> Array:
     return np.abs(x) > 1
 
 
-def _at_one(x: Any) -> Any:
+def _at_one(x: Array) -> Array:
     return np.abs(x) == 1
 
 
@@ -240,7 +240,7 @@ def dual_norm(a: Dual) -> Dual:
 
 
 @kernel("(4,4)->(2,3,3)", check=check_pose)
-def dual_matrix_from_pose(T):
+def dual_matrix_from_pose(T: Array) -> Array:
     """R + mu hat(p) R, as an array (real, dual). Mladenova (152).
 
     >>> dual_matrix_from_pose([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]])[1, 1]
@@ -251,7 +251,7 @@ def dual_matrix_from_pose(T):
 
 
 @kernel("(2,3,3)->()")
-def dual_orthogonality_defect(O):
+def dual_orthogonality_defect(O: Array) -> Scalar:
     """The largest element of |O O^T - 1| over dual numbers: of R R^T - 1, and of the symmetric part of D R^T, twice.
 
     >>> float(dual_orthogonality_defect([np.eye(3), 0.25 * np.eye(3)]))
@@ -261,7 +261,7 @@ def dual_orthogonality_defect(O):
     return np.maximum(np.max(np.abs(product.real - np.eye(3))), np.max(np.abs(product.dual)))
 
 
-def check_dual_matrix(O: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_dual_matrix(O: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless the real part is a rotation and O O^T = 1 over dual numbers (relative to the size of
     the dual part).
 
@@ -284,7 +284,7 @@ def check_dual_matrix(O: Any, *_: Any, tolerance: float | None = None) -> None:
 
 
 @kernel("(2,3,3)->(4,4)", check=check_dual_matrix)
-def pose_from_dual_matrix(O):
+def pose_from_dual_matrix(O: Array) -> Array:
     """The pose of R + mu hat(p) R.
 
     >>> pose_from_dual_matrix(dual_matrix_from_pose(np.eye(4)))[3]
@@ -293,13 +293,13 @@ def pose_from_dual_matrix(O):
     return pose_from_matrix.unchecked(O[0], vee(O[1] @ O[0].T))
 
 
-def _check_two(A: Any, B: Any) -> None:
+def _check_two(A: Array, B: Array) -> None:
     check_dual_matrix(A)
     check_dual_matrix(B)
 
 
 @kernel("(2,3,3),(2,3,3)->(2,3,3)", check=_check_two)
-def compose_dual_matrices(A, B):
+def compose_dual_matrices(A: Array, B: Array) -> Array:
     """The product over dual numbers: the pose B, then A.
 
     >>> compose_dual_matrices([np.eye(3), np.zeros((3, 3))], [np.eye(3), np.zeros((3, 3))])[0, 0]
@@ -309,7 +309,7 @@ def compose_dual_matrices(A, B):
 
 
 @kernel("(2,3,3),(2,3)->(2,3)", check=check_dual_matrix)
-def transform_dual_vector(O, line):
+def transform_dual_vector(O: Array, line: Array) -> Array:
     """The dual vector O e^: a line (direction, moment) moved by the pose, as `transform_line` does with six numbers.
 
     >>> transform_dual_vector(dual_matrix_from_pose(np.eye(4)), [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]])[1]

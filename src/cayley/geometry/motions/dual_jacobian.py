@@ -9,14 +9,14 @@ that is at the base origin: w* = dp - w x p. Source: Mladenova (157)-(163), numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.motions.dual import Dual
 from cayley.geometry.motions.dual_quaternion import pose_from_dual_quaternion
@@ -25,13 +25,13 @@ from cayley.geometry.motions.homogeneous import compose_poses
 
 
 class JointLines(NamedTuple):
-    directions: Any
-    moments: Any
+    directions: Array
+    moments: Array
 
 
 class DualVelocity(NamedTuple):
-    angular: Any
-    linear: Any
+    angular: Array
+    linear: Array
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class ActiveJacobian:
     ('theta 1', 'd 2').
     """
 
-    matrix: np.ndarray
+    matrix: Array
     coordinates: tuple[str, ...]
 
 
 @kernel("(n,4)->(n,3),(n,3)")
-def joint_lines(table):
+def joint_lines(table: Array) -> JointLines:
     """The axes of the joints as lines in the base frame: `directions` K_i and `moments` K*_i, rows. Mladenova
     (158)-(160).
 
@@ -66,7 +66,7 @@ def joint_lines(table):
 
 
 @kernel("(n,4),(n),(n)->(3),(3)")
-def dual_angular_velocity(table, theta_rates, d_rates):
+def dual_angular_velocity(table: Array, theta_rates: Array, d_rates: Array) -> DualVelocity:
     """`angular` velocity [rad/s] of the last frame and `linear` velocity [m/s] of its point at the base origin, in base
     axes. (157).
 
@@ -78,7 +78,7 @@ def dual_angular_velocity(table, theta_rates, d_rates):
     return DualVelocity(total.real, total.dual)
 
 
-def dual_jacobian(table: ArrayLike) -> np.ndarray:
+def dual_jacobian(table: ArrayLike) -> Array:
     """The 6 x 2n matrix from (theta rates; d rates) to the twist (linear; angular) of the last frame at the base
     origin. (163).
 
@@ -111,7 +111,7 @@ def active_jacobian(table: ArrayLike, joints: str | Sequence[str]) -> ActiveJaco
     return ActiveJacobian(whole[..., [column for _, column in chosen]], tuple(name for name, _ in chosen))
 
 
-_COLUMNS = {
+_COLUMNS: dict[str, Callable[[int, int], list[tuple[str, int]]]] = {
     "R": lambda i, n: [(f"theta {i + 1}", 0)],
     "P": lambda i, n: [(f"d {i + 1}", n)],
     "C": lambda i, n: [(f"theta {i + 1}", 0), (f"d {i + 1}", n)],

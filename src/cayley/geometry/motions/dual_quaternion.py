@@ -8,11 +8,10 @@ R-34.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.dual import Dual, dual_cos, dual_norm, dual_sin
@@ -28,7 +27,7 @@ from cayley.geometry.rotations.quaternion import (
 )
 
 
-def check_unit_dual_quaternion(q: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_unit_dual_quaternion(q: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless |r| = 1 and r.d = 0, within 1e-8 (float32: 1e-4) or `tolerance`, relative to |d| for
     the second.
 
@@ -49,7 +48,7 @@ def check_unit_dual_quaternion(q: Any, *_: Any, tolerance: float | None = None) 
 
 
 @kernel("(2,4),(2,4)->(2,4)")
-def dual_quaternion_product(p, q):
+def dual_quaternion_product(p: Array, q: Array) -> Array:
     """p^ q^, for any norms; for unit ones the pose q^, then p^.
 
     >>> dual_quaternion_product([[0, 1, 0, 0], [0, 0, 0, 0]], [[0, 0, 1, 0], [1, 0, 0, 0]])
@@ -60,7 +59,7 @@ def dual_quaternion_product(p, q):
 
 
 @kernel("(2,4)->(2,4)")
-def dual_quaternion_conjugate(q):
+def dual_quaternion_conjugate(q: Array) -> Array:
     """Both parts conjugated: for a unit dual quaternion, the inverse pose.
 
     >>> dual_quaternion_conjugate([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])[1]
@@ -70,7 +69,7 @@ def dual_quaternion_conjugate(q):
 
 
 @kernel("(2,4)->(2)")
-def dual_quaternion_norm(q):
+def dual_quaternion_norm(q: Array) -> Array:
     """The dual number |q^| = |r| + mu r.d / |r|, as (real, dual); multiplicative.
 
     >>> dual_quaternion_norm([[0.0, 3.0, 0.0, 4.0], [0.0, 5.0, 0.0, 0.0]])
@@ -79,7 +78,7 @@ def dual_quaternion_norm(q):
     return dual_norm(Dual(q[0], q[1])).stacked()
 
 
-def _check_invertible(q: Any) -> None:
+def _check_invertible(q: ArrayLike) -> None:
     q = np.asarray(q)
     if q.ndim < 2 or q.shape[-2:] != (2, 4):
         raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
@@ -89,7 +88,7 @@ def _check_invertible(q: Any) -> None:
 
 
 @kernel("(2,4)->(2,4)", check=_check_invertible)
-def normalize_dual_quaternion(q):
+def normalize_dual_quaternion(q: Array) -> Array:
     """q^ / |q^|: of norm 1 + mu 0. `SingularityError` where the real part is zero.
 
     >>> normalize_dual_quaternion([[2.0, 0.0, 0.0, 0.0], [1.0, 4.0, 0.0, 0.0]])
@@ -101,7 +100,7 @@ def normalize_dual_quaternion(q):
 
 
 @kernel("(2,4)->(2,4)", check=_check_invertible)
-def dual_quaternion_inverse(q):
+def dual_quaternion_inverse(q: Array) -> Array:
     """conj(q^) / |q^|^2, for any norm. `SingularityError` where the real part is zero.
 
     >>> dual_quaternion_inverse([[2.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0]])[1]
@@ -113,7 +112,7 @@ def dual_quaternion_inverse(q):
 
 
 @kernel("(4,4)->(2,4)", check=check_pose)
-def dual_quaternion_from_pose(T):
+def dual_quaternion_from_pose(T: Array) -> Array:
     """r + mu (0; p) r / 2; w >= 0.
 
     >>> dual_quaternion_from_pose(np.diag([-1.0, -1.0, 1.0, 1.0]))[0]
@@ -124,7 +123,7 @@ def dual_quaternion_from_pose(T):
 
 
 @kernel("(2,4)->(4,4)", check=check_unit_dual_quaternion)
-def pose_from_dual_quaternion(q):
+def pose_from_dual_quaternion(q: Array) -> Array:
     """The pose of a unit dual quaternion: p = 2 d conj(r).
 
     >>> pose_from_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]])[:3, 3]
@@ -133,16 +132,16 @@ def pose_from_dual_quaternion(q):
     return pose_from_quaternion.unchecked(q[0], _translation(q))
 
 
-def _translation(q):
+def _translation(q: Array) -> Array:
     return 2 * quaternion_product(q[1], quaternion_conjugate(q[0]))[1:]
 
 
-def _check_screw(line: Any, *_: Any) -> None:
+def _check_screw(line: ArrayLike, *_: object) -> None:
     check_unit_axis(np.asarray(line)[..., :3])
 
 
 @kernel("(6),(),()->(2,4)", check=_check_screw)
-def dual_quaternion_from_screw(line, angle, distance):
+def dual_quaternion_from_screw(line: Array, angle: Scalar, distance: Scalar) -> Array:
     """cos(phi^/2) + sin(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance.
     [rad, m]
 
@@ -158,7 +157,7 @@ def dual_quaternion_from_screw(line, angle, distance):
 
 
 @kernel("(2,4),(3)->(3)", check=check_unit_dual_quaternion)
-def displace_by_dual_quaternion(q, point):
+def displace_by_dual_quaternion(q: Array, point: Array) -> Array:
     """The point [m] moved by the pose of a unit dual quaternion.
 
     >>> displace_by_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]], [1.0, 1.0, 1.0])
@@ -168,7 +167,7 @@ def displace_by_dual_quaternion(q, point):
 
 
 @kernel("(2,4),(6)->(6)", check=check_unit_dual_quaternion)
-def displace_line_by_dual_quaternion(q, line):
+def displace_line_by_dual_quaternion(q: Array, line: Array) -> Array:
     """The line (e; m) moved by the pose of a unit dual quaternion: the vector part of q^ (e + mu m) conj(q^).
 
     >>> displace_line_by_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 0.0]], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -179,13 +178,13 @@ def displace_line_by_dual_quaternion(q, line):
     return np.concatenate([moved[0, 1:], moved[1, 1:]])
 
 
-def _check_two(a: Any, b: Any, *_: Any) -> None:
+def _check_two(a: Array, b: Array, *_: object) -> None:
     check_unit_dual_quaternion(a)
     check_unit_dual_quaternion(b)
 
 
 @kernel("(2,4),(2,4),()->(2,4)", check=_check_two)
-def interpolate_screw(a, b, t):
+def interpolate_screw(a: Array, b: Array, t: Scalar) -> Array:
     """The pose on the way from `a` (t = 0) to `b` (t = 1) along one screw motion of constant speed, by the smaller
     angle.
 

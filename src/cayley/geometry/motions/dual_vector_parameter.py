@@ -10,11 +10,10 @@ then turn alpha about and shift a along the new x. Source: Mladenova (153)-(156)
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.geometry.motions.dual import Dual, dual_cross, dual_dot, dual_tan
 from cayley.geometry.motions.dual_quaternion import (
     check_unit_dual_quaternion,
@@ -32,13 +31,13 @@ _ALONG_X = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _ALONG_Z = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
-def _check_finite_pose(T: Any) -> None:
+def _check_finite_pose(T: Array) -> None:
     check_pose(T)
     check_not_half_turn(dual_quaternion_from_pose.unchecked(T)[..., 0, :])
 
 
 @kernel("(4,4)->(2,3)", check=_check_finite_pose)
-def dual_vector_parameter_from_pose(T):
+def dual_vector_parameter_from_pose(T: Array) -> Array:
     """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite: see
     `dual_quaternion_from_pose`.
 
@@ -50,7 +49,7 @@ def dual_vector_parameter_from_pose(T):
 
 
 @kernel("(2,3)->(4,4)", check=lambda c: check_vector_parameter(np.asarray(c)[..., 0, :]))
-def pose_from_dual_vector_parameter(c):
+def pose_from_dual_vector_parameter(c: Array) -> Array:
     """The pose of c^: rotation O(c), translation p = 2 (c* + c x c*) / (1 + c.c).
 
     >>> pose_from_dual_vector_parameter([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]])[:3, 3]
@@ -59,13 +58,13 @@ def pose_from_dual_vector_parameter(c):
     return pose_from_vector_parameter(c[0], 2 / (1 + c[0] @ c[0]) * (c[1] + np.cross(c[0], c[1])))
 
 
-def _check_finite_quaternion(q: Any) -> None:
+def _check_finite_quaternion(q: ArrayLike) -> None:
     check_unit_dual_quaternion(q)
     check_not_half_turn(np.asarray(q)[..., 0, :])
 
 
 @kernel("(2,4)->(2,3)", check=_check_finite_quaternion)
-def dual_vector_parameter_from_dual_quaternion(q):
+def dual_vector_parameter_from_dual_quaternion(q: Array) -> Array:
     """v^ / w^ over dual numbers. `SingularityError` at a half-turn.
 
     >>> dual_vector_parameter_from_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]])[1]
@@ -74,16 +73,16 @@ def dual_vector_parameter_from_dual_quaternion(q):
     return _ratio(q)
 
 
-def _ratio(q):
+def _ratio(q: Array) -> Array:
     return (Dual(q[0, 1:], q[1, 1:]) / Dual(q[0, 0], q[1, 0])).stacked()
 
 
-def _check_axis(line: Any, *_: Any) -> None:
+def _check_axis(line: ArrayLike, *_: object) -> None:
     check_unit_axis(np.asarray(line)[..., :3])
 
 
 @kernel("(6),(),()->(2,3)", check=_check_axis)
-def dual_vector_parameter_from_screw(line, angle, distance):
+def dual_vector_parameter_from_screw(line: Array, angle: Scalar, distance: Scalar) -> Array:
     """tan(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance [rad, m].
     Mladenova (153).
 
@@ -94,12 +93,12 @@ def dual_vector_parameter_from_screw(line, angle, distance):
     return (dual_tan(Dual(0.5 * angle, 0.5 * distance)) * Dual(line[:3], line[3:])).stacked()
 
 
-def _check_composition(a: Any, b: Any) -> None:
+def _check_composition(a: Array, b: Array) -> None:
     check_composition(*(np.asarray(c)[..., 0, :] for c in (a, b)))
 
 
 @kernel("(2,3),(2,3)->(2,3)", check=_check_composition)
-def compose_dual_vector_parameters(a, b):
+def compose_dual_vector_parameters(a: Array, b: Array) -> Array:
     """<a^, b^> = (a^ + b^ + a^ x b^) / (1 - a^.b^) over dual numbers: the pose b, then a. Mladenova (154).
 
     `SingularityError` where the real parts have a.b = 1, a half-turn: compose dual quaternions instead.
@@ -119,7 +118,7 @@ def _compose(a: Dual, b: Dual) -> Dual:
 
 
 @kernel("(4)->(2,4)")
-def dual_quaternion_from_joint(row):
+def dual_quaternion_from_joint(row: Array) -> Array:
     """The unit dual quaternion of a joint (theta, d, alpha, a) [rad, m]: half-turns included.
 
     >>> dual_quaternion_from_joint([0.0, 2.0, 0.0, 4.0])[1, 1:]
@@ -132,7 +131,7 @@ def dual_quaternion_from_joint(row):
 
 
 @kernel("(n,4)->(2,4)")
-def dual_quaternion_of_chain(table):
+def dual_quaternion_of_chain(table: Array) -> Array:
     """The unit dual quaternion of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first.
     Mladenova (156).
 
@@ -143,7 +142,7 @@ def dual_quaternion_of_chain(table):
     return _through(table)
 
 
-def _through(table):
+def _through(table: Array) -> Array:
     total = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     for row in table:
         total = dual_quaternion_product(total, dual_quaternion_from_joint(row))
@@ -151,7 +150,7 @@ def _through(table):
 
 
 @kernel("(n,4)->(4,4)")
-def pose_of_chain(table):
+def pose_of_chain(table: Array) -> Array:
     """The pose of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first: half-turns
     anywhere included.
 
@@ -162,7 +161,7 @@ def pose_of_chain(table):
 
 
 @kernel("(n,4)->(2,3)", check=lambda table: check_not_half_turn(dual_quaternion_of_chain(table)[..., 0, :]))
-def dual_vector_parameter_of_chain(table):
+def dual_vector_parameter_of_chain(table: Array) -> Array:
     """c^' = <c^_1, ..., c^_n> of a chain of joints (rows theta, d, alpha, a). Mladenova (155)-(156).
 
     Joints and partial products may be half-turns; `SingularityError` only where the last frame is one, and c^'
@@ -176,7 +175,7 @@ def dual_vector_parameter_of_chain(table):
 
 
 @kernel("(n,4)->(6)")
-def chain_closure(table):
+def chain_closure(table: Array) -> Array:
     """The twist (linear; angular) [m, rad] that would bring the first frame onto the last: zero if and only if the
     chain closes.
 

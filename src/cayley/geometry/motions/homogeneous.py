@@ -8,11 +8,12 @@ Sources: Balafoutis & Patel (2.2.1)-(2.2.11); Ruggiu (1.53)-(1.59); Yamamoto (1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
@@ -24,17 +25,17 @@ _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 class Parts(NamedTuple):
-    rotation: Any
-    translation: Any
+    rotation: Array
+    translation: Array
 
 
 class TranslationFirst(NamedTuple):
-    translation: Any
-    rotation: Any
+    translation: Array
+    rotation: Array
 
 
 @kernel("(4,4)->()")
-def pose_defect(T):
+def pose_defect(T: Array) -> Scalar:
     """How far a matrix is from a pose: the larger of `rotation_defect` of its rotation part and of what is wrong in its
     last row.
 
@@ -44,7 +45,7 @@ def pose_defect(T):
     return np.maximum(rotation_defect(T[:3, :3]), np.max(np.abs(T[3] - _LAST_ROW)))
 
 
-def check_pose(T: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_pose(T: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every matrix of the batch is a pose: last row (0, 0, 0, 1), a rotation, finite
     numbers.
 
@@ -62,12 +63,12 @@ def check_pose(T: Any, *_: Any, tolerance: float | None = None) -> None:
     check_rotation_matrix(T[..., :3, :3], tolerance=tolerance)
 
 
-def _check_both(T_1: Any, T_2: Any) -> None:
+def _check_both(T_1: Array, T_2: Array) -> None:
     check_pose(T_1)
     check_pose(T_2)
 
 
-def _check_last_row(T: np.ndarray, allowed: float) -> None:
+def _check_last_row(T: Array, allowed: float) -> None:
     bad = first_failure(np.max(np.abs(T[..., 3, :] - _LAST_ROW), axis=-1) <= allowed)
     if bad is not None:
         scaled = abs(T[bad][3, 3]) > allowed and np.max(np.abs(T[bad][3, :3])) <= allowed * abs(T[bad][3, 3])
@@ -82,12 +83,12 @@ def _check_last_row(T: np.ndarray, allowed: float) -> None:
 # Making
 
 
-def _pose(R, p):
+def _pose(R: Array, p: Array) -> Array:
     return np.concatenate([np.concatenate([R, np.stack([p], axis=1)], axis=1), np.stack([_LAST_ROW])])
 
 
 @kernel("(3,3),(3)->(4,4)", check=check_rotation_matrix)
-def pose_from_matrix(R, p):
+def pose_from_matrix(R: Array, p: Array) -> Array:
     """The pose with rotation matrix `R` and translation `p` [m]. Balafoutis & Patel (2.2.8), Ruggiu (1.55), Yamamoto
     (1.12).
 
@@ -98,7 +99,7 @@ def pose_from_matrix(R, p):
 
 
 @kernel("(4),(3)->(4,4)", check=check_unit_quaternion)
-def pose_from_quaternion(q, p):
+def pose_from_quaternion(q: Array, p: Array) -> Array:
     """The pose with the unit quaternion `q` (w, x, y, z) and translation `p` [m].
 
     >>> pose_from_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[1]
@@ -108,7 +109,7 @@ def pose_from_quaternion(q, p):
 
 
 @kernel("(4),(3)->(4,4)", check=check_nonzero_quaternion)
-def pose_from_homogeneous(h, p):
+def pose_from_homogeneous(h: Array, p: Array) -> Array:
     """The pose with the homogeneous vector-parameter `h` = [w : v] of any norm, half-turns included, and translation
     `p` [m].
 
@@ -119,7 +120,7 @@ def pose_from_homogeneous(h, p):
 
 
 @kernel("(3),(3)->(4,4)", check=check_vector_parameter)
-def pose_from_vector_parameter(c, p):
+def pose_from_vector_parameter(c: Array, p: Array) -> Array:
     """The pose (c, p) of Mladenova 2.6: rotation by the vector-parameter `c`, translation `p` [m].
 
     >>> pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[0]
@@ -129,7 +130,7 @@ def pose_from_vector_parameter(c, p):
 
 
 @kernel("(3)->(4,4)")
-def translation_pose(p):
+def translation_pose(p: Array) -> Array:
     """A pure translation by `p` [m]. Translations commute. Ruggiu, after (1.56); Yamamoto (1.15).
 
     >>> translation_pose([1.0, 2.0, 3.0])[2]
@@ -139,7 +140,7 @@ def translation_pose(p):
 
 
 @kernel("(3,3)->(4,4)", check=check_rotation_matrix)
-def rotation_pose(R):
+def rotation_pose(R: Array) -> Array:
     """A pure rotation about the origin. Rotations do not commute. Ruggiu, after (1.56); Yamamoto (1.14).
 
     >>> rotation_pose(np.eye(3))[3]
@@ -152,7 +153,7 @@ def rotation_pose(R):
 
 
 @kernel("(4,4),(3)->(3)", check=check_pose)
-def transform_point(T_ab, point_b):
+def transform_point(T_ab: Array, point_b: Array) -> Array:
     """The coordinates in a of a point given in b: R x + p. Balafoutis & Patel (2.2.5), Yamamoto (1.11).
 
     >>> transform_point(translation_pose([1.0, 2.0, 3.0]), [1.0, 1.0, 1.0])
@@ -162,7 +163,7 @@ def transform_point(T_ab, point_b):
 
 
 @kernel("(4,4),(3)->(3)", check=check_pose)
-def transform_vector(T_ab, vector_b):
+def transform_vector(T_ab: Array, vector_b: Array) -> Array:
     """The components in a of a vector (a difference of points) given in b: R x; the translation has no part.
 
     >>> transform_vector(translation_pose([1.0, 2.0, 3.0]), [1.0, 1.0, 1.0])
@@ -172,7 +173,7 @@ def transform_vector(T_ab, vector_b):
 
 
 @kernel("(4,4),(4)->(4)", check=check_pose)
-def transform_plane(T_ab, plane_b):
+def transform_plane(T_ab: Array, plane_b: Array) -> Array:
     """The plane (n; d), n.x + d = 0, in a of one given in b: (R n; d - (R n).p), the inverse transpose of the pose.
 
     >>> transform_plane(translation_pose([1.0, 2.0, 3.0]), [0.0, 0.0, 1.0, -5.0])   # z = 5 becomes z = 8
@@ -183,7 +184,7 @@ def transform_plane(T_ab, plane_b):
 
 
 @kernel("(4,4),(4)->(4)", check=check_pose)
-def transform_homogeneous(T_ab, x_b):
+def transform_homogeneous(T_ab: Array, x_b: Array) -> Array:
     """Homogeneous coordinates (4) in a of those in b; the scale, one for points or zero for vectors or any other, is
     kept. (2.2.9).
 
@@ -194,7 +195,7 @@ def transform_homogeneous(T_ab, x_b):
 
 
 @kernel("(3),()->(4)")
-def homogeneous_from_point(point, scale):
+def homogeneous_from_point(point: Array, scale: Scalar) -> Array:
     """(scale x, scale y, scale z, scale) of a point; the usual scale is 1. Balafoutis & Patel (2.2.6), Ruggiu (1.53).
 
     >>> homogeneous_from_point([1.0, 2.0, 3.0], 2.0)
@@ -203,7 +204,7 @@ def homogeneous_from_point(point, scale):
     return np.concatenate([scale * point, np.stack([scale])])
 
 
-def check_finite_point(x: Any) -> None:
+def check_finite_point(x: ArrayLike) -> None:
     """Raise `SingularityError` where homogeneous coordinates have the scale zero: a direction, a point at infinity.
 
     >>> check_finite_point([1.0, 0.0, 0.0, 0.0])
@@ -220,7 +221,7 @@ def check_finite_point(x: Any) -> None:
 
 
 @kernel("(4)->(3)", check=check_finite_point)
-def point_from_homogeneous(x):
+def point_from_homogeneous(x: Array) -> Array:
     """The point of homogeneous coordinates with any scale but zero: they are divided by it. Balafoutis & Patel (2.2.7),
     Ruggiu (1.54).
 
@@ -234,7 +235,7 @@ def point_from_homogeneous(x):
 
 
 @kernel("(4,4),(4,4)->(4,4)", check=_check_both)
-def compose_poses(T_ab, T_bc):
+def compose_poses(T_ab: Array, T_bc: Array) -> Array:
     """T_ac = T_ab T_bc: (R1 R2, R1 p2 + p1). Balafoutis & Patel (2.2.10), Ruggiu (1.60), Yamamoto (1.13).
 
     >>> compose_poses(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 1.0, 1.0]))[:3, 3]
@@ -245,7 +246,7 @@ def compose_poses(T_ab, T_bc):
 
 
 @kernel("(n,4,4)->(4,4)", check=check_pose)
-def compose_all_poses(poses):
+def compose_all_poses(poses: Array) -> Array:
     """T_0 T_1 ... of n poses, the last applied first; the identity for none.
 
     >>> compose_all_poses([translation_pose([1.0, 0.0, 0.0]), translation_pose([0.0, 2.0, 0.0])])[:3, 3]
@@ -258,7 +259,7 @@ def compose_all_poses(poses):
 
 
 @kernel("(4,4)->(4,4)", check=check_pose)
-def inverse_pose(T_ab):
+def inverse_pose(T_ab: Array) -> Array:
     """T_ba = [[R^T, -R^T p], [0, 1]]. Balafoutis & Patel (2.2.11), Ruggiu (1.57), Yamamoto (1.16).
 
     >>> inverse_pose(translation_pose([1.0, 2.0, 3.0]))[:3, 3]
@@ -269,7 +270,7 @@ def inverse_pose(T_ab):
 
 
 @kernel("(4,4),(4,4)->(4,4)", check=_check_both)
-def relative_pose(T_ab, T_ac):
+def relative_pose(T_ab: Array, T_ac: Array) -> Array:
     """T_bc: the pose of frame c seen from b, when both are known in a.
 
     >>> relative_pose(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 5.0, 3.0]))[:3, 3]
@@ -282,7 +283,7 @@ def relative_pose(T_ab, T_ac):
 
 
 @kernel("(4,4)->(3,3),(3)", check=check_pose)
-def parts_of_pose(T):
+def parts_of_pose(T: Array) -> Parts:
     """The `rotation` matrix (3, 3) and the `translation` (3) of a pose.
 
     >>> parts_of_pose(translation_pose([1.0, 2.0, 3.0])).translation
@@ -292,7 +293,7 @@ def parts_of_pose(T):
 
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)
-def split_translation_first(T):
+def split_translation_first(T: Array) -> TranslationFirst:
     """T = `translation` @ `rotation`, 4x4 each, in this order: they are exactly p and R. Balafoutis & Patel 2.2.2;
     Yamamoto (1.16).
 
@@ -303,7 +304,7 @@ def split_translation_first(T):
 
 
 @kernel("(4,4)->(4,4),(4,4)", check=check_pose)
-def split_rotation_first(T):
+def split_rotation_first(T: Array) -> Parts:
     """T = `rotation` @ `translation`, both 4x4: in this order the translation is R^T p, another one.
 
     >>> split_rotation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]

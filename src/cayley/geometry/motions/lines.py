@@ -6,12 +6,13 @@ of another length. Moved by a pose, (e; m) becomes (R e; R m + p x R e). Source:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.homogeneous import check_pose
@@ -28,13 +29,13 @@ class LinePair(NamedTuple):
     perpendicular.
     """
 
-    angle: Any
-    distance: Any
-    normal: Any
+    angle: Scalar
+    distance: Scalar
+    normal: Array
 
 
 @kernel("(6)->()")
-def klein_defect(line):
+def klein_defect(line: Array) -> Scalar:
     """e.m / e.e [m]: zero for a line. Six numbers with another value are a screw, and this is its pitch.
 
     >>> float(klein_defect([0.0, 0.0, 2.0, 1.0, 0.0, 6.0]))
@@ -43,7 +44,7 @@ def klein_defect(line):
     return (line[:3] @ line[3:]) / (line[:3] @ line[:3])
 
 
-def check_line(*lines: Any, tolerance: float | None = None) -> None:
+def check_line(*lines: ArrayLike, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where six numbers are not a line: the direction is zero, or Klein's condition fails.
 
     e.m may be 1e-8 (float32: 1e-4), or `tolerance`, times |e| |m|, or times e.e (a pitch of so many metres) for lines
@@ -72,7 +73,7 @@ def check_line(*lines: Any, tolerance: float | None = None) -> None:
 
 
 @kernel("(3),(3)->(6)", check=lambda point, axis: check_unit_axis(axis))
-def line_through_point(point, axis):
+def line_through_point(point: Array, axis: Array) -> Array:
     """The line through `point` [m] along the unit vector `axis`: (e; x x e).
 
     >>> line_through_point([1.0, 2.0, 0.0], [0.0, 0.0, 1.0])
@@ -81,14 +82,14 @@ def line_through_point(point, axis):
     return np.concatenate([axis, np.cross(point, axis)])
 
 
-def _check_apart(a: Any, b: Any) -> None:
+def _check_apart(a: ArrayLike, b: ArrayLike) -> None:
     bad = first_failure(np.any(np.asarray(a) != np.asarray(b), axis=-1))
     if bad is not None:
         raise SingularityError(f"the two points{place(bad)} coincide: no line is determined")
 
 
 @kernel("(3),(3)->(6)", check=_check_apart)
-def line_through_points(a, b):
+def line_through_points(a: Array, b: Array) -> Array:
     """The line from `a` to `b` [m], its direction of length one.
 
     >>> line_through_points([1.0, 2.0, 0.0], [1.0, 2.0, 5.0])
@@ -99,7 +100,7 @@ def line_through_points(a, b):
 
 
 @kernel("(6)->(3)", check=check_line)
-def point_of_line(line):
+def point_of_line(line: Array) -> Array:
     """The point of the line nearest to the origin [m]: e x m / e.e.
 
     >>> point_of_line([0.0, 0.0, 2.0, 4.0, -2.0, 0.0])[:2]
@@ -109,7 +110,7 @@ def point_of_line(line):
 
 
 @kernel("(4,4)->(6,6)", check=check_pose)
-def line_transform(T_ab):
+def line_transform(T_ab: Array) -> Array:
     """The 6x6 matrix that turns Pluecker coordinates in b into those in a: [[R, 0], [hat(p) R, R]]. Mladenova
     (148)-(150).
 
@@ -122,13 +123,13 @@ def line_transform(T_ab):
         np.concatenate([hat(T_ab[:3, 3]) @ R, R], axis=1)])
 
 
-def _check_pose_and_line(T: Any, line: Any) -> None:
+def _check_pose_and_line(T: Array, line: Array) -> None:
     check_pose(T)
     check_line(line)
 
 
 @kernel("(4,4),(6)->(6)", check=_check_pose_and_line)
-def transform_line(T_ab, line_b):
+def transform_line(T_ab: Array, line_b: Array) -> Array:
     """The Pluecker coordinates in a of a line given in b: (R e; R m + p x R e).
 
     >>> from cayley.geometry.motions import translation_pose
@@ -140,7 +141,7 @@ def transform_line(T_ab, line_b):
 
 
 @kernel("(6),(6)->()", check=check_line)
-def reciprocal_product(line_1, line_2):
+def reciprocal_product(line_1: Array, line_2: Array) -> Scalar:
     """e1.m2 + e2.m1 [m]: zero when the lines meet or are parallel; minus the distance times the sine of the angle for
     unit directions.
 
@@ -151,7 +152,7 @@ def reciprocal_product(line_1, line_2):
 
 
 @kernel("(6),(6)->(),(),(3)", check=check_line)
-def between_lines(line_1, line_2):
+def between_lines(line_1: Array, line_2: Array) -> LinePair:
     """`angle` [rad], `distance` [m] and common `normal` of two lines: together they are the dual angle from the first
     to the second.
 

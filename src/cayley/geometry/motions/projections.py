@@ -10,12 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.tensors.projections import perpendicular_part
 
 
 @kernel("(3)->(3,3)", check=check_unit_axis)
-def plane_reflection(n):
+def plane_reflection(n: Array) -> Array:
     """T = 1 - 2 n n^T. Ruggiu (1.52).
 
     >>> plane_reflection([0.0, 0.6, 0.8]) @ [0.0, 3.0, 4.0]
@@ -25,7 +26,7 @@ def plane_reflection(n):
 
 
 @kernel("(3),(3)->(3)", check=check_unit_axis)
-def project_on_plane(n, point):
+def project_on_plane(n: Array, point: Array) -> Array:
     """P p = p - (n.p) n. Ruggiu (1.50)-(1.51).
 
     >>> project_on_plane([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])
@@ -35,7 +36,7 @@ def project_on_plane(n, point):
 
 
 @kernel("(3),(3)->(3)", check=check_unit_axis)
-def reflect_in_plane(n, point):
+def reflect_in_plane(n: Array, point: Array) -> Array:
     """T p = p - 2 (n.p) n. Ruggiu (1.52).
 
     >>> reflect_in_plane([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])

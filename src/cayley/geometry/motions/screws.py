@@ -11,12 +11,13 @@ corrected as in spec E-31, E-32; Balafoutis & Patel, theorems 2.1 (Euler) and 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.motions.composition import turn_about_line
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
@@ -34,19 +35,19 @@ class FiniteScrew(NamedTuple):
     from 0 to pi; `distance` along e [m], signed; `pitch` = distance / angle [m/rad], infinite for a translation, zero
     for no motion at all."""
 
-    direction: Any
-    point: Any
-    moment: Any
-    angle: Any
-    distance: Any
-    pitch: Any
+    direction: Array
+    point: Array
+    moment: Array
+    angle: Scalar
+    distance: Scalar
+    pitch: Scalar
 
 
 _SCREW = "(3),(3),(3),(),(),()"
 
 
 @kernel(f"(4),(3)->{_SCREW}", check=check_nonzero_quaternion)
-def screw_from_displacement(h, p):
+def screw_from_displacement(h: Array, p: Array) -> FiniteScrew:
     """The screw of the displacement r -> R r + p with R as [w : v] of any norm; see `FiniteScrew`. Mladenova (141).
 
     A translation has angle 0, the direction of p, point and moment zero. No motion at all has direction z.
@@ -73,7 +74,7 @@ def screw_from_displacement(h, p):
 
 
 @kernel(f"(4,4)->{_SCREW}", check=check_pose)
-def screw_from_pose(T):
+def screw_from_pose(T: Array) -> FiniteScrew:
     """The screw of a pose; see `FiniteScrew`.
 
     >>> screw_from_pose([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0], [0.0, 0.0, 0.0, 1.0]]).direction
@@ -83,7 +84,7 @@ def screw_from_pose(T):
 
 
 @kernel(f"(3),(3)->{_SCREW}")
-def screw_from_vector_parameter(c, p):
+def screw_from_vector_parameter(c: Array, p: Array) -> FiniteScrew:
     """The screw of the displacement (c, p). Mladenova's L = 2c and L' = x0 x L are 2 tan(angle/2) times `direction` and
     `moment`.
 
@@ -93,12 +94,12 @@ def screw_from_vector_parameter(c, p):
     return screw_from_displacement.unchecked(homogeneous_from_vector_parameter(c), p)
 
 
-def _check_screw(direction: Any, *_: Any) -> None:
+def _check_screw(direction: Array, *_: object) -> None:
     check_unit_axis(direction)
 
 
 @kernel("(3),(3),(),()->(4,4)", check=_check_screw)
-def pose_from_screw(direction, point, angle, distance):
+def pose_from_screw(direction: Array, point: Array, angle: Scalar, distance: Scalar) -> Array:
     """The pose of a turn by `angle` [rad] about the line through `point` along the unit `direction`, with a slide
     `distance` [m] along it.
 
@@ -112,7 +113,7 @@ def pose_from_screw(direction, point, angle, distance):
 
 
 @kernel("(6)->(4,4)")
-def pose_from_twist(twist):
+def pose_from_twist(twist: Array) -> Array:
     """The exponential: the pose reached in one second with the constant spatial twist (v; l) [m, rad] from the
     identity.
 
@@ -128,7 +129,7 @@ def pose_from_twist(twist):
 
 
 @kernel("(4,4)->(6)", check=check_pose)
-def twist_from_pose(T):
+def twist_from_pose(T: Array) -> Array:
     """The logarithm: the twist (v; l) [m, rad] with the smallest angle, from 0 to pi, whose exponential is the pose.
 
     At a half-turn l and -l are both right; the one of `rotation_vector_from_matrix` is given.
@@ -141,7 +142,7 @@ def twist_from_pose(T):
 
 
 @kernel("(4,4),()->(4,4)", check=check_pose)
-def fraction_of_pose(T, fraction):
+def fraction_of_pose(T: Array, fraction: Scalar) -> Array:
     """The part of a screw motion: the same axis, angle and distance multiplied by `fraction`; 0 is the identity, 1 the
     pose.
 
@@ -156,11 +157,11 @@ class FixedPoints:
     """The points that a displacement leaves in place: `all`, a `line` through `point` along `direction`, or `none`."""
 
     kind: Literal["all", "line", "none"]
-    point: np.ndarray | None
-    direction: np.ndarray | None
+    point: Array | None
+    direction: Array | None
 
 
-def fixed_points(T: Any, *, tolerance: float = 1e-12) -> FixedPoints:
+def fixed_points(T: ArrayLike, *, tolerance: float = 1e-12) -> FixedPoints:
     """The fixed points of one pose: all for the identity, none for a translation or a screw, a line for a rotation
     (Euler's theorem).
 

@@ -9,11 +9,12 @@ theta1, which stays within a quarter turn. The rate ratio is d(theta1)/d(theta2)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place
 
@@ -22,22 +23,22 @@ _LOCKED = 1e-12
 
 
 class ShaftMotion(NamedTuple):
-    angle: Any
-    rate: Any
-    acceleration: Any
+    angle: Scalar
+    rate: Scalar
+    acceleration: Scalar
 
 
 class RatioRange(NamedTuple):
-    lowest: Any
-    highest: Any
+    lowest: Scalar
+    highest: Scalar
 
 
 class LargestLead(NamedTuple):
-    lead: Any
-    input_angle: Any
+    lead: Scalar
+    input_angle: Scalar
 
 
-def check_bend(bend: Any, *_: Any) -> None:
+def check_bend(bend: ArrayLike, *_: object) -> None:
     """Raise `SingularityError` where a joint is bent by a quarter turn or more: it is locked.
 
     >>> check_bend(np.pi / 2)
@@ -56,7 +57,7 @@ def check_bend(bend: Any, *_: Any) -> None:
 
 
 @kernel("(),()->()", check=check_bend)
-def universal_joint_angle(bend, theta1):
+def universal_joint_angle(bend: Scalar, theta1: Scalar) -> Scalar:
     """The angle theta2 [rad] of the second shaft; every theta1, quarter turns and many turns included. Ruggiu (1.47).
 
     >>> np.degrees(universal_joint_angle(np.pi / 6, np.radians([90.0, 135.0, 360.0]))).round(10)   # spec WE-04
@@ -65,7 +66,7 @@ def universal_joint_angle(bend, theta1):
     return theta1 + _lead(bend, theta1)
 
 
-def _lead(bend, theta1):
+def _lead(bend: Scalar, theta1: Scalar) -> Scalar:
     """theta2 - theta1 of tan(theta2) = tan(theta1) / cos(bend)."""
     s = np.sin(theta1)
     c = np.cos(theta1)
@@ -73,7 +74,7 @@ def _lead(bend, theta1):
     return np.arctan2(2 * half * half * s * c, s * s + c * c * np.cos(bend))
 
 
-def _lag(bend, theta2):
+def _lag(bend: Scalar, theta2: Scalar) -> Scalar:
     """theta3 - theta2 of tan(theta3) = cos(bend) tan(theta2): the joint run backwards."""
     s = np.sin(theta2)
     c = np.cos(theta2)
@@ -82,7 +83,7 @@ def _lag(bend, theta2):
 
 
 @kernel("(),()->()", check=check_bend)
-def universal_joint_rate_ratio(bend, theta1):
+def universal_joint_rate_ratio(bend: Scalar, theta1: Scalar) -> Scalar:
     """d(theta1)/d(theta2) = (1 - sin(bend)^2 cos(theta1)^2)/cos(bend): from cos(bend) to 1/cos(bend). Ruggiu (1.48).
 
     >>> float(universal_joint_rate_ratio(np.pi / 3, 0.0).round(12)), float(universal_joint_rate_ratio(np.pi / 3, np.pi / 2).round(12))
@@ -95,7 +96,7 @@ def universal_joint_rate_ratio(bend, theta1):
 
 
 @kernel("(),(),(),()->(),(),()", check=check_bend)
-def universal_joint_motion(bend, theta1, rate1, acceleration1):
+def universal_joint_motion(bend: Scalar, theta1: Scalar, rate1: Scalar, acceleration1: Scalar) -> ShaftMotion:
     """`angle`, `rate` and `acceleration` of the second shaft from those of the first [rad, rad/s, rad/s^2]. Ruggiu
     (1.47)-(1.48).
 
@@ -110,7 +111,7 @@ def universal_joint_motion(bend, theta1, rate1, acceleration1):
 
 
 @kernel("()->(),()", check=check_bend)
-def universal_joint_ratio_range(bend):
+def universal_joint_ratio_range(bend: Scalar) -> RatioRange:
     """The `lowest` rate ratio, cos(bend), at theta1 = 0 and pi, and the `highest`, 1/cos(bend), at a quarter turn.
     Ruggiu (1.49).
 
@@ -122,7 +123,7 @@ def universal_joint_ratio_range(bend):
 
 
 @kernel("()->(),()", check=check_bend)
-def universal_joint_largest_lead(bend):
+def universal_joint_largest_lead(bend: Scalar) -> LargestLead:
     """The largest `lead` theta2 - theta1 [rad], and the `input_angle` theta1 where it occurs: tan(theta1) =
     sqrt(cos(bend)).
 
@@ -136,13 +137,13 @@ def universal_joint_largest_lead(bend):
 # Two joints in a row
 
 
-def _check_two(bend_in: Any, bend_out: Any, *_: Any) -> None:
+def _check_two(bend_in: Array, bend_out: Array, *_: object) -> None:
     check_bend(bend_in)
     check_bend(bend_out)
 
 
 @kernel("(),(),(),()->()", check=_check_two)
-def double_universal_joint_angle(bend_in, bend_out, phase, theta1):
+def double_universal_joint_angle(bend_in: Scalar, bend_out: Scalar, phase: Scalar, theta1: Scalar) -> Scalar:
     """The angle theta3 [rad] of the last of three shafts; `phase` is the angle between the two forks of the middle one,
     0 when in a plane.
 
@@ -156,7 +157,7 @@ def double_universal_joint_angle(bend_in, bend_out, phase, theta1):
 
 
 @kernel("(),(),(),()->()", check=_check_two)
-def double_universal_joint_rate_ratio(bend_in, bend_out, phase, theta1):
+def double_universal_joint_rate_ratio(bend_in: Scalar, bend_out: Scalar, phase: Scalar, theta1: Scalar) -> Scalar:
     """d(theta1)/d(theta3) of two joints in a row.
 
     >>> double_universal_joint_rate_ratio(0.5, 0.5, 0.0, [0.3, 7.0]).round(12)
@@ -170,7 +171,7 @@ def double_universal_joint_rate_ratio(bend_in, bend_out, phase, theta1):
 
 
 @kernel("(),(),()->(),()", check=_check_two)
-def double_universal_joint_ratio_range(bend_in, bend_out, phase):
+def double_universal_joint_ratio_range(bend_in: Scalar, bend_out: Scalar, phase: Scalar) -> RatioRange:
     """The `lowest` and the `highest` rate ratio in a turn; both are 1 for a constant-velocity joint.
 
     That needs equal bends and forks in one plane; with the forks a quarter turn out of phase the range is cos(a)cos(b)
@@ -193,7 +194,7 @@ def double_universal_joint_ratio_range(bend_in, bend_out, phase):
 
 
 @kernel("(),(),()->()", check=_check_two)
-def constant_velocity_defect(bend_in, bend_out, phase):
+def constant_velocity_defect(bend_in: Scalar, bend_out: Scalar, phase: Scalar) -> Scalar:
     """How far two joints in a row are from passing on a constant speed: half the logarithm of highest over lowest
     ratio; 0 if they do.
 

@@ -10,11 +10,12 @@ spec E3-11, E3-12; Mladenova (148), (164).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.motions.lines import line_transform
 from cayley.geometry.rotations.matrix import check_rotation_matrix
@@ -22,13 +23,13 @@ from cayley.geometry.tensors.cross import hat, vee
 
 
 class PoseVelocity(NamedTuple):
-    world: Any
-    body: Any
-    defect: Any
+    world: Array
+    body: Array
+    defect: Scalar
 
 
 @kernel("(4,4)->(6,6)", check=check_pose)
-def twist_transform(T_ab):
+def twist_transform(T_ab: Array) -> Array:
     """The 6x6 matrix from twists in b to twists in a: [[R, hat(p) R], [0, R]]. The transpose of its inverse is
     `wrench_transform`.
 
@@ -42,7 +43,7 @@ def twist_transform(T_ab):
 
 
 @kernel("(4,4)->(6,6)", check=check_pose)
-def wrench_transform(T_ab):
+def wrench_transform(T_ab: Array) -> Array:
     """The 6x6 matrix from wrenches in b to wrenches in a: [[R, 0], [hat(p) R, R]], that of lines. Yamamoto (2.6).
 
     >>> wrench_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[3]
@@ -52,7 +53,7 @@ def wrench_transform(T_ab):
 
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
-def transform_twist(T_ab, twist_b):
+def transform_twist(T_ab: Array, twist_b: Array) -> Array:
     """The twist (v; w) in axes and at the origin of a, from that in axes and at the origin of b: (R v + p x R w; R w).
     [m/s, rad/s]
 
@@ -65,7 +66,7 @@ def transform_twist(T_ab, twist_b):
 
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
-def transform_wrench(T_ab, wrench_b):
+def transform_wrench(T_ab: Array, wrench_b: Array) -> Array:
     """The wrench (f; m) in axes and about the origin of a, from that in axes and about the origin of b: (R f; R m + p x
     R f). [N, N m]
 
@@ -80,7 +81,7 @@ def transform_wrench(T_ab, wrench_b):
 
 
 @kernel("(3,3),(6)->(6)", check=check_rotation_matrix)
-def turn_axes(R_ab, vector_b):
+def turn_axes(R_ab: Array, vector_b: Array) -> Array:
     """A twist or a wrench in the axes of a, from that in the axes of b; the reference point stays. Yamamoto (2.3),
     (2.4).
 
@@ -91,7 +92,7 @@ def turn_axes(R_ab, vector_b):
 
 
 @kernel("(6),(3)->(6)")
-def twist_at(twist, shift):
+def twist_at(twist: Array, shift: Array) -> Array:
     """The same motion at a reference point moved by `shift` [m], in the same axes: (v + w x shift; w).
 
     >>> twist_at([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
@@ -101,7 +102,7 @@ def twist_at(twist, shift):
 
 
 @kernel("(6),(3)->(6)")
-def wrench_at(wrench, shift):
+def wrench_at(wrench: Array, shift: Array) -> Array:
     """The same load about a reference point moved by `shift` [m], in the same axes: (f; m - shift x f).
 
     >>> wrench_at([0.0, 1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
@@ -111,7 +112,7 @@ def wrench_at(wrench, shift):
 
 
 @kernel("(6),(6)->()")
-def power(wrench, twist):
+def power(wrench: Array, twist: Array) -> Scalar:
     """f.v + m.w [W], of a wrench and a twist in the same axes and at the same point; the same in every frame.
 
     >>> float(power([1.0, 2.0, 3.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 0.0, 2.0]))
@@ -121,7 +122,7 @@ def power(wrench, twist):
 
 
 @kernel("(6,n),(6)->(n)")
-def joint_forces_that_exert(jacobian, wrench):
+def joint_forces_that_exert(jacobian: Array, wrench: Array) -> Array:
     """Joint torques and forces with which the arm at rest exerts `wrench` on its surroundings: J^T m. Yamamoto (2.1),
     (2.2).
 
@@ -135,7 +136,7 @@ def joint_forces_that_exert(jacobian, wrench):
 
 
 @kernel("(6,n),(6)->(n)")
-def joint_forces_that_resist(jacobian, wrench):
+def joint_forces_that_resist(jacobian: Array, wrench: Array) -> Array:
     """Joint torques and forces that hold the arm at rest against `wrench` acting on it: -J^T m. Spec E3-12.
 
     >>> joint_forces_that_resist([[0], [2], [0], [0], [0], [1]], [0.0, 3.0, 0.0, 0.0, 0.0, 0.5])
@@ -145,7 +146,7 @@ def joint_forces_that_resist(jacobian, wrench):
 
 
 @kernel("(4,4),(4,4)->(6),(6),()", check=check_pose)
-def twist_from_pose_rate(T, dT):
+def twist_from_pose_rate(T: Array, dT: Array) -> PoseVelocity:
     """The twist of a pose with the rate `dT`: in `world` axes at the world origin, dT T^-1, and in `body` axes at the
     body origin, T^-1 dT.
 
@@ -167,7 +168,7 @@ def twist_from_pose_rate(T, dT):
 
 
 @kernel("(4,4),(6)->(4,4)", check=check_pose)
-def pose_rate_from_world_twist(T, twist):
+def pose_rate_from_world_twist(T: Array, twist: Array) -> Array:
     """dT of a pose with a twist in world axes at the world origin: [[hat(w), v], [0, 0]] T.
 
     >>> pose_rate_from_world_twist(np.eye(4), [5.0, 6.0, 7.0, 1.0, 3.0, 2.0])[0]
@@ -177,7 +178,7 @@ def pose_rate_from_world_twist(T, twist):
 
 
 @kernel("(4,4),(6)->(4,4)", check=check_pose)
-def pose_rate_from_body_twist(T, twist):
+def pose_rate_from_body_twist(T: Array, twist: Array) -> Array:
     """dT of a pose with a twist in body axes at the body origin: T [[hat(w), v], [0, 0]].
 
     >>> pose_rate_from_body_twist(np.eye(4), [5.0, 6.0, 7.0, 1.0, 3.0, 2.0])[0]
@@ -186,5 +187,5 @@ def pose_rate_from_body_twist(T, twist):
     return _rate(T[:3, :3] @ hat(twist[3:]), T[:3, :3] @ twist[:3])
 
 
-def _rate(dR, dp):
+def _rate(dR: Array, dp: Array) -> Array:
     return np.concatenate([np.concatenate([dR, np.stack([dp], axis=1)], axis=1), np.zeros((1, 4))])

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.principal_axes.dialytic import ROUNDING, first_level
 from cayley.geometry.principal_axes.plane_rotation import second_level_rotations
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, matrix_from_homogeneous, normalize_homogeneous
 
 
-def _cube_rotations() -> np.ndarray:
+def _cube_rotations() -> Array:
     """The 24 rotations of the cube as unit [w : v], one sign of each."""
     half = np.sqrt(0.5)
     third = 0.5
@@ -39,9 +39,9 @@ CUBE_ROTATIONS.flags.writeable = False
 class Diagonalization:
     """O^T A O = diag(values) for the rotation O of [w : v]; with k leading where there are several."""
 
-    homogeneous: np.ndarray
+    homogeneous: Array
     """Unit [w : v] with w >= 0, (4) or (k, 4)."""
-    values: np.ndarray
+    values: Array
     """The eigenvalues in the order in which this rotation puts them, (3) or (k, 3)."""
     residual: float
     """The largest off-diagonal entry, relative to the largest entry of A."""
@@ -49,18 +49,18 @@ class Diagonalization:
     """How many eigenvalues are distinct: with fewer than 3 there are infinitely many more rotations."""
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """The rotation matrices, (3, 3) or (k, 3, 3): eigenvectors are their columns."""
         return matrix_from_homogeneous(self.homogeneous)
 
     @property
-    def vector_parameter(self) -> np.ndarray:
+    def vector_parameter(self) -> Array:
         """c'' = v / w; infinite for a half-turn."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.homogeneous[..., 1:] / self.homogeneous[..., :1]
 
 
-def diagonalize(A: Any) -> Diagonalization:
+def diagonalize(A: ArrayLike) -> Diagonalization:
     """The rotation of smallest angle that diagonalizes a symmetric matrix (3, 3).
 
     >>> diagonalize([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]]).vector_parameter.round(9)   # WE-08
@@ -70,7 +70,7 @@ def diagonalize(A: Any) -> Diagonalization:
     return Diagonalization(every.homogeneous[0], every.values[0], every.residual, every.distinct)
 
 
-def diagonalizing_rotations(A: Any) -> Diagonalization:
+def diagonalizing_rotations(A: ArrayLike) -> Diagonalization:
     """All 24 rotations that diagonalize a symmetric matrix with distinct eigenvalues, by ascending angle; with repeated
     ones, 24 of many.
 
@@ -90,7 +90,7 @@ def diagonalizing_rotations(A: Any) -> Diagonalization:
     return Diagonalization(forms, values, float(residual), 1 + int(gaps.sum()))
 
 
-def rotations_by_elimination(A: Any) -> np.ndarray:
+def rotations_by_elimination(A: ArrayLike) -> Array:
     """The rotations of the two levels as they come: four for each pair (x, z) of `first_level`, as unit [w : v], (4 k,
     4).
 
@@ -106,16 +106,16 @@ def rotations_by_elimination(A: Any) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _rotated(A: np.ndarray, h: np.ndarray) -> np.ndarray:
+def _rotated(A: Array, h: Array) -> Array:
     O = matrix_from_homogeneous(h)
     return O.T @ A @ O
 
 
-def _off_diagonal(B: np.ndarray) -> float:
+def _off_diagonal(B: Array) -> float:
     return max(abs(B[0, 1]), abs(B[0, 2]), abs(B[1, 2]))
 
 
-def _swept(A: np.ndarray, h: np.ndarray) -> np.ndarray:
+def _swept(A: Array, h: Array) -> Array:
     """The rotation with what nearly equal eigenvalues left of the off-diagonal removed by plane rotations (Jacobi)."""
     size = np.abs(A).max()
     for _ in range(12):
@@ -133,7 +133,7 @@ def _swept(A: np.ndarray, h: np.ndarray) -> np.ndarray:
     return h
 
 
-def _first_sign(forms: np.ndarray) -> np.ndarray:
+def _first_sign(forms: Array) -> Array:
     """The sign of the first component that is not zero."""
     place = np.argmax(np.abs(forms) > 1e-15, axis=1)
     return np.take_along_axis(forms, place[:, None], axis=1)[:, 0]

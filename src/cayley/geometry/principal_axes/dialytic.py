@@ -10,11 +10,12 @@ pairs at most. Source: Mladenova 5.2-5.3, (168)-(181), corrected as in spec R-37
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.geometry.batch import real_array
 from cayley.geometry.tensors.checks import check_symmetric
 
@@ -22,12 +23,12 @@ ROUNDING = 2.0**-52
 
 
 class Quartics(NamedTuple):
-    b12: Any
-    b13: Any
+    b12: Scalar
+    b13: Scalar
 
 
 @kernel("(3,3),()->(5),(5)")
-def elimination_quartics(A, x):
+def elimination_quartics(A: Array, x: Scalar) -> Quartics:
     """Coefficients of b12 and b13 as polynomials of z, times (1 + x^2 + z^2)^2, highest power first: (172), (173).
 
     >>> elimination_quartics([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]], 1.0).b12
@@ -51,7 +52,7 @@ def elimination_quartics(A, x):
 
 
 @kernel("(3,3),()->(8,8)")
-def dialytic_matrix(A, x):
+def dialytic_matrix(A: Array, x: Scalar) -> Array:
     """The matrix U of (177), for the powers (z^4, z^3, z^2, z, 1, z^5, z^6, z^7): singular where both quartics have a
     common root.
 
@@ -70,7 +71,7 @@ def dialytic_matrix(A, x):
 
 
 @kernel("(3,3)->(4)")
-def elimination_cubic(A):
+def elimination_cubic(A: Array) -> Array:
     """Coefficients of P(x), highest power first, (179): of degree three in A, zero if two eigenvalues of A coincide.
 
     >>> elimination_cubic([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]])   # WE-08
@@ -90,7 +91,7 @@ def elimination_cubic(A):
 
 
 @kernel("(3,3)->(5)")
-def elimination_quartic(A):
+def elimination_quartic(A: Array) -> Array:
     """Coefficients of Q(x), highest power first, (180): [a11 (1+x^2) - a22 - 2 a23 x - a33 x^2]^2 + 4 (1+x^2)(a12 + a13
     x)^2.
 
@@ -112,7 +113,7 @@ def elimination_quartic(A):
 class FirstLevel:
     """The rotations (x, 0, z) that make the first row and column of a symmetric matrix diagonal."""
 
-    pairs: np.ndarray
+    pairs: Array
     """(k, 2): (x, z), by ascending x; k is 6 in general, fewer if an eigenvector has no second component, 2 if x is free."""
     residual: float
     """The largest |b12|, |b13| over the pairs, relative to the largest entry of the matrix."""
@@ -122,7 +123,7 @@ class FirstLevel:
     """Two eigenvalues coincide, P vanishes and x may be anything: the pairs are those with x = 0."""
 
 
-def first_level(A: Any) -> FirstLevel:
+def first_level(A: ArrayLike) -> FirstLevel:
     """All rotations (x, 0, z) for which B = O^T A O has b12 = b13 = 0.
 
     >>> first_level([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]]).pairs[0].round(9)   # WE-08
@@ -145,7 +146,7 @@ def first_level(A: Any) -> FirstLevel:
     return FirstLevel(pairs, max(_residual(S, x, z) for x, z in pairs), False, free)
 
 
-def _eigenvectors(S: np.ndarray, roots: np.ndarray) -> list[np.ndarray]:
+def _eigenvectors(S: Array, roots: Array) -> list[Array]:
     """Unit eigenvectors with the quotients v3/v2 = roots, each once, polished."""
     found: list[np.ndarray] = []
     for x in roots:
@@ -156,7 +157,7 @@ def _eigenvectors(S: np.ndarray, roots: np.ndarray) -> list[np.ndarray]:
     return found or [_polished(S, np.array([0.0, 1.0, 0.0]))]
 
 
-def _first_components(S: np.ndarray, x: float) -> list[float]:
+def _first_components(S: Array, x: float) -> list[float]:
     """v1/v2 of the eigenvectors with v3/v2 = x: one, or two if x is the quotient of two eigenvectors."""
     bottom = S[0, 2] - S[0, 1] * x
     if abs(bottom) > 1e-6 * (1 + abs(x)):
@@ -169,7 +170,7 @@ def _first_components(S: np.ndarray, x: float) -> list[float]:
     return [value for value in ((q / a if a != 0 else np.inf), (c / q if q != 0 else 0.0)) if abs(value) < 1e12]
 
 
-def _polished(S: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _polished(S: Array, v: Array) -> Array:
     """Rayleigh quotient iteration: cubic convergence, and nothing to do where the closed form was exact already."""
     best = v / np.linalg.norm(v)
     least = np.inf
@@ -193,7 +194,7 @@ def _polished(S: np.ndarray, v: np.ndarray) -> np.ndarray:
     return best
 
 
-def _completed(S: np.ndarray, vectors: list[np.ndarray]) -> list[np.ndarray]:
+def _completed(S: Array, vectors: list[Array]) -> list[Array]:
     """With the eigenvectors that nearly equal eigenvalues may have hidden: each pair of planes across those found has
     the rest.
     """
@@ -209,7 +210,7 @@ def _completed(S: np.ndarray, vectors: list[np.ndarray]) -> list[np.ndarray]:
     return vectors
 
 
-def _pairs(v: np.ndarray) -> list[tuple[float, float]]:
+def _pairs(v: Array) -> list[tuple[float, float]]:
     """(x, z) and (x, z') of the rotations whose first column is v and -v; none if v has no second component."""
     if abs(v[1]) < 1e-13:
         return []
@@ -219,7 +220,7 @@ def _pairs(v: np.ndarray) -> list[tuple[float, float]]:
     return [(float(x), float(far)), (float(x), float(-(1 + x * x) / far))]
 
 
-def _residual(S: np.ndarray, x: float, z: float) -> float:
+def _residual(S: Array, x: float, z: float) -> float:
     square = x * x + z * z
     O = ((1 - square) * np.eye(3) + 2 * np.outer([x, 0, z], [x, 0, z])
          + 2 * np.array([[0, -z, 0], [z, 0, -x], [0, x, 0]])) / (1 + square)

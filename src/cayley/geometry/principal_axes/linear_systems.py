@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from math import factorial, perm
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.principal_axes.diagonalization import diagonalize
 
@@ -31,20 +31,20 @@ CANCELLED = 2.0
 class LinearSolution:
     """X(t) = scaled exp(exponent), one for each time."""
 
-    times: np.ndarray
-    scaled: np.ndarray
+    times: Array
+    scaled: Array
     """(3,) or (3, m), with the axes of `times` leading."""
-    exponent: np.ndarray
+    exponent: Array
     """Of the shape of `times`; zero unless the growth is beyond what a double holds comfortably."""
 
     @property
-    def value(self) -> np.ndarray:
+    def value(self) -> Array:
         """X(t); raises `OverflowError` if it is larger than a double can be: then use `scaled` and `exponent`."""
         return _unscaled(self.scaled,
                          self.exponent.reshape(self.exponent.shape + (1,) * (self.scaled.ndim - self.exponent.ndim)))
 
 
-def symmetric_exponential(A: Any, t: float = 1.0) -> np.ndarray:
+def symmetric_exponential(A: ArrayLike, t: float = 1.0) -> Array:
     """exp(t A) of a symmetric matrix (3, 3), (199)-(204); raises `OverflowError` if it is larger than a double can be.
 
     >>> symmetric_exponential([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]], 0.5)[0].round(9)   # WE-10
@@ -53,7 +53,7 @@ def symmetric_exponential(A: Any, t: float = 1.0) -> np.ndarray:
     return linear_solution(A, np.eye(3)[None], t).value
 
 
-def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
+def linear_solution(A: ArrayLike, initial: ArrayLike, t: ArrayLike) -> LinearSolution:
     """X(t) of X^(s) = A X with `initial` = (X(0), X'(0), ..., X^(s-1)(0)), of shape (s, 3) or (s, 3, m), at one time or
     an array of them.
 
@@ -79,7 +79,7 @@ def linear_solution(A: Any, initial: Any, t: Any) -> LinearSolution:
     return LinearSolution(times, scaled, np.array([exponent for _, exponent in parts]).reshape(times.shape))
 
 
-def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) -> np.ndarray:
+def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) -> Array:
     """t^k E_{s,k+1}(mu t^s) exp(-exponent), k = 0..s-1, s = order: the solutions of y^(s) = mu y with y^(k)(0) = 1 and
     the rest zero.
 
@@ -100,7 +100,7 @@ def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) ->
     return values
 
 
-def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[np.ndarray, np.ndarray]:
+def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[Array, Array]:
     """The functions as mean values over the s-th roots of mu, and which of them cancel: high orders are much smaller
     than their terms.
     """
@@ -111,7 +111,7 @@ def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[
     return float(t) ** k * mean, np.abs(terms).max(axis=0) > CANCELLED * np.abs(mean)
 
 
-def _roots(mu: float, order: int) -> np.ndarray:
+def _roots(mu: float, order: int) -> Array:
     turn = (2 * np.arange(order) + (mu < 0)) * np.pi / order
     return abs(mu) ** (1 / order) * np.exp(1j * turn)
 
@@ -145,7 +145,7 @@ def _exact_series(mu: float, order: int, k: int, t: float, exponent: float) -> f
         return float(total * Decimal(-exponent).exp())
 
 
-def _at(values: np.ndarray, modes: np.ndarray, t: float) -> tuple[np.ndarray, float]:
+def _at(values: Array, modes: Array, t: float) -> tuple[Array, float]:
     order = len(modes)
     growth = max(_growth(mu, order, t) for mu in values)
     exponent = growth if growth > SAFE_EXPONENT else 0.0
@@ -158,7 +158,7 @@ def _growth(mu: float, order: int, t: float) -> float:
     return float(np.max(_roots(mu, order).real * t))
 
 
-def _unscaled(scaled: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+def _unscaled(scaled: Array, exponent: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         value = scaled * np.exp(exponent)
     if not np.isfinite(value).all():

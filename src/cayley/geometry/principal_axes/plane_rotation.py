@@ -13,9 +13,10 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 
 
-def _half_angles(B):
+def _half_angles(B: Array) -> Array:
     t = np.arctan2(-2 * B[1, 2], B[2, 2] - B[1, 1]) / 4
     # the root in (-1, 0]: zero, not -1, for b23 = 0
     t = where(t > 0, t - np.pi / 4, where(t <= -np.pi / 4, t + np.pi / 4, t))
@@ -23,7 +24,7 @@ def _half_angles(B):
 
 
 @kernel("(3,3)->(4,4)")
-def second_level_rotations(B):
+def second_level_rotations(B: Array) -> Array:
     """The four rotations about the first axis that make b23 zero, as homogeneous [w : v]; for b23 = 0 the first is the
     identity.
 
@@ -36,7 +37,7 @@ def second_level_rotations(B):
 
 
 @kernel("(3,3)->(4)")
-def second_level_roots(B):
+def second_level_roots(B: Array) -> Array:
     """The roots u1 to u4 of (184) in the order of (185)-(188): in (-1, 0], in (0, 1], in (-inf, -1], in (1, inf],
     infinite for b23 = 0.
 

@@ -7,29 +7,30 @@ Mladenova 5.5.1, (191)-(197), the order of the diagonal as in spec E-38a.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.homogeneous import compose_homogeneous
 
 
 class PointMassRotations(NamedTuple):
     """Unit homogeneous [w : v]; the first axis is the sign of z, + then -."""
 
-    first: Any
+    first: Array
     """(2, 4): the rotations (0, 0, z+-), z = first[:, 3] / first[:, 0]."""
-    second: Any
+    second: Array
     """(2, 4, 4): the rotations (u_i, 0, 0), i = 1..4 along the second axis, u = second[..., 1] / second[..., 0]."""
-    composed: Any
+    composed: Array
     """(2, 4, 4): c = (u, u z, z), the diagonalizing rotations."""
-    values: Any
+    values: Array
     """(2, 4, 3): the diagonal, m rho^2 times (1, 1, 0) for odd i and (1, 0, 1) for even i."""
 
 
 @kernel("(),(3)->(2,4),(2,4,4),(2,4,4),(2,4,3)")
-def point_mass_rotations(mass, position):
+def point_mass_rotations(mass: Scalar, position: Array) -> PointMassRotations:
     """The eight rotations that diagonalize the inertia matrix of a point mass [kg] at a position [m].
 
     xi = 0, zeta = 0 and a mass on the third axis or in the origin are nothing special: some rotations are then

@@ -10,12 +10,12 @@ sequence, cos for a Tait-Bryan one) the map to velocities loses a direction and 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.quaternion_rates import Rate
@@ -32,15 +32,15 @@ class EulerRateKernels(NamedTuple):
     """The kernels of one convention."""
 
     velocity_map: Kernel
-    velocity: Kernel
-    acceleration: Kernel
+    velocity: Kernel[Rate]
+    acceleration: Kernel[Rate]
     rates_from_world: Kernel
     rates_from_body: Kernel
     accelerations_from_world: Kernel
     accelerations_from_body: Kernel
 
 
-def world_velocity_map_of_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:
+def world_velocity_map_of_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Array:
     """The matrix (..., 3, 3) from the rates of Euler angles to the spatial angular velocity: the present axes of the
     turns as columns.
 
@@ -55,7 +55,7 @@ def world_velocity_map_of_euler(angles: ArrayLike, *, sequence: str, axes: Axes)
     return euler_rate_kernels(sequence, axes=axes).velocity_map(angles)
 
 
-def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, *, sequence: str, axes: Axes) -> Any:
+def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, *, sequence: str, axes: Axes) -> Rate:
     """Angular velocity `world` and `body` (..., 3) [rad/s] of Euler angles [rad] with `rates` [rad/s]. Yamamoto
     (1.30)-(1.33).
 
@@ -67,7 +67,7 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, *, se
 
 
 def angular_acceleration_from_euler_rates(angles: ArrayLike, rates: ArrayLike, second_rates: ArrayLike, *,
-                                          sequence: str, axes: Axes) -> Any:
+                                          sequence: str, axes: Axes) -> Rate:
     """Angular acceleration `world` and `body` (..., 3) [rad/s^2] of Euler angles with `rates` and `second_rates`.
 
     >>> angular_acceleration_from_euler_rates([0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0], sequence="zyz", axes="moving").world
@@ -76,7 +76,7 @@ def angular_acceleration_from_euler_rates(angles: ArrayLike, rates: ArrayLike, s
     return euler_rate_kernels(sequence, axes=axes).acceleration(angles, rates, second_rates)
 
 
-def euler_rates_from_world_velocity(angles: ArrayLike, w: ArrayLike, *, sequence: str, axes: Axes) -> Any:
+def euler_rates_from_world_velocity(angles: ArrayLike, w: ArrayLike, *, sequence: str, axes: Axes) -> Array:
     """The rates of Euler angles (..., 3) [rad/s] under the spatial angular velocity `w`. `SingularityError` where there
     are none.
 
@@ -87,7 +87,7 @@ def euler_rates_from_world_velocity(angles: ArrayLike, w: ArrayLike, *, sequence
     return euler_rate_kernels(sequence, axes=axes).rates_from_world(angles, w)
 
 
-def euler_rates_from_body_velocity(angles: ArrayLike, w: ArrayLike, *, sequence: str, axes: Axes) -> Any:
+def euler_rates_from_body_velocity(angles: ArrayLike, w: ArrayLike, *, sequence: str, axes: Axes) -> Array:
     """The rates of Euler angles (..., 3) [rad/s] under the body angular velocity `w`. `SingularityError` where there
     are none.
 
@@ -98,7 +98,7 @@ def euler_rates_from_body_velocity(angles: ArrayLike, w: ArrayLike, *, sequence:
 
 
 def euler_second_rates_from_world_acceleration(angles: ArrayLike, w: ArrayLike, dw: ArrayLike, *, sequence: str,
-                                               axes: Axes) -> Any:
+                                               axes: Axes) -> Array:
     """The second rates of Euler angles [rad/s^2] from spatial angular velocity and acceleration. `SingularityError`
     where there are none.
 
@@ -109,7 +109,7 @@ def euler_second_rates_from_world_acceleration(angles: ArrayLike, w: ArrayLike, 
 
 
 def euler_second_rates_from_body_acceleration(angles: ArrayLike, w: ArrayLike, dw: ArrayLike, *, sequence: str,
-                                              axes: Axes) -> Any:
+                                              axes: Axes) -> Array:
     """The second rates of Euler angles [rad/s^2] from body angular velocity and acceleration. `SingularityError` where
     there are none.
 
@@ -131,7 +131,7 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
     moving, ordered = (sequence, slice(None)) if axes == "moving" else (sequence[::-1], slice(None, None, -1))
     name = f"{sequence}_{axes}"
 
-    def turn_axes(angles):
+    def turn_axes(angles: Array) -> tuple[Array, ...]:
         """u1, u2, u3 in the order of moving axes."""
         unit = dict(zip("xyz", np.eye(3), strict=True))
         i, j, k = tuple(moving)
@@ -139,47 +139,47 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
         middle = _ELEMENTARY[j](angles[ordered][1])
         return unit[i], first @ unit[j], first @ (middle @ unit[k])
 
-    def drift(angles, rates):
+    def drift(angles: Array, rates: Array) -> Array:
         u1, u2, u3 = turn_axes(angles)
         r1, r2, r3 = rates[ordered]
         return np.cross(u1, u2) * (r1 * r2) + np.cross(u1 * r1 + u2 * r2, u3) * r3
 
-    def solved(angles, w):
+    def solved(angles: Array, w: Array) -> Array:
         u1, u2, u3 = turn_axes(angles)
         rows = np.stack([np.cross(u2, u3), np.cross(u3, u1), np.cross(u1, u2)])
         return (rows @ w / (u1 @ rows[0]))[ordered]
 
-    def check(angles, *_):
+    def check(angles: ArrayLike, *_: object) -> None:
         _check_regular(np.asarray(angles, dtype=np.float64), sequence, axes)
 
     @kernel("(3)->(3,3)", name=f"world_velocity_map_of_{name}")
-    def velocity_map(angles):
+    def velocity_map(angles: Array) -> Array:
         return np.stack(turn_axes(angles)[ordered], axis=1)
 
     @kernel("(3),(3)->(3),(3)", name=f"angular_velocity_from_{name}")
-    def velocity(angles, rates):
+    def velocity(angles: Array, rates: Array) -> Rate:
         world = velocity_map(angles) @ rates
         return Rate(world, matrix(angles).T @ world)
 
     @kernel("(3),(3),(3)->(3),(3)", name=f"angular_acceleration_from_{name}")
-    def acceleration(angles, rates, second_rates):
+    def acceleration(angles: Array, rates: Array, second_rates: Array) -> Rate:
         world = velocity_map(angles) @ second_rates + drift(angles, rates)
         return Rate(world, matrix(angles).T @ world)
 
     @kernel("(3),(3)->(3)", name=f"{name}_rates_from_world_velocity", check=check)
-    def rates_from_world(angles, w):
+    def rates_from_world(angles: Array, w: Array) -> Array:
         return solved(angles, w)
 
     @kernel("(3),(3)->(3)", name=f"{name}_rates_from_body_velocity", check=check)
-    def rates_from_body(angles, w):
+    def rates_from_body(angles: Array, w: Array) -> Array:
         return solved(angles, matrix(angles) @ w)
 
     @kernel("(3),(3),(3)->(3)", name=f"{name}_second_rates_from_world_acceleration", check=check)
-    def accelerations_from_world(angles, w, dw):
+    def accelerations_from_world(angles: Array, w: Array, dw: Array) -> Array:
         return solved(angles, dw - drift(angles, solved(angles, w)))
 
     @kernel("(3),(3),(3)->(3)", name=f"{name}_second_rates_from_body_acceleration", check=check)
-    def accelerations_from_body(angles, w, dw):
+    def accelerations_from_body(angles: Array, w: Array, dw: Array) -> Array:
         R = matrix(angles)
         return solved(angles, R @ dw - drift(angles, solved(angles, R @ w)))
 
@@ -187,7 +187,7 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
                             accelerations_from_world, accelerations_from_body)
 
 
-def _check_regular(angles: np.ndarray, sequence: str, axes: Axes) -> None:
+def _check_regular(angles: Array, sequence: str, axes: Axes) -> None:
     margin = np.abs((np.sin if sequence[0] == sequence[2] else np.cos)(angles[..., 1]))
     bad = first_failure(~(margin <= NO_MARGIN))
     if bad is not None:

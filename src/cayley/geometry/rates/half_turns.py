@@ -12,8 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 
-def half_turns_of(w: Callable[[np.ndarray], np.ndarray], grid: np.ndarray, *, nearest: float) -> np.ndarray:
+
+def half_turns_of(w: Callable[[Array], Array], grid: Array, *, nearest: float) -> Array:
     """The zeros of `w` in the order of the grid, which is fine enough that w has at most one between two neighbours."""
     values = w(grid)
     found = [*_crossed(w, grid, values), *_touched(w, grid, values, nearest)]
@@ -21,13 +23,13 @@ def half_turns_of(w: Callable[[np.ndarray], np.ndarray], grid: np.ndarray, *, ne
     return np.array(_distinct(w, ordered, nearest))
 
 
-def _crossed(w: Callable, grid: np.ndarray, values: np.ndarray) -> list[float]:
+def _crossed(w: Callable[[Array], Array], grid: Array, values: Array) -> list[float]:
     from scipy.optimize import brentq  # only those who integrate should wait for it
     return [float(brentq(lambda t: float(w(np.array([t]))[0]), grid[k], grid[k + 1], xtol=1e-14, rtol=8.9e-16))
             for k in np.flatnonzero(values[:-1] * values[1:] < 0)]
 
 
-def _touched(w: Callable, grid: np.ndarray, values: np.ndarray, nearest: float) -> list[float]:
+def _touched(w: Callable[[Array], Array], grid: Array, values: Array, nearest: float) -> list[float]:
     """The least |w| around each point of the grid that is nearer to zero than its neighbours, if it is as good as zero.
     """
     from scipy.optimize import minimize_scalar
@@ -43,7 +45,7 @@ def _touched(w: Callable, grid: np.ndarray, values: np.ndarray, nearest: float) 
     return found
 
 
-def _distinct(w: Callable, times: list[float], nearest: float) -> list[float]:
+def _distinct(w: Callable[[Array], Array], times: list[float], nearest: float) -> list[float]:
     """One time for each half-turn: between two of them w has been away from zero."""
     kept: list[tuple[float, float]] = []
     for t in times:

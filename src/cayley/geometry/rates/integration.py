@@ -9,13 +9,13 @@ with the error of the integrator and is reported. Source: Mladenova (81), (101)-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, ConventionError, GeometryError
 from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rates.quaternion_rates import (
@@ -33,6 +33,8 @@ from cayley.geometry.rotations.homogeneous import (
 
 Chart = Literal["vector-parameter", "homogeneous"]
 Frame = Literal["world", "body"]
+AngularVelocity = Callable[[float], Array]
+Walk = tuple[list["ChartSpan"], float, int]  # spans, drift of the norm, evaluations
 
 
 class IntegrationError(CayleyError, RuntimeError):
@@ -47,9 +49,9 @@ class ChartSpan:
 
     start: float
     end: float
-    reference: np.ndarray
-    form: Callable[[np.ndarray], np.ndarray] = field(repr=False)
-    steps: np.ndarray = field(repr=False)
+    reference: Array
+    form: Callable[[Array], Array] = field(repr=False)
+    steps: Array = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -63,23 +65,23 @@ class AttitudePath:
     no norm to lose). `evaluations` counts calls of the angular velocity.
     """
 
-    times: np.ndarray
-    homogeneous: np.ndarray
-    matrices: np.ndarray
+    times: Array
+    homogeneous: Array
+    matrices: Array
     spans: tuple[ChartSpan, ...]
-    recentrings: np.ndarray
-    half_turns: np.ndarray
+    recentrings: Array
+    half_turns: Array
     norm_drift: float
     evaluations: int
 
-    def at(self, time: ArrayLike) -> np.ndarray:
+    def at(self, time: ArrayLike) -> Array:
         """The homogeneous vector-parameter (..., 4), unit and continuous, at times of the interval."""
         return _evaluate(self.spans, np.asarray(time, dtype=np.float64))
 
 
-def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayLike,
-                       times: Sequence[float] | np.ndarray, *, frame: Frame, chart: Chart = "vector-parameter",
-                       rtol: float = 1e-11, atol: float = 1e-13, method: str = "DOP853") -> AttitudePath:
+def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayLike, times: Sequence[float] | Array, *,
+                       frame: Frame, chart: Chart = "vector-parameter", rtol: float = 1e-11, atol: float = 1e-13,
+                       method: str = "DOP853") -> AttitudePath:
     """The attitude at increasing or decreasing `times` [s] of a body with `angular_velocity(t)` [rad/s] in the given
     `frame`.
 
@@ -108,7 +110,7 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
                         evaluations)
 
 
-def _check_times(times: Any) -> np.ndarray:
+def _check_times(times: ArrayLike) -> Array:
     instants = np.asarray(times, dtype=np.float64)
     steps = np.diff(instants)
     if instants.ndim != 1 or len(instants) < 2 or not (np.all(steps > 0) or np.all(steps < 0)):
@@ -116,7 +118,7 @@ def _check_times(times: Any) -> np.ndarray:
     return instants
 
 
-def _form_of(start: ArrayLike) -> np.ndarray:
+def _form_of(start: ArrayLike) -> Array:
     attitude = np.asarray(start, dtype=np.float64)
     if attitude.shape not in ((3, 3), (4,)):
         raise GeometryError(
@@ -126,8 +128,8 @@ def _form_of(start: ArrayLike) -> np.ndarray:
     return homogeneous_from_matrix(attitude) if attitude.ndim == 2 else normalize_homogeneous(attitude)
 
 
-def _checked(angular_velocity: Callable[..., ArrayLike]) -> Callable[[float], np.ndarray]:
-    def velocity(t):
+def _checked(angular_velocity: Callable[..., ArrayLike]) -> Callable[[float], Array]:
+    def velocity(t: float) -> Array:
         w = np.asarray(angular_velocity(t), dtype=np.float64)
         if w.shape != (3,) or not np.all(np.isfinite(w)):
             raise GeometryError(f"the angular velocity at t = {t:.6g} is {w}: three finite numbers are needed")
@@ -136,14 +138,16 @@ def _checked(angular_velocity: Callable[..., ArrayLike]) -> Callable[[float], np
     return velocity
 
 
-def _walk_homogeneous(velocity: Callable, h: np.ndarray, start: float, end: float, frame: Frame, solver: dict):
+def _walk_homogeneous(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
+                      solver: Mapping[str, Any]) -> Walk:
     rate = (homogeneous_rate_from_world_velocity if frame == "world" else homogeneous_rate_from_body_velocity).unchecked
     found = _solved(lambda t, y: rate(y, velocity(t)), start, end, h, solver)
     span = ChartSpan(start, end, h, lambda t: found.sol(t).T, found.t)
     return [span], float(np.max(np.abs(np.linalg.norm(found.y, axis=0) - 1))), found.nfev
 
 
-def _walk_centred(velocity: Callable, h: np.ndarray, start: float, end: float, frame: Frame, solver: dict):
+def _walk_centred(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
+                  solver: Mapping[str, Any]) -> Walk:
     spans = []
     evaluations = 0
     time = start
@@ -156,10 +160,10 @@ def _walk_centred(velocity: Callable, h: np.ndarray, start: float, end: float, f
     return spans, 0.0, evaluations
 
 
-def _centred_rate(velocity: Callable, reference: np.ndarray, frame: Frame) -> Callable:
+def _centred_rate(velocity: AngularVelocity, reference: Array, frame: Frame) -> Callable[[float, Array], Array]:
     back = reference * np.array([1.0, -1.0, -1.0, -1.0])
 
-    def rate(t, c):
+    def rate(t: float, c: Array) -> Array:
         w = velocity(t)
         if frame == "world":  # to the axes of the reference, then to the body's
             w = rotate_by_homogeneous.unchecked(np.concatenate([[1.0], -c]), rotate_by_homogeneous.unchecked(back, w))
@@ -168,14 +172,15 @@ def _centred_rate(velocity: Callable, reference: np.ndarray, frame: Frame) -> Ca
     return rate
 
 
-def _quarter_turn(t, c):
-    return c @ c - 1.0
+def _quarter_turn(t: float, c: Array) -> float:
+    return float(c @ c - 1.0)
 
 
 _quarter_turn.terminal = True  # type: ignore[attr-defined]
 
 
-def _solved(rate: Callable, start: float, end: float, y: np.ndarray, solver: dict, **options: Any) -> Any:
+def _solved(rate: Callable[[float, Array], Array], start: float, end: float, y: Array, solver: Mapping[str, Any],
+            **options: Callable[[float, Array], float]) -> Any:
     from scipy.integrate import solve_ivp  # only those who integrate should wait for it
     found = solve_ivp(rate, (start, end), y, **solver, **options)
     if found.status < 0:
@@ -183,15 +188,15 @@ def _solved(rate: Callable, start: float, end: float, y: np.ndarray, solver: dic
     return found
 
 
-def _with_one(reference: np.ndarray, c: np.ndarray) -> np.ndarray:
+def _with_one(reference: Array, c: Array) -> Array:
     return compose_homogeneous.unchecked(reference, np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1))
 
 
-def _centred_form(reference: np.ndarray, solution: Callable) -> Callable:
+def _centred_form(reference: Array, solution: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda t: _with_one(reference, solution(t).T)
 
 
-def _evaluate(spans: Sequence[ChartSpan], times: np.ndarray) -> np.ndarray:
+def _evaluate(spans: Sequence[ChartSpan], times: Array) -> Array:
     forward = 1.0 if spans[-1].end >= spans[0].start else -1.0
     if np.any(forward * (times - spans[0].start) < 0) or np.any(forward * (times - spans[-1].end) > 0):
         raise GeometryError(
@@ -204,7 +209,7 @@ def _evaluate(spans: Sequence[ChartSpan], times: np.ndarray) -> np.ndarray:
     return normalize_homogeneous(forms)
 
 
-def _half_turns(spans: Sequence[ChartSpan], nearest: float) -> np.ndarray:
+def _half_turns(spans: Sequence[ChartSpan], nearest: float) -> Array:
     """The zeros of w, looked for between the steps of the integrator and four points within each."""
     steps = np.concatenate([[spans[0].start], *(span.steps[1:] for span in spans)])
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])

@@ -7,11 +7,12 @@ the time derivatives of these two vectors; they too are related by dw_b = R^T dw
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
@@ -19,13 +20,13 @@ from cayley.geometry.tensors.cross import hat, vee
 
 
 class MeasuredRate(NamedTuple):
-    world: Any
-    body: Any
-    defect: Any
+    world: Array
+    body: Array
+    defect: Scalar
 
 
 @kernel("(3,3),(3,3)->(3),(3),()", check=check_rotation_matrix)
-def angular_velocity_from_matrix_rate(R, dR):
+def angular_velocity_from_matrix_rate(R: Array, dR: Array) -> MeasuredRate:
     """Angular velocity `world` and `body` [rad/s] of a rotation matrix `R` with the rate `dR` [1/s].
 
     Measured rates are not quite tangent to the rotations. The skew part of dR R^T is used; the largest element of its
@@ -42,7 +43,7 @@ def angular_velocity_from_matrix_rate(R, dR):
 
 
 @kernel("(3,3),(3,3),(3,3)->(3),(3),()", check=check_rotation_matrix)
-def angular_acceleration_from_matrix_rates(R, dR, ddR):
+def angular_acceleration_from_matrix_rates(R: Array, dR: Array, ddR: Array) -> MeasuredRate:
     """Angular acceleration `world` and `body` [rad/s^2] of a rotation matrix with the rates `dR` [1/s] and `ddR`
     [1/s^2].
 
@@ -58,7 +59,7 @@ def angular_acceleration_from_matrix_rates(R, dR, ddR):
 
 
 @kernel("(3,3),(3)->(3,3)", check=check_rotation_matrix)
-def matrix_rate_from_world_velocity(R, w):
+def matrix_rate_from_world_velocity(R: Array, w: Array) -> Array:
     """The rate of `R` [1/s] under the spatial angular velocity `w` [rad/s]: dR = hat(w) R. Mladenova (14).
 
     >>> matrix_rate_from_world_velocity(np.eye(3), [1.0, 3.0, 2.0])[1]
@@ -68,7 +69,7 @@ def matrix_rate_from_world_velocity(R, w):
 
 
 @kernel("(3,3),(3)->(3,3)", check=check_rotation_matrix)
-def matrix_rate_from_body_velocity(R, w):
+def matrix_rate_from_body_velocity(R: Array, w: Array) -> Array:
     """The rate of `R` [1/s] under the body angular velocity `w` [rad/s]: dR = R hat(w). Mladenova (20).
 
     >>> matrix_rate_from_body_velocity(np.eye(3), [1.0, 3.0, 2.0])[1]
@@ -78,7 +79,7 @@ def matrix_rate_from_body_velocity(R, w):
 
 
 @kernel("(3,3),(3),(3)->(3,3)", check=check_rotation_matrix)
-def matrix_second_rate_from_world_acceleration(R, w, dw):
+def matrix_second_rate_from_world_acceleration(R: Array, w: Array, dw: Array) -> Array:
     """The second rate of `R` [1/s^2] from its spatial angular velocity and acceleration: (hat(dw) + hat(w)^2) R.
 
     >>> matrix_second_rate_from_world_acceleration(np.eye(3), [1.0, 3.0, 2.0], [0.5, 0.0, 1.0])[0]
@@ -88,7 +89,7 @@ def matrix_second_rate_from_world_acceleration(R, w, dw):
 
 
 @kernel("(3,3),(3),(3)->(3,3)", check=check_rotation_matrix)
-def matrix_second_rate_from_body_acceleration(R, w, dw):
+def matrix_second_rate_from_body_acceleration(R: Array, w: Array, dw: Array) -> Array:
     """The second rate of `R` [1/s^2] from its body angular velocity and acceleration: R (hat(dw) + hat(w)^2).
 
     >>> matrix_second_rate_from_body_acceleration(np.eye(3), [1.0, 3.0, 2.0], [0.5, 0.0, 1.0])[0]
@@ -98,7 +99,7 @@ def matrix_second_rate_from_body_acceleration(R, w, dw):
 
 
 @kernel("(3),(3)->(3,3)")
-def acceleration_matrix(w, dw):
+def acceleration_matrix(w: Array, dw: Array) -> Array:
     """W = hat(dw) + hat(w)^2 [1/s^2]: W r is the acceleration, relative to the origin, of the body point at r. Ruggiu
     (2.20).
 
@@ -112,7 +113,7 @@ def acceleration_matrix(w, dw):
 
 
 @kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrix)
-def tangent_matrix_rate(R, dR):
+def tangent_matrix_rate(R: Array, dR: Array) -> Array:
     """The part of a measured rate that is tangent to the rotations at `R`: the nearest rate of a true rotation.
 
     >>> tangent_matrix_rate(np.eye(3), [[0.25, -2.0, 3.0], [2.0, 0.0, -1.0], [-3.0, 1.0, 0.0]])[0]
@@ -121,7 +122,7 @@ def tangent_matrix_rate(R, dR):
     return hat(vee(dR @ R.T)) @ R
 
 
-def check_matrix_rate(R: Any, dR: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_matrix_rate(R: ArrayLike, dR: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where `dR` is not tangent to the rotations at `R`.
 
     The symmetric part of dR R^T may be 1e-8 (float32: 1e-4), or `tolerance`, times the largest element of dR (or of

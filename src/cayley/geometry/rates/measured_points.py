@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.tensors.cross import hat, vee
@@ -30,7 +30,7 @@ THINNEST = 1e-8
 """A set whose second extent is below this part of its first is a line (float32: 3e-4): half of the digits would be lost."""
 
 
-def _thinnest(points: Any) -> float:
+def _thinnest(points: ArrayLike) -> float:
     return 3e-4 if np.asarray(points).dtype in (np.float32, np.float16) else THINNEST
 
 
@@ -39,8 +39,8 @@ class Compatibility(NamedTuple):
     decide.
     """
 
-    matrix: Any
-    pairs: Any
+    matrix: Array
+    pairs: Array
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class RigidRates:
     are the conditions on the data alone.
     """
 
-    angular_velocity: np.ndarray
-    angular_acceleration: np.ndarray | None
-    centroid: np.ndarray
-    centroid_velocity: np.ndarray
-    centroid_acceleration: np.ndarray | None
-    velocity_residual: np.ndarray
-    acceleration_residual: np.ndarray | None
+    angular_velocity: Array
+    angular_acceleration: Array | None
+    centroid: Array
+    centroid_velocity: Array
+    centroid_acceleration: Array | None
+    velocity_residual: Array
+    acceleration_residual: Array | None
     compatibility_of_velocities: Compatibility
     compatibility_of_accelerations: Compatibility | None
 
@@ -97,7 +97,7 @@ def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike,
                       velocity_compatibility(p, v), acceleration_compatibility(p, v, a))
 
 
-def check_spread(points: Any, *_: Any) -> None:
+def check_spread(points: ArrayLike, *_: object) -> None:
     """Raise `SingularityError` where points coincide or lie on a line: the turn about that line cannot be seen.
 
     >>> check_spread([[0, 0, 0], [1, 1, 1], [2, 2, 2]])
@@ -120,7 +120,7 @@ def check_spread(points: Any, *_: Any) -> None:
         raise SingularityError(_why_degenerate(p[bad], arms[bad], extents[bad], place(bad)))
 
 
-def _why_degenerate(p: np.ndarray, arms: np.ndarray, extents: np.ndarray, where: str) -> str:
+def _why_degenerate(p: Array, arms: Array, extents: Array, where: str) -> str:
     n = len(p)
     if extents[0] == 0:
         return f"the {n} points{where} all coincide at {p[0]}: nothing of the rotation can be seen"
@@ -134,7 +134,7 @@ def _why_degenerate(p: np.ndarray, arms: np.ndarray, extents: np.ndarray, where:
         f"it (extents {extents[0]:.3g} and {extents[1]:.1e})")
 
 
-def check_trace_form(points: Any, *_: Any) -> None:
+def check_trace_form(points: ArrayLike, *_: object) -> None:
     """Raise `SingularityError` where the trace form has no answer, and say which of its three reasons holds. Spec E-27.
 
     >>> check_trace_form([[1, 0, 0], [0, 1, 1], [-1, -1, -1]])
@@ -160,7 +160,7 @@ def check_trace_form(points: Any, *_: Any) -> None:
 
 
 @kernel("(3,3),(3,3)->(3)", check=check_trace_form)
-def angular_velocity_from_points_by_trace(points, velocities):
+def angular_velocity_from_points_by_trace(points: Array, velocities: Array) -> Array:
     """Spatial angular velocity [rad/s] from three points and their velocities (rows), by the trace form. Ruggiu (2.26).
 
     `SingularityError` for points on a line, and for tr(P) = 0 or c2(P) = 0, which depend on the axes and the order of
@@ -173,7 +173,7 @@ def angular_velocity_from_points_by_trace(points, velocities):
 
 
 @kernel("(3,3),(3),(3,3)->(3)", check=check_trace_form)
-def angular_acceleration_from_points_by_trace(points, w, accelerations):
+def angular_acceleration_from_points_by_trace(points: Array, w: Array, accelerations: Array) -> Array:
     """Spatial angular acceleration [rad/s^2] from three points (rows), their accelerations, and the angular velocity
     `w`. Ruggiu (2.33).
 
@@ -185,7 +185,7 @@ def angular_acceleration_from_points_by_trace(points, w, accelerations):
 
 
 @kernel("(n,3),(n,3)->(3)", check=check_spread)
-def angular_velocity_from_points(points, velocities):
+def angular_velocity_from_points(points: Array, velocities: Array) -> Array:
     """Spatial angular velocity [rad/s] from n >= 3 points and their velocities (rows), by the robust form. Ruggiu
     (2.29).
 
@@ -198,7 +198,7 @@ def angular_velocity_from_points(points, velocities):
 
 
 @kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
-def angular_acceleration_from_points(points, w, accelerations):
+def angular_acceleration_from_points(points: Array, w: Array, accelerations: Array) -> Array:
     """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), their accelerations, and the angular velocity
     `w`. Ruggiu (2.36).
 
@@ -211,7 +211,7 @@ def angular_acceleration_from_points(points, w, accelerations):
 
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
-def velocity_compatibility(points, velocities):
+def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
     """Whether velocities are those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the squared
     distances as `pairs`.
 
@@ -230,7 +230,7 @@ def velocity_compatibility(points, velocities):
 
 
 @kernel("(n,3),(n,3),(n,3)->(n,n),(n,n)")
-def acceleration_compatibility(points, velocities, accelerations):
+def acceleration_compatibility(points: Array, velocities: Array, accelerations: Array) -> Compatibility:
     """Whether accelerations are those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance by
     distance as `pairs`.
 
@@ -246,23 +246,23 @@ def acceleration_compatibility(points, velocities, accelerations):
                          _pairwise(points, accelerations) + _pairwise(velocities, velocities))
 
 
-def _centred(rows):
+def _centred(rows: Array) -> Array:
     """P of the module's text: 3 x n."""
     return (rows - np.sum(rows, axis=0) * (1 / len(rows))).T
 
 
-def _pairwise(p, v):
+def _pairwise(p: Array, v: Array) -> Array:
     """(p_i - p_j).(v_i - v_j) for all pairs."""
     n = len(p)
     return np.stack([np.stack([(p[i] - p[j]) @ (v[i] - v[j]) for j in range(n)]) for i in range(n)])
 
 
-def _trace_matrix(points):
+def _trace_matrix(points: Array) -> Array:
     P = _centred(points)
     return 0.5 * (np.trace(P) * np.eye(3) - P)
 
 
-def _turn_of_least_squares(P, dP):
+def _turn_of_least_squares(P: Array, dP: Array) -> Array:
     """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P of the equations, and on the right side
     with them.
     """
@@ -283,7 +283,7 @@ def _turn_of_least_squares(P, dP):
     return np.stack([(known[0] - R[0][1] * y - R[0][2] * z) / R[0][0], y, z])
 
 
-def _solve(A, b):
+def _solve(A: Array, b: Array) -> Array:
     """A^-1 b by cross products of the columns of A."""
     x, y, z = A.T
     yz = np.cross(y, z)

@@ -7,11 +7,12 @@ coordinates, with the rates B_v and B_a as seen in the frame. Angular velocity `
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.matrix_rates import acceleration_matrix
@@ -21,27 +22,27 @@ from cayley.geometry.scaling import largest_component, scaling
 
 
 class PointAcceleration(NamedTuple):
-    total: Any
-    origin: Any
-    tangential: Any
-    centripetal: Any
-    coriolis: Any
-    relative: Any
+    total: Array
+    origin: Array
+    tangential: Array
+    centripetal: Array
+    coriolis: Array
+    relative: Array
 
 
 class RecoveredVelocity(NamedTuple):
-    normal: Any
-    free: Any
-    defect: Any
+    normal: Array
+    free: Array
+    defect: Scalar
 
 
 class FrameRates(NamedTuple):
-    velocity: Any
-    acceleration: Any
+    velocity: Array
+    acceleration: Array
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)
-def angular_velocity_about_axis(axis, speed):
+def angular_velocity_about_axis(axis: Array, speed: Scalar) -> Array:
     """Angular velocity [rad/s] of a turn about a unit axis with `speed` [rad/s]. Yamamoto (1.25), corrected as in spec
     E3-09.
 
@@ -52,7 +53,7 @@ def angular_velocity_about_axis(axis, speed):
 
 
 @kernel("(3),(3),(3)->(3)")
-def velocity_of_body_point(origin_velocity, w, arm):
+def velocity_of_body_point(origin_velocity: Array, w: Array, arm: Array) -> Array:
     """Velocity [m/s] of a point fixed in a body, `arm` [m] from the origin: v_q + w x arm. Ruggiu (2.14), Yamamoto
     (1.27).
 
@@ -66,7 +67,7 @@ def velocity_of_body_point(origin_velocity, w, arm):
 
 
 @kernel("(3),(3),(3),(3)->(3)")
-def acceleration_of_body_point(origin_acceleration, w, dw, arm):
+def acceleration_of_body_point(origin_acceleration: Array, w: Array, dw: Array, arm: Array) -> Array:
     """Acceleration [m/s^2] of a point fixed in a body, `arm` [m] from the origin: a_q + (hat(dw) + hat(w)^2) arm.
     Ruggiu (2.20).
 
@@ -77,7 +78,7 @@ def acceleration_of_body_point(origin_acceleration, w, dw, arm):
 
 
 @kernel("(3,3),(3),(3),(3),(3)->(3)", check=check_rotation_matrix)
-def velocity_of_moving_point(R, origin_velocity, w, point, point_rate):
+def velocity_of_moving_point(R: Array, origin_velocity: Array, w: Array, point: Array, point_rate: Array) -> Array:
     """Velocity [m/s] of a point that moves in a moving frame: v_q + w x R B_p + R B_v. Ruggiu (2.13), Yamamoto (4.3).
 
     >>> velocity_of_moving_point(np.eye(3), [1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0])
@@ -87,7 +88,8 @@ def velocity_of_moving_point(R, origin_velocity, w, point, point_rate):
 
 
 @kernel("(3,3),(3),(3),(3),(3),(3),(3)->(3),(3),(3),(3),(3),(3)", check=check_rotation_matrix)
-def acceleration_of_moving_point(R, origin_acceleration, w, dw, point, point_rate, point_second_rate):
+def acceleration_of_moving_point(R: Array, origin_acceleration: Array, w: Array, dw: Array, point: Array,
+                                 point_rate: Array, point_second_rate: Array) -> PointAcceleration:
     """Acceleration [m/s^2] of a point that moves in a moving frame: `total`, and the five parts that it is the sum of.
 
     `origin` a_q, `tangential` dw x R B_p, `centripetal` w x (w x R B_p), `coriolis` 2 w x R B_v, `relative` R B_a; the
@@ -107,7 +109,7 @@ def acceleration_of_moving_point(R, origin_acceleration, w, dw, point, point_rat
 
 
 @kernel("(3),(3),(3)->(3)")
-def rate_from_rotating_frame(w, vector, relative_rate):
+def rate_from_rotating_frame(w: Array, vector: Array, relative_rate: Array) -> Array:
     """The rate of a vector seen from the base, when a frame turning with `w` sees `relative_rate`: w x vector +
     relative rate.
 
@@ -120,7 +122,7 @@ def rate_from_rotating_frame(w, vector, relative_rate):
 
 
 @kernel("(3,3),(3),(3),(3),(3)->(3),(3)", check=check_rotation_matrix)
-def compose_angular_rates(R_ab, w_ab, dw_ab, w_bc, dw_bc):
+def compose_angular_rates(R_ab: Array, w_ab: Array, dw_ab: Array, w_bc: Array, dw_bc: Array) -> FrameRates:
     """Angular `velocity` and `acceleration` of frame c in a, in axes of a, from those of b in a (axes of a) and of c in
     b (axes of b).
 
@@ -133,7 +135,7 @@ def compose_angular_rates(R_ab, w_ab, dw_ab, w_bc, dw_bc):
     return FrameRates(w_ab + turned, dw_ab + np.cross(w_ab, turned) + R_ab @ dw_bc)
 
 
-def check_away_from_axis(p: Any, *_: Any) -> None:
+def check_away_from_axis(p: ArrayLike, *_: object) -> None:
     """Raise `SingularityError` where a point is on the origin: its velocity says nothing about the angular velocity.
 
     >>> check_away_from_axis([0.0, 0.0, 0.0])
@@ -147,7 +149,7 @@ def check_away_from_axis(p: Any, *_: Any) -> None:
 
 
 @kernel("(3),(3)->(3),(3),()", check=check_away_from_axis)
-def angular_velocity_from_point(p, v):
+def angular_velocity_from_point(p: Array, v: Array) -> RecoveredVelocity:
     """What the velocity `v` of one point `p` tells of the angular velocity about the origin: p x v / p.p, the part
     `normal` to p.
 

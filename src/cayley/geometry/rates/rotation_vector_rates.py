@@ -10,13 +10,14 @@ gives the same attitude. The matrix of the map is also what turns the linear par
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import factorial
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rates.quaternion_rates import Rate
@@ -24,7 +25,7 @@ from cayley.geometry.rotations.even_functions import cubic_ratio, sine_ratio, ve
 from cayley.geometry.tensors.cross import hat
 
 
-def check_below_full_turn(l: Any, *_: Any) -> None:
+def check_below_full_turn(l: ArrayLike, *_: object) -> None:
     """Raise `SingularityError` where a rotation vector is so near to a full turn (2 pi, 4 pi, ..., not 0) that its rate
     is not determined.
 
@@ -41,7 +42,7 @@ def check_below_full_turn(l: Any, *_: Any) -> None:
 
 
 @kernel("(3)->(3,3)")
-def world_velocity_map(l):
+def world_velocity_map(l: Array) -> Array:
     """The matrix from the rate of the rotation vector to the spatial angular velocity; its transpose gives the body
     velocity.
 
@@ -57,7 +58,7 @@ def world_velocity_map(l):
 
 
 @kernel("(3)->(3,3)", check=check_below_full_turn)
-def world_velocity_map_inverse(l):
+def world_velocity_map_inverse(l: Array) -> Array:
     """The matrix from the spatial angular velocity to the rate of the rotation vector; its transpose is the one for the
     body velocity.
 
@@ -73,7 +74,7 @@ def world_velocity_map_inverse(l):
 
 
 @kernel("(3),(3)->(3),(3)")
-def angular_velocity_from_rotation_vector_rate(l, dl):
+def angular_velocity_from_rotation_vector_rate(l: Array, dl: Array) -> Rate:
     """Angular velocity `world` and `body` [rad/s] of the rotation vector `l` [rad] with the rate `dl` [rad/s].
 
     >>> angular_velocity_from_rotation_vector_rate([0.0, 0.0, np.pi], [0.0, 0.0, 2.0]).world
@@ -86,7 +87,7 @@ def angular_velocity_from_rotation_vector_rate(l, dl):
 
 
 @kernel("(3),(3),(3)->(3),(3)")
-def angular_acceleration_from_rotation_vector_rates(l, dl, ddl):
+def angular_acceleration_from_rotation_vector_rates(l: Array, dl: Array, ddl: Array) -> Rate:
     """Angular acceleration `world` and `body` [rad/s^2] of the rotation vector with the rates `dl` [rad/s] and `ddl`
     [rad/s^2].
 
@@ -98,7 +99,7 @@ def angular_acceleration_from_rotation_vector_rates(l, dl, ddl):
     return Rate(velocity.world + along + across, velocity.body + along - across)
 
 
-def _drift(l, dl):
+def _drift(l: Array, dl: Array) -> tuple[Array, ...]:
     """What the angular acceleration is when ddl = 0: its part along l and dl, and its part across them (opposite in the
     body).
     """
@@ -112,7 +113,7 @@ def _drift(l, dl):
     return along, 2 * b_rate * grown * np.cross(l, dl)
 
 
-def _slopes(t2, a, b, k):
+def _slopes(t2: Scalar, a: Scalar, b: Scalar, k: Scalar) -> tuple[Scalar, ...]:
     """The derivatives of b and k by the square of the angle: (a - 2b)/(2 t2) and (b - 3k)/(2 t2), by series where these
     cancel.
     """
@@ -122,7 +123,7 @@ def _slopes(t2, a, b, k):
     return where(small, series[0], (a - 2 * b) / twice), where(small, series[1], (b - 3 * k) / twice)
 
 
-def _alternating_derivative(x, divisors):
+def _alternating_derivative(x: Scalar, divisors: Sequence[float] | Array) -> Scalar:
     """The derivative of 1/d0 - x/d1 + x^2/d2 - ..."""
     total = 0.0
     for k in reversed(range(1, len(divisors))):
@@ -134,7 +135,7 @@ _COTANGENT = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 13076
               3617 / 10670622842880000, 43867 / 5109094217170944000, 174611 / 802857662698291200000)
 
 
-def cotangent_ratio(t2):
+def cotangent_ratio(t2: Scalar) -> Scalar:
     """(1 - (t/2) cot(t/2))/t^2 of t^2; 1/12 at zero."""
     small = t2 < 1.0
     series = 0.0
@@ -146,7 +147,7 @@ def cotangent_ratio(t2):
 
 
 @kernel("(3),(3)->(3)", check=check_below_full_turn)
-def rotation_vector_rate_from_world_velocity(l, w):
+def rotation_vector_rate_from_world_velocity(l: Array, w: Array) -> Array:
     """The rate of the rotation vector `l` [rad/s] under the spatial angular velocity `w` [rad/s].
 
     >>> rotation_vector_rate_from_world_velocity([0.0, 0.0, np.pi], [0.0, 0.0, 2.0])
@@ -156,7 +157,7 @@ def rotation_vector_rate_from_world_velocity(l, w):
 
 
 @kernel("(3),(3)->(3)", check=check_below_full_turn)
-def rotation_vector_rate_from_body_velocity(l, w):
+def rotation_vector_rate_from_body_velocity(l: Array, w: Array) -> Array:
     """The rate of the rotation vector `l` [rad/s] under the body angular velocity `w` [rad/s].
 
     >>> rotation_vector_rate_from_body_velocity([0.0, 0.0, np.pi], [0.0, 0.0, 2.0])
@@ -166,7 +167,7 @@ def rotation_vector_rate_from_body_velocity(l, w):
 
 
 @kernel("(3),(3),(3)->(3)", check=check_below_full_turn)
-def rotation_vector_second_rate_from_world_acceleration(l, w, dw):
+def rotation_vector_second_rate_from_world_acceleration(l: Array, w: Array, dw: Array) -> Array:
     """The second rate of the rotation vector [rad/s^2] from spatial angular velocity and acceleration.
 
     >>> rotation_vector_second_rate_from_world_acceleration([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0])
@@ -177,7 +178,7 @@ def rotation_vector_second_rate_from_world_acceleration(l, w, dw):
 
 
 @kernel("(3),(3),(3)->(3)", check=check_below_full_turn)
-def rotation_vector_second_rate_from_body_acceleration(l, w, dw):
+def rotation_vector_second_rate_from_body_acceleration(l: Array, w: Array, dw: Array) -> Array:
     """The second rate of the rotation vector [rad/s^2] from body angular velocity and acceleration.
 
     >>> rotation_vector_second_rate_from_body_acceleration([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0])

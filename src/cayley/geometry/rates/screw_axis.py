@@ -8,12 +8,13 @@ direction but no place. Sources: Ruggiu (2.6)-(2.10), (2.17), extended to helico
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rates.quaternion_rates import angular_velocity_from_homogeneous_rate
 from cayley.geometry.rates.vector_parameter_rates import angular_velocity_from_vector_parameter_rate
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
@@ -25,16 +26,16 @@ class InstantaneousScrew(NamedTuple):
     """`direction` unit vector; `point` of the axis nearest to q; `moment` = point x direction; `angular_speed` [rad/s]
     about and `linear_speed` [m/s] along the axis; `pitch` [m/rad], their ratio, infinite for a pure slide."""
 
-    direction: Any
-    point: Any
-    moment: Any
-    angular_speed: Any
-    linear_speed: Any
-    pitch: Any
+    direction: Array
+    point: Array
+    moment: Array
+    angular_speed: Scalar
+    linear_speed: Scalar
+    pitch: Scalar
 
 
 @kernel("(3),(3),(3)->(3),(3),(3),(),(),()")
-def instantaneous_screw(w, v, q):
+def instantaneous_screw(w: Array, v: Array, q: Array) -> InstantaneousScrew:
     """The screw axis of a body with angular velocity `w` [rad/s] whose point at `q` [m] has the velocity `v` [m/s].
 
     See `InstantaneousScrew` for the fields. w = 0 is a slide: the direction is that of v, the point is q itself (any
@@ -56,7 +57,7 @@ def instantaneous_screw(w, v, q):
 
 
 @kernel("(3),(3),(3),(3)->(3),(3),(3),(),(),()", check=check_vector_parameter)
-def instantaneous_screw_from_vector_parameter(c, dc, p, dp):
+def instantaneous_screw_from_vector_parameter(c: Array, dc: Array, p: Array, dp: Array) -> InstantaneousScrew:
     """The screw axis of the motion r = O(c) r_d + p with the rates `dc` [1/s] and `dp` [m/s]; fields as
     `instantaneous_screw`.
 
@@ -70,7 +71,7 @@ def instantaneous_screw_from_vector_parameter(c, dc, p, dp):
 
 
 @kernel("(4),(4),(3),(3)->(3),(3),(3),(),(),()", check=check_nonzero_quaternion)
-def instantaneous_screw_from_homogeneous(h, dh, p, dp):
+def instantaneous_screw_from_homogeneous(h: Array, dh: Array, p: Array, dp: Array) -> InstantaneousScrew:
     """The screw axis of the motion r = R r_d + p with R given by [w : v] of any norm and its rate: half-turns included.
 
     >>> screw = instantaneous_screw_from_homogeneous([0.0, 0.0, 0.0, 2.0], [-2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 4.0])

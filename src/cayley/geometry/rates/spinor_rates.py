@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.geometry.rates.quaternion_rates import Rate, StretchedRate, angular_acceleration_from_homogeneous_rates
 from cayley.geometry.rotations.complex_numbers import IMAGINARY_UNIT, matrix_product, product
 from cayley.geometry.rotations.spinor import (
@@ -21,7 +22,7 @@ from cayley.geometry.rotations.spinor import (
 
 
 @kernel("(2,2),(2,2)->(3),(3),()", check=check_unit_spinor)
-def angular_velocity_from_spinor_rate(psi, dpsi):
+def angular_velocity_from_spinor_rate(psi: Array, dpsi: Array) -> StretchedRate:
     """Angular velocity `world` and `body` [rad/s]: f(0, w) = -2i (dpsi)^ f(q^-1) and f(0, w_b) = -2i (q^-1)^ dpsi.
     Mladenova (62), (63).
 
@@ -38,7 +39,7 @@ def angular_velocity_from_spinor_rate(psi, dpsi):
 
 
 @kernel("(2,2),(2,2),(2,2)->(3),(3)", check=check_unit_spinor)
-def angular_acceleration_from_spinor_rates(psi, dpsi, ddpsi):
+def angular_acceleration_from_spinor_rates(psi: Array, dpsi: Array, ddpsi: Array) -> Rate:
     """Angular acceleration `world` and `body` [rad/s^2] of a unit spinor with the rates `dpsi` and `ddpsi`.
 
     >>> angular_acceleration_from_spinor_rates([[0.0, 1.0], [0.0, 0.0]], np.zeros((2, 2)), [[1.5, 0.0], [0.5, 1.0]]).world
@@ -49,7 +50,7 @@ def angular_acceleration_from_spinor_rates(psi, dpsi, ddpsi):
 
 
 @kernel("(2,2),(3)->(2,2)", check=check_unit_spinor)
-def spinor_rate_from_world_velocity(psi, w):
+def spinor_rate_from_world_velocity(psi: Array, w: Array) -> Array:
     """The rate of a unit spinor under the spatial angular velocity `w` [rad/s]: -(i/2) (w . sigma) psi. Mladenova (61).
 
     >>> spinor_rate_from_world_velocity([[0.0, 1.0], [0.0, 0.0]], [1.0, 2.0, 3.0])[1]
@@ -59,7 +60,7 @@ def spinor_rate_from_world_velocity(psi, w):
 
 
 @kernel("(2,2),(3)->(2,2)", check=check_unit_spinor)
-def spinor_rate_from_body_velocity(psi, w):
+def spinor_rate_from_body_velocity(psi: Array, w: Array) -> Array:
     """The rate of a unit spinor under the body angular velocity `w` [rad/s]: f(q (0; w)) / 2.
 
     >>> spinor_rate_from_body_velocity([[0.0, 1.0], [0.0, 0.0]], [1.0, 2.0, 3.0])[1]
@@ -69,7 +70,7 @@ def spinor_rate_from_body_velocity(psi, w):
 
 
 @kernel("(2,2),(3),(3)->(2,2)", check=check_unit_spinor)
-def spinor_second_rate_from_world_acceleration(psi, w, dw):
+def spinor_second_rate_from_world_acceleration(psi: Array, w: Array, dw: Array) -> Array:
     """The second rate of a unit spinor from spatial angular velocity and acceleration: -(i/2) (dw . sigma) psi - |w|^2
     psi / 4.
 
@@ -81,7 +82,7 @@ def spinor_second_rate_from_world_acceleration(psi, w, dw):
 
 
 @kernel("(2,2),(3),(3)->(2,2)", check=check_unit_spinor)
-def spinor_second_rate_from_body_acceleration(psi, w, dw):
+def spinor_second_rate_from_body_acceleration(psi: Array, w: Array, dw: Array) -> Array:
     """The second rate of a unit spinor from body angular velocity and acceleration.
 
     >>> spinor_second_rate_from_body_acceleration([[0.0, 1.0], [0.0, 0.0]], [0.0, 0.0, 2.0], [1.0, 2.0, 3.0])
@@ -92,7 +93,7 @@ def spinor_second_rate_from_body_acceleration(psi, w, dw):
 
 
 @kernel("(2,2),(3)->(3)", check=check_unit_spinor)
-def rotate_by_spinor(psi, x):
+def rotate_by_spinor(psi: Array, x: Array) -> Array:
     """The vector x turned by a unit spinor, in spinor algebra alone: f(0, x') = -psi^ (x . sigma) f(q^-1). Mladenova
     (57)-(60), E-11.
 
@@ -104,5 +105,5 @@ def rotate_by_spinor(psi, x):
                                                                        inverse_spinor(psi))))[1:]
 
 
-def _pure(x):
+def _pure(x: Array) -> Array:
     return np.array([0.0, x[0], x[1], x[2]])

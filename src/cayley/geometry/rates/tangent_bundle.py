@@ -8,11 +8,12 @@ not print, is that of spec R-21.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.geometry.rotations.homogeneous import (
     check_homogeneous,
     compose_homogeneous,
@@ -28,25 +29,25 @@ from cayley.geometry.rotations.vector_parameter import (
 
 
 class Moving(NamedTuple):
-    attitude: Any
-    velocity: Any
+    attitude: Array
+    velocity: Array
 
 
 class Changing(NamedTuple):
-    attitude: Any
-    rate: Any
+    attitude: Array
+    rate: Array
 
 
-def _check_parameters(c1: Any, _1: Any, c2: Any, _2: Any) -> None:
+def _check_parameters(c1: Array, _1: Array, c2: Array, _2: Array) -> None:
     check_composition(c1, c2)
 
 
-def _check_forms(h1: Any, _1: Any, h2: Any, _2: Any) -> None:
+def _check_forms(h1: Array, _1: Array, h2: Array, _2: Array) -> None:
     check_homogeneous(h1, h2)
 
 
 @kernel("(3),(3),(3),(3)->(3),(3)", check=_check_parameters)
-def compose_moving_vector_parameters(c1, w1, c2, w2):
+def compose_moving_vector_parameters(c1: Array, w1: Array, c2: Array, w2: Array) -> Moving:
     """(<c1, c2>, w1 + O(c1) w2): `attitude` as vector-parameter and spatial angular `velocity` [rad/s]. Mladenova,
     theorem 1.
 
@@ -59,7 +60,7 @@ def compose_moving_vector_parameters(c1, w1, c2, w2):
 
 
 @kernel("(4),(3),(4),(3)->(4),(3)", check=_check_forms)
-def compose_moving_homogeneous(h1, w1, h2, w2):
+def compose_moving_homogeneous(h1: Array, w1: Array, h2: Array, w2: Array) -> Moving:
     """(h1 h2, w1 + R1 w2): `attitude` as [w : v] of any norm and spatial angular `velocity` [rad/s], half-turns
     included.
 
@@ -70,7 +71,7 @@ def compose_moving_homogeneous(h1, w1, h2, w2):
 
 
 @kernel("(3),(3)->(3),(3)", check=check_vector_parameter)
-def inverse_of_moving_vector_parameter(c, w):
+def inverse_of_moving_vector_parameter(c: Array, w: Array) -> Moving:
     """(-c, -O(-c) w): `attitude` and spatial angular `velocity` of the inverse motion.
 
     >>> inverse_of_moving_vector_parameter([0.0, 0.0, 1.0], [1.0, 3.0, 2.0]).velocity
@@ -80,7 +81,7 @@ def inverse_of_moving_vector_parameter(c, w):
 
 
 @kernel("(4),(3)->(4),(3)", check=lambda h, _: check_homogeneous(h))
-def inverse_of_moving_homogeneous(h, w):
+def inverse_of_moving_homogeneous(h: Array, w: Array) -> Moving:
     """([w : -v], -R^T w): `attitude` and spatial angular `velocity` of the inverse motion.
 
     >>> inverse_of_moving_homogeneous([0.0, 0.0, 0.0, 1.0], [1.0, 3.0, 2.0]).velocity
@@ -91,7 +92,7 @@ def inverse_of_moving_homogeneous(h, w):
 
 
 @kernel("(3),(3),(3),(3)->(3),(3)", check=_check_parameters)
-def compose_changing_vector_parameters(c1, dc1, c2, dc2):
+def compose_changing_vector_parameters(c1: Array, dc1: Array, c2: Array, dc2: Array) -> Changing:
     """The product of two vector-parameters and its `rate` [1/s], from those of the factors. Mladenova, theorem 2, spec
     R-21.
 
@@ -109,7 +110,7 @@ def compose_changing_vector_parameters(c1, dc1, c2, dc2):
 
 
 @kernel("(4),(4),(4),(4)->(4),(4)", check=_check_forms)
-def compose_changing_homogeneous(h1, dh1, h2, dh2):
+def compose_changing_homogeneous(h1: Array, dh1: Array, h2: Array, dh2: Array) -> Changing:
     """(h1 h2, dh1 h2 + h1 dh2): the product of two homogeneous forms and its `rate`, half-turns included.
 
     >>> compose_changing_homogeneous([1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]).rate

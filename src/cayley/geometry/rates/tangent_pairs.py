@@ -8,12 +8,13 @@ In terms of a = 2 vee(O) = sin(angle) axis * 2 alone a rotation is known up to t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix
@@ -24,11 +25,11 @@ from cayley.geometry.tensors.cross import vee
 
 
 class TangentPair(NamedTuple):
-    point: Any
-    tangent: Any
+    point: Array
+    tangent: Array
 
 
-def check_tangent_pair(x: Any, y: Any, *others: Any) -> None:
+def check_tangent_pair(x: ArrayLike, y: ArrayLike, *others: Array) -> None:
     """Raise `GeometryError` unless x and y (and further pairs) are unit vectors at right angles.
 
     >>> check_tangent_pair([1.0, 0.0, 0.0], [0.6, 0.8, 0.0])
@@ -52,7 +53,7 @@ def check_tangent_pair(x: Any, y: Any, *others: Any) -> None:
 
 
 @kernel("(3),(3)->(3,3)", check=check_tangent_pair)
-def matrix_from_tangent_pair(x, y):
+def matrix_from_tangent_pair(x: Array, y: Array) -> Array:
     """The rotation matrix [x, y, x x y]. Mladenova (82). What the check lets pass of lengths and angle is taken away.
 
     >>> matrix_from_tangent_pair([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
@@ -66,7 +67,7 @@ def matrix_from_tangent_pair(x, y):
 
 
 @kernel("(3,3)->(3),(3)", check=check_rotation_matrix)
-def tangent_pair_from_matrix(R):
+def tangent_pair_from_matrix(R: Array) -> TangentPair:
     """The first two columns: a `point` of the unit sphere and a unit `tangent` there.
 
     >>> tangent_pair_from_matrix(np.eye(3)).tangent
@@ -76,7 +77,7 @@ def tangent_pair_from_matrix(R):
 
 
 @kernel("(3),(3)->(4)", check=check_tangent_pair)
-def homogeneous_from_tangent_pair(x, y):
+def homogeneous_from_tangent_pair(x: Array, y: Array) -> Array:
     """The homogeneous vector-parameter of the pair, of norm one, half-turns included.
 
     >>> homogeneous_from_tangent_pair([-1.0, 0.0, 0.0], [0.0, -1.0, 0.0])
@@ -85,13 +86,13 @@ def homogeneous_from_tangent_pair(x, y):
     return homogeneous_from_matrix.unchecked(matrix_from_tangent_pair.unchecked(x, y))
 
 
-def _check_finite(x: Any, y: Any) -> None:
+def _check_finite(x: Array, y: Array) -> None:
     check_tangent_pair(x, y)
     check_not_half_turn(homogeneous_from_tangent_pair.unchecked(x, y))
 
 
 @kernel("(3),(3)->(3)", check=_check_finite)
-def vector_parameter_from_tangent_pair(x, y):
+def vector_parameter_from_tangent_pair(x: Array, y: Array) -> Array:
     """c = a / (1 + tr O) of the pair. Mladenova (83)-(84); `SingularityError` at a half-turn.
 
     >>> vector_parameter_from_tangent_pair([0.0, 1.0, 0.0], [-1.0, 0.0, 0.0])
@@ -102,7 +103,7 @@ def vector_parameter_from_tangent_pair(x, y):
 
 
 @kernel("(3,3)->(3)", check=check_rotation_matrix)
-def skew_vector_from_matrix(R):
+def skew_vector_from_matrix(R: Array) -> Array:
     """a = 2 sin(angle) axis, the vector of O - O^T. Mladenova (83).
 
     >>> skew_vector_from_matrix([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -111,7 +112,7 @@ def skew_vector_from_matrix(R):
     return 2 * vee(R)
 
 
-def _check_skew_vector(a: Any, cosine_sign: Any) -> None:
+def _check_skew_vector(a: Array, cosine_sign: Array) -> None:
     length = np.linalg.norm(np.asarray(a), axis=-1)
     bad = first_failure(length <= 2 * (1 + tolerance_of(a)))
     if bad is not None:
@@ -122,7 +123,7 @@ def _check_skew_vector(a: Any, cosine_sign: Any) -> None:
 
 
 @kernel("(3),()->(4)", check=_check_skew_vector)
-def homogeneous_from_skew_vector(a, cosine_sign):
+def homogeneous_from_skew_vector(a: Array, cosine_sign: Scalar) -> Array:
     """[1 + tr O : a] from a = 2 sin(angle) axis and the sign (1 or -1) of cos(angle): 1 + tr O = 2 + sign sqrt(4 -
     a.a).
 
@@ -135,7 +136,7 @@ def homogeneous_from_skew_vector(a, cosine_sign):
     return np.concatenate([[_one_plus_trace(a, cosine_sign)], a])
 
 
-def _one_plus_trace(a, cosine_sign):
+def _one_plus_trace(a: Array, cosine_sign: Scalar) -> Scalar:
     """2 + sqrt(4 - a.a), or 2 - sqrt(4 - a.a) written without cancellation."""
     rest = 4 - a @ a
     root = np.sqrt(where(rest > 0, rest, 0.0))
@@ -143,7 +144,7 @@ def _one_plus_trace(a, cosine_sign):
 
 
 @kernel("(3),(3),(3),(3)->(3),(3)", check=check_tangent_pair)
-def compose_tangent_pairs(x1, y1, x2, y2):
+def compose_tangent_pairs(x1: Array, y1: Array, x2: Array, y2: Array) -> TangentPair:
     """The product of two pairs, (O1 x2, O1 y2), as `point` and `tangent`. Mladenova (86)-(88) replaced as in spec E-22.
 
     >>> compose_tangent_pairs([0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]).point
@@ -154,7 +155,7 @@ def compose_tangent_pairs(x1, y1, x2, y2):
 
 
 @kernel("(3),(),(3),()->(4)")
-def compose_skew_vectors(a1, trace1, a2, trace2):
+def compose_skew_vectors(a1: Array, trace1: Scalar, a2: Array, trace2: Scalar) -> Array:
     """The homogeneous vector-parameter of O1 O2 from a = vee(O - O^T) and tr O of the factors: spec R-22, for (86).
 
     [(1 + T1)(1 + T2) - a1.a2 : (1 + T2) a1 + (1 + T1) a2 + a1 x a2]; zero when a factor is a half-turn, whose a says

@@ -10,12 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.geometry.rates.quaternion_rates import Rate
 from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 
 
 @kernel("(3),(3)->(3),(3)", check=check_vector_parameter)
-def angular_velocity_from_vector_parameter_rate(c, dc):
+def angular_velocity_from_vector_parameter_rate(c: Array, dc: Array) -> Rate:
     """Angular velocity `world` and `body` [rad/s]: 2 (dc +- c x dc) / (1 + c.c). Mladenova (79).
 
     >>> angular_velocity_from_vector_parameter_rate([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
@@ -27,7 +28,7 @@ def angular_velocity_from_vector_parameter_rate(c, dc):
 
 
 @kernel("(3),(3),(3)->(3),(3)", check=check_vector_parameter)
-def angular_acceleration_from_vector_parameter_rates(c, dc, ddc):
+def angular_acceleration_from_vector_parameter_rates(c: Array, dc: Array, ddc: Array) -> Rate:
     """Angular acceleration `world` and `body` [rad/s^2]: 2 (ddc +- c x ddc - (c.dc) w) / (1 + c.c). Mladenova (80).
 
     >>> angular_acceleration_from_vector_parameter_rates([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).world
@@ -40,7 +41,7 @@ def angular_acceleration_from_vector_parameter_rates(c, dc, ddc):
 
 
 @kernel("(3),(3)->(3)")
-def vector_parameter_rate_from_world_velocity(c, w):
+def vector_parameter_rate_from_world_velocity(c: Array, w: Array) -> Array:
     """The rate of `c` [1/s] under the spatial angular velocity `w` [rad/s]: (w + c (c.w) - c x w) / 2. Mladenova (81).
 
     >>> vector_parameter_rate_from_world_velocity([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
@@ -50,7 +51,7 @@ def vector_parameter_rate_from_world_velocity(c, w):
 
 
 @kernel("(3),(3)->(3)")
-def vector_parameter_rate_from_body_velocity(c, w):
+def vector_parameter_rate_from_body_velocity(c: Array, w: Array) -> Array:
     """The rate of `c` [1/s] under the body angular velocity `w` [rad/s]: (w + c (c.w) + c x w) / 2.
 
     >>> vector_parameter_rate_from_body_velocity([0.0, 0.0, 1.0], [1.0, -1.0, 0.0])
@@ -60,7 +61,7 @@ def vector_parameter_rate_from_body_velocity(c, w):
 
 
 @kernel("(3),(3),(3)->(3)")
-def vector_parameter_second_rate_from_world_acceleration(c, w, dw):
+def vector_parameter_second_rate_from_world_acceleration(c: Array, w: Array, dw: Array) -> Array:
     """The second rate of `c` [1/s^2] from spatial angular velocity and acceleration: A dw + (c.w) dc, A w = dc. Spec
     R-24.
 
@@ -71,7 +72,7 @@ def vector_parameter_second_rate_from_world_acceleration(c, w, dw):
 
 
 @kernel("(3),(3),(3)->(3)")
-def vector_parameter_second_rate_from_body_acceleration(c, w, dw):
+def vector_parameter_second_rate_from_body_acceleration(c: Array, w: Array, dw: Array) -> Array:
     """The second rate of `c` [1/s^2] from body angular velocity and acceleration.
 
     >>> vector_parameter_second_rate_from_body_acceleration([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, -1.0, -1.0])

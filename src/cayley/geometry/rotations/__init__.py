@@ -186,7 +186,6 @@ from cayley.geometry.rotations.vector_parameter import (
     axis_angle_from_vector_parameter,
     cayley_transform,
     check_not_half_turn,
-    check_skew,
     compose_all_vector_parameters,
     compose_vector_parameters,
     conjugate_vector_parameter,
@@ -216,6 +215,7 @@ from cayley.geometry.rotations.vector_parameter_angles import (
     vector_parameter_from_eulerian,
     vector_parameter_of_composed_eulerian,
 )
+from cayley.geometry.tensors.checks import check_skew
 
 __all__ = [
     "PAULI",

@@ -8,12 +8,13 @@ Sources: Mladenova (8); Ruggiu (1.16)-(1.19); Yamamoto appendix B, corrected as 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
@@ -24,12 +25,12 @@ from cayley.geometry.scaling import direction, nearly_unit, unsigned
 class AxisAngle(NamedTuple):
     """A unit axis (..., 3) and an angle [rad]."""
 
-    axis: Any
-    angle: Any
+    axis: Array
+    angle: Scalar
 
 
 @kernel("(3)->()")
-def vector_length(v):
+def vector_length(v: Array) -> Scalar:
     """|v|.
 
     >>> float(vector_length([3.0, 0.0, 4.0]))
@@ -38,7 +39,7 @@ def vector_length(v):
     return np.linalg.norm(v)
 
 
-def check_unit_axis(axis: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_unit_axis(axis: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every axis has length one, within 1e-8 (float32: 1e-4) or `tolerance`.
 
     >>> check_unit_axis([0.0, 0.0, 2.0])
@@ -58,7 +59,7 @@ def check_unit_axis(axis: Any, *_: Any, tolerance: float | None = None) -> None:
 
 
 @kernel("(3),()->(3,3)", check=check_unit_axis)
-def matrix_from_axis_angle(axis, angle):
+def matrix_from_axis_angle(axis: Array, angle: Scalar) -> Array:
     """cos(phi) 1 + (1 - cos(phi)) e e^T + sin(phi) hat(e). Ruggiu (1.19), Yamamoto (B.13) corrected as in spec E3-36.
 
     What the check lets pass of an axis (a length off by 1e-9, say) is divided away: the result is a rotation to the
@@ -80,7 +81,7 @@ def matrix_from_axis_angle(axis, angle):
 
 
 @kernel("(3,3)->(3),()", check=check_rotation_matrix)
-def axis_angle_from_matrix(R):
+def axis_angle_from_matrix(R: Array) -> AxisAngle:
     """The axis and the angle, from 0 to pi, of a rotation. At a half-turn the component of largest size is positive.
 
     >>> axis_angle_from_matrix(np.diag([-1.0, -1.0, 1.0])).axis
@@ -90,7 +91,7 @@ def axis_angle_from_matrix(R):
 
 
 @kernel("(3),()->(4)", check=check_unit_axis)
-def quaternion_from_axis_angle(axis, angle):
+def quaternion_from_axis_angle(axis: Array, angle: Scalar) -> Array:
     """(cos(phi/2); sin(phi/2) e). Mladenova (11), Yamamoto (C.4).
 
     >>> quaternion_from_axis_angle([1.0, 0.0, 0.0], np.pi / 2)
@@ -100,7 +101,7 @@ def quaternion_from_axis_angle(axis, angle):
 
 
 @kernel("(4)->(3),()", check=check_unit_quaternion)
-def axis_angle_from_quaternion(q):
+def axis_angle_from_quaternion(q: Array) -> AxisAngle:
     """The axis and the angle, from 0 to pi, of a unit quaternion; the same for q and -q, except at a half-turn.
 
     >>> axis, angle = axis_angle_from_quaternion([0.0, 0.6, 0.0, -0.8])
@@ -112,7 +113,7 @@ def axis_angle_from_quaternion(q):
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)
-def rotation_vector_from_axis_angle(axis, angle):
+def rotation_vector_from_axis_angle(axis: Array, angle: Scalar) -> Array:
     """phi e.
 
     >>> rotation_vector_from_axis_angle([0.0, 1.0, 0.0], 0.5)
@@ -122,7 +123,7 @@ def rotation_vector_from_axis_angle(axis, angle):
 
 
 @kernel("(3)->(3),()")
-def axis_angle_from_rotation_vector(r):
+def axis_angle_from_rotation_vector(r: Array) -> AxisAngle:
     """The axis and the angle |r| (not brought below pi).
 
     >>> axis_angle_from_rotation_vector([0.0, 3e-200, 4e-200]).axis
@@ -132,7 +133,7 @@ def axis_angle_from_rotation_vector(r):
 
 
 @kernel("(3),(),(3)->(3)", check=check_unit_axis)
-def rotate_by_axis_angle(axis, angle, x):
+def rotate_by_axis_angle(axis: Array, angle: Scalar, x: Array) -> Array:
     """Rodrigues' formula: cos(phi) x + (1 - cos(phi)) (e.x) e + sin(phi) e x x. Mladenova (8), Yamamoto (B.11).
 
     >>> rotate_by_axis_angle([0.0, 0.0, 1.0], np.pi / 2, [1.0, 0.0, 5.0]).round(15)

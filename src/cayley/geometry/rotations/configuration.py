@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.euler import Axes, EulerSolutions, euler_from_matrix, euler_kernels, matrix_from_euler
@@ -32,8 +32,8 @@ class Configuration:
     TypeError: unsupported operand type(s) for +: 'Configuration' and 'Configuration'
     """
 
-    position: np.ndarray
-    angles: np.ndarray
+    position: Array
+    angles: Array
     sequence: str
     axes: Axes
 
@@ -48,15 +48,15 @@ class Configuration:
             object.__setattr__(self, name, values)
 
     @property
-    def coordinates(self) -> np.ndarray:
+    def coordinates(self) -> Array:
         """(x, y, z, alpha, beta, gamma), shape (..., 6)."""
         return np.concatenate(np.broadcast_arrays(self.position, self.angles), axis=-1)
 
-    def rotation(self) -> np.ndarray:
+    def rotation(self) -> Array:
         """The rotation matrices (..., 3, 3)."""
         return matrix_from_euler(self.angles, sequence=self.sequence, axes=self.axes)
 
-    def pose(self) -> np.ndarray:
+    def pose(self) -> Array:
         """The poses (..., 4, 4)."""
         rotation = self.rotation()
         batch = np.broadcast_shapes(self.position.shape[:-1], rotation.shape[:-2])
@@ -107,7 +107,7 @@ def configuration_from_pose(pose: ArrayLike, *, sequence: str, axes: Axes) -> Co
                                   Configuration(position, found.other, sequence, axes), found)
 
 
-def _check_pose(pose: np.ndarray) -> None:
+def _check_pose(pose: Array) -> None:
     if pose.ndim < 2 or pose.shape[-2:] != (4, 4):
         raise GeometryError(f"a pose has shape (..., 4, 4), not {pose.shape}")
     straight = np.abs(pose[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1) <= tolerance_of(pose)

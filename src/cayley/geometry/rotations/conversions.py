@@ -7,8 +7,11 @@ vector-parameter, homogeneous form and half-sine parameter has its conversion.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.axis_angle import axis_angle_from_quaternion, check_unit_axis, quaternion_from_axis_angle
 from cayley.geometry.rotations.half_sine import check_half_sine, half_sine_from_homogeneous, homogeneous_from_half_sine
 from cayley.geometry.rotations.homogeneous import normalize_homogeneous
@@ -17,11 +20,14 @@ from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
 from cayley.geometry.scaling import nearly_unit
 
+if TYPE_CHECKING:
+    from cayley.geometry.rotations.axis_angle import AxisAngle
+
 # Homogeneous form
 
 
 @kernel("(4)->(4)", check=check_unit_quaternion)
-def homogeneous_from_quaternion(q):
+def homogeneous_from_quaternion(q: Array) -> Array:
     """q itself: a unit quaternion is a homogeneous form of length one.
 
     >>> homogeneous_from_quaternion([0.0, 1.0, 0.0, 0.0])
@@ -31,7 +37,7 @@ def homogeneous_from_quaternion(q):
 
 
 @kernel("(4)->(4)", check=check_nonzero_quaternion)
-def quaternion_from_homogeneous(h):
+def quaternion_from_homogeneous(h: Array) -> Array:
     """The unit quaternion on the line of [w : v], with the sign of h.
 
     >>> quaternion_from_homogeneous([0.0, 3.0, 0.0, 4.0])
@@ -41,7 +47,7 @@ def quaternion_from_homogeneous(h):
 
 
 @kernel("(3),()->(4)", check=check_unit_axis)
-def homogeneous_from_axis_angle(axis, angle):
+def homogeneous_from_axis_angle(axis: Array, angle: Scalar) -> Array:
     """[cos(phi/2) : sin(phi/2) e].
 
     >>> homogeneous_from_axis_angle([1.0, 0.0, 0.0], np.pi).round(15)
@@ -51,7 +57,7 @@ def homogeneous_from_axis_angle(axis, angle):
 
 
 @kernel("(4)->(3),()", check=check_nonzero_quaternion)
-def axis_angle_from_homogeneous(h):
+def axis_angle_from_homogeneous(h: Array) -> AxisAngle:
     """The axis and the angle, from 0 to pi, of [w : v].
 
     >>> axis_angle_from_homogeneous([0.0, 0.0, 5.0, 0.0]).axis
@@ -61,7 +67,7 @@ def axis_angle_from_homogeneous(h):
 
 
 @kernel("(3)->(4)")
-def homogeneous_from_rotation_vector(r):
+def homogeneous_from_rotation_vector(r: Array) -> Array:
     """[cos(phi/2) : sin(phi/2) r/phi].
 
     >>> homogeneous_from_rotation_vector([0.0, 0.0, 0.0])
@@ -71,7 +77,7 @@ def homogeneous_from_rotation_vector(r):
 
 
 @kernel("(4)->(3)", check=check_nonzero_quaternion)
-def rotation_vector_from_homogeneous(h):
+def rotation_vector_from_homogeneous(h: Array) -> Array:
     """Axis times angle, the angle from 0 to pi, of [w : v].
 
     >>> rotation_vector_from_homogeneous([0.0, 0.0, 5.0, 0.0])
@@ -84,7 +90,7 @@ def rotation_vector_from_homogeneous(h):
 
 
 @kernel("(4)->(3)", check=check_unit_quaternion)
-def half_sine_from_quaternion(q):
+def half_sine_from_quaternion(q: Array) -> Array:
     """The vector part of that one of q and -q whose scalar part is not negative.
 
     >>> half_sine_from_quaternion([-0.8, 0.0, 0.0, 0.6])
@@ -94,7 +100,7 @@ def half_sine_from_quaternion(q):
 
 
 @kernel("(3)->(4)", check=check_half_sine)
-def quaternion_from_half_sine(d):
+def quaternion_from_half_sine(d: Array) -> Array:
     """(s; d) with s = sqrt(1 - d.d).
 
     >>> quaternion_from_half_sine([0.0, 0.0, 0.6])
@@ -104,7 +110,7 @@ def quaternion_from_half_sine(d):
 
 
 @kernel("(3,3)->(3)", check=check_rotation_matrix)
-def half_sine_from_matrix(R):
+def half_sine_from_matrix(R: Array) -> Array:
     """sin(phi/2) e of a rotation matrix, phi from 0 to pi.
 
     >>> half_sine_from_matrix(np.diag([-1.0, -1.0, 1.0]))
@@ -114,7 +120,7 @@ def half_sine_from_matrix(R):
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)
-def half_sine_from_axis_angle(axis, angle):
+def half_sine_from_axis_angle(axis: Array, angle: Scalar) -> Array:
     """sin(phi/2) e, with the sign that makes the hidden cosine positive.
 
     >>> half_sine_from_axis_angle([0.0, 0.0, 1.0], np.pi)
@@ -124,7 +130,7 @@ def half_sine_from_axis_angle(axis, angle):
 
 
 @kernel("(3)->(3),()", check=check_half_sine)
-def axis_angle_from_half_sine(d):
+def axis_angle_from_half_sine(d: Array) -> AxisAngle:
     """The axis d/|d| (z for d = 0) and the angle 2 asin(|d|), from 0 to pi.
 
     >>> axis_angle_from_half_sine([0.0, 1.0, 0.0]).axis
@@ -134,7 +140,7 @@ def axis_angle_from_half_sine(d):
 
 
 @kernel("(3)->(3)")
-def half_sine_from_rotation_vector(r):
+def half_sine_from_rotation_vector(r: Array) -> Array:
     """sin(phi/2) r/phi, with the sign that makes the hidden cosine positive.
 
     >>> half_sine_from_rotation_vector([0.0, 0.0, np.pi])
@@ -144,7 +150,7 @@ def half_sine_from_rotation_vector(r):
 
 
 @kernel("(3)->(3)", check=check_half_sine)
-def rotation_vector_from_half_sine(d):
+def rotation_vector_from_half_sine(d: Array) -> Array:
     """2 asin(|d|) d/|d|.
 
     >>> rotation_vector_from_half_sine([0.0, 0.0, 1.0]) / np.pi

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.euler import euler_kernels
 from cayley.geometry.rotations.frames import turned
 from cayley.geometry.rotations.matrix import compose_rotations
@@ -76,7 +77,7 @@ def cost_of(program: Kernel) -> Cost:
 
 
 @kernel("(3)->(3,3)")
-def eulerian_matrix(angles):
+def eulerian_matrix(angles: Array) -> Array:
     """Rz Rx Rz written out, with its four products shared."""
     sp, st, ss = np.sin(angles)
     cp, ct, cs = np.cos(angles)
@@ -89,7 +90,7 @@ def eulerian_matrix(angles):
 
 
 @kernel("(3)->(3,3)")
-def bryant_matrix(angles):
+def bryant_matrix(angles: Array) -> Array:
     """Rz Ry Rx, multiplied from the left."""
     (s1, s2, s3) = np.sin(angles)
     (c1, c2, c3) = np.cos(angles)
@@ -98,7 +99,7 @@ def bryant_matrix(angles):
 
 
 @kernel("(4)->(3,3)")
-def euler_parameter_matrix(b):
+def euler_parameter_matrix(b: Array) -> Array:
     """Mladenova (12), for a unit quaternion."""
     w, x, y, z = b
     a = x + x
@@ -110,7 +111,7 @@ def euler_parameter_matrix(b):
 
 
 @kernel("(),(),(),()->(3,4)")
-def denavit_hartenberg_matrix(theta, alpha, a, d):
+def denavit_hartenberg_matrix(theta: Scalar, alpha: Scalar, a: Scalar, d: Scalar) -> Array:
     """The classical link matrix."""
     s = np.sin(theta)
     c = np.cos(theta)
@@ -120,13 +121,13 @@ def denavit_hartenberg_matrix(theta, alpha, a, d):
 
 
 @kernel("(3,4),(3)->(3)")
-def denavit_hartenberg_product(A, p):
+def denavit_hartenberg_product(A: Array, p: Array) -> Array:
     """A link matrix, one element of which is zero, on a point."""
     return np.array([A[0, :3] @ p + A[0, 3], A[1, :3] @ p + A[1, 3], A[2, 1:3] @ p[1:] + A[2, 3]])
 
 
 @kernel("(3)->(3)")
-def eulerian_parameter(half):
+def eulerian_parameter(half: Array) -> Array:
     """Mladenova (71), corrected as in spec E-14, of half angles (psi, theta, phi)."""
     psi, theta, phi = half
     t = np.tan(theta)
@@ -135,14 +136,14 @@ def eulerian_parameter(half):
 
 
 @kernel("(3)->(3)")
-def bryant_parameter(half):
+def bryant_parameter(half: Array) -> Array:
     """Mladenova (74) of half angles."""
     t1, t2, t3 = np.tan(half)
     return np.array([t1 - t2 * t3, t2 + t1 * t3, t3 - t1 * t2]) / (1 + t1 * t2 * t3)
 
 
 @kernel("(),()->(3)")
-def denavit_hartenberg_parameter(half_theta, half_alpha):
+def denavit_hartenberg_parameter(half_theta: Scalar, half_alpha: Scalar) -> Array:
     """Of half angles."""
     t = np.tan(half_theta)
     ta = np.tan(half_alpha)
@@ -150,7 +151,7 @@ def denavit_hartenberg_parameter(half_theta, half_alpha):
 
 
 @kernel("(3),(3)->(4)")
-def composition_without_division(a, b):
+def composition_without_division(a: Array, b: Array) -> Array:
     """[1 - a.b : a + b + a x b]."""
     return np.concatenate([[1 - a @ b], a + b + np.cross(a, b)])
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.matrix import check_rotation_matrix
@@ -37,15 +37,15 @@ class RodriguesElimination:
     of (1.35): the candidate of least mismatch, with the digits that a square root of a small number loses.
     """
 
-    equations: np.ndarray
-    constant: np.ndarray
-    linear: np.ndarray
+    equations: Array
+    constant: Array
+    linear: Array
     determinant: tuple[float, float]
-    squares: np.ndarray
-    candidates: np.ndarray
-    mismatch: np.ndarray
+    squares: Array
+    candidates: Array
+    mismatch: Array
     delta: float
-    parameters: np.ndarray
+    parameters: Array
 
 
 def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
@@ -82,7 +82,7 @@ def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
                                 _off_diagonal_mismatch(candidates, Q), float(delta), delta / 2 * vee(Q))
 
 
-def diagonal_equations(diagonal: ArrayLike) -> np.ndarray:
+def diagonal_equations(diagonal: ArrayLike) -> Array:
     """The rows (A, B, C, D) of the three equations A x1 + B x2 + C x3 + D = 0 in the squares of the parameters. Ruggiu
     (1.32).
 
@@ -105,7 +105,7 @@ def _check_finite(Q: ArrayLike) -> None:
 
 
 @kernel("(3,3)->(3)", check=_check_finite)
-def rodrigues_squares(Q):
+def rodrigues_squares(Q: Array) -> Array:
     """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), what the elimination amounts to. `SingularityError` at a half-turn,
     where it is infinite.
 
@@ -116,12 +116,12 @@ def rodrigues_squares(Q):
     return np.stack([(1 + 2 * Q[i, i] - trace) / (1 + trace) for i in range(3)])
 
 
-def _with_signs(squares: np.ndarray) -> np.ndarray:
+def _with_signs(squares: Array) -> Array:
     """All vectors with the given squares; a square below zero is the rounding of zero."""
     roots = np.sqrt(np.maximum(squares, 0.0))
     return np.array(list(product(*[(root, -root) if root > 0 else (0.0,) for root in roots])))
 
 
-def _off_diagonal_mismatch(candidates: np.ndarray, Q: np.ndarray) -> np.ndarray:
+def _off_diagonal_mismatch(candidates: Array, Q: Array) -> Array:
     off = ~np.eye(3, dtype=bool)
     return np.abs(matrix_from_vector_parameter(candidates) - Q)[..., off].max(axis=-1)

@@ -15,14 +15,15 @@ quaternions is that of Bernardes and Viollet (2022).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.axis_angle import quaternion_from_axis_angle
@@ -60,16 +61,16 @@ class EulerSolutions:
     where the outer angles alone are not.
     """
 
-    angles: Any
-    other: Any
-    margin: Any
-    singular: Any
-    sign: Any
-    combined: Any
+    angles: Array
+    other: Array
+    margin: Scalar
+    singular: Scalar
+    sign: Scalar
+    combined: Array
     sequence: str
     axes: Axes
 
-    def family(self, *, first: ArrayLike | None = None, third: ArrayLike | None = None) -> np.ndarray:
+    def family(self, *, first: ArrayLike | None = None, third: ArrayLike | None = None) -> Array:
         """At a singularity, the triple with one outer angle as chosen, for instance as it was a moment ago: (..., 3).
 
         >>> found = euler_from_matrix(matrix_from_euler([0.3, 0.0, -1.1], sequence="zyz", axes="moving"), sequence="zyz", axes="moving")
@@ -98,7 +99,7 @@ class EulerKernels(NamedTuple):
     euler_from_quaternion: Kernel[EulerBranches]
 
 
-def matrix_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:
+def matrix_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Array:
     """The rotation matrix (..., 3, 3) of Euler angles (..., 3) [rad]. Never singular. Yamamoto (1.8), (1.10).
 
     >>> matrix_from_euler([np.pi / 2, 0.0, 0.0], sequence="zyz", axes="moving").round(15) + 0.0
@@ -122,7 +123,7 @@ def euler_from_matrix(R: ArrayLike, *, sequence: str, axes: Axes) -> EulerSoluti
     return _solutions(euler_kernels(sequence, axes=axes).euler_from_matrix(R), sequence, axes)
 
 
-def quaternion_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Any:
+def quaternion_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Array:
     """The unit quaternion (..., 4), scalar first, of Euler angles (..., 3) [rad]; it moves continuously with the
     angles.
 
@@ -164,31 +165,31 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
             f"axes={axes!r}: say 'moving' (intrinsic: each turn about an axis of the turned frame) or 'fixed' "
             "(extrinsic)")
     moving = sequence if axes == "moving" else sequence[::-1]
-    ordered = (lambda angles: angles) if axes == "moving" else (lambda angles: angles[::-1])
+    ordered: Callable[[Array], Array] = (lambda angles: angles) if axes == "moving" else (lambda angles: angles[::-1])
     frame = frame_of(moving)
     name = f"{sequence}_{axes}"
 
     @kernel("(3)->(3,3)", name=f"matrix_from_{name}")
-    def matrix(angles):
+    def matrix(angles: Array) -> Array:
         """The rotation matrix of Euler angles [rad] of the convention in the name."""
         first, middle, third = (_ELEMENTARY[axis](angle) for axis, angle in zip(moving, ordered(angles), strict=True))
         return first @ middle @ third
 
     @kernel("(3)->(4)", name=f"quaternion_from_{name}")
-    def quaternion(angles):
+    def quaternion(angles: Array) -> Array:
         """The unit quaternion of Euler angles [rad] of the convention in the name."""
         first, middle, third = (quaternion_from_axis_angle(_UNIT[axis], angle)
                                 for axis, angle in zip(moving, ordered(angles), strict=True))
         return quaternion_product(quaternion_product(first, middle), third)
 
     @kernel(f"(3,3)->{_DECOMPOSITION}", name=f"{name}_from_matrix", check=check_rotation_matrix)
-    def from_matrix(R):
+    def from_matrix(R: Array) -> EulerBranches:
         """Both triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see `EulerSolutions`.
         """
         return branches(angles_of_matrix(R, frame), frame, ordered)
 
     @kernel(f"(4)->{_DECOMPOSITION}", name=f"{name}_from_quaternion", check=check_unit_quaternion)
-    def from_quaternion(q):
+    def from_quaternion(q: Array) -> EulerBranches:
         """Both triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see `EulerSolutions`.
         """
         return branches(angles_of_quaternion(q, frame), frame, ordered)

@@ -12,11 +12,12 @@ where (s, c) are the sine and cosine of the third angle.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 
 NO_MARGIN = 4 * np.finfo(np.float64).eps
 """A sine below this is rounding: the outer angles say nothing apart from each other."""
@@ -25,20 +26,20 @@ NO_MARGIN = 4 * np.finfo(np.float64).eps
 class EulerBranches(NamedTuple):
     """What the kernels of `euler_kernels` return; `EulerSolutions` explains the fields."""
 
-    angles: Any
-    other: Any
-    margin: Any
-    singular: Any
-    sign: Any
-    combined: Any
+    angles: Array
+    other: Array
+    margin: Scalar
+    singular: Scalar
+    sign: Scalar
+    combined: Array
 
 
 class Decomposition(NamedTuple):
-    first: Any
-    middle: Any
-    third: Any
-    margin: Any
-    singular: Any
+    first: Scalar
+    middle: Scalar
+    third: Scalar
+    margin: Scalar
+    singular: Scalar
 
 
 class SequenceFrame(NamedTuple):
@@ -59,7 +60,7 @@ def frame_of(sequence: str) -> SequenceFrame:
     return SequenceFrame(i, j, 3 - i - j, 1 if (j - i) % 3 == 1 else -1, sequence[0] == sequence[2])
 
 
-def angles_of_matrix(R: Any, frame: SequenceFrame) -> Decomposition:
+def angles_of_matrix(R: Array, frame: SequenceFrame) -> Decomposition:
     """Turn back about the body's own axis until the middle axis is perpendicular to the first; then read off the rest.
 
     The first angle comes from the matrix after this turn, so that it makes up for whatever the third one is. Reading
@@ -78,7 +79,7 @@ def angles_of_matrix(R: Any, frame: SequenceFrame) -> Decomposition:
     return Decomposition(np.arctan2(hand * turned[k], turned[j]), middle, np.arctan2(sine, cosine), margin, singular)
 
 
-def angles_of_quaternion(q: Any, frame: SequenceFrame) -> Decomposition:
+def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
     """Half the sum and half the difference of the outer angles, each from a plane of its own.
 
     A Tait-Bryan rotation becomes a proper one by a quarter turn about the middle axis: (first, middle + pi/2, -hand
@@ -113,7 +114,7 @@ def angles_of_quaternion(q: Any, frame: SequenceFrame) -> Decomposition:
     return Decomposition(first, middle, third if proper else -hand * third, where(singular, 0.0, margin), singular)
 
 
-def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable) -> EulerBranches:
+def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable[[Array], Array]) -> EulerBranches:
     """Both triples and the combination that is always determined; `ordered` lists the angles as their convention does.
     """
     first, middle, third, margin, singular = found
@@ -128,19 +129,19 @@ def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable) -> E
     return EulerBranches(angles, other, margin, where(singular, 1.0, 0.0), sign, wrapped(angles[0] + sign * angles[2]))
 
 
-def _root(square: Any) -> Any:
+def _root(square: Scalar) -> Scalar:
     return where(square > 0, np.sqrt(where(square > 0, square, 1.0)), 0.0)
 
 
-def _angle(y: Any, x: Any) -> Any:
+def _angle(y: Scalar, x: Scalar) -> Scalar:
     """arctan2, with a derivative also at (0, 0)."""
     return np.arctan2(y, where((x == 0) & (y == 0), 1.0, x))
 
 
-def _opposite(angle: Any) -> Any:
+def _opposite(angle: Scalar) -> Scalar:
     return angle - where(angle > 0, np.pi, -np.pi)
 
 
-def wrapped(angle: Any) -> Any:
+def wrapped(angle: Scalar) -> Scalar:
     """An angle of at most 3 pi, in [-pi, pi]."""
     return angle - where(angle > np.pi, 2 * np.pi, where(angle < -np.pi, -2 * np.pi, 0.0))

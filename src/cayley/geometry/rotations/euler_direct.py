@@ -6,26 +6,27 @@ way to the angles of `euler_from_matrix`. Source: Yamamoto 1.3, "Direct Method".
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.euler_decomposition import NO_MARGIN
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_y, rotation_z
 
 
 class TurnedBack(NamedTuple):
-    angles: Any
-    after_psi: Any
-    after_theta: Any
-    after_phi: Any
-    singular: Any
+    angles: Array
+    after_psi: Array
+    after_theta: Array
+    after_phi: Array
+    singular: Scalar
 
 
 @kernel("(3,3),()->(2,3),(2,3,3),(2,3,3),(2,3,3),()", check=check_rotation_matrix)
-def zyz_by_turning_back(R, free_psi):
+def zyz_by_turning_back(R: Array, free_psi: Scalar) -> TurnedBack:
     """Both triples (phi, theta, psi) [rad] with R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn back.
 
     1. Turn by -psi about the hand's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where
@@ -48,7 +49,7 @@ def zyz_by_turning_back(R, free_psi):
     return TurnedBack(angles, after_psi, after_theta, after_phi, where(singular, 1.0, 0.0))
 
 
-def _one_way(R, psi):
+def _one_way(R: Array, psi: Scalar) -> tuple[Array, ...]:
     after_psi = R @ rotation_z(-psi)
     theta = np.arctan2(-after_psi[2, 0], after_psi[2, 2])
     after_theta = after_psi @ rotation_y(-theta)

@@ -11,12 +11,11 @@ Source: Ruggiu 1.2.3, (1.20)-(1.24), the rule for even powers corrected as in sp
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.even_functions import sine_ratio, versine_ratio
@@ -26,7 +25,7 @@ from cayley.geometry.tensors.cross import hat, vee
 
 
 @kernel("(3),()->(3,3)", check=check_unit_axis)
-def matrix_by_cayley_hamilton(axis, angle):
+def matrix_by_cayley_hamilton(axis: Array, angle: Scalar) -> Array:
     """1 + sin(angle) E + (1 - cos(angle)) E^2, with E = hat(axis) of a unit axis; angle in rad. Ruggiu (1.24).
 
     >>> matrix_by_cayley_hamilton([0.0, 0.0, 1.0], np.pi).round(15) + 0.0
@@ -40,7 +39,7 @@ def matrix_by_cayley_hamilton(axis, angle):
 
 
 @kernel("(3,3)->(3,3)", check=check_skew)
-def exponential_of_skew(A):
+def exponential_of_skew(A: Array) -> Array:
     """exp(A) of any skew 3x3, a rotation by |a| [rad] about its vector a; smooth at zero.
 
     >>> exponential_of_skew(np.pi / 2 * hat([1.0, 0.0, 0.0])).round(15)
@@ -54,7 +53,7 @@ def exponential_of_skew(A):
     return np.eye(3) + sine_ratio(square) * A + versine_ratio(square) * (A @ A)
 
 
-def exponential_series(A: ArrayLike, *, order: int) -> Any:
+def exponential_series(A: ArrayLike, *, order: int) -> Array:
     """1 + A + A^2/2! + ... + A^order/order! of skew matrices (..., 3, 3). Ruggiu (1.20)-(1.22).
 
     The error is about |a|^(order + 1) / (order + 1)!. `exponential_of_skew` is the limit.
@@ -67,7 +66,7 @@ def exponential_series(A: ArrayLike, *, order: int) -> Any:
     return _series(_counted(order, "order"))(A)
 
 
-def skew_power(A: ArrayLike, *, power: int) -> Any:
+def skew_power(A: ArrayLike, *, power: int) -> Array:
     """A^power of skew matrices (..., 3, 3) by the rule of Cayley-Hamilton; no matrix is multiplied more than once.
 
     A^(2k+1) = (-|a|^2)^k A for k >= 0, A^(2k) = (-|a|^2)^(k-1) A^2 for k >= 1 only (spec E-34), A^0 = 1; with a unit
@@ -84,7 +83,7 @@ def skew_power(A: ArrayLike, *, power: int) -> Any:
 @cache
 def _series(order: int) -> Kernel:
     @kernel("(3,3)->(3,3)", name=f"exponential_series_to_order_{order}", check=check_skew)
-    def series(A):
+    def series(A: Array) -> Array:
         total = np.eye(3)
         for k in range(order, 0, -1):
             total = np.eye(3) + A @ total / k
@@ -95,7 +94,7 @@ def _series(order: int) -> Kernel:
 @cache
 def _power(power: int) -> Kernel:
     @kernel("(3,3)->(3,3)", name=f"skew_power_{power}", check=check_skew)
-    def powered(A):
+    def powered(A: Array) -> Array:
         a = vee(A)
         if power == 0:
             return np.eye(3)

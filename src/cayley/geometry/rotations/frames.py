@@ -15,17 +15,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.geometry.batch import float_array
 from cayley.geometry.rotations.matrix import check_rotation_matrices, check_rotation_matrix, compose_rotations
 
 
-def _check_axes(x: Any, y: Any, z: Any) -> None:
+def _check_axes(x: Array, y: Array, z: Array) -> None:
     check_rotation_matrix(np.stack(np.broadcast_arrays(x, y, z), axis=-1))
 
 
 @kernel("(3),(3),(3)->(3,3)", check=_check_axes)
-def matrix_from_axes(x, y, z):
+def matrix_from_axes(x: Array, y: Array, z: Array) -> Array:
     """R_ab of the axes of frame b, unit vectors in frame a: its columns. Ruggiu (1.1), Yamamoto (1.1).
 
     Triads that are not orthonormal, or left-handed, are refused; `nearest_rotation` projects them.
@@ -39,7 +40,7 @@ def matrix_from_axes(x, y, z):
 
 
 @kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)
-def direction_cosines(axes_a, axes_b):
+def direction_cosines(axes_a: Array, axes_b: Array) -> Array:
     """R_ab, the nine scalar products of the axes of two frames, given as the columns of two matrices in any common
     frame. Ruggiu (1.2).
 
@@ -52,7 +53,7 @@ def direction_cosines(axes_a, axes_b):
 
 
 @kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
-def components_along_axes(axes, vector):
+def components_along_axes(axes: Array, vector: Array) -> Array:
     """The projections of a vector on the axes of a frame, which are the columns of `axes`. Ruggiu 1.1.
 
     >>> components_along_axes([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0])
@@ -62,7 +63,7 @@ def components_along_axes(axes, vector):
 
 
 @kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
-def components_in(R_ab, components_b):
+def components_in(R_ab: Array, components_b: Array) -> Array:
     """Passive reading of R_ab v: the components in frame a of the vector whose components in frame b are given. Ruggiu
     (1.14).
 
@@ -73,7 +74,7 @@ def components_in(R_ab, components_b):
 
 
 @kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
-def turned(R, vector):
+def turned(R: Array, vector: Array) -> Array:
     """Active reading of R v: the vector after the rotation R, in the frame of the vector before it. Ruggiu (1.15).
 
     >>> turned([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
@@ -85,12 +86,12 @@ def turned(R, vector):
 class Turn(NamedTuple):
     """One rotation of a moving frame, about axes of the fixed frame or about its own."""
 
-    rotation: Any
+    rotation: Array
     """The matrix (..., 3, 3) of the turn, in the components of the frame that it is about."""
     about: Literal["fixed", "moving"]
 
 
-def sequence_of_turns(turns: Iterable[Turn | tuple[Any, str]], *, start: Any = None) -> np.ndarray:
+def sequence_of_turns(turns: Iterable[Turn | tuple[Any, str]], *, start: ArrayLike | None = None) -> Array:
     """R_ab of a frame b after turns in the given order; a is fixed, and b starts on it, or at `start`. Ruggiu 1.2.8.
 
     A turn about fixed axes multiplies on the left, one about moving axes on the right. Batches broadcast.
@@ -127,7 +128,7 @@ class Orientation:
     cayley.errors.ConventionError: 'tool in hand' cannot be followed by 'hand in base': ...
     """
 
-    matrix: np.ndarray
+    matrix: Array
     of: str
     in_: str
 
@@ -156,7 +157,7 @@ class Orientation:
         """The other frame seen from this one: the transpose."""
         return Orientation(np.swapaxes(self.matrix, -2, -1), of=self.in_, in_=self.of)
 
-    def components(self, vector: Any, *, of: str) -> np.ndarray:
+    def components(self, vector: ArrayLike, *, of: str) -> Array:
         """The components in frame `in_` of a vector given by its components in the frame `of`, which must be named."""
         if of != self.of:
             raise ConventionError(

@@ -9,12 +9,11 @@ Source: Mladenova 2.4 (68)-(70), corrected as in spec E-12, E-13.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.axis_angle import vector_length
@@ -24,7 +23,7 @@ from cayley.geometry.rotations.vector_parameter import check_not_half_turn, chec
 from cayley.geometry.scaling import nearly_unit
 
 
-def check_half_sine(*parameters: Any, tolerance: float | None = None) -> None:
+def check_half_sine(*parameters: Array, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where |d| is larger than one, by more than 1e-8 (float32: 1e-4) or `tolerance`: no angle
     has that sine.
     """
@@ -38,13 +37,13 @@ def check_half_sine(*parameters: Any, tolerance: float | None = None) -> None:
                 f"half-sine parameter{place(bad)} has length {size[bad]:.10g}: the sine of half an angle is at most 1")
 
 
-def _cosine(d):
+def _cosine(d: Array) -> Scalar:
     rest = 1.0 - d @ d
     return where(rest > 0, np.sqrt(where(rest > 0, rest, 1.0)), 0.0)
 
 
 @kernel("(3)->(4)", check=check_half_sine)
-def homogeneous_from_half_sine(d):
+def homogeneous_from_half_sine(d: Array) -> Array:
     """[s : d] with the hidden cosine s = sqrt(1 - d.d), zero where rounding has made |d| larger than one.
 
     >>> homogeneous_from_half_sine([0.0, 0.6, 0.0])
@@ -54,7 +53,7 @@ def homogeneous_from_half_sine(d):
 
 
 @kernel("(4)->(3)", check=check_nonzero_quaternion)
-def half_sine_from_homogeneous(h):
+def half_sine_from_homogeneous(h: Array) -> Array:
     """The vector part of [w : v] scaled to length one, w >= 0. At a half-turn the sign is that of h.
 
     >>> half_sine_from_homogeneous([-4.0, 0.0, 3.0, 0.0])
@@ -65,7 +64,7 @@ def half_sine_from_homogeneous(h):
 
 
 @kernel("(3)->(3)", check=check_vector_parameter)
-def half_sine_from_vector_parameter(c):
+def half_sine_from_vector_parameter(c: Array) -> Array:
     """d = c/sqrt(1 + c.c). Mladenova (68), corrected as in spec E-12.
 
     >>> half_sine_from_vector_parameter([0.0, 0.75, 0.0])
@@ -74,13 +73,13 @@ def half_sine_from_vector_parameter(c):
     return c / np.sqrt(1.0 + c @ c)
 
 
-def _check_finite(d: Any) -> None:
+def _check_finite(d: Array) -> None:
     check_half_sine(d)
     check_not_half_turn(homogeneous_from_half_sine.unchecked(d))
 
 
 @kernel("(3)->(3)", check=_check_finite)
-def vector_parameter_from_half_sine(d):
+def vector_parameter_from_half_sine(d: Array) -> Array:
     """c = d/sqrt(1 - d.d). A half-turn, |d| = 1, raises `SingularityError`. Mladenova (68).
 
     >>> vector_parameter_from_half_sine([0.0, 0.6, 0.0])
@@ -90,7 +89,7 @@ def vector_parameter_from_half_sine(d):
 
 
 @kernel("(3)->(3,3)", check=check_half_sine)
-def matrix_from_half_sine(d):
+def matrix_from_half_sine(d: Array) -> Array:
     """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is taken away, to first
     order, which is to the last digit.
 
@@ -113,7 +112,7 @@ def matrix_from_half_sine(d):
 
 
 @kernel("(3),(3)->(3)", check=check_half_sine)
-def compose_half_sines(a, b):
+def compose_half_sines(a: Array, b: Array) -> Array:
     """s2 d1 + s1 d2 + d1 x d2 with the sign that makes the hidden cosine s1 s2 - d1.d2 positive: the rotation b, then
     a.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import (
     check_nonzero_quaternion,
@@ -24,14 +25,14 @@ from cayley.geometry.rotations.quaternion import (
 )
 
 
-def check_homogeneous(*forms) -> None:
+def check_homogeneous(*forms: Array) -> None:
     """Raise `GeometryError` where a homogeneous form is zero, NaN or infinite: it is no rotation then."""
     for h in forms:
         check_nonzero_quaternion(h)
 
 
 @kernel("(4)->(4)", check=check_nonzero_quaternion)
-def normalize_homogeneous(h):
+def normalize_homogeneous(h: Array) -> Array:
     """The multiple of length one with the same sign, for every size: a unit quaternion.
 
     >>> normalize_homogeneous([0.0, 3.0, 0.0, 4.0])
@@ -41,7 +42,7 @@ def normalize_homogeneous(h):
 
 
 @kernel("(4)->(3,3)", check=check_nonzero_quaternion)
-def matrix_from_homogeneous(h):
+def matrix_from_homogeneous(h: Array) -> Array:
     """The rotation matrix of [w : v], for every multiple of it.
 
     >>> matrix_from_homogeneous([0.0, 0.0, 0.0, 7.0])
@@ -53,7 +54,7 @@ def matrix_from_homogeneous(h):
 
 
 @kernel("(3,3)->(4)", check=check_rotation_matrix)
-def homogeneous_from_matrix(R):
+def homogeneous_from_matrix(R: Array) -> Array:
     """The homogeneous form of length one, w >= 0; at a half-turn its largest component is positive.
 
     >>> homogeneous_from_matrix(np.diag([-1.0, 1.0, -1.0]))
@@ -63,7 +64,7 @@ def homogeneous_from_matrix(R):
 
 
 @kernel("(4),(4)->(4)", check=check_homogeneous)
-def compose_homogeneous(a, b):
+def compose_homogeneous(a: Array, b: Array) -> Array:
     """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply; see
     `normalize_homogeneous`.
 
@@ -75,7 +76,7 @@ def compose_homogeneous(a, b):
 
 
 @kernel("(4)->(4)", check=check_nonzero_quaternion)
-def inverse_homogeneous(h):
+def inverse_homogeneous(h: Array) -> Array:
     """[w : -v].
 
     >>> inverse_homogeneous([0.0, 1.0, 2.0, 3.0])
@@ -85,7 +86,7 @@ def inverse_homogeneous(h):
 
 
 @kernel("(4),(4)->(4)", check=check_homogeneous)
-def conjugate_homogeneous(a, b):
+def conjugate_homogeneous(a: Array, b: Array) -> Array:
     """a b a^-1: the rotation b about an axis that a has turned, with the sign and size of b. Half-turns of either kind
     are nothing special.
 
@@ -96,7 +97,7 @@ def conjugate_homogeneous(a, b):
 
 
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
-def compose_all_homogeneous(forms):
+def compose_all_homogeneous(forms: Array) -> Array:
     """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur
     anywhere on the way.
 
@@ -110,7 +111,7 @@ def compose_all_homogeneous(forms):
 
 
 @kernel("(4),(3)->(3)", check=check_nonzero_quaternion)
-def rotate_by_homogeneous(h, x):
+def rotate_by_homogeneous(h: Array, x: Array) -> Array:
     """The vector x turned by [w : v].
 
     >>> rotate_by_homogeneous([0.0, 0.0, 2.0, 0.0], [1.0, 2.0, 3.0])

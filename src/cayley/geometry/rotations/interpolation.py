@@ -8,11 +8,10 @@ special: exactly a half-turn apart both ways are equally long, and the sign of t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.axis_angle import vector_length
@@ -26,17 +25,17 @@ from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_v
 from cayley.geometry.scaling import direction
 
 
-def _between(a, b):
+def _between(a: Array, b: Array) -> Array:
     """The rotation vector from a to b in the frame of a, its angle from 0 to pi."""
     return rotation_vector_from_quaternion.unchecked(compose_homogeneous(inverse_homogeneous(a), b))
 
 
-def _check_ends(a: Any, b: Any, *_: Any) -> None:
+def _check_ends(a: Array, b: Array, *_: object) -> None:
     check_homogeneous(a, b)
 
 
 @kernel("(4),(4),()->(4)", check=_check_ends)
-def interpolate_shortest(a, b, t):
+def interpolate_shortest(a: Array, b: Array, t: Scalar) -> Array:
     """The attitude at the fraction t of the shortest way from a to b: a turn by at most pi about one axis.
 
     >>> interpolate_shortest([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], 0.5)
@@ -47,7 +46,7 @@ def interpolate_shortest(a, b, t):
     return compose_homogeneous(a, quaternion_from_rotation_vector(t * _between(a, b)))
 
 
-def _check_long_way(a: Any, b: Any, *_: Any) -> None:
+def _check_long_way(a: Array, b: Array, *_: object) -> None:
     check_homogeneous(a, b)
     turn = _turn(a, b)
     bad = first_failure(vector_length(turn) > 8 * np.finfo(turn.dtype).eps)
@@ -57,12 +56,12 @@ def _check_long_way(a: Any, b: Any, *_: Any) -> None:
 
 
 @kernel("(4),(4)->(3)")
-def _turn(a, b):
+def _turn(a: Array, b: Array) -> Array:
     return _between(normalize_homogeneous.unchecked(a), normalize_homogeneous.unchecked(b))
 
 
 @kernel("(4),(4),()->(4)", check=_check_long_way)
-def interpolate_long_way(a, b, t):
+def interpolate_long_way(a: Array, b: Array, t: Scalar) -> Array:
     """The attitude at the fraction t of the long way from a to b: a turn by at least pi, opposite to the shortest.
 
     Attitudes that are equal, but for rounding, raise `SingularityError`.

@@ -9,12 +9,13 @@ S2-10).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.scaling import direction
 from cayley.geometry.tensors.cross import vee
@@ -22,23 +23,23 @@ from cayley.geometry.tensors.decomposition import skew_part, symmetric_part
 
 
 class LinearInvariants(NamedTuple):
-    symmetric: Any
-    skew: Any
-    vector: Any
-    trace: Any
+    symmetric: Array
+    skew: Array
+    vector: Array
+    trace: Scalar
 
 
 class NaturalInvariants(NamedTuple):
-    axis: Any
-    angle: Any
-    other_axis: Any
-    other_angle: Any
-    axis_is_free: Any
-    sign_is_free: Any
+    axis: Array
+    angle: Scalar
+    other_axis: Array
+    other_angle: Scalar
+    axis_is_free: Scalar
+    sign_is_free: Scalar
 
 
 @kernel("(3,3)->(3,3),(3,3),(3),()")
-def linear_invariants(A):
+def linear_invariants(A: Array) -> LinearInvariants:
     """The Cartesian decomposition A = symmetric + skew of any 3x3, its vector (vector x v = skew v for all v) and its
     trace.
 
@@ -50,7 +51,7 @@ def linear_invariants(A):
 
 
 @kernel("(3,3)->(3),(),(3),(),(),()", check=check_rotation_matrix)
-def natural_invariants(Q):
+def natural_invariants(Q: Array) -> NaturalInvariants:
     """Axis and angle [rad] of a rotation, both pairs: (e, phi) with phi in [0, pi], and (-e, -phi).
 
     The axis comes from vect(Q) up to a quarter turn, beyond it from the largest column of the symmetric part minus
@@ -72,12 +73,12 @@ def natural_invariants(Q):
     return NaturalInvariants(axis, angle, -axis, -angle, where(axis_is_free, 1.0, 0.0), where(sign_is_free, 1.0, 0.0))
 
 
-def _is_rounding(sine):
+def _is_rounding(sine: Scalar) -> Scalar:
     """Whether it is at most four roundings of one, in the precision that the kernel runs in."""
     return 1.0 + 0.125 * sine == 1.0
 
 
-def _largest_column(dyad, vector):
+def _largest_column(dyad: Array, vector: Array) -> Array:
     """The column of c e e^T that has the largest diagonal element, along the vector, not against it."""
     x = dyad[0, 0]
     y = dyad[1, 1]

@@ -8,18 +8,17 @@ Sources: Ruggiu 1.2 (1.1)-(1.15); Yamamoto 1.1, 1.2 (1.1)-(1.7).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, float_array, place, tolerance_of
 from cayley.geometry.scaling import largest_component, length
 
 
 @kernel("()->(3,3)")
-def rotation_x(angle):
+def rotation_x(angle: Scalar) -> Array:
     """The matrix of the rotation about the x axis. Ruggiu (1.6), Yamamoto (1.6).
 
     >>> (rotation_x(np.pi / 2) @ [0.0, 1.0, 0.0]).round(15)
@@ -31,7 +30,7 @@ def rotation_x(angle):
 
 
 @kernel("()->(3,3)")
-def rotation_y(angle):
+def rotation_y(angle: Scalar) -> Array:
     """The matrix of the rotation about the y axis. Ruggiu (1.7), Yamamoto (1.7).
 
     >>> (rotation_y(np.pi / 2) @ [0.0, 0.0, 1.0]).round(15)
@@ -43,7 +42,7 @@ def rotation_y(angle):
 
 
 @kernel("()->(3,3)")
-def rotation_z(angle):
+def rotation_z(angle: Scalar) -> Array:
     """The matrix of the rotation about the z axis. Ruggiu (1.5), Yamamoto (1.5).
 
     >>> (rotation_z(np.pi / 2) @ [1.0, 0.0, 0.0]).round(15)
@@ -55,7 +54,7 @@ def rotation_z(angle):
 
 
 @kernel("(3,3)->()")
-def rotation_defect(R):
+def rotation_defect(R: Array) -> Scalar:
     """How far a matrix is from a rotation: the largest element of |R^T R - 1| and |det R - 1|; 2 for a reflection.
 
     >>> float(rotation_defect(np.diag([1.0, 1.0, -1.0])))
@@ -65,7 +64,7 @@ def rotation_defect(R):
     return largest_component([gram[i, j] - (i == j) for i in range(3) for j in range(i, 3)] + [np.linalg.det(R) - 1.0])
 
 
-def check_rotation_matrix(R: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_rotation_matrix(R: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every matrix of the batch is a rotation: NaN, reflection, scaled and drifted are
     told apart.
 
@@ -89,7 +88,7 @@ def check_rotation_matrix(R: Any, *_: Any, tolerance: float | None = None) -> No
             "allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
 
 
-def _what_is_wrong(R: np.ndarray) -> str:
+def _what_is_wrong(R: Array) -> str:
     if not np.isfinite(R).all():
         return "it has elements that are NaN or infinite"
     determinant = float(np.linalg.det(R))
@@ -102,7 +101,7 @@ def _what_is_wrong(R: np.ndarray) -> str:
     return f"its columns are not orthonormal (its determinant is {determinant:.7g})"
 
 
-def nearest_rotation(M: Any) -> np.ndarray:
+def nearest_rotation(M: ArrayLike) -> Array:
     """The rotation closest to each 3x3 matrix in the Frobenius norm, determinant +1. Any leading axes.
 
     With M = U diag(s) V^T it is U diag(1, 1, det(U V^T)) V^T. `GeometryError` where it is not unique: rank one or zero,
@@ -131,7 +130,7 @@ def nearest_rotation(M: Any) -> np.ndarray:
 
 
 @kernel("(3,3)->()", check=check_rotation_matrix)
-def rotation_angle(R):
+def rotation_angle(R: Array) -> Scalar:
     """The angle of the rotation [rad], from 0 to pi, accurate at both ends (to 1e-154, float32: 1e-19, next to zero).
 
     Its slope at the identity, a corner, is given as zero.
@@ -142,14 +141,14 @@ def rotation_angle(R):
     return np.arctan2(length(np.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])), np.trace(R) - 1.0)
 
 
-def check_rotation_matrices(*matrices: Any) -> None:
+def check_rotation_matrices(*matrices: Array) -> None:
     """`check_rotation_matrix` for several."""
     for R in matrices:
         check_rotation_matrix(R)
 
 
 @kernel("(3,3),(3,3)->()", check=check_rotation_matrices)
-def angle_between_rotations(A, B):
+def angle_between_rotations(A: Array, B: Array) -> Scalar:
     """The angle [rad] of the rotation A^T B from one attitude to the other, from 0 to pi.
 
     >>> round(float(angle_between_rotations(rotation_x(0.1), rotation_x(0.4))), 15)
@@ -159,7 +158,7 @@ def angle_between_rotations(A, B):
 
 
 @kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)
-def compose_rotations(R_ab, R_bc):
+def compose_rotations(R_ab: Array, R_bc: Array) -> Array:
     """R_ac, the matrix product: frame c seen from b, and b from a. The defects of the factors add up. Yamamoto (1.4).
 
     >>> np.allclose(compose_rotations(rotation_z(0.1), rotation_z(0.2)), rotation_z(0.3), rtol=0, atol=1e-15)
@@ -169,7 +168,7 @@ def compose_rotations(R_ab, R_bc):
 
 
 @kernel("(3,3)->(3,3)", check=check_rotation_matrix)
-def inverse_rotation(R_ab):
+def inverse_rotation(R_ab: Array) -> Array:
     """R_ba: the transpose, which is the inverse of a rotation. Ruggiu (1.4), Yamamoto (1.3).
 
     >>> np.array_equal(inverse_rotation(rotation_z(0.1)), rotation_z(-0.1))

@@ -11,12 +11,13 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, matrix_from_quaternion, quaternion_from_matrix
 
 
 @kernel("(3)->(4)")
-def quaternion_from_modified_rodrigues(p):
+def quaternion_from_modified_rodrigues(p: Array) -> Array:
     """(1 - p.p; 2 p)/(1 + p.p).
 
     >>> quaternion_from_modified_rodrigues([0.0, 0.0, 1.0])
@@ -27,7 +28,7 @@ def quaternion_from_modified_rodrigues(p):
 
 
 @kernel("(4)->(3)", check=check_unit_quaternion)
-def modified_rodrigues_from_quaternion(q):
+def modified_rodrigues_from_quaternion(q: Array) -> Array:
     """(x, y, z)/(1 + w), for that one of q and -q whose scalar part is not negative.
 
     >>> modified_rodrigues_from_quaternion([0.0, 0.6, 0.0, 0.8])
@@ -37,7 +38,7 @@ def modified_rodrigues_from_quaternion(q):
 
 
 @kernel("(3)->(3,3)")
-def matrix_from_modified_rodrigues(p):
+def matrix_from_modified_rodrigues(p: Array) -> Array:
     """The rotation matrix of p = tan(phi/4) e.
 
     >>> matrix_from_modified_rodrigues([0.0, 0.0, 1.0])
@@ -49,7 +50,7 @@ def matrix_from_modified_rodrigues(p):
 
 
 @kernel("(3,3)->(3)", check=check_rotation_matrix)
-def modified_rodrigues_from_matrix(R):
+def modified_rodrigues_from_matrix(R: Array) -> Array:
     """The shorter p = tan(phi/4) e of a rotation matrix.
 
     >>> modified_rodrigues_from_matrix(np.diag([-1.0, -1.0, 1.0]))

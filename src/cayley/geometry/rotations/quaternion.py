@@ -9,12 +9,11 @@ E3-37 to E3-40.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
@@ -24,7 +23,7 @@ from cayley.geometry.scaling import largest_component, length, scaling, unsigned
 
 
 @kernel("(4),(4)->(4)")
-def quaternion_product(p, q):
+def quaternion_product(p: Array, q: Array) -> Array:
     """The Hamilton product p q; for unit quaternions the rotation q, then p. Mladenova (21), Yamamoto (C.3) corrected
     as in spec E3-37.
 
@@ -38,7 +37,7 @@ def quaternion_product(p, q):
 
 
 @kernel("(4)->(4)")
-def quaternion_conjugate(q):
+def quaternion_conjugate(q: Array) -> Array:
     """(w, -x, -y, -z): for a unit quaternion, the inverse rotation.
 
     >>> quaternion_conjugate([1.0, 2.0, 3.0, 4.0])
@@ -48,7 +47,7 @@ def quaternion_conjugate(q):
 
 
 @kernel("(4)->()")
-def quaternion_norm(q):
+def quaternion_norm(q: Array) -> Scalar:
     """The square root of the sum of squares; multiplicative: |p q| = |p| |q|.
 
     >>> float(quaternion_norm([1.0, 1.0, 1.0, 1.0]))
@@ -60,7 +59,7 @@ def quaternion_norm(q):
 _largest = kernel("(4)->()")(largest_component)
 
 
-def check_nonzero_quaternion(q: Any, *_: Any) -> None:
+def check_nonzero_quaternion(q: ArrayLike, *_: object) -> None:
     """Raise `GeometryError` where a quaternion is zero or has elements that are NaN or infinite."""
     q = _four(q)
     size = _largest(q)
@@ -69,7 +68,7 @@ def check_nonzero_quaternion(q: Any, *_: Any) -> None:
         raise GeometryError(f"quaternion{place(bad)} is {q[bad]}: it has no inverse and no direction")
 
 
-def _check_invertible(q: Any) -> None:
+def _check_invertible(q: ArrayLike) -> None:
     check_nonzero_quaternion(q)
     size = _largest(q)
     with np.errstate(over="ignore"):
@@ -80,7 +79,7 @@ def _check_invertible(q: Any) -> None:
 
 
 @kernel("(4)->(4)", check=_check_invertible)
-def quaternion_inverse(q):
+def quaternion_inverse(q: Array) -> Array:
     """conj(q)/|q|^2; refused for zero, and where it would be beyond the largest number. Mladenova (22).
 
     >>> quaternion_product([0.0, 2.0, 0.0, 0.0], quaternion_inverse([0.0, 2.0, 0.0, 0.0]))
@@ -92,7 +91,7 @@ def quaternion_inverse(q):
 
 
 @kernel("(4)->(4)", check=check_nonzero_quaternion)
-def normalize_quaternion(q):
+def normalize_quaternion(q: Array) -> Array:
     """q/|q|, for every size; refused for zero.
 
     >>> normalize_quaternion([0.0, 3e-200, 0.0, 4e-200])
@@ -103,7 +102,7 @@ def normalize_quaternion(q):
 
 
 @kernel("(4)->(4,4)")
-def quaternion_left_matrix(q):
+def quaternion_left_matrix(q: Array) -> Array:
     """The left regular representation h(q): `h(q) @ p` is the product q p, and h(q) h(p) = h(q p). Mladenova (21).
 
     >>> quaternion_left_matrix([1.0, 2.0, 3.0, 4.0]) @ [1.0, 0.0, 0.0, 0.0]
@@ -114,7 +113,7 @@ def quaternion_left_matrix(q):
 
 
 @kernel("(4)->(4,4)")
-def quaternion_right_matrix(q):
+def quaternion_right_matrix(q: Array) -> Array:
     """The right regular representation: `quaternion_right_matrix(q) @ p` is the product p q. It commutes with every
     left one.
 
@@ -128,7 +127,7 @@ def quaternion_right_matrix(q):
 # Unit quaternions as rotations
 
 
-def check_unit_quaternion(q: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_unit_quaternion(q: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every quaternion has norm one, within 1e-8 (float32: 1e-4) or `tolerance`.
 
     >>> check_unit_quaternion([1.0, 1.0, 0.0, 0.0])
@@ -146,7 +145,7 @@ def check_unit_quaternion(q: Any, *_: Any, tolerance: float | None = None) -> No
             "it is meant to be one, normalize_quaternion(q) scales it")
 
 
-def _four(q: Any) -> np.ndarray:
+def _four(q: ArrayLike) -> Array:
     q = np.asarray(q)
     if q.ndim < 1 or q.shape[-1] != 4:
         raise GeometryError(f"a quaternion has shape (..., 4), scalar first, not {q.shape}")
@@ -154,7 +153,7 @@ def _four(q: Any) -> np.ndarray:
 
 
 @kernel("(4)->(3,3)", check=check_unit_quaternion)
-def matrix_from_quaternion(q):
+def matrix_from_quaternion(q: Array) -> Array:
     """The rotation matrix of a unit quaternion. Mladenova (12), Yamamoto (C.6) corrected as in spec E3-38, E3-39.
 
     It is the matrix of the line through q, so that what the check lets pass (a norm off by 1e-9, say) still gives a
@@ -181,7 +180,7 @@ def matrix_from_quaternion(q):
 
 
 @kernel("(3,3)->(4)", check=check_rotation_matrix)
-def quaternion_from_matrix(R):
+def quaternion_from_matrix(R: Array) -> Array:
     """The unit quaternion of a rotation, w >= 0; at a half-turn its largest component is positive.
 
     Four formulas, one for each component that may be the largest; that of the largest is selected, so nothing is
@@ -203,7 +202,7 @@ def quaternion_from_matrix(R):
 
 
 @kernel("(4)->(4)")
-def canonical_quaternion(q):
+def canonical_quaternion(q: Array) -> Array:
     """That one of q and -q whose scalar part is positive; if it is zero, the one whose component of largest size is
     positive.
 
@@ -217,7 +216,7 @@ def canonical_quaternion(q):
 
 
 @kernel("(4),(3)->(3)", check=check_unit_quaternion)
-def rotate_by_quaternion(q, x):
+def rotate_by_quaternion(q: Array, x: Array) -> Array:
     """The vector part of q (0; x) q^-1: x turned by a unit quaternion. Mladenova (23)-(26), Yamamoto (C.11)-(C.16), the
     product A Q B.
 
@@ -231,7 +230,7 @@ def rotate_by_quaternion(q, x):
 
 
 @kernel("(4)->()", check=check_unit_quaternion)
-def quaternion_angle(q):
+def quaternion_angle(q: Array) -> Scalar:
     """The angle of the rotation [rad], from 0 to pi, accurate at both ends (to 1e-154, float32: 1e-19, next to zero);
     the same for q and -q.
 
@@ -241,14 +240,14 @@ def quaternion_angle(q):
     return 2.0 * np.arctan2(length(q[1:]), unsigned(q[0]))
 
 
-def check_unit_quaternions(*quaternions: Any) -> None:
+def check_unit_quaternions(*quaternions: Array) -> None:
     """`check_unit_quaternion` for several."""
     for q in quaternions:
         check_unit_quaternion(q)
 
 
 @kernel("(4),(4)->()", check=check_unit_quaternions)
-def angle_between_quaternions(p, q):
+def angle_between_quaternions(p: Array, q: Array) -> Scalar:
     """The angle [rad] of the rotation from one attitude to the other, from 0 to pi. Accurate for equal and for opposite
     attitudes, as `quaternion_angle`.
 
@@ -263,7 +262,7 @@ def angle_between_quaternions(p, q):
 
 
 @kernel("(4)->(4)")
-def quaternion_from_scalar_last(xyzw):
+def quaternion_from_scalar_last(xyzw: Array) -> Array:
     """From the order (x, y, z, w) of SciPy, ROS and Pinocchio.
 
     >>> quaternion_from_scalar_last([0.1, 0.2, 0.3, 0.9])
@@ -274,7 +273,7 @@ def quaternion_from_scalar_last(xyzw):
 
 
 @kernel("(4)->(4)")
-def scalar_last_from_quaternion(q):
+def scalar_last_from_quaternion(q: Array) -> Array:
     """To the order (x, y, z, w) of SciPy, ROS and Pinocchio.
 
     >>> scalar_last_from_quaternion([0.9, 0.1, 0.2, 0.3])

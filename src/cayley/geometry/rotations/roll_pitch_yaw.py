@@ -8,9 +8,8 @@ Sources: Ruggiu (1.40), (1.41); Yamamoto (1.10), corrected as in spec E3-03; its
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
-
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.rotations.euler import (
     EulerSolutions,
     euler_from_matrix,
@@ -21,7 +20,7 @@ from cayley.geometry.rotations.euler import (
 
 
 @kernel("(3)->(3,3)")
-def matrix_from_roll_pitch_yaw(angles):
+def matrix_from_roll_pitch_yaw(angles: Array) -> Array:
     """The rotation matrix of (roll, pitch, yaw) [rad]. Ruggiu (1.40).
 
     >>> matrix_from_roll_pitch_yaw([0.0, np.pi / 2, 0.0]).round(15)
@@ -43,7 +42,7 @@ def roll_pitch_yaw_from_matrix(R: ArrayLike) -> EulerSolutions:
 
 
 @kernel("(3)->(4)")
-def quaternion_from_roll_pitch_yaw(angles):
+def quaternion_from_roll_pitch_yaw(angles: Array) -> Array:
     """The unit quaternion of (roll, pitch, yaw) [rad].
 
     >>> quaternion_from_roll_pitch_yaw([np.pi, 0.0, 0.0]).round(15)

@@ -14,6 +14,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 from cayley.geometry.rotations.even_functions import arctangent_ratio, sine_ratio, versine_ratio
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix, quaternion_product
@@ -21,7 +22,7 @@ from cayley.geometry.scaling import unsigned
 
 
 @kernel("(3)->(3,3)")
-def matrix_from_rotation_vector(r):
+def matrix_from_rotation_vector(r: Array) -> Array:
     """The exponential of hat(r): 1 + sin(phi)/phi hat(r) + (1 - cos(phi))/phi^2 hat(r)^2.
 
     >>> matrix_from_rotation_vector([0.0, 0.0, 0.0])
@@ -44,7 +45,7 @@ def matrix_from_rotation_vector(r):
 
 
 @kernel("(3,3)->(3)", check=check_rotation_matrix)
-def rotation_vector_from_matrix(R):
+def rotation_vector_from_matrix(R: Array) -> Array:
     """The logarithm of a rotation: axis times angle [rad], the angle from 0 to pi.
 
     >>> rotation_vector_from_matrix(np.diag([-1.0, -1.0, 1.0]))
@@ -54,7 +55,7 @@ def rotation_vector_from_matrix(R):
 
 
 @kernel("(3)->(4)")
-def quaternion_from_rotation_vector(r):
+def quaternion_from_rotation_vector(r: Array) -> Array:
     """(cos(phi/2); sin(phi/2) r/phi). Its scalar part is negative for angles between pi and 3 pi.
 
     >>> quaternion_from_rotation_vector([0.0, 0.0, 0.0])
@@ -66,7 +67,7 @@ def quaternion_from_rotation_vector(r):
 
 
 @kernel("(4)->(3)", check=check_unit_quaternion)
-def rotation_vector_from_quaternion(q):
+def rotation_vector_from_quaternion(q: Array) -> Array:
     """Axis times angle [rad], the angle from 0 to pi; the same for q and -q, except that at a half-turn (w = 0) the
     sign is that of q.
 
@@ -79,7 +80,7 @@ def rotation_vector_from_quaternion(q):
 
 
 @kernel("(3),(3)->(3)")
-def rotate_by_rotation_vector(r, x):
+def rotate_by_rotation_vector(r: Array, x: Array) -> Array:
     """The vector x turned about r by the angle |r|.
 
     >>> rotate_by_rotation_vector([0.0, 0.0, np.pi / 2], [1.0, 0.0, 0.0]).round(15)
@@ -91,7 +92,7 @@ def rotate_by_rotation_vector(r, x):
 
 
 @kernel("(3),(3)->(3)")
-def compose_rotation_vectors(a, b):
+def compose_rotation_vectors(a: Array, b: Array) -> Array:
     """The rotation vector of exp(a) exp(b), its angle from 0 to pi.
 
     >>> compose_rotation_vectors([0.0, 0.0, 0.1], [0.0, 0.0, 0.2])

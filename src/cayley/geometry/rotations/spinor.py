@@ -11,11 +11,10 @@ Source: Mladenova 2.3 (27)-(40), (51)-(58), corrected as in spec E-05 to E-07 an
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.complex_numbers import (
@@ -33,7 +32,7 @@ PAULI = as_real(np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1
 """sigma_1, sigma_2, sigma_3: shape (3, 2, 2, 2), the last axis (real part, imaginary part)."""
 
 
-def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_unit_spinor(psi: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless every spinor (2, 2) of the batch has norm one, within 1e-8 (float32: 1e-4) or
     `tolerance`.
 
@@ -55,7 +54,7 @@ def check_unit_spinor(psi: Any, *_: Any, tolerance: float | None = None) -> None
 
 
 @kernel("(4)->(2,2)")
-def spinor_from_quaternion(q):
+def spinor_from_quaternion(q: Array) -> Array:
     """f(q) = (q3 + i q0, q1 + i q2), for quaternions of any norm: psi^+ psi = |q|^2. Mladenova (27), (51).
 
     >>> spinor_from_quaternion([1.0, 0.0, 0.0, 0.0])
@@ -66,7 +65,7 @@ def spinor_from_quaternion(q):
 
 
 @kernel("(2,2)->(4)")
-def quaternion_from_spinor(psi):
+def quaternion_from_spinor(psi: Array) -> Array:
     """The quaternion (w, x, y, z) with f(q) = psi; any norm.
 
     >>> quaternion_from_spinor([[0.5, -0.5], [0.5, 0.5]])
@@ -76,7 +75,7 @@ def quaternion_from_spinor(psi):
 
 
 @kernel("(2,2)->(3,3)", check=check_unit_spinor)
-def matrix_from_spinor(psi):
+def matrix_from_spinor(psi: Array) -> Array:
     """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected
     (E-05 to E-07).
 
@@ -101,7 +100,7 @@ def matrix_from_spinor(psi):
 
 
 @kernel("(3,3)->(2,2)", check=check_rotation_matrix)
-def spinor_from_matrix(R):
+def spinor_from_matrix(R: Array) -> Array:
     """The unit spinor of a rotation matrix; of the two, the one whose quaternion has w >= 0.
 
     >>> spinor_from_matrix(np.eye(3))
@@ -112,7 +111,7 @@ def spinor_from_matrix(R):
 
 
 @kernel("(2,2)->(3)")
-def pauli_expectations(psi):
+def pauli_expectations(psi: Array) -> Array:
     """(psi^+ sigma_1 psi, psi^+ sigma_2 psi, psi^+ sigma_3 psi): the third turned axis, times psi^+ psi. Mladenova
     (40).
 
@@ -123,7 +122,7 @@ def pauli_expectations(psi):
 
 
 @kernel("(2,2),()->(2,2)")
-def spinor_with_phase(psi, phase):
+def spinor_with_phase(psi: Array, phase: Scalar) -> Array:
     """exp(i phase) psi: the same third axis, the other two turned about it by -2 phase. A phase of pi changes no
     rotation.
 
@@ -135,7 +134,7 @@ def spinor_with_phase(psi, phase):
 
 
 @kernel("(2,2),(2,2)->(2,2)")
-def spinor_product(psi, chi):
+def spinor_product(psi: Array, chi: Array) -> Array:
     """f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ (0, 1).
     Mladenova (57).
 
@@ -147,7 +146,7 @@ def spinor_product(psi, chi):
 
 
 @kernel("(4)->(2,2,2)")
-def spinor_matrix(q):
+def spinor_matrix(q: Array) -> Array:
     """Q^ = i q0 1 + q . sigma = [[q3 + i q0, q1 - i q2], [q1 + i q2, -q3 + i q0]]; its first column is f(q), its
     determinant -|q|^2.
 
@@ -161,7 +160,7 @@ def spinor_matrix(q):
 
 
 @kernel("(2,2)->(2,2)")
-def inverse_spinor(psi):
+def inverse_spinor(psi: Array) -> Array:
     """f(q^-1) = (-q3 + i q0, -q1 - i q2) of the unit spinor f(q).
 
     >>> inverse_spinor([[1.0, 2.0], [3.0, 4.0]])

@@ -11,13 +11,11 @@ Source: Mladenova 2.3 (41)-(48), corrected as in spec E-08 to E-10.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.complex_numbers import as_complex, as_real, conjugate, matrix_product, product
@@ -27,7 +25,7 @@ from cayley.geometry.tensors.checks import check_unit_vector
 
 
 @kernel("(3)->(2,2)", check=check_unit_vector)
-def ratio_from_point(a):
+def ratio_from_point(a: Array) -> Array:
     """[z1 : z2] of a point of the unit sphere, with |z1|^2 + |z2|^2 = 1; [0 : 1] at the south pole. Mladenova (41),
     (44).
 
@@ -43,7 +41,7 @@ def ratio_from_point(a):
     return z / np.sqrt(2 * near)
 
 
-def check_ratio(z: Any, *_: Any) -> None:
+def check_ratio(z: ArrayLike, *_: object) -> None:
     """Raise `GeometryError` where [z1 : z2] is [0 : 0] or not finite, which is no point at all."""
     z = np.asarray(z)
     if z.ndim < 2 or z.shape[-2:] != (2, 2):
@@ -55,7 +53,7 @@ def check_ratio(z: Any, *_: Any) -> None:
 
 
 @kernel("(2,2)->(3)", check=check_ratio)
-def point_from_ratio(z):
+def point_from_ratio(z: Array) -> Array:
     """The point of the unit sphere with xi = z2 / z1, of any scale. Mladenova (45)-(47).
 
     >>> point_from_ratio([[0.0, 0.0], [0.0, 7.0]])
@@ -69,7 +67,7 @@ def point_from_ratio(z):
 
 
 @kernel("(4)->(2,2,2)", check=check_unit_quaternion)
-def cayley_klein_from_quaternion(q):
+def cayley_klein_from_quaternion(q: Array) -> Array:
     """[[alpha, beta], [gamma, delta]] of xi' = (alpha xi + beta) / (gamma xi + delta), of determinant 1. Mladenova
     (48), spec E-10.
 
@@ -84,7 +82,7 @@ def cayley_klein_from_quaternion(q):
 
 
 @kernel("(2,2,2)->(4)", check=check_unitary)
-def quaternion_from_cayley_klein(M):
+def quaternion_from_cayley_klein(M: Array) -> Array:
     """The unit quaternion of the Cayley-Klein parameters [[alpha, beta], [gamma, delta]].
 
     >>> quaternion_from_cayley_klein(cayley_klein_from_quaternion([0.5, 0.5, -0.5, 0.5]))
@@ -94,7 +92,7 @@ def quaternion_from_cayley_klein(M):
 
 
 @kernel("(2,2,2),(2,2)->(2,2)")
-def fractional_linear(M, z):
+def fractional_linear(M: Array, z: Array) -> Array:
     """[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1: nothing is divided, infinity needs
     no care.
 
@@ -105,7 +103,7 @@ def fractional_linear(M, z):
     return matrix_product(M, z[::-1])[::-1]
 
 
-def xi_from_ratio(z: ArrayLike) -> np.ndarray:
+def xi_from_ratio(z: ArrayLike) -> Array:
     """The complex numbers xi = z2 / z1 (...) of ratios (..., 2, 2), where z1 = 0 the complex infinity of NumPy, inf +
     0j.
 
@@ -118,7 +116,7 @@ def xi_from_ratio(z: ArrayLike) -> np.ndarray:
     return np.where(infinite, np.inf, z[..., 1] / np.where(infinite, 1, z[..., 0]))
 
 
-def ratio_from_xi(xi: ArrayLike) -> np.ndarray:
+def ratio_from_xi(xi: ArrayLike) -> Array:
     """The ratios [1 : xi] (..., 2, 2) of complex numbers (...), [0 : 1] where xi is infinite.
 
     >>> ratio_from_xi(np.inf)

@@ -8,18 +8,17 @@ U and -U are the same rotation. Source: Mladenova 2.3 (49)-(56), corrected as in
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.complex_numbers import adjoint, determinant, matrix_product, square_norm
 from cayley.geometry.rotations.spinor import PAULI
 
 
-def check_unitary(U: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_unitary(U: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2) of the batch, rows to 1e-8
     (float32: 1e-4).
 
@@ -48,7 +47,7 @@ def check_unitary(U: Any, *_: Any, tolerance: float | None = None) -> None:
 
 
 @kernel("(4)->(2,2,2)")
-def unitary_from_quaternion(q):
+def unitary_from_quaternion(q: Array) -> Array:
     """U(q) = q0 - i q . sigma; unitary if q is a unit quaternion, and U(q p) = U(q) U(p). Mladenova (49).
 
     >>> unitary_from_quaternion([0.0, 0.0, 1.0, 0.0])[..., 0]
@@ -60,7 +59,7 @@ def unitary_from_quaternion(q):
 
 
 @kernel("(2,2,2)->(4)", check=check_unitary)
-def quaternion_from_unitary(U):
+def quaternion_from_unitary(U: Array) -> Array:
     """(Re z, -Im W, -Re W, -Im z) of U = [[z, W], [-conj W, conj z]]. Mladenova, the inverse of (56).
 
     >>> quaternion_from_unitary(unitary_from_quaternion([0.5, 0.5, -0.5, 0.5]))
@@ -69,13 +68,13 @@ def quaternion_from_unitary(U):
     return np.stack([U[0, 0, 0], -U[0, 1, 1], -U[0, 1, 0], -U[0, 0, 1]])
 
 
-def _check_unitaries(*matrices: Any) -> None:
+def _check_unitaries(*matrices: Array) -> None:
     for U in matrices:
         check_unitary(U)
 
 
 @kernel("(2,2,2),(2,2,2)->(2,2,2)", check=_check_unitaries)
-def compose_unitaries(U, V):
+def compose_unitaries(U: Array, V: Array) -> Array:
     """The matrix product U V: the rotation V, then U.
 
     >>> half_turn = unitary_from_quaternion([0.0, 1.0, 0.0, 0.0])
@@ -87,7 +86,7 @@ def compose_unitaries(U, V):
 
 
 @kernel("(2,2,2),(2,2)->(2,2)", check=check_unitary)
-def turn_spinor(U, psi):
+def turn_spinor(U: Array, psi: Array) -> Array:
     """psi' = U psi: with U = U(q) the spinor of a rotation, followed by q. Mladenova (49).
 
     >>> turn_spinor(unitary_from_quaternion([0.0, 1.0, 0.0, 0.0]), [[0.0, 1.0], [0.0, 0.0]])
@@ -98,7 +97,7 @@ def turn_spinor(U, psi):
 
 
 @kernel("(3)->(2,2,2)")
-def hermitian_from_vector(x):
+def hermitian_from_vector(x: Array) -> Array:
     """X = x . sigma, traceless and Hermitian, det X = -|x|^2. Mladenova (54).
 
     >>> hermitian_from_vector([1.0, 0.0, 3.0])[..., 0]
@@ -108,7 +107,7 @@ def hermitian_from_vector(x):
     return np.array([[[x[2], 0.0], [x[0], -x[1]]], [[x[0], x[1]], [-x[2], 0.0]]])
 
 
-def check_traceless_hermitian(X: Any, *_: Any, tolerance: float | None = None) -> None:
+def check_traceless_hermitian(X: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless X = X^+ and tr X = 0 for every matrix (2, 2, 2) of the batch, relative to its size.
     """
     X = np.asarray(X)
@@ -125,7 +124,7 @@ def check_traceless_hermitian(X: Any, *_: Any, tolerance: float | None = None) -
 
 
 @kernel("(2,2,2)->(3)", check=check_traceless_hermitian)
-def vector_from_hermitian(X):
+def vector_from_hermitian(X: Array) -> Array:
     """The vector x of X = x . sigma.
 
     >>> vector_from_hermitian(hermitian_from_vector([1.0, 2.0, 3.0]))
@@ -135,7 +134,7 @@ def vector_from_hermitian(X):
 
 
 @kernel("(2,2,2),(2,2,2)->(2,2,2)", check=check_unitary)
-def turn_hermitian(U, X):
+def turn_hermitian(U: Array, X: Array) -> Array:
     """X' = U X U^+: for X = x . sigma it is (R x) . sigma with the rotation matrix R of U. Mladenova (55).
 
     >>> half_turn = unitary_from_quaternion([0.0, 0.0, 0.0, 1.0])

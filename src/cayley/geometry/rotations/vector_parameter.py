@@ -12,11 +12,10 @@ Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.axis_angle import AxisAngle, check_unit_axis
@@ -37,7 +36,7 @@ def _longest(dtype: np.dtype) -> float:
 _size = kernel("(3)->()")(largest_component)
 
 
-def check_vector_parameter(c: Any, *_: Any) -> None:
+def check_vector_parameter(c: ArrayLike, *_: object) -> None:
     """Raise `SingularityError` where a vector-parameter of the batch is not finite, or so long that its square is not a
     number.
 
@@ -55,20 +54,20 @@ def check_vector_parameter(c: Any, *_: Any) -> None:
             "rotations")
 
 
-def check_vector_parameters(*parameters: Any) -> None:
+def check_vector_parameters(*parameters: Array) -> None:
     """`check_vector_parameter` for several."""
     for c in parameters:
         check_vector_parameter(c)
 
 
 @kernel("(4)->()")
-def _reach(h):
+def _reach(h: Array) -> Scalar:
     """The largest component of v/w."""
     h = scaling(largest_component(h)) * h
     return largest_component(h[1:]) / np.abs(h[0])
 
 
-def check_not_half_turn(h: Any) -> None:
+def check_not_half_turn(h: ArrayLike) -> None:
     """Raise `SingularityError` where [w : v] is a half-turn, or so close to one that the square of v/w is not a number.
 
     >>> check_not_half_turn([0.0, 1.0, 0.0, 0.0])
@@ -88,7 +87,7 @@ def check_not_half_turn(h: Any) -> None:
 
 
 @kernel("(3)->(3,3)", check=check_vector_parameter)
-def matrix_from_vector_parameter(c):
+def matrix_from_vector_parameter(c: Array) -> Array:
     """((1 - c.c) 1 + 2 c c^T + 2 hat(c))/(1 + c.c). Mladenova (64), Ruggiu (1.31).
 
     >>> matrix_from_vector_parameter([0.0, 0.0, 1.0])
@@ -107,13 +106,13 @@ def matrix_from_vector_parameter(c):
     return np.array([[1 - (by + dz), bx - d, dx + b], [bx + d, 1 - (ax + dz), dy - a], [dx - b, dy + a, 1 - (ax + by)]])
 
 
-def _check_matrix(R: Any) -> None:
+def _check_matrix(R: Array) -> None:
     check_rotation_matrix(R)
     check_not_half_turn(quaternion_from_matrix.unchecked(R))
 
 
 @kernel("(3,3)->(3)", check=_check_matrix)
-def vector_parameter_from_matrix(R):
+def vector_parameter_from_matrix(R: Array) -> Array:
     """vee(R - R^T)/(1 + tr R), by way of the largest of the four quaternion components, so that digits survive next to
     a half-turn.
 
@@ -126,13 +125,13 @@ def vector_parameter_from_matrix(R):
     return q[1:] / q[0]
 
 
-def _check_skew(B: Any) -> None:
+def _check_skew(B: Array) -> None:
     check_skew(B)
     check_vector_parameter(vee(B))
 
 
 @kernel("(3,3)->(3,3)", check=_check_skew)
-def cayley_transform(B):
+def cayley_transform(B: Array) -> Array:
     """Q = (1 - B)^-1 (1 + B) of a skew matrix B = hat(b): the rotation with the vector-parameter b. Ruggiu (1.27).
 
     >>> cayley_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]) @ [1.0, 0.0, 0.0]
@@ -142,7 +141,7 @@ def cayley_transform(B):
 
 
 @kernel("(3,3)->(3,3)", check=_check_matrix)
-def inverse_cayley_transform(Q):
+def inverse_cayley_transform(Q: Array) -> Array:
     """B = (Q - 1)(Q + 1)^-1, which is skew. A half-turn, where Q + 1 is singular, raises `SingularityError`. Ruggiu
     (1.25).
 
@@ -157,7 +156,7 @@ def inverse_cayley_transform(Q):
 # The group
 
 
-def check_composition(a: Any, b: Any) -> None:
+def check_composition(a: Array, b: Array) -> None:
     """Raise `SingularityError` where <a, b> is a half-turn, or a or b is beyond what `check_vector_parameter` admits.
     """
     check_vector_parameters(a, b)
@@ -165,12 +164,12 @@ def check_composition(a: Any, b: Any) -> None:
 
 
 @kernel("(3),(3)->(4)")
-def _product_form(a, b):
+def _product_form(a: Array, b: Array) -> Array:
     return compose_homogeneous(homogeneous_from_vector_parameter(a), homogeneous_from_vector_parameter(b))
 
 
 @kernel("(3),(3)->(3)", check=check_composition)
-def compose_vector_parameters(a, b):
+def compose_vector_parameters(a: Array, b: Array) -> Array:
     """<a, b> = (a + b + a x b)/(1 - a.b): the rotation b, then a. Mladenova (67).
 
     a.b > 1 is as good as any other. a.b = 1 is a half-turn and raises `SingularityError`; `compose_homogeneous` gives
@@ -183,7 +182,7 @@ def compose_vector_parameters(a, b):
 
 
 @kernel("(3)->(3)")
-def inverse_vector_parameter(c):
+def inverse_vector_parameter(c: Array) -> Array:
     """-c.
 
     >>> inverse_vector_parameter([1.0, 2.0, 3.0])
@@ -193,7 +192,7 @@ def inverse_vector_parameter(c):
 
 
 @kernel("(3),(3)->(3)", check=check_vector_parameters)
-def conjugate_vector_parameter(a, c):
+def conjugate_vector_parameter(a: Array, c: Array) -> Array:
     """<a, c, -a> = O(a) c: the rotation c about an axis that a has turned. Never singular. Mladenova, after (67).
 
     >>> conjugate_vector_parameter([0.0, 0.0, 1.0], [2.0, 0.0, 0.0])
@@ -202,7 +201,7 @@ def conjugate_vector_parameter(a, c):
     return rotate_by_vector_parameter(a, c)
 
 
-def _chain(cs):
+def _chain(cs: Array) -> Array:
     """The homogeneous form of a product.
 
     Only what grows long is scaled: short numbers stay exact, and so does w = 0.
@@ -213,21 +212,21 @@ def _chain(cs):
     return total
 
 
-def _tamed(h):
+def _tamed(h: Array) -> Array:
     return shrinking(largest_component(h)) * h
 
 
-def _check_chain(cs: Any) -> None:
+def _check_chain(cs: Array) -> None:
     check_not_half_turn(_chain_form(cs))
 
 
 @kernel("(n,3)->(4)")
-def _chain_form(cs):
+def _chain_form(cs: Array) -> Array:
     return _chain(cs)
 
 
 @kernel("(n,3)->(3)", check=_check_chain)
-def compose_all_vector_parameters(cs):
+def compose_all_vector_parameters(cs: Array) -> Array:
     """<c1, c2, ..., cn>, the last applied first; zero for none. Partial products may be half-turns; a total one raises
     `SingularityError`.
 
@@ -239,7 +238,7 @@ def compose_all_vector_parameters(cs):
 
 
 @kernel("(3),(3)->(3)", check=check_vector_parameter)
-def rotate_by_vector_parameter(c, x):
+def rotate_by_vector_parameter(c: Array, x: Array) -> Array:
     """O(c) x = x + 2/(1 + c.c) (c x x + c x (c x x)). Mladenova (65).
 
     >>> rotate_by_vector_parameter([0.0, 0.0, 1.0], [1.0, 0.0, 5.0])
@@ -253,7 +252,7 @@ def rotate_by_vector_parameter(c, x):
 
 
 @kernel("(3)->(4)", check=check_vector_parameter)
-def quaternion_from_vector_parameter(c):
+def quaternion_from_vector_parameter(c: Array) -> Array:
     """(1; c)/sqrt(1 + c.c). Mladenova (72) in the labelling of (11), spec E-17.
 
     >>> quaternion_from_vector_parameter([0.0, 0.0, 0.75])
@@ -263,13 +262,13 @@ def quaternion_from_vector_parameter(c):
     return h / np.sqrt(h @ h)
 
 
-def _check_quaternion(q: Any) -> None:
+def _check_quaternion(q: Array) -> None:
     check_unit_quaternion(q)
     check_not_half_turn(q)
 
 
 @kernel("(4)->(3)", check=_check_quaternion)
-def vector_parameter_from_quaternion(q):
+def vector_parameter_from_quaternion(q: Array) -> Array:
     """(x, y, z)/w, the same for q and -q. w = 0, a half-turn, raises `SingularityError`. Mladenova (72), spec E-17.
 
     >>> vector_parameter_from_quaternion([0.8, 0.0, 0.0, 0.6])
@@ -279,7 +278,7 @@ def vector_parameter_from_quaternion(q):
 
 
 @kernel("(3)->(4)")
-def homogeneous_from_vector_parameter(c):
+def homogeneous_from_vector_parameter(c: Array) -> Array:
     """[1 : c].
 
     >>> homogeneous_from_vector_parameter([1.0, 2.0, 3.0])
@@ -288,13 +287,13 @@ def homogeneous_from_vector_parameter(c):
     return np.concatenate([[1.0], c])
 
 
-def _check_form(h: Any) -> None:
+def _check_form(h: Array) -> None:
     check_homogeneous(h)
     check_not_half_turn(h)
 
 
 @kernel("(4)->(3)", check=_check_form)
-def vector_parameter_from_homogeneous(h):
+def vector_parameter_from_homogeneous(h: Array) -> Array:
     """v/w. A half-turn, w = 0, is infinite by nature and raises `SingularityError`: stay with the homogeneous form
     there.
 
@@ -306,7 +305,7 @@ def vector_parameter_from_homogeneous(h):
 
 
 @kernel("(3)->(3)")
-def vector_parameter_from_rotation_vector(r):
+def vector_parameter_from_rotation_vector(r: Array) -> Array:
     """tan(|r|/2) r/|r|, smooth at zero. Mladenova, end of 2.5. The double nearest to pi is not a half-turn: its c has
     length 1.6e16.
 
@@ -317,7 +316,7 @@ def vector_parameter_from_rotation_vector(r):
 
 
 @kernel("(3)->(3)", check=check_vector_parameter)
-def rotation_vector_from_vector_parameter(c):
+def rotation_vector_from_vector_parameter(c: Array) -> Array:
     """2 atan(|c|) c/|c|, smooth at zero; the angle is below pi or rounds to it. Mladenova, end of 2.5.
 
     >>> rotation_vector_from_vector_parameter([0.0, 0.0, 1.0])
@@ -327,7 +326,7 @@ def rotation_vector_from_vector_parameter(c):
 
 
 @kernel("(3),()->(3)", check=check_unit_axis)
-def vector_parameter_from_axis_angle(axis, angle):
+def vector_parameter_from_axis_angle(axis: Array, angle: Scalar) -> Array:
     """tan(phi/2) e. Ruggiu (1.39).
 
     >>> vector_parameter_from_axis_angle([0.0, 1.0, 0.0], np.pi / 2)
@@ -337,7 +336,7 @@ def vector_parameter_from_axis_angle(axis, angle):
 
 
 @kernel("(3)->(3),()")
-def axis_angle_from_vector_parameter(c):
+def axis_angle_from_vector_parameter(c: Array) -> AxisAngle:
     """The axis c/|c| (z for c = 0) and the angle 2 atan(|c|), from 0 to pi. Ruggiu (1.38).
 
     >>> float(axis_angle_from_vector_parameter([0.0, 0.0, 1.0]).angle) == np.pi / 2

@@ -15,9 +15,9 @@ Source: Mladenova 2.5, (71)-(74), corrected as in spec E-14 to E-16.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.rotations.euler import EulerSolutions, euler_from_quaternion
 from cayley.geometry.rotations.homogeneous import inverse_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.roll_pitch_yaw import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion
@@ -27,7 +27,7 @@ from cayley.geometry.rotations.vector_parameter import check_not_half_turn, quat
 
 
 @kernel("(3)->(4)")
-def homogeneous_from_eulerian(angles):
+def homogeneous_from_eulerian(angles: Array) -> Array:
     """The unit homogeneous form [w : v] of the Eulerian angles (psi, theta, phi) [rad]; never singular.
 
     Mladenova (71), multiplied out by its denominators; the third component is negative (spec E-14).
@@ -45,7 +45,7 @@ def homogeneous_from_eulerian(angles):
 
 
 @kernel("(3)->(3)", check=lambda angles: check_not_half_turn(homogeneous_from_eulerian(angles)))
-def vector_parameter_from_eulerian(angles):
+def vector_parameter_from_eulerian(angles: Array) -> Array:
     """c of the Eulerian angles (psi, theta, phi) [rad]; infinite at a half-turn, see above. Mladenova (71), corrected
     (E-14).
 
@@ -80,7 +80,7 @@ def eulerian_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
 
 
 @kernel("(3),(3)->(4)")
-def homogeneous_of_composed_eulerian(a, b):
+def homogeneous_of_composed_eulerian(a: Array, b: Array) -> Array:
     """The unit homogeneous form of O(c) O(c'), c and c' from the Eulerian angles a = (psi, theta, phi) and b = (psi',
     theta', phi').
 
@@ -106,7 +106,7 @@ def homogeneous_of_composed_eulerian(a, b):
 
 
 @kernel("(3),(3)->(3)", check=lambda a, b: check_not_half_turn(homogeneous_of_composed_eulerian(a, b)))
-def vector_parameter_of_composed_eulerian(a, b):
+def vector_parameter_of_composed_eulerian(a: Array, b: Array) -> Array:
     """c'' = <c, c'> from two triples of Eulerian angles; infinite at a half-turn, see above. Mladenova, after (71)
     (E-15, E-16).
 
@@ -131,7 +131,7 @@ def compose_eulerian(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
 
 
 @kernel("(3)->(4)")
-def homogeneous_from_bryant(angles):
+def homogeneous_from_bryant(angles: Array) -> Array:
     """The unit homogeneous form [w : v] of Bryant's angles (phi1, phi2, phi3) [rad]; never singular. Mladenova (73),
     (74).
 
@@ -142,7 +142,7 @@ def homogeneous_from_bryant(angles):
 
 
 @kernel("(3)->(3)", check=lambda angles: check_not_half_turn(homogeneous_from_bryant(angles)))
-def vector_parameter_from_bryant(angles):
+def vector_parameter_from_bryant(angles: Array) -> Array:
     """(t1 - t2 t3, t2 + t1 t3, t3 - t1 t2) / (1 + t1 t2 t3) with t = tan(angle / 2). Mladenova (74).
 
     It is taken from sines and cosines, so that an angle may be pi. Infinite at a half-turn, 1 + t1 t2 t3 = 0, see

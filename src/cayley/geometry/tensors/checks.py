@@ -7,34 +7,33 @@ its largest entry.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, GeometryError
 from cayley.geometry.batch import tolerance_of
 
 
-def is_rounding(defect: np.ndarray, array: np.ndarray, size: np.ndarray) -> np.ndarray:
+def is_rounding(defect: Array, array: Array, size: Array) -> Array:
     """Whether a defect is no more than rounding of numbers of that size, and not NaN."""
     return defect <= tolerance_of(array) * size + np.finfo(np.float64).tiny
 
 
-def check_symmetric(T: Any) -> None:
+def check_symmetric(T: ArrayLike) -> None:
     """Raise if one of the component arrays (..., n, n) is not symmetric."""
     T = _square(T)
     _refuse(np.abs(T - np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not symmetric: T - T^T reaches {defect:.3g}",
             "take symmetric_part(T) if that is what you mean")
 
 
-def check_skew(T: Any) -> None:
+def check_skew(T: ArrayLike) -> None:
     """Raise if one of the component arrays (..., n, n) is not skew-symmetric."""
     T = _square(T)
     _refuse(np.abs(T + np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not skew: T + T^T reaches {defect:.3g}",
             "vee(T) is the vector of the skew part of any tensor")
 
 
-def check_unit_vector(e: Any) -> None:
+def check_unit_vector(e: ArrayLike) -> None:
     """Raise if one of the vectors (..., n) does not have length 1."""
     e = np.asarray(e)
     if e.ndim < 1:
@@ -45,7 +44,7 @@ def check_unit_vector(e: Any) -> None:
         "unit_vector(e) normalises it", defect)
 
 
-def check_orthogonal(Q: Any) -> None:
+def check_orthogonal(Q: ArrayLike) -> None:
     """Raise if one of the matrices (..., n, n) is not orthogonal; reflections are."""
     Q = _square(Q)
     defect = np.abs(np.swapaxes(Q, -1, -2) @ Q - np.eye(Q.shape[-1])).max(axis=(-2, -1))
@@ -55,7 +54,7 @@ def check_orthogonal(Q: Any) -> None:
         "from a rotation, nearest_rotation brings it back", defect)
 
 
-def check_change_of_frame(R: Any, *_: Any) -> None:
+def check_change_of_frame(R: ArrayLike, *_: object) -> None:
     """Raise if one of the matrices (..., n, n) does not turn a right-handed frame into another: `check_rotation_matrix`
     for any n.
     """
@@ -70,7 +69,7 @@ def check_change_of_frame(R: Any, *_: Any) -> None:
         "a change of frame is scaled{element}: its determinant is {defect:.9g}", determinant)
 
 
-def _square(T: Any) -> np.ndarray:
+def _square(T: ArrayLike) -> Array:
     """As an array (..., n, n) of finite numbers."""
     T = np.asarray(T)
     if T.ndim < 2 or T.shape[-1] != T.shape[-2] or T.shape[-1] == 0:
@@ -80,15 +79,14 @@ def _square(T: Any) -> np.ndarray:
     return T
 
 
-def _refuse(defect: np.ndarray, array: np.ndarray, problem: str, advice: str) -> None:
+def _refuse(defect: Array, array: Array, problem: str, advice: str) -> None:
     size = np.abs(array).max(axis=(-2, -1))
     refuse_where(~is_rounding(defect, array, size), f"a tensor is {problem}{{element}}; {advice}", defect)
 
 
-def refuse_where(wrong: Any, message: str, defect: Any, error: type[CayleyError] = GeometryError) -> None:
+def refuse_where(wrong: Array, message: str, defect: ArrayLike, error: type[CayleyError] = GeometryError) -> None:
     """Raise for the first element of the batch that is wrong; the message is formatted with `defect` and `element`."""
-    wrong = np.asarray(wrong)
-    if not wrong.any():
+    if not np.any(wrong):
         return
     first = tuple(int(k) for k in np.argwhere(wrong)[0])
     element = f" at element {first if len(first) > 1 else first[0]} of the batch" if first else ""

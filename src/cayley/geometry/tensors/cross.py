@@ -1,13 +1,16 @@
 """A vector as the skew tensor of its cross product, and back. (Balafoutis & Patel: `dual` and `vect` of a skew tensor.)
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 
 
 @kernel("(3)->(3,3)")
-def hat(v):
+def hat(v: Array) -> Array:
     """The skew matrix of the cross product: `hat(v) @ x == np.cross(v, x)`.
 
     >>> hat([1.0, 2.0, 3.0]) @ [1.0, 0.0, 0.0]
@@ -18,7 +21,7 @@ def hat(v):
 
 
 @kernel("(3,3)->(3)")
-def vee(m):
+def vee(m: Array) -> Array:
     """The vector of the skew part of a matrix; for a skew matrix the inverse of `hat`.
 
     >>> vee(hat([1.0, 2.0, 3.0]))

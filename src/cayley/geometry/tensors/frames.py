@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.errors import GeometryError
 from cayley.geometry.tensors.checks import check_change_of_frame
 from cayley.geometry.tensors.decomposition import isotropic_part
@@ -19,7 +20,7 @@ from cayley.geometry.tensors.products import LEVI_CIVITA
 
 
 @kernel("(n,n),(n,n)->(n,n)", check=check_change_of_frame)
-def tensor_in_frame(R_ab, T_b):
+def tensor_in_frame(R_ab: Array, T_b: Array) -> Array:
     """The components in frame a of the tensor with components T_b in frame b: T_a = R_ab T_b R_ab^T, (3.3.2).
 
     The same for any tensor of order two: inertia, Euler tensor, angular velocity tensor. A reflection is refused.
@@ -32,7 +33,7 @@ def tensor_in_frame(R_ab, T_b):
     return R_ab @ T_b @ R_ab.T
 
 
-def tensor_of_map(action: Callable[[np.ndarray], np.ndarray], frame: np.ndarray | None = None) -> np.ndarray:
+def tensor_of_map(action: Callable[[Array], Array], frame: Array | None = None) -> Array:
     """The components T_ij = e_i . T(e_j) of a linear map of vectors, (3.2.14); a map that is not linear is refused.
 
     The columns of `frame` are the unit vectors e_i, by default the axes in which `action` takes and gives its vectors.
@@ -52,7 +53,7 @@ def tensor_of_map(action: Callable[[np.ndarray], np.ndarray], frame: np.ndarray 
     return e.T @ images
 
 
-def tensor_rank(T: np.ndarray, *, tolerance: float = 1e-12) -> int | np.ndarray:
+def tensor_rank(T: Array, *, tolerance: float = 1e-12) -> int | Array:
     """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): what its singular values leave above
     `tolerance` times the largest. Leading axes are a batch.
 
@@ -68,7 +69,7 @@ def tensor_rank(T: np.ndarray, *, tolerance: float = 1e-12) -> int | np.ndarray:
     return int(found) if found.ndim == 0 else found
 
 
-def isotropic_defect(T: np.ndarray) -> float:
+def isotropic_defect(T: Array) -> float:
     """How far a tensor of order two or three is from one whose components are the same in every frame, in its largest
     component.
 

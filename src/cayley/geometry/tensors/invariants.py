@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.tensors.checks import check_skew
 from cayley.geometry.tensors.cross import hat
 
@@ -36,7 +37,7 @@ class PowerTraces(NamedTuple):
 
 
 @kernel("(3,3)->(),(),(),()")
-def scalar_invariants(T):
+def scalar_invariants(T: Array) -> ScalarInvariants:
     """I1 = tr T, I2 = sum of the principal minors, I3 = det T, I4 = sum of the squared components, (3.3.18)-(3.3.21).
 
     I4 is independent of the others only if T is not symmetric.
@@ -50,7 +51,7 @@ def scalar_invariants(T):
 
 
 @kernel("(3,3)->(),(),()")
-def principal_invariants(T):
+def principal_invariants(T: Array) -> PrincipalInvariants:
     """The invariants I1, I2, I3 of a tensor: the coefficients of its characteristic polynomial, (3.3.18)-(3.3.20).
 
     >>> np.array(principal_invariants(np.diag([1.0, 2.0, 3.0])))
@@ -60,7 +61,7 @@ def principal_invariants(T):
 
 
 @kernel("(3)->(),(),()")
-def principal_from_eigenvalues(values):
+def principal_from_eigenvalues(values: Array) -> PrincipalInvariants:
     """The invariants I1, I2, I3 of the symmetric tensor with these three eigenvalues, (3.3.22)-(3.3.24).
 
     >>> np.array(principal_from_eigenvalues([1.0, 2.0, 3.0]))
@@ -71,7 +72,7 @@ def principal_from_eigenvalues(values):
 
 
 @kernel("(3,3)->(),(),()")
-def power_traces(T):
+def power_traces(T: Array) -> PowerTraces:
     """F1 = tr T, F2 = tr T^2, F3 = tr T^3 (Remark 3.5): invariants that need no components.
 
     >>> np.array(power_traces(np.diag([1.0, 2.0, 3.0])))
@@ -82,7 +83,7 @@ def power_traces(T):
 
 
 @kernel("(),(),()->(),(),()")
-def principal_from_power_traces(first, second, third):
+def principal_from_power_traces(first: Scalar, second: Scalar, third: Scalar) -> PrincipalInvariants:
     """I1 = F1, I2 = (F1^2 - F2) / 2, I3 = (2 F3 + F1^3 - 3 F1 F2) / 6 (Remark 3.5).
 
     >>> np.array(principal_from_power_traces(6.0, 14.0, 36.0))
@@ -93,7 +94,7 @@ def principal_from_power_traces(first, second, third):
 
 
 @kernel("(),()->()")
-def symmetric_square(first, second):
+def symmetric_square(first: Scalar, second: Scalar) -> Scalar:
     """I4 = I1^2 - 2 I2 of a symmetric tensor, from its first two invariants.
 
     >>> float(symmetric_square(6.0, 11.0))
@@ -103,7 +104,7 @@ def symmetric_square(first, second):
 
 
 @kernel("(3,3)->(3)", check=check_skew)
-def dual_vector(T):
+def dual_vector(T: Array) -> Array:
     """The vector u with T = hat(u), (3.3.31), (3.3.33). A tensor that is not skew is refused: `vee` takes any.
 
     >>> dual_vector([[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]])
@@ -113,7 +114,7 @@ def dual_vector(T):
 
 
 @kernel("(3)->(3,3)")
-def left_dual_tensor(u):
+def left_dual_tensor(u: Array) -> Array:
     """The skew tensor of the opposite orientation, (3.3.34): -hat(u), so that v x u = left_dual_tensor(u) @ v.
 
     >>> left_dual_tensor([0.0, 0.0, 1.0]) @ [1.0, 0.0, 0.0]
@@ -123,7 +124,7 @@ def left_dual_tensor(u):
 
 
 @kernel("(3,3)->(3)", check=check_skew)
-def left_dual_vector(T):
+def left_dual_vector(T: Array) -> Array:
     """The vector u with T = left_dual_tensor(u), (3.3.36). A tensor that is not skew is refused.
 
     >>> left_dual_vector(left_dual_tensor([1.0, 2.0, 3.0]))

@@ -7,11 +7,10 @@ call orthogonal is measured here by the inner product, as in spec E-33.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.scaling import largest_component, scaling
 from cayley.geometry.tensors.checks import refuse_where
@@ -28,7 +27,7 @@ for _constant in (UNIT, LEVI_CIVITA):
 
 
 @kernel("(n),(m)->(n,m)")
-def dyad(u, v):
+def dyad(u: Array, v: Array) -> Array:
     """The tensor product of two vectors: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3). Its rank is one, or zero if a vector
     is.
 
@@ -41,7 +40,7 @@ def dyad(u, v):
 
 
 @kernel("(n,n),(n)->(n)")
-def right_dot(T, v):
+def right_dot(T: Array, v: Array) -> Array:
     """T . v, the vector that the linear map T makes of v, (3.2.20).
 
     >>> right_dot([[0.0, 1.0], [0.0, 0.0]], [2.0, 3.0])
@@ -51,7 +50,7 @@ def right_dot(T, v):
 
 
 @kernel("(n),(n,n)->(n)")
-def left_dot(v, T):
+def left_dot(v: Array, T: Array) -> Array:
     """v . T = T^T . v, (3.2.21), (3.2.24).
 
     >>> left_dot([2.0, 3.0], [[0.0, 1.0], [0.0, 0.0]])
@@ -61,7 +60,7 @@ def left_dot(v, T):
 
 
 @kernel("(n,n),(n,n)->(n,n)")
-def dot(T, S):
+def dot(T: Array, S: Array) -> Array:
     """The dot product T S of two tensors, their composition as maps, (3.2.27). It does not commute.
 
     >>> dot([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]])
@@ -72,7 +71,7 @@ def dot(T, S):
 
 
 @kernel("(n,n),(n,n)->(n,n,n,n)")
-def tensor_product(T, S):
+def tensor_product(T: Array, S: Array) -> Array:
     """The tensor of order four with components T[i, j] S[k, l], (3.2.19).
 
     >>> tensor_product(np.eye(2), [[1.0, 2.0], [3.0, 4.0]])[1, 1]
@@ -82,7 +81,7 @@ def tensor_product(T, S):
     return np.einsum("ij,kl->ijkl", T, S)
 
 
-def contraction(T: Any, first: int, second: int) -> Any:
+def contraction(T: ArrayLike, first: int, second: int) -> Array:
     """The sum over two indices set equal, of a tensor of any order of two or more: two orders less.
 
     The places of the indices are axes of the array; count them from the end, and leading axes may hold a batch.
@@ -96,7 +95,7 @@ def contraction(T: Any, first: int, second: int) -> Any:
 
 
 @kernel("(n,n),(n,n)->()")
-def double_dot(T, S):
+def double_dot(T: Array, S: Array) -> Scalar:
     """T : S = tr(T S), (3.2.30). Other texts write tr(T S^T) so: that is `inner_product`.
 
     >>> float(double_dot([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
@@ -106,7 +105,7 @@ def double_dot(T, S):
 
 
 @kernel("(n,n),(n,n)->()")
-def inner_product(T, S):
+def inner_product(T: Array, S: Array) -> Scalar:
     """tr(T S^T), the sum of the products of components: it makes the tensors a Euclidean space of n^2 dimensions.
 
     Two tensors are orthogonal if it vanishes; for symmetric and for skew tensors `double_dot` then vanishes too (spec
@@ -119,7 +118,7 @@ def inner_product(T, S):
 
 
 @kernel("(n,n)->()")
-def tensor_norm(T):
+def tensor_norm(T: Array) -> Scalar:
     """The Frobenius norm sqrt(T : T^T), (3.2.31).
 
     >>> float(tensor_norm([[3.0, 0.0], [0.0, 4.0]]))
@@ -128,7 +127,7 @@ def tensor_norm(T):
     return np.sqrt(np.sum(T * T))
 
 
-def _check_angle(T: Any, S: Any) -> None:
+def _check_angle(T: ArrayLike, S: ArrayLike) -> None:
     for name, tensor in (("first", np.asarray(T)), ("second", np.asarray(S))):
         if tensor.ndim < 2:
             raise GeometryError(f"the {name} tensor of an angle has shape (..., n, n), not {tensor.shape}")
@@ -137,7 +136,7 @@ def _check_angle(T: Any, S: Any) -> None:
 
 
 @kernel("(n,n),(n,n)->()", check=_check_angle)
-def angle_between_tensors(T, S):
+def angle_between_tensors(T: Array, S: Array) -> Scalar:
     """The angle between two non-zero tensors [rad], from 0 to pi, (3.2.33); for skew tensors that of their dual
     vectors.
 
@@ -153,7 +152,7 @@ def angle_between_tensors(T, S):
 
 
 @kernel("(n)->(n)")
-def unit_vector(v):
+def unit_vector(v: Array) -> Array:
     """The direction of a vector; NaN if it has none.
 
     >>> unit_vector([0.0, 3.0, 4.0])
@@ -164,7 +163,7 @@ def unit_vector(v):
 
 
 @kernel("(3),(3),(3)->()")
-def scalar_triple_product(a, b, c):
+def scalar_triple_product(a: Array, b: Array, c: Array) -> Scalar:
     """a . (b x c), the determinant of the three vectors: zero if they lie in one plane. Yamamoto (A.8).
 
     >>> float(scalar_triple_product([1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]))
@@ -174,7 +173,7 @@ def scalar_triple_product(a, b, c):
 
 
 @kernel("(3),(3),(3)->(3)")
-def vector_triple_product(a, b, c):
+def vector_triple_product(a: Array, b: Array, c: Array) -> Array:
     """a x (b x c) = (c . a) b - (a . b) c. Yamamoto (A.7); his component form (A.6) is misprinted, spec E3-35.
 
     >>> vector_triple_product([1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
@@ -184,7 +183,7 @@ def vector_triple_product(a, b, c):
 
 
 @kernel("(3),(3)->(3,3)")
-def vector_triple_matrix(a, c):
+def vector_triple_matrix(a: Array, c: Array) -> Array:
     """The matrix (c . a) 1 - c a^T that makes a x (b x c) of b. Yamamoto (A.10); with a = c it is the inertia of a unit
     mass at a.
 

@@ -9,15 +9,16 @@ forms with vectors and cross products are in `cayley.geometry.rates`. Source: Ba
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.tensors.checks import check_orthogonal, check_skew, is_rounding, refuse_where
 
 
-def _check_rate(Q: Any, Qd: Any) -> None:
+def _check_rate(Q: Array, Qd: ArrayLike) -> None:
     check_orthogonal(Q)
     Qd = np.asarray(Qd)
     rate = Qd @ np.swapaxes(Q, -1, -2)
@@ -29,12 +30,12 @@ def _check_rate(Q: Any, Qd: Any) -> None:
         "{defect:.3g}, so there is no angular velocity; skew_part(Qd Q^T) is the nearest one", defect)
 
 
-def _check_second_rate(Q: Any, Qdd: Any) -> None:
+def _check_second_rate(Q: Array, Qdd: Array) -> None:
     check_orthogonal(Q)
 
 
 @kernel("(n,n),(n,n)->(n,n)", check=_check_rate)
-def angular_velocity_tensor(Q, Qd):
+def angular_velocity_tensor(Q: Array, Qd: Array) -> Array:
     """Phi = Qd Q^T [rad/s], skew, with Qd = Phi Q, (4.2.3), (4.2.6); n by n.
 
     In space its vector is `dual_vector` of it; for n other than 3 no vector exists. A matrix that drifted off
@@ -49,7 +50,7 @@ def angular_velocity_tensor(Q, Qd):
 
 
 @kernel("(n,n),(n,n)->(n,n)", check=_check_second_rate)
-def angular_acceleration_tensor(Q, Qdd):
+def angular_acceleration_tensor(Q: Array, Qdd: Array) -> Array:
     """Psi = Qdd Q^T [rad/s^2], with Qdd = Psi Q, (4.2.7), (4.2.13); n by n.
 
     >>> angular_acceleration_tensor(np.eye(2), [[-4.0, -1.0], [1.0, -4.0]])
@@ -59,13 +60,13 @@ def angular_acceleration_tensor(Q, Qdd):
     return Qdd @ Q.T
 
 
-def _check_both_skew(Phi: Any, Phid: Any) -> None:
+def _check_both_skew(Phi: Array, Phid: Array) -> None:
     check_skew(Phi)
     check_skew(Phid)
 
 
 @kernel("(n,n),(n,n)->(n,n)", check=_check_both_skew)
-def angular_acceleration_from_tensors(Phi, Phid):
+def angular_acceleration_from_tensors(Phi: Array, Phid: Array) -> Array:
     """Psi = Phid + Phi Phi from the angular velocity tensor and its derivative, (4.2.8); n by n.
 
     >>> angular_acceleration_from_tensors([[0.0, -2.0], [2.0, 0.0]], [[0.0, -1.0], [1.0, 0.0]])
@@ -76,7 +77,7 @@ def angular_acceleration_from_tensors(Phi, Phid):
 
 
 @kernel("(3),(3)->(3,3)")
-def angular_acceleration_from_vectors(w, wd):
+def angular_acceleration_from_vectors(w: Array, wd: Array) -> Array:
     """Omega = hat(wd) + hat(w) hat(w) in space, (4.2.12), by 6 multiplications and 9 additions.
 
     w is the angular velocity [rad/s], wd its derivative. Both may be in body axes too: then Omega is.
@@ -95,12 +96,12 @@ def angular_acceleration_from_vectors(w, wd):
 class AngularAcceleration(NamedTuple):
     """The two parts of an angular acceleration tensor: Phid, skew, and Phi Phi, symmetric."""
 
-    turning: Any
-    centripetal: Any
+    turning: Array
+    centripetal: Array
 
 
 @kernel("(n,n)->(n,n),(n,n)")
-def split_angular_acceleration(Psi):
+def split_angular_acceleration(Psi: Array) -> AngularAcceleration:
     """The Cartesian decomposition of an angular acceleration tensor: `turning` = Phid and `centripetal` = Phi Phi,
     (4.2.12).
 
@@ -114,7 +115,7 @@ def split_angular_acceleration(Psi):
 
 
 @kernel("(n),(n,n),(n)->(n)")
-def point_velocity_by_tensor(sd, Phi, r):
+def point_velocity_by_tensor(sd: Array, Phi: Array, r: Array) -> Array:
     """rd = sd + Phi r: velocity of a point of the body, from that of another and the vector r from there to it,
     (4.2.19).
 
@@ -125,7 +126,7 @@ def point_velocity_by_tensor(sd, Phi, r):
 
 
 @kernel("(n),(n,n),(n)->(n)")
-def point_acceleration_by_tensor(sdd, Psi, r):
+def point_acceleration_by_tensor(sdd: Array, Psi: Array, r: Array) -> Array:
     """rdd = sdd + Psi r: acceleration of a point of the body, (4.2.20), by 9 multiplications and 9 additions in space.
 
     >>> point_acceleration_by_tensor([0.0, 0.0], [[-4.0, -1.0], [1.0, -4.0]], [1.0, 0.0])
