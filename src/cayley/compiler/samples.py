@@ -19,6 +19,7 @@ from cayley.compiler.algebras import NUMPY
 from cayley.compiler.graph import Graph, Node
 from cayley.errors import TraceError
 
+_SAMPLES = 4
 _KNOWN: WeakKeyDictionary[Graph, dict[int, np.ndarray]] = WeakKeyDictionary()
 
 
@@ -26,6 +27,13 @@ def suppose(inputs: Any, samples: np.ndarray) -> None:
     """Let samples (k, ...) be known of an array (...) of inputs."""
     for node, values in zip(np.asarray(inputs, dtype=object).flat, samples.reshape(len(samples), -1).T, strict=True):
         _KNOWN.setdefault(node.graph, {})[node.index] = values
+
+
+def in_general_position(values: np.ndarray) -> np.ndarray:
+    """Samples (k, n) of inputs whose nominal values (n) are given: these first, and some that are taken at random."""
+    spread = np.random.default_rng(1980).uniform(0.1, 0.5, (_SAMPLES, len(values)))
+    spread[0] = 0.0
+    return values + spread * np.where(values == 0.0, 1.0, values)
 
 
 def is_symbolic(values: Any) -> bool:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.samples import in_general_position, is_symbolic
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
@@ -34,7 +34,6 @@ from cayley.wording import did_you_mean
 _AXES = "xyz"
 _TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
 _MOMENTS = ("m", "ux", "uy", "uz", *[f"J{entry}" for entry in _TENSOR])
-_SAMPLES = 4
 _WORDS = ("mass", "center", "inertia", "moments", "length", "turn", "armature", "friction", "gravity")
 
 
@@ -108,9 +107,7 @@ class Parameters:
 
     def samples(self) -> np.ndarray:
         """Values (k, p) in general position about the nominal ones, which come first."""
-        spread = np.random.default_rng(1990).uniform(0.1, 0.5, (_SAMPLES, len(self)))
-        spread[0] = 0.0
-        return self.nominal + spread * np.where(self.nominal == 0.0, 1.0, self.nominal)
+        return in_general_position(self.nominal)
 
     def tree_with(self, values: Any) -> Tree:
         """The mechanism with these values (p), numbers or symbols, for its own."""

@@ -25,7 +25,10 @@ from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.energies import lagrangian
-from cayley.dynamics.rigid_links.inertial_parameters import inertia_vector_from_moments
+from cayley.dynamics.rigid_links.inertial_parameters import (
+    inertia_vector_from_moments,
+    tree_with_inertia_vectors,
+)
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import Moments
@@ -182,13 +185,8 @@ class StateEquation:
         return links_of(self.tree)
 
     def _links_with(self, tens: Sequence[Any]) -> Links:
-        moments = [link.moments for link in self._links.links]
-        for name, ten in zip(self.inertias, tens, strict=True):
-            number, pose = self._links.bodies[name]
-            own = Moments.of(self.tree.bodies[self.tree.body_number(name)])
-            change = _moments(ten).minus(own)
-            moments[number] = moments[number].plus(change.seen_from(pose[:3, :3], pose[:3, 3]))
-        return self._links.with_moments(moments)
+        loaded = tree_with_inertia_vectors(self.tree, dict(zip(self.inertias, tens, strict=True)))
+        return minimal_links(loaded, loaded=self.wrenches)
 
     def _joined(self, of_joint: Callable[[Joint, slice, slice], Any]) -> Any:
         return np.concatenate([of_joint(*place) for place in self._places()] or [np.zeros(0)])
@@ -221,13 +219,3 @@ def inertia_parameters(tree: Tree, body: str) -> np.ndarray:
     array([2.   , 0.5  , 0.   , 0.   , 0.01 , 0.   , 0.175, 0.   , 0.   , 0.175])
     """
     return inertia_vector_from_moments(Moments.of(tree.bodies[tree.body_number(body)]))
-
-
-def _moments(ten: Any) -> Moments:
-    xx, xy, yy, xz, yz, zz = (ten[k] for k in range(4, 10))
-    half = (xx + yy + zz) / 2
-    second = np.stack([
-        np.stack([half - xx, -xy, -xz]),
-        np.stack([-xy, half - yy, -yz]),
-        np.stack([-xz, -yz, half - zz])])
-    return Moments(ten[0], ten[1:4], second)

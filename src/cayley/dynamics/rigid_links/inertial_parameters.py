@@ -6,11 +6,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.samples import in_general_position, is_symbolic, suppose
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.model.parts import BodyByMoments
+from cayley.model.tree import Tree
 
 MOMENT_NAMES = ("m", "ux", "uy", "uz", "Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz")
 _ROWS, _COLUMNS = np.triu_indices(3)
@@ -56,10 +62,30 @@ def moments_from_inertia_vector(ten: Any) -> Moments:
     >>> moments_from_inertia_vector([2.0, 0, 0, 0, 5.0, 0, 4.0, 0, 0, 3.0]).second.diagonal()
     array([1., 2., 3.])
     """
-    I = np.zeros((3, 3))
-    for value, (row, column) in zip(ten[4:], _PINOCCHIO, strict=True):
-        I[row, column] = I[column, row] = value
-    return Moments(ten[0], np.asarray(ten[1:4]), np.trace(I) / 2 * np.eye(3) - I)
+    xx, xy, yy, xz, yz, zz = (ten[k] for k in range(4, 10))
+    half = (xx + yy + zz) / 2
+    second = [np.stack([half - xx, -xy, -xz]), np.stack([-xy, half - yy, -yz]), np.stack([-xz, -yz, half - zz])]
+    return Moments(ten[0], np.stack([ten[1], ten[2], ten[3]]), np.stack(second))
+
+
+def tree_with_inertia_vectors(tree: Tree, vectors: Mapping[str, Array]) -> Tree:
+    """The mechanism with other inertias (10), (m, mc, I about the origin), of named bodies: numbers, or inputs of a
+    trace, of which the values of the model are then the nominal ones.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> heavy = tree_with_inertia_vectors(load_robot("planar2r"), {"link2": [3.0, 0.6, 0, 0, 0.1, 0, 0.3, 0, 0, 0.3]})
+    >>> heavy.bodies[2].mass, heavy.bodies[2].center
+    (3.0, array([0.2, 0. , 0. ]))
+    """
+    bodies = []
+    for body in tree.bodies:
+        vector = vectors.get(body.name)
+        if vector is not None:
+            if is_symbolic(vector):
+                suppose(vector, in_general_position(inertia_vector_from_moments(Moments.of(body))))
+            body = BodyByMoments.of(body.name, *moments_from_inertia_vector(vector))
+        bodies.append(body)
+    return replace(tree, bodies=tuple(bodies))
 
 
 MOMENTS_FROM_INERTIA = np.stack([vector_from_moments(moments_from_inertia_vector(unit)) for unit in np.eye(10)], axis=1)
