@@ -52,7 +52,7 @@ def computed_torque_kernel(tree: Tree) -> Kernel:
 
     >>> from cayley.model.catalogue import load_robot
     >>> law = computed_torque_kernel(load_robot("s1_g1"))
-    # no error yet
+    >>> # no error yet
     >>> law([0.3, -0.7], [0.5, 1.2], [0.3, -0.7], [0.5, 1.2], [-0.4, 0.8], [100.0, 100.0], [20.0, 20.0]).round(10)
     array([29.14743322, 5.25717023])
     """

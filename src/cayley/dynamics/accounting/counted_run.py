@@ -34,7 +34,7 @@ class CountedRun:
     tau: np.ndarray
 
 
-def count_operations(inverse_dynamics: Text, chain: Links, state: Any = None) -> CountedRun:
+def count_operations(inverse_dynamics: Text, links: Links, state: Any = None) -> CountedRun:
     """Run a text of `cayley.dynamics.inverse` on counting scalars. `state`: q, qd, qdd; counts do not depend on it
     (unless the text selects by value), so by default it is one without accidental zeros.
 
@@ -44,7 +44,7 @@ def count_operations(inverse_dynamics: Text, chain: Links, state: Any = None) ->
     >>> total(count_operations(screws.inverse_dynamics, serial_chain(cy.load("s1_f2"))).needed)
     Cost(multiplications=29, additions=18, divisions=0, functions=4)
     """
-    return _counted(partial(inverse_dynamics, chain), generic_state(chain.nv) if state is None else state)
+    return _counted(partial(inverse_dynamics, links), generic_state(links.nv) if state is None else state)
 
 
 def operations_by_equation(method: str, tree: Tree, *, written: bool = False) -> dict[str, Cost]:

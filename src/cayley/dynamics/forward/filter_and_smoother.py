@@ -24,7 +24,7 @@ from cayley.dynamics.inverse.rodriguez import spatial_inertia
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
@@ -35,17 +35,17 @@ def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])
     """
-    found = kalman_filter(chain, q, rotors)
-    c, b = _inputs(chain, found, qd)
-    return _smoothed(found, c, _innovations(found, c, b, tau), chain.gravity)
+    found = kalman_filter(links, q, rotors)
+    c, b = _inputs(links, found, qd)
+    return _smoothed(found, c, _innovations(found, c, b, tau), links.gravity)
 
 
-def _inputs(chain: Links, found: Filter, qd: Any) -> tuple[list[Any], list[Any]]:
+def _inputs(links: Links, found: Filter, qd: Any) -> tuple[list[Any], list[Any]]:
     """c and b of each link."""
     c = []
     b = []
     V = np.zeros(6)
-    for link, h, phi, rate in zip(chain.links, found.h, found.phi, qd, strict=True):
+    for link, h, phi, rate in zip(links.links, found.h, found.phi, qd, strict=True):
         V = phi.T @ V + h * rate
         c.append(spatial_cross(V) @ (h * rate))
         b.append(-spatial_cross(V).T @ (spatial_inertia(link) @ V))

@@ -17,7 +17,7 @@ from cayley.dynamics.inverse.augmented_links import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
@@ -28,6 +28,6 @@ def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])
     """
-    D = inertia_matrix(chain, q) + np.diag(np.zeros(chain.nv) + rotors)
-    b = inverse_dynamics(chain, q, qd, np.zeros(chain.nv))
+    D = inertia_matrix(links, q) + np.diag(np.zeros(links.nv) + rotors)
+    b = inverse_dynamics(links, q, qd, np.zeros(links.nv))
     return ldl_solve(D, tau - b)

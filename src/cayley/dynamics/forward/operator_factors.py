@@ -22,7 +22,7 @@ from cayley.dynamics.inverse import rodriguez
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
@@ -33,8 +33,8 @@ def forward_dynamics(chain: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])
     """
-    bias = rodriguez.inverse_dynamics(chain, q, qd, np.zeros(chain.nv))
-    found = kalman_filter(chain, q, rotors)
+    bias = rodriguez.inverse_dynamics(links, q, qd, np.zeros(links.nv))
+    found = kalman_filter(links, q, rotors)
     return smoothed(found, filtered(found, tau - bias) / np.array(found.Dh))
 
 

@@ -42,7 +42,7 @@ def regressor(links: Links, q: Any, v: Any, vd: Any) -> Any:
 
     >>> from cayley.model.catalogue import load_robot
     >>> links = links_of(load_robot("planar2r"))
-    # torques for 1 kg at the second joint
+    >>> # torques for 1 kg at the second joint
     >>> regressor(links, np.zeros(2), np.zeros(2), np.array([1.0, 0.0]))[:, 10].round(6)
     array([5.155, 0.   ])
     """

@@ -31,7 +31,7 @@ class Generalized(NamedTuple):
     E: Any
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -39,20 +39,20 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     >>> inertia_matrix(serial_chain(load_robot("s1_g2")), np.array([-0.3, -0.1, 0.1]))[0].round(10)
     array([ 1.55786603, -1.63837479, -0.14568622])
     """
-    augmented = augmented_links(chain, q)
-    s = origins(chain, q)
+    augmented = augmented_links(links, q)
+    s = origins(links, q)
     bodies = _generalized(augmented, s, q)
     return mirrored([_column(augmented, s, q, i, body) for i, body in enumerate(bodies)])
 
 
-def generalized_moments(chain: Links, q: Any) -> list[Generalized]:
+def generalized_moments(links: Links, q: Any) -> list[Generalized]:
     """U and E of every generalized link, by Lemma 6.1."""
-    return _generalized(augmented_links(chain, q), origins(chain, q), q)
+    return _generalized(augmented_links(links, q), origins(links, q), q)
 
 
-def origins(chain: Links, q: Any) -> list[Any]:
+def origins(links: Links, q: Any) -> list[Any]:
     """s of every link."""
-    return [origin_in_own_axes(link, q) for link in chain.links]  # (6.3.29b)
+    return [origin_in_own_axes(link, q) for link in links.links]  # (6.3.29b)
 
 
 def _generalized(augmented: Links, s: list[Any], q: Any) -> list[Generalized]:

@@ -18,7 +18,7 @@ from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """The kinetic-energy tensor H = D (n, n) at the configuration `q`: energy = q'.H q' / 2.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -27,11 +27,11 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    rates = unit_velocities(chain, q)
-    return mirrored([[_summed(chain, rates, j, i) for j in range(i + 1)] for i in range(chain.nv)])
+    rates = unit_velocities(links, q)
+    return mirrored([[_summed(links, rates, j, i) for j in range(i + 1)] for i in range(links.nv)])
 
 
-def kinetic_energy(chain: Links, q: Any, qd: Any) -> Any:
+def kinetic_energy(links: Links, q: Any, qd: Any) -> Any:
     """The energy [J] of the motion `qd` (n): of each link, half of m r'.r' and of w.I w.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -40,33 +40,33 @@ def kinetic_energy(chain: Links, q: Any, qd: Any) -> Any:
     np.float64(1.071619516)
     """
     total = np.float64(0.0)
-    for link, row in zip(chain.links, unit_velocities(chain, q), strict=True):
+    for link, row in zip(links.links, unit_velocities(links, q), strict=True):
         w = sum((turn * rate for (turn, _), rate in zip(row, qd, strict=False)), start=np.zeros(3))  # (6.3.39)
         v = sum((slide * rate for (_, slide), rate in zip(row, qd, strict=False)), start=np.zeros(3))  # (6.3.38)
         total = total + (link.moments.mass * (v @ v) + w @ link.moments.inertia_about_center @ w) / 2  # (6.3.37)
     return total
 
 
-def unit_velocities(chain: Links, q: Any) -> list[list[tuple[Any, Any]]]:
+def unit_velocities(links: Links, q: Any) -> list[list[tuple[Any, Any]]]:
     """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of
     the link.
     """
-    poses = link_poses(chain, q)
-    return [[_unit_velocity(chain, poses, i, k) for i in range(k + 1)] for k in range(len(poses))]
+    poses = link_poses(links, q)
+    return [[_unit_velocity(links, poses, i, k) for i in range(k + 1)] for k in range(len(poses))]
 
 
-def _unit_velocity(chain: Links, poses: list[Any], i: int, k: int) -> tuple[Any, Any]:
+def _unit_velocity(links: Links, poses: list[Any], i: int, k: int) -> tuple[Any, Any]:
     (R, p) = poses[k]
     z = poses[i].R[:, 2]
-    to_center = p + R @ chain.links[k].moments.center - poses[i].p
-    turn, slide = (z, np.cross(z, to_center)) if chain.links[i].is_revolute else (np.zeros(3), z)
+    to_center = p + R @ links.links[k].moments.center - poses[i].p
+    turn, slide = (z, np.cross(z, to_center)) if links.links[i].is_revolute else (np.zeros(3), z)
     return R.T @ turn, R.T @ slide
 
 
-def _summed(chain: Links, rates: list[list[tuple[Any, Any]]], j: int, i: int) -> Any:
+def _summed(links: Links, rates: list[list[tuple[Any, Any]]], j: int, i: int) -> Any:
     """Over all links that both joints move."""
     total = np.float64(0.0)
-    for link, row in zip(chain.links[i:], rates[i:], strict=True):
+    for link, row in zip(links.links[i:], rates[i:], strict=True):
         w_j, v_j = row[j]
         w_i, v_i = row[i]
         total = total + w_j @ link.moments.inertia_about_center @ w_i + link.moments.mass * (v_j @ v_i)  # (6.3.42)

@@ -34,7 +34,7 @@ class Carried(NamedTuple):
     E: Any
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -43,20 +43,20 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    joints = carried(chain, q)
+    joints = carried(links, q)
     return mirrored([[_entry(joints[j], joints[i]) for j in range(i + 1)] for i in range(len(joints))])
 
 
-def entry(chain: Links, q: Any, j: int, i: int) -> Any:
+def entry(links: Links, q: Any, j: int, i: int) -> Any:
     """The entry of row j and column i alone, counted from 0; the matrix is symmetric."""
-    joints = carried(chain, q)
+    joints = carried(links, q)
     return _entry(joints[min(j, i)], joints[max(j, i)])
 
 
-def carried(chain: Links, q: Any) -> list[Carried]:
+def carried(links: Links, q: Any) -> list[Carried]:
     """Each joint with its generalized link."""
     return [Carried(link.is_revolute, R[:, 2], p, body.mass, R @ body.first, R @ body.inertia @ R.T)
-            for link, (R, p), body in zip(chain.links, link_poses(chain, q), generalized_links(chain, q), strict=True)]
+            for link, (R, p), body in zip(links.links, link_poses(links, q), generalized_links(links, q), strict=True)]
 
 
 def _entry(row: Carried, column: Carried) -> Any:

@@ -34,7 +34,7 @@ class Filter(NamedTuple):
     G: list[Any]
 
 
-def inertia_matrix(chain: Links, q: Any, *, regular: bool = False) -> Any:
+def inertia_matrix(links: Links, q: Any, *, regular: bool = False) -> Any:
     """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is
     zero.
 
@@ -44,33 +44,33 @@ def inertia_matrix(chain: Links, q: Any, *, regular: bool = False) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    found = kalman_filter(chain, q, regular=regular)
+    found = kalman_filter(links, q, regular=regular)
     F = factor(found)
     return F * np.array(found.Dh) @ F.T  # (6.2.18)
 
 
-def inverse_inertia_matrix(chain: Links, q: Any) -> Any:
+def inverse_inertia_matrix(links: Links, q: Any) -> Any:
     """D^-1 (n, n)."""
-    found = kalman_filter(chain, q)
+    found = kalman_filter(links, q)
     F = inverse_factor(found)
     return F.T / np.array(found.Dh) @ F  # (6.2.19)
 
 
-def kalman_filter(chain: Links, q: Any, rotors: Any = 0.0, *, regular: bool = True) -> Filter:
+def kalman_filter(links: Links, q: Any, rotors: Any = 0.0, *, regular: bool = True) -> Filter:
     """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D:
     noise to the filter.
 
     Where a Dh is zero the gain is not a number, or zero, if D is not said to be `regular`.
     """
-    h = [axis(link) for link in chain.links]
-    phi = transitions(chain, q)
-    extra = np.zeros(chain.nv) + rotors
+    h = [axis(link) for link in links.links]
+    phi = transitions(links, q)
+    extra = np.zeros(links.nv) + rotors
     P = []
     Dh = []
     G = []
     beyond = np.zeros((6, 6))
     for number in reversed(range(len(h))):
-        P.append(spatial_inertia(chain.links[number]) + beyond)
+        P.append(spatial_inertia(links.links[number]) + beyond)
         Dh.append(h[number] @ P[-1] @ h[number] + extra[number])
         G.append(P[-1] @ h[number] / (Dh[-1] if regular else where(Dh[-1] == 0, np.inf, Dh[-1])))
         beyond = phi[number] @ (P[-1] - Dh[-1] * np.outer(G[-1], G[-1])) @ phi[number].T

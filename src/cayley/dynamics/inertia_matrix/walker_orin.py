@@ -16,7 +16,7 @@ from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -25,14 +25,14 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    columns = [column(chain, q, i) for i in range(chain.nv)]
+    columns = [column(links, q, i) for i in range(links.nv)]
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def column(chain: Links, q: Any, i: int) -> Any:
+def column(links: Links, q: Any, i: int) -> Any:
     """Column i (n) by itself: it needs no other, so that columns can be computed side by side."""
-    return inverse_dynamics(weightless(chain), q, np.zeros(chain.nv), np.eye(chain.nv)[i])  # (6.2.4)
+    return inverse_dynamics(weightless(links), q, np.zeros(links.nv), np.eye(links.nv)[i])  # (6.2.4)
 
 
-def weightless(chain: Links) -> Links:
-    return replace(chain, gravity=np.zeros(3))
+def weightless(links: Links) -> Links:
+    return replace(links, gravity=np.zeros(3))

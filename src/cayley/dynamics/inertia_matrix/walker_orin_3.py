@@ -29,7 +29,7 @@ class Composite(NamedTuple):
     Ec: Any
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -38,15 +38,15 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    bodies = composites(chain, q)
-    return mirrored([_column(chain, q, i, bodies[i]) for i in range(len(bodies))])
+    bodies = composites(links, q)
+    return mirrored([_column(links, q, i, bodies[i]) for i in range(len(bodies))])
 
 
-def composites(chain: Links, q: Any) -> list[Composite]:
+def composites(links: Links, q: Any) -> list[Composite]:
     """The composite bodies of all links."""
     found: list[Composite] = []
     beyond = Composite(0.0, NONE, np.zeros((3, 3)))  # about the origin of the link before, in its axes
-    for link in reversed(chain.links):
+    for link in reversed(links.links):
         own = _joined(link, beyond)
         found.append(own)
         R = link.offset(q) + link.inwards(own.R, q)  # (6.2.8b)
@@ -71,18 +71,18 @@ def _of_particle(m: Any, x: Any) -> Any:
     return m * (x @ x * np.eye(3) - np.outer(x, x))
 
 
-def _column(chain: Links, q: Any, i: int, body: Composite) -> list[Any]:
+def _column(links: Links, q: Any, i: int, body: Composite) -> list[Any]:
     """The entries from the first row down to the diagonal."""
     mb, R, Ec = body
-    F = np.cross(Z, mb * R) if chain.links[i].is_revolute else mb * Z  # (6.2.8d)
-    M = Ec @ Z if chain.links[i].is_revolute else NONE  # (6.2.8e)
+    F = np.cross(Z, mb * R) if links.links[i].is_revolute else mb * Z  # (6.2.8d)
+    M = Ec @ Z if links.links[i].is_revolute else NONE  # (6.2.8e)
     f = F
     eta = M + np.cross(R, F)  # (6.2.8g)
-    found = [_along_the_axis(chain.links[i], f, eta)]  # (6.2.8h)
+    found = [_along_the_axis(links.links[i], f, eta)]  # (6.2.8h)
     for j in reversed(range(i)):
-        f = chain.links[j + 1].inwards(f, q)  # (6.2.9a)
-        eta = chain.links[j + 1].inwards(eta, q) + np.cross(chain.links[j + 1].offset(q), f)  # (6.2.9b)
-        found.append(_along_the_axis(chain.links[j], f, eta))  # (6.2.9c)
+        f = links.links[j + 1].inwards(f, q)  # (6.2.9a)
+        eta = links.links[j + 1].inwards(eta, q) + np.cross(links.links[j + 1].offset(q), f)  # (6.2.9b)
+        found.append(_along_the_axis(links.links[j], f, eta))  # (6.2.9c)
     return found[::-1]
 
 

@@ -17,7 +17,7 @@ from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -26,10 +26,10 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29      ]])
     """
-    below = [_from_the_diagonal_down(chain, q, i) for i in range(chain.nv)]
-    return mirrored([[below[j][i - j] for j in range(i + 1)] for i in range(chain.nv)])
+    below = [_from_the_diagonal_down(links, q, i) for i in range(links.nv)]
+    return mirrored([[below[j][i - j] for j in range(i + 1)] for i in range(links.nv)])
 
 
-def _from_the_diagonal_down(chain: Links, q: Any, i: int) -> Any:
-    outer = replace(weightless(chain), links=chain.links[i:])
-    return inverse_dynamics(outer, q, np.zeros(chain.nv), np.eye(chain.nv)[i])  # (6.2.4)
+def _from_the_diagonal_down(links: Links, q: Any, i: int) -> Any:
+    outer = replace(weightless(links), links=links.links[i:])
+    return inverse_dynamics(outer, q, np.zeros(links.nv), np.eye(links.nv)[i])  # (6.2.4)

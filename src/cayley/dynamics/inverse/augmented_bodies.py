@@ -62,12 +62,12 @@ class AugmentedLink(NamedTuple):
         return Moments(self.mass, u0 + d * u1, K0 + d * K1 + (d * d) * K2)
 
 
-def augmented_constants(chain: Links, payload: Payload | None = None) -> list[AugmentedLink]:
+def augmented_constants(links: Links, payload: Payload | None = None) -> list[AugmentedLink]:
     """What can be computed off-line of the augmented links: Step 1 of Algorithm 5.7."""
     found: list[AugmentedLink] = []
     beyond, place = (0.0, _STAYS) if payload is None else (payload.mass, np.asarray(payload.at))
     slide: Any = None
-    for link in reversed(chain.links):
+    for link in reversed(links.links):
         found.append(_augmented(link.moments, beyond, place, slide))
         beyond = found[-1].mass
         place = link.placement[:3, 3]
@@ -87,59 +87,59 @@ def _augmented(own: Moments, beyond: Any, place: Any, slide: Any) -> AugmentedLi
                                                       (crossed + crossed.T), beyond * np.outer(slide, slide)))
 
 
-def augmented_links(chain: Links, q: Any, payload: Payload | None = None) -> Links:
+def augmented_links(links: Links, q: Any, payload: Payload | None = None) -> Links:
     """The chain of augmented links: `link.moments` are mb, u and Kh, numbers where they are constants."""
-    constants = augmented_constants(chain, payload)
-    slides = [q[link.coordinates][0] if link.is_prismatic else None for link in chain.links[1:]]
-    return chain.with_moments([constant.moments(d) for constant, d in zip_longest(constants, slides)])
+    constants = augmented_constants(links, payload)
+    slides = [q[link.coordinates][0] if link.is_prismatic else None for link in links.links[1:]]
+    return links.with_moments([constant.moments(d) for constant, d in zip_longest(constants, slides)])
 
 
-def carrying(chain: Links, payload: Payload) -> Links:
+def carrying(links: Links, payload: Payload) -> Links:
     """The chain whose last link has the payload in it."""
     at = np.asarray(payload.at)
     particle = Moments(payload.mass, payload.mass * at, payload.mass * np.outer(at, at))
-    moments = [link.moments for link in chain.links]
-    return chain.with_moments([*moments[:-1], moments[-1].plus(particle)])
+    moments = [link.moments for link in links.links]
+    return links.with_moments([*moments[:-1], moments[-1].plus(particle)])
 
 
 # Generalized links
 
 
-def generalized_links(chain: Links, q: Any) -> list[Moments]:
+def generalized_links(links: Links, q: Any) -> list[Moments]:
     """mb, U and the Euler tensor of the generalized links, on-line; `.inertia` is E. Spec R-32."""
     found: list[Moments] = []
     beyond = NOTHING
-    for link in reversed(chain.links):
+    for link in reversed(links.links):
         whole = link.moments.plus(beyond)
         found.append(whole)
         beyond = whole.seen_from(link.rotation(q), link.offset(q))
     return found[::-1]
 
 
-def first_moments(chain: Links, q: Any) -> list[Any]:
+def first_moments(links: Links, q: Any) -> list[Any]:
     """U (3) of the generalized links by Lemma 5.1."""
     found: list[Any] = []
     beyond = _STAYS
-    for link in reversed(augmented_links(chain, q).links):
+    for link in reversed(augmented_links(links, q).links):
         found.append(link.moments.first + beyond)  # (5.3.13)
         beyond = link.inwards(found[-1], q)
     return found[::-1]
 
 
-def first_moment_accelerations(chain: Links, q: Any, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
+def first_moment_accelerations(links: Links, q: Any, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
     """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of
     each link.
     """
     found: list[Any] = []
     beyond = _STAYS
-    for link, Om, zeta in zip(reversed(augmented_links(chain, q).links), reversed(tensors), reversed(slides),
+    for link, Om, zeta in zip(reversed(augmented_links(links, q).links), reversed(tensors), reversed(slides),
                               strict=True):
         found.append(Om @ link.moments.first + beyond)  # (5.3.40)
         beyond = link.inwards(found[-1] + link.moments.mass * zeta, q)
     return found[::-1]
 
 
-def gravity_forces(chain: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Any) -> Any:
     """Joint forces (n) that hold the chain at rest against gravity: the derivatives of the potential, without any
     acceleration.
 
@@ -147,8 +147,8 @@ def gravity_forces(chain: Links, q: Any) -> Any:
     -mb z . g.
     """
     found = []
-    g = chain.gravity
-    for link, constant, U in zip(chain.links, augmented_constants(chain), first_moments(chain, q), strict=True):
+    g = links.gravity
+    for link, constant, U in zip(links.links, augmented_constants(links), first_moments(links, q), strict=True):
         g = link.outwards(g, q)
         found.append(g[0] * U[1] - g[1] * U[0] if link.is_revolute else -constant.mass * g[2])
     return np.array(found)

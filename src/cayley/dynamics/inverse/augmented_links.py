@@ -54,7 +54,7 @@ class Sum(NamedTuple):
     eta: Any
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
                      payload: Payload | None = None) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
@@ -67,27 +67,27 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     >>> inverse_dynamics(arm, np.array([0.6, 0.35, -1.1, 0.8]), np.array([0.9, -0.5, 1.3, -0.7]), np.array([-0.4, 1.1, 0.6, 2.0]))
     array([ 6.06276327, 44.78459024,  0.82546412,  0.18763133])
     """
-    augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
+    augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     return np.array([
         joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])
 
 
-def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
               payload: Payload | None = None) -> Any:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
-    augmented, states, sums = passes(chain, q, qd, qdd, base, tip, payload)
+    augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     forces = [link.moments.mass * state.sdd + own.Udd  # (5.3.38)
               for link, state, own in zip(augmented.links, states, sums, strict=True)]
     return as_wrenches([Load(f, own.eta) for f, own in zip(forces, sums, strict=True)])
 
 
-def passes(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench,
+def passes(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench,
            payload: Payload | None) -> tuple[Links, list, list]:
     """The augmented links, their states, and the sums."""
-    augmented = chain_of_augmented_links(chain, q, payload)
-    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - chain.gravity)
+    augmented = chain_of_augmented_links(links, q, payload)
+    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - links.gravity)
     states = forward(augmented, start, forward_cycle, q, qd, qdd)
     return augmented, states, backward(augmented, states, tip, backward_cycle, passed_on, q)
 

@@ -35,7 +35,7 @@ class State(NamedTuple):
     N: Any = None
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -47,29 +47,29 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([  2.36805323, -12.50977644])
     """
-    states = movements(chain, q, qd, qdd, base)
+    states = movements(links, q, qd, qdd, base)
     return np.array([state.z @ (load.eta if link.is_revolute else load.f)
-                     for link, state, load in zip(chain.links, states, loads(chain, q, states, tip), strict=True)])
+                     for link, state, load in zip(links.links, states, loads(links, q, states, tip), strict=True)])
 
 
-def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the axes of
     the base.
     """
-    return as_wrenches(loads(chain, q, movements(chain, q, qd, qdd, base), tip))
+    return as_wrenches(loads(links, q, movements(links, q, qd, qdd, base), tip))
 
 
-def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base = STILL) -> list[State]:
+def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Base = STILL) -> list[State]:
     """The outward pass."""
-    return forward(chain, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - chain.gravity), forward_cycle, q, qd,
+    return forward(links, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - links.gravity), forward_cycle, q, qd,
                    qdd)
 
 
-def loads(chain: Links, q: Any, states: list[State], tip: Wrench) -> list[Load]:
+def loads(links: Links, q: Any, states: list[State], tip: Wrench) -> list[Load]:
     """The inward pass."""
     R = states[-1].R if states else np.eye(3)
     end = Wrench(R @ tip.force, R @ tip.moment, R @ tip.at)
-    return backward(chain, states, end, backward_cycle, passed_on, q)
+    return backward(links, states, end, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:

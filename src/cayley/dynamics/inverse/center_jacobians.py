@@ -28,26 +28,26 @@ class LinkJacobians(NamedTuple):
     Jw: Any
 
 
-def link_jacobians(chain: Links, q: Any) -> list[LinkJacobians]:
+def link_jacobians(links: Links, q: Any) -> list[LinkJacobians]:
     """The Jacobians of all centres of mass, padded to n columns."""
     R = np.eye(3)
     p = np.zeros(3)
     joints: list[tuple[Any, Any, bool]] = []
     found = []
-    for link in chain.links:
+    for link in links.links:
         p = p + R @ link.offset(q)
         R = R @ link.rotation(q)
         joints.append((R[:, 2], p, link.is_revolute))
         s = p + R @ link.moments.center                                                 # (3.31)
         Js = [np.cross(z, s - origin) if turns else z for z, origin, turns in joints]   # (3.32)
         Jw = [z if turns else np.zeros(3) for z, _, turns in joints]                    # (3.33)
-        beyond = [np.zeros(3)] * (len(chain.links) - len(joints))
+        beyond = [np.zeros(3)] * (len(links.links) - len(joints))
         I = R @ link.moments.inertia_about_center @ R.T                                 # (3.35)
         found.append(LinkJacobians(link.moments.mass, I, np.stack(Js + beyond, axis=1), np.stack(Jw + beyond, axis=1)))
     return found
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """M (n, n), symmetric; positive definite where every joint moves mass.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -56,17 +56,17 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[3.40447729, 0.77890531],
            [0.77890531, 0.32      ]])
     """
-    M = np.zeros((chain.nv, chain.nv))
-    for mass, I, Js, Jw in link_jacobians(chain, q):
+    M = np.zeros((links.nv, links.nv))
+    for mass, I, Js, Jw in link_jacobians(links, q):
         M = M + mass * (Js.T @ Js) + Jw.T @ (I @ Jw)                                    # (3.37)
     return M
 
 
-def inertia_derivatives(chain: Links, q: Any) -> Any:
+def inertia_derivatives(links: Links, q: Any) -> Any:
     """dM_ij/dq_k (n, n, n)."""
-    n = chain.nv
+    n = links.nv
     total = np.zeros((n, n, n))
-    for mass, I, Js, Jw in link_jacobians(chain, q):
+    for mass, I, Js, Jw in link_jacobians(links, q):
         dJs, dJw = _column_derivatives(Js, Jw)
         turning = np.einsum("abc,bi->iac", _LEVI_CIVITA, Jw)  # of each joint, z~
         dI = turning @ I - I @ turning
@@ -75,30 +75,30 @@ def inertia_derivatives(chain: Links, q: Any) -> Any:
     return total
 
 
-def coriolis_matrix(chain: Links, q: Any, qd: Any) -> Any:
+def coriolis_matrix(links: Links, q: Any, qd: Any) -> Any:
     """C (n, n) by Christoffel's symbols: h = C q', and M' - 2 C is skew."""
-    dM = inertia_derivatives(chain, q)
+    dM = inertia_derivatives(links, q)
     symbols = (dM + np.swapaxes(dM, 1, 2) - np.moveaxis(dM, 2, 0)) / 2
     return symbols @ qd
 
 
-def velocity_forces(chain: Links, q: Any, qd: Any) -> Any:
+def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
     """h (n), the Coriolis and centrifugal forces."""
-    dM = inertia_derivatives(chain, q)
+    dM = inertia_derivatives(links, q)
     return (dM @ qd) @ qd - np.einsum("jki,j,k->i", dM, qd, qd) / 2                     # (3.47)
 
 
-def gravity_forces(chain: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Any) -> Any:
     """g (n), the derivative of the potential P = - sum m g.s."""
-    total = np.zeros(chain.nv)
-    for mass, _, Js, _ in link_jacobians(chain, q):
-        total = total - mass * (chain.gravity @ Js)                                     # (3.45)
+    total = np.zeros(links.nv)
+    for mass, _, Js, _ in link_jacobians(links, q):
+        total = total - mass * (links.gravity @ Js)                                     # (3.45)
     return total
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
-    return inertia_matrix(chain, q) @ qdd + velocity_forces(chain, q, qd) + gravity_forces(chain, q)    # (3.46)
+    return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.46)
 
 
 def _column_derivatives(Js: Any, Jw: Any) -> tuple[Any, Any]:

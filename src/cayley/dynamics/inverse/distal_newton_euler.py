@@ -41,13 +41,13 @@ class State(NamedTuple):
     r: Any = None
 
 
-def standard_frames(chain: Links, tree: Tree) -> list[np.ndarray]:
+def standard_frames(links: Links, tree: Tree) -> list[np.ndarray]:
     """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a
     table in it.
     """
-    names = [f"frame{i}" for i in range(len(chain.links) + 1)]
-    poses = [chain.place(tree, name)[1] for name in names]
-    for name, pose, link in zip(names, poses, chain.links, strict=False):
+    names = [f"frame{i}" for i in range(len(links.links) + 1)]
+    poses = [links.place(tree, name)[1] for name in names]
+    for name, pose, link in zip(names, poses, links.links, strict=False):
         to_joint = inverse_pose(pose) @ link.placement
         if np.abs(to_joint[:3, 2] - Z).max() > _NEAR or (link.is_revolute and np.abs(to_joint[:2, 3]).max() > _NEAR):
             raise ConventionError(
@@ -56,12 +56,12 @@ def standard_frames(chain: Links, tree: Tree) -> list[np.ndarray]:
     return poses
 
 
-def joint_frames(chain: Links) -> list[np.ndarray]:
+def joint_frames(links: Links) -> list[np.ndarray]:
     """Distal frames of any chain: on each link the frame of the next joint, on the last its own."""
-    return [*[link.placement for link in chain.links], np.eye(4)]
+    return [*[link.placement for link in links.links], np.eye(4)]
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
                      frames: Sequence[np.ndarray] | None = None) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
@@ -74,36 +74,36 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     >>> inverse_dynamics(arm, np.array([0.4, 0.9, 0.5]), np.array([0.7, -0.6, 0.3]), np.array([0.2, 0.5, -0.4]))
     array([ 0.18027364, -3.44305572,  6.56779358])
     """
-    frames = joint_frames(chain) if frames is None else frames
-    states = movements(chain, q, qd, qdd, base, frames)
-    return along_the_axes(chain, loads(chain, states, tip, frames))  # (3.38) (3.39)
+    frames = joint_frames(links) if frames is None else frames
+    states = movements(links, q, qd, qdd, base, frames)
+    return along_the_axes(links, loads(links, states, tip, frames))  # (3.38) (3.39)
 
 
-def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
+def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
               frames: Sequence[np.ndarray] | None = None) -> Any:
     """The wrenches (n, 6), force first, that the joints give to their links: in frame i-1 and about its origin."""
-    frames = joint_frames(chain) if frames is None else frames
-    return as_wrenches(loads(chain, movements(chain, q, qd, qdd, base, frames), tip, frames))
+    frames = joint_frames(links) if frames is None else frames
+    return as_wrenches(loads(links, movements(links, q, qd, qdd, base, frames), tip, frames))
 
 
-def movements(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Sequence[np.ndarray]) -> list[State]:
+def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Sequence[np.ndarray]) -> list[State]:
     """The outward pass: how the links move. Velocities are those relative to the base's origin, which may move."""
     E = frames[0][:3, :3]
     p = frames[0][:3, 3]
     a = base.a + acceleration_tensor(base.w, base.wd) @ p
-    states = [State(E.T @ base.w, E.T @ base.wd, E.T @ np.cross(base.w, p), E.T @ a, E.T @ chain.gravity)]
-    for link, (start, end) in zip(chain.links, pairwise(frames), strict=True):
+    states = [State(E.T @ base.w, E.T @ base.wd, E.T @ np.cross(base.w, p), E.T @ a, E.T @ links.gravity)]
+    for link, (start, end) in zip(links.links, pairwise(frames), strict=True):
         states.append(forward_cycle(link, start, end, states[-1], q, qd, qdd))
     return states[1:]
 
 
-def loads(chain: Links, states: Sequence[State], tip: Wrench, frames: Sequence[np.ndarray]) -> list[Load]:
+def loads(links: Links, states: Sequence[State], tip: Wrench, frames: Sequence[np.ndarray]) -> list[Load]:
     """The inward pass: what the joints give to their links, in the frames before them."""
     E = frames[-1][:3, :3]
     p = frames[-1][:3, 3]
     load = Load(E.T @ tip.force, E.T @ (tip.moment + np.cross(tip.at - p, tip.force)))
     found = []
-    for link, end, state in reversed(list(zip(chain.links, frames[1:], states, strict=True))):
+    for link, end, state in reversed(list(zip(links.links, frames[1:], states, strict=True))):
         load = backward_cycle(link, end, state, load)
         found.append(load)
     return found[::-1]

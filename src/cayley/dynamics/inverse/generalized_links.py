@@ -37,7 +37,7 @@ class ClosedForm(NamedTuple):
     G: Any
 
 
-def closed_form(chain: Links, q: Any) -> ClosedForm:
+def closed_form(links: Links, q: Any) -> ClosedForm:
     """The coefficients of the equations of motion; a joint that does not turn is refused by its name.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -46,40 +46,40 @@ def closed_form(chain: Links, q: Any) -> ClosedForm:
     array([[ 0.  , -0.15],
            [-0.15, -0.15]])
     """
-    links = generalized_links(chain, q)
-    n = len(links)
+    carried = generalized_links(links, q)
+    n = len(carried)
     d: list[list[Any]] = [[0.0] * n for _ in range(n)]
     c: list[list[list[Any]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
     for i in range(n):
         for j in range(i + 1):
-            d[i][j] = d[j][i] = _inertia(links[i], links[j])                            # (5.2.19a)
+            d[i][j] = d[j][i] = _inertia(carried[i], carried[j])                       # (5.2.19a)
         for k in range(i + 1):
             for j in range(i + 1):
-                c[j][i][k] = c[j][k][i] = _christoffel(links[i], links[k], links[j])    # (5.2.19b)
+                c[j][i][k] = c[j][k][i] = _christoffel(carried[i], carried[k], carried[j])  # (5.2.19b)
     for j in range(n):
         for i in range(j):
             for k in range(i + 1):
                 c[j][i][k] = c[j][k][i] = -c[i][j][k]                                   # spec R-32
-    G = [-(link.z @ np.cross(link.U, chain.gravity)) for link in links]                 # (5.2.19c)
+    G = [-(link.z @ np.cross(link.U, links.gravity)) for link in carried]               # (5.2.19c)
     return ClosedForm(np.array(d).reshape(n, n), np.array(c).reshape(n, n, n), np.array(G))
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint torques (n) [N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
-    d, c, G = closed_form(chain, q)
+    d, c, G = closed_form(links, q)
     return d @ qdd + (c @ qd) @ qd + G                                                  # (5.2.17)
 
 
-def generalized_links(chain: Links, q: Any) -> list[GeneralizedLink]:
+def generalized_links(links: Links, q: Any) -> list[GeneralizedLink]:
     """What each joint of a chain carries, in the root's axes."""
-    for link in chain.links:
+    for link in links.links:
         if not link.is_revolute:
             raise UnsupportedError(
-                f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {chain.name} "
+                f"the closed form by generalized links is for revolute joints, and joint {link.name!r} of {links.name} "
                 f"is {link.motion.word}: use the method of Uicker and Kahn, or the default one")
     R = [np.eye(3)]
     p = [np.zeros(3)]
-    for link in chain.links:
+    for link in links.links:
         p.append(p[-1] + R[-1] @ link.offset(q))
         R.append(R[-1] @ link.rotation(q))
     U = np.zeros(3)
@@ -87,8 +87,8 @@ def generalized_links(chain: Links, q: Any) -> list[GeneralizedLink]:
     mass = 0.0
     s = np.zeros(3)
     found = []
-    for i in range(len(chain.links), 0, -1):
-        m, n, _ = own = chain.links[i - 1].moments
+    for i in range(len(links.links), 0, -1):
+        m, n, _ = own = links.links[i - 1].moments
         E = E + 2 * (U @ s) * np.eye(3) - np.outer(s, U) - np.outer(U, s)               # (5.2.20a)
         E = E + R[i] @ own.inertia @ R[i].T + mass * ((s @ s) * np.eye(3) - np.outer(s, s))    # (5.2.20a)
         U = U + mass * s + R[i] @ n                                                     # (5.2.20b)

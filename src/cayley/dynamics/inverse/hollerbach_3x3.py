@@ -20,7 +20,7 @@ from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion
 _Z = np.array([0.0, 0.0, 1.0])
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -30,12 +30,12 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     array([ 2.36805323, -12.50977644])
     """
     tau = []
-    for link, (W, D, e, c, mass) in zip(chain.links, sums_beyond(chain, q, qd, qdd), strict=True):
+    for link, (W, D, e, c, mass) in zip(links.links, sums_beyond(links, q, qd, qdd), strict=True):
         if link.is_revolute:
             dW = W @ insertion(link)[:3, :3]                                            # (5.2.16d)
-            tau.append(np.trace(dW @ D) - chain.gravity @ (dW @ c))                     # (5.2.16d)
+            tau.append(np.trace(dW @ D) - links.gravity @ (dW @ c))                     # (5.2.16d)
         else:
-            tau.append((W @ _Z) @ (e - mass * chain.gravity))                           # spec R-31
+            tau.append((W @ _Z) @ (e - mass * links.gravity))                           # spec R-31
     return np.array(tau)
 
 
@@ -49,7 +49,7 @@ class Sums(NamedTuple):
     mass: Any
 
 
-def sums_beyond(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
+def sums_beyond(links: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
     """The sums (A.13)-(A.15) of each joint, from the tip inwards."""
     A = np.zeros((3, 3))
     s = np.zeros(3)
@@ -58,7 +58,7 @@ def sums_beyond(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
     c = np.zeros(3)
     mass = 0.0
     found = []
-    for link, (moved, dds) in reversed(list(zip(chain.links, accelerations(chain, q, qd, qdd), strict=True))):
+    for link, (moved, dds) in reversed(list(zip(links.links, accelerations(links, q, qd, qdd), strict=True))):
         m, n, J = link.moments
         D = A @ D + np.outer(s, e) + np.outer(n, dds) + J @ moved.ddW.T                 # (5.2.16b)
         e = e + m * dds + moved.ddW @ n                                                 # (5.2.16a)
@@ -70,12 +70,12 @@ def sums_beyond(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
     return found[::-1]
 
 
-def accelerations(chain: Links, q: Any, qd: Any, qdd: Any) -> list[tuple[Moving, Any]]:
+def accelerations(links: Links, q: Any, qd: Any, qdd: Any) -> list[tuple[Moving, Any]]:
     """The rotation of each link with its rates, and the acceleration of its origin, in the root's axes."""
     before = at_rest(3)
     dds = np.zeros(3)
     found = []
-    for i, link in enumerate(chain.links):
+    for i, link in enumerate(links.links):
         A = link.rotation(q)
         moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])                # (5.2.15a), (5.2.15b), (5.2.15c)
         dds = dds + before.ddW @ link.offset(q)                                         # (5.2.15d)

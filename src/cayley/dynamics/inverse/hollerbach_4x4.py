@@ -15,7 +15,7 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import insertion, moving_transforms, pseudo_inertia, transform
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -24,13 +24,13 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     >>> inverse_dynamics(serial_chain(load_robot("s1_f3")), q, qd, qdd)
     array([ 2.36805323, -12.50977644])
     """
-    g = np.array([*chain.gravity, 0.0])
+    g = np.array([*links.gravity, 0.0])
     A = np.zeros((4, 4))
     D = np.zeros((4, 4))
     c = np.zeros(4)
     tau = []
-    moved = moving_transforms(chain, q, qd, qdd)                                            # (5.2.12)
-    for link, (W, _, ddW) in reversed(list(zip(chain.links, moved, strict=True))):
+    moved = moving_transforms(links, q, qd, qdd)                                            # (5.2.12)
+    for link, (W, _, ddW) in reversed(list(zip(links.links, moved, strict=True))):
         J = pseudo_inertia(link.moments)
         D = J @ ddW.T + A @ D                                                           # (5.2.13a)
         c = J[:, 3] + A @ c                                                             # (5.2.13b)

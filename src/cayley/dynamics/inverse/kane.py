@@ -20,7 +20,7 @@ from cayley.dynamics.inverse.passes import FREE, STILL, Base, Wrench
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -32,10 +32,10 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([  2.36805323, -12.50977644])
     """
-    states = movements(chain, q, qd, qdd, base)
+    states = movements(links, q, qd, qdd, base)
     return np.array([
         joint_force(link, state, states[i:], tip)
-        for i, (link, state) in enumerate(zip(chain.links, states, strict=True))])
+        for i, (link, state) in enumerate(zip(links.links, states, strict=True))])
 
 
 def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> Any:

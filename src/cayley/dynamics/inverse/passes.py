@@ -54,17 +54,17 @@ STILL = Base()
 FREE = Wrench()
 
 
-def forward(chain: Links, start: Any, cycle: Callable[..., Any], q: Any, qd: Any, qdd: Any) -> list[Any]:
+def forward(links: Links, start: Any, cycle: Callable[..., Any], q: Any, qd: Any, qdd: Any) -> list[Any]:
     """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state
     of the base.
     """
     states = [start]
-    for link in chain.links:
+    for link in links.links:
         states.append(cycle(link, states[-1], q, qd, qdd))
     return states[1:]
 
 
-def backward(chain: Links, states: Sequence[Any], tip: Any, cycle: Callable[..., Any], passed_on: Callable[..., Any],
+def backward(links: Links, states: Sequence[Any], tip: Any, cycle: Callable[..., Any], passed_on: Callable[..., Any],
              q: Any) -> list[Any]:
     """The loads of the joints: `cycle(link, state, outer)`, where `outer` is the wrench at the outer end of the link.
 
@@ -72,7 +72,7 @@ def backward(chain: Links, states: Sequence[Any], tip: Any, cycle: Callable[...,
     """
     loads: list[Any] = []
     after: Any = None
-    for link, state in zip(reversed(chain.links), reversed(states), strict=True):
+    for link, state in zip(reversed(links.links), reversed(states), strict=True):
         outer = tip if after is None else passed_on(*after, q)
         loads.append(cycle(link, state, outer))
         after = link, state, loads[-1]
@@ -89,10 +89,10 @@ def skew(v: Any) -> Any:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def along_the_axes(chain: Links, loads: Sequence[Load]) -> Any:
+def along_the_axes(links: Links, loads: Sequence[Load]) -> Any:
     """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
     return np.array([
-        load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(chain.links, loads, strict=True)])
+        load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(links.links, loads, strict=True)])
 
 
 def as_wrenches(loads: Sequence[Load]) -> Any:

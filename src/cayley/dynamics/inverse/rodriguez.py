@@ -39,7 +39,7 @@ class State(NamedTuple):
     a: Any
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -51,22 +51,22 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([  2.36805323, -12.50977644])
     """
-    found = spatial_loads(chain, q, qd, qdd, base, tip)
-    return np.array([axis(link) @ f for link, f in zip(chain.links, found, strict=True)])  # (5.2.35b)
+    found = spatial_loads(links, q, qd, qdd, base, tip)
+    return np.array([axis(link) @ f for link, f in zip(links.links, found, strict=True)])  # (5.2.35b)
 
 
-def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
-    return as_wrenches([Load(f[3:], f[:3]) for f in spatial_loads(chain, q, qd, qdd, base, tip)])
+    return as_wrenches([Load(f[3:], f[:3]) for f in spatial_loads(links, q, qd, qdd, base, tip)])
 
 
-def spatial_loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Any]:
-    start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - chain.gravity]))
-    states = forward(chain, start, forward_cycle, q, qd, qdd)
+def spatial_loads(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Any]:
+    start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
+    states = forward(links, start, forward_cycle, q, qd, qdd)
     end = transition(np.eye(3), tip.at) @ np.concatenate([tip.moment, tip.force])
-    return backward(chain, states, end, backward_cycle, passed_on, q)
+    return backward(links, states, end, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:

@@ -45,7 +45,7 @@ def screw_force(phi: Any, V: Any, dV: Any) -> Any:
     return phi @ dV + screw_cross(V) @ (phi @ V)  # (166)
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) of a chain of revolute and prismatic joints: motion screws outwards, force screws inwards.
 
     >>> import cayley as cy
@@ -54,16 +54,16 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     array([15.20009968,  2.87612016])
     """
     V = np.zeros(6)
-    dV = np.concatenate([-chain.gravity, np.zeros(3)])
+    dV = np.concatenate([-links.gravity, np.zeros(3)])
     found = []
     forces = []
-    for link, rate, change in zip(chain.links, qd, qdd, strict=True):
+    for link, rate, change in zip(links.links, qd, qdd, strict=True):
         axis = link.subspace(q)[:, 0]
         V = _outwards(link, V, q) + axis * rate  # (164)
         dV = _outwards(link, dV, q) + axis * change - screw_cross(V).T @ (axis * rate)  # (164), its derivative
         found.append(screw_force(screw_inertia(link.moments), V, dV))  # (166)
     total = np.zeros(6)
-    for link, own in zip(reversed(chain.links), reversed(found), strict=True):
+    for link, own in zip(reversed(links.links), reversed(found), strict=True):
         total = own + total  # (166), of all that is carried
         forces.append(link.subspace(q)[:, 0] @ total)
         total = _inwards(link, total, q)

@@ -42,7 +42,7 @@ class State(NamedTuple):
     M: Any = None
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -54,20 +54,20 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([  2.36805323, -12.50977644])
     """
-    return along_the_axes(chain, loads(chain, q, qd, qdd, base, tip))  # (5.3.8c)
+    return along_the_axes(links, loads(links, q, qd, qdd, base, tip))  # (5.3.8c)
 
 
-def reactions(chain: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
-    return as_wrenches(loads(chain, q, qd, qdd, base, tip))
+    return as_wrenches(loads(links, q, qd, qdd, base, tip))
 
 
-def loads(chain: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Load]:
-    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), base.a - chain.gravity)
-    states = forward(chain, start, forward_cycle, q, qd, qdd)
-    return backward(chain, states, tip, backward_cycle, passed_on, q)
+def loads(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Load]:
+    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), base.a - links.gravity)
+    states = forward(links, start, forward_cycle, q, qd, qdd)
+    return backward(links, states, tip, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:

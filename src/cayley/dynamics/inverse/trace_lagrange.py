@@ -15,7 +15,7 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 
 
-def inertia_matrix(chain: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Any) -> Any:
     """M (n, n).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -24,33 +24,33 @@ def inertia_matrix(chain: Links, q: Any) -> Any:
     array([[0.85111932, 0.19472633],
            [0.19472633, 0.08      ]])
     """
-    first = transform_derivatives(chain, q).first
-    M = np.zeros((chain.nv, chain.nv))
-    for link, dT in zip(chain.links, first, strict=True):
+    first = transform_derivatives(links, q).first
+    M = np.zeros((links.nv, links.nv))
+    for link, dT in zip(links.links, first, strict=True):
         M = M + np.einsum("iab,jab->ij", dT @ pseudo_inertia(link.moments), dT)         # (3.28)
     return M
 
 
-def velocity_forces(chain: Links, q: Any, qd: Any) -> Any:
+def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
     """h (n), from the part of T'' that velocities make."""
-    first, second = transform_derivatives(chain, q)
-    h = np.zeros(len(chain.links))
-    for link, dT, ddT in zip(chain.links, first, second, strict=True):
+    first, second = transform_derivatives(links, q)
+    h = np.zeros(len(links.links))
+    for link, dT, ddT in zip(links.links, first, second, strict=True):
         bent = np.einsum("lmab,l,m->ab", ddT, qd, qd)                                   # (3.24)
         h = h + np.einsum("iab,ab->i", dT @ pseudo_inertia(link.moments), bent)         # (3.28)
     return h
 
 
-def gravity_forces(chain: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Any) -> Any:
     """g (n), the derivative of the potential energy."""
-    first = transform_derivatives(chain, q).first
-    g = np.array([*chain.gravity, 0.0])
-    total = np.zeros(chain.nv)
-    for link, dT in zip(chain.links, first, strict=True):
+    first = transform_derivatives(links, q).first
+    g = np.array([*links.gravity, 0.0])
+    total = np.zeros(links.nv)
+    for link, dT in zip(links.links, first, strict=True):
         total = total - (dT @ pseudo_inertia(link.moments)[:, 3]) @ g                   # (3.27)
     return total
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
-    return inertia_matrix(chain, q) @ qdd + velocity_forces(chain, q, qd) + gravity_forces(chain, q)    # (3.29)
+    return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.29)

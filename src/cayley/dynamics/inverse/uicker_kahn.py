@@ -25,7 +25,7 @@ class ClosedForm(NamedTuple):
     G: Any
 
 
-def closed_form(chain: Links, q: Any) -> ClosedForm:
+def closed_form(links: Links, q: Any) -> ClosedForm:
     """D (n, n), C (n, n, n) and G (n).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -33,13 +33,13 @@ def closed_form(chain: Links, q: Any) -> ClosedForm:
     >>> closed_form(serial_chain(load_robot("s1_f2")), np.zeros(2)).G.round(6)
     array([15.2055, 2.943 ])
     """
-    n = len(chain.links)
-    g = np.array([*chain.gravity, 0.0])
-    first, second = transform_derivatives(chain, q)
+    n = len(links.links)
+    g = np.array([*links.gravity, 0.0])
+    first, second = transform_derivatives(links, q)
     D = np.zeros((n, n))
     C = np.zeros((n, n, n))
     G = np.zeros(n)
-    for link, dW, ddW in zip(chain.links, first, second, strict=True):
+    for link, dW, ddW in zip(links.links, first, second, strict=True):
         weighed = dW @ pseudo_inertia(link.moments)                                     # (5.2.7)
         D = D + np.einsum("iab,kab->ik", weighed, dW)                                   # (5.2.7)
         C = C + np.einsum("iab,klab->ikl", weighed, ddW)                                # (5.2.7)
@@ -47,7 +47,7 @@ def closed_form(chain: Links, q: Any) -> ClosedForm:
     return ClosedForm(D, C, G)
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
-    D, C, G = closed_form(chain, q)
+    D, C, G = closed_form(links, q)
     return D @ qdd + (C @ qd) @ qd + G                                                  # (5.2.8)

@@ -37,7 +37,7 @@ class Place(NamedTuple):
     u: Any  # of the mass centre
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V.
 
     >>> import cayley as cy
@@ -45,13 +45,13 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
-    if not chain.links:
+    if not links.links:
         return np.zeros(0)
-    H, h = joint_space_model(chain, q, qd)
+    H, h = joint_space_model(links, q, qd)
     return H @ qdd - h  # (140)
 
 
-def joint_space_model(chain: Links, q: Any, qd: Any, *, whole: bool = False) -> tuple[Any, Any]:
+def joint_space_model(links: Links, q: Any, qd: Any, *, whole: bool = False) -> tuple[Any, Any]:
     """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see
     `joint_coordinates`.
 
@@ -61,87 +61,83 @@ def joint_space_model(chain: Links, q: Any, qd: Any, *, whole: bool = False) -> 
     array([[0.94, 0.24],
            [0.24, 0.09]])
     """
-    S = joint_coordinates(chain, q, whole=whole)
+    S = joint_coordinates(links, q, whole=whole)
     dc = np.stack([row * rate for row, rate in zip(S.first, qd, strict=True)])
-    return reduced(S, vector_parameter_inertia(chain, S.c, fixed=S.fixed),
-                   vector_parameter_bias(chain, S.c, dc, fixed=S.fixed), qd)
+    return reduced(S, vector_parameter_inertia(links, S.c, fixed=S.fixed),
+                   vector_parameter_bias(links, S.c, dc, fixed=S.fixed), qd)
 
 
-def vector_parameter_inertia(chain: Links, c: Any, *, fixed: Sequence[Any] | None = None) -> Any:
+def vector_parameter_inertia(links: Links, c: Any, *, fixed: Sequence[Any] | None = None) -> Any:
     """H_V (3n, 3n). `fixed`: the rotations before the joints, if other than those of their placements. Mladenova
     (126)-(132).
 
     H_V loses rank as a c grows without bound: there the joint is at a half-turn.
     """
-    places = _places(chain, c, 0 * c, fixed)
-    return sum(_of_link(chain, i, _M(places, i), _N_bar(places, i)) for i in range(len(places)))  # (132)
+    places = _places(links, c, 0 * c, fixed)
+    return sum(_of_link(links, i, _M(places, i), _N_bar(places, i)) for i in range(len(places)))  # (132)
 
 
-def vector_parameter_bias(chain: Links, c: Any, dc: Any, *, fixed: Sequence[Any] | None = None) -> Any:
+def vector_parameter_bias(links: Links, c: Any, dc: Any, *, fixed: Sequence[Any] | None = None) -> Any:
     """h_V (3n). Mladenova (138), (139)."""
-    places = _places(chain, c, dc, fixed)
-    total = _gravity_force(chain, places) - _changing_inertia(chain, places) @ np.concatenate(list(dc))  # (139)
-    return total + np.concatenate([_energy_slope(chain, places, k) for k in range(len(places))])  # (139)
+    places = _places(links, c, dc, fixed)
+    total = _gravity_force(links, places) - _changing_inertia(links, places) @ np.concatenate(list(dc))  # (139)
+    return total + np.concatenate([_energy_slope(links, places, k) for k in range(len(places))])  # (139)
 
 
-def vector_parameter_inverse(chain: Links, c: Any, dc: Any, ddc: Any) -> Any:
+def vector_parameter_inverse(links: Links, c: Any, dc: Any, ddc: Any) -> Any:
     """P_V (n, 3): the generalised forces for c that give the accelerations ddc. Mladenova (140)."""
-    return (vector_parameter_inertia(chain, c) @ np.concatenate(list(ddc))
-            - vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
+    return (vector_parameter_inertia(links, c) @ np.concatenate(list(ddc))
+            - vector_parameter_bias(links, c, dc)).reshape(-1, 3)
 
 
-def vector_parameter_forward(chain: Links, c: Any, dc: Any, P: Any) -> Any:
+def vector_parameter_forward(links: Links, c: Any, dc: Any, P: Any) -> Any:
     """ddc (n, 3) under the generalised forces P_V (n, 3).
 
     Not defined where H_V is singular: massless spherical links, c infinite.
     """
-    return ldl_solve(vector_parameter_inertia(chain, c),
-                     np.concatenate(list(P)) + vector_parameter_bias(chain, c, dc)).reshape(-1, 3)
+    return ldl_solve(vector_parameter_inertia(links, c),
+                     np.concatenate(list(P)) + vector_parameter_bias(links, c, dc)).reshape(-1, 3)
 
 
-def vector_parameter_energies(chain: Links, c: Any, dc: Any) -> tuple[Any, Any]:
+def vector_parameter_energies(links: Links, c: Any, dc: Any) -> tuple[Any, Any]:
     """Kinetic energy (130), corrected as in spec E-29, and potential energy of gravity [J]."""
-    places = _places(chain, c, dc, None)
+    places = _places(links, c, dc, None)
     kinetic = 0.0
     potential = 0.0
-    for link, place in zip(chain.links, places, strict=True):
+    for link, place in zip(links.links, places, strict=True):
         w = place.O.T @ place.w
         kinetic = kinetic + link.moments.mass * (place.u @ place.u) / 2 + w @ (link.moments.inertia_about_center
                                                                                @ w) / 2
-        potential = potential - link.moments.mass * (chain.gravity @ place.G)
+        potential = potential - link.moments.mass * (links.gravity @ place.G)
     return kinetic, potential
 
 
-def _places(chain: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[Place]:
+def _places(links: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[Place]:
     O = np.eye(3)
     p = np.zeros(3)
     w = np.zeros(3)
     v = np.zeros(3)
     found = []
-    for k, link in enumerate(chain.links):
+    for k, link in enumerate(links.links):
         axes = O @ (link.placement[:3, :3] if fixed is None else fixed[k])  # (108)
         arm = O @ link.placement[:3, 3]  # (108)
         if link.is_prismatic:
             arm = arm + axes @ c[k]
             own = axes @ dc[k]
-            # (127)
-            p = p + arm
-            v = v + np.cross(w, arm) + own
+            p = p + arm  # (127)
+            v = v + np.cross(w, arm) + own  # (127)
             O = axes
             N = axes
             dN = np.stack([np.cross(w, column) for column in axes.T], axis=1)
             rotated = None
         else:
-            # (127)
-            p = p + arm
-            v = v + np.cross(w, arm)
-            # (117)
-            N = axes @ rate_map(c[k])
-            rotated = axes @ _rate_slope(c[k], dc[k])
+            p = p + arm  # (127)
+            v = v + np.cross(w, arm)  # (127)
+            N = axes @ rate_map(c[k])  # (117)
+            rotated = axes @ _rate_slope(c[k], dc[k])  # (117)
             dN = tilde(w) @ N + axes @ _rate_change(c[k], dc[k])  # (134)
-            # (64)
-            O = axes @ rotation(c[k])
-            w = w + N @ dc[k]
+            O = axes @ rotation(c[k])  # (64)
+            w = w + N @ dc[k]  # (64)
         r = O @ link.moments.center  # (127)
         found.append(Place(link.is_prismatic, axes, O, p, p + r, N, rotated, dN, w, v, v + np.cross(w, r)))
     return found
@@ -191,30 +187,30 @@ def _N_bar_change(places: list[Place], i: int) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _of_link(chain: Links, i: int, M: Any, N: Any) -> Any:
+def _of_link(links: Links, i: int, M: Any, N: Any) -> Any:
     """Z_Vi, (131)."""
-    moments = chain.links[i].moments
+    moments = links.links[i].moments
     return moments.mass * (M.T @ M) + N.T @ (moments.inertia_about_center @ N)  # (131)
 
 
-def _changing_inertia(chain: Links, places: list[Place]) -> Any:
+def _changing_inertia(links: Links, places: list[Place]) -> Any:
     """dH_V/dt."""
     total: Any = 0.0
     for i in range(len(places)):
-        moments = chain.links[i].moments
+        moments = links.links[i].moments
         half = moments.mass * (_M(places, i).T @ _M_change(places, i))  # (134)
         half = half + _N_bar(places, i).T @ (moments.inertia_about_center @ _N_bar_change(places, i))  # (134)
         total = total + half + half.T  # (134)
     return total
 
 
-def _energy_slope(chain: Links, places: list[Place], k: int) -> Any:
+def _energy_slope(links: Links, places: list[Place], k: int) -> Any:
     """dT/dc_k (3): a change of c_k turns or shifts all links from k on, and N(c_k) with them."""
     own = places[k]
     total = np.zeros(3)
     for i in range(k, len(places)):
         link = places[i]
-        moments = chain.links[i].moments
+        moments = links.links[i].moments
         if own.slides:
             velocity = tilde(own.w) @ own.N  # (133)
         else:
@@ -227,11 +223,11 @@ def _energy_slope(chain: Links, places: list[Place], k: int) -> Any:
     return total
 
 
-def _gravity_force(chain: Links, places: list[Place]) -> Any:
+def _gravity_force(links: Links, places: list[Place]) -> Any:
     """Y_V (3n): (138), for vector-parameters, as in spec E-30."""
     forces = []
     for k, own in enumerate(places):
-        pulls = [link.moments.mass * (chain.gravity if own.slides else np.cross(place.G - own.p, chain.gravity))
-                 for link, place in zip(chain.links[k:], places[k:], strict=True)]
+        pulls = [link.moments.mass * (links.gravity if own.slides else np.cross(place.G - own.p, links.gravity))
+                 for link, place in zip(links.links[k:], places[k:], strict=True)]
         forces.append(own.N.T @ sum(pulls))  # (138)
     return np.concatenate(forces)

@@ -36,7 +36,7 @@ class Turned(NamedTuple):
         return x + np.cross(self.twice, np.cross(self.v, x) - self.w * x)
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) of a chain of revolute and prismatic joints.
 
     >>> import cayley as cy
@@ -44,18 +44,16 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     >>> inverse_dynamics(serial_chain(cy.load("s1_f2")), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
-    # (261)
-    w = np.zeros(3)
-    dw = np.zeros(3)
-    a = -chain.gravity
-    turns = [link_turn(link, q) for link in chain.links]
+    w = np.zeros(3)  # (261)
+    dw = np.zeros(3)  # (261)
+    a = -links.gravity  # (261)
+    turns = [link_turn(link, q) for link in links.links]
     loads = []
-    for link, turn, rate, change in zip(chain.links, turns, qd, qdd, strict=True):
+    for link, turn, rate, change in zip(links.links, turns, qd, qdd, strict=True):
         s = link.offset(q)
         a = turn.back(a + np.cross(dw, s) + np.cross(w, np.cross(w, s)))  # (262) a
-        # (262) V, W
-        before = turn.back(w)
-        dw = turn.back(dw)
+        before = turn.back(w)  # (262) V
+        dw = turn.back(dw)  # (262) W
         if link.is_revolute:
             w = before + _Z * rate  # (262) V
             dw = dw + _Z * change + np.cross(before, _Z * rate)  # (262) W
@@ -68,18 +66,16 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
         f = m * a + np.cross(dw, u) + np.cross(w, np.cross(w, u))  # (265) f
         n = I @ dw + np.cross(w, I @ w) + np.cross(u, a)  # (265) n
         loads.append((f, n))
-    return _joint_forces(chain, q, turns, loads)
+    return _joint_forces(links, q, turns, loads)
 
 
-def _joint_forces(chain: Links, q: Any, turns: list[Turned], loads: list[tuple[Any, Any]]) -> Any:
+def _joint_forces(links: Links, q: Any, turns: list[Turned], loads: list[tuple[Any, Any]]) -> Any:
     forces: list[Any] = []
-    # (263)
-    carried_f = np.zeros(3)
-    carried_n = np.zeros(3)
-    for link, turn, (f, n) in zip(reversed(chain.links), reversed(turns), reversed(loads), strict=True):
-        # (265) t
-        f = f + carried_f
-        n = n + carried_n
+    carried_f = np.zeros(3)  # (263)
+    carried_n = np.zeros(3)  # (263)
+    for link, turn, (f, n) in zip(reversed(links.links), reversed(turns), reversed(loads), strict=True):
+        f = f + carried_f  # (265) t
+        n = n + carried_n  # (265) t
         forces.append(n[2] if link.is_revolute else f[2])  # (266)
         carried_f = turn.forth(f)  # (265) t
         carried_n = turn.forth(n) + np.cross(link.offset(q), carried_f)  # (265) t

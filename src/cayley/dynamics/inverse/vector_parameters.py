@@ -53,14 +53,14 @@ def rate_map(c: Any) -> Any:
     return 2 / (1 + c @ c) * (np.eye(3) + tilde(c))
 
 
-def joint_coordinates(chain: Links, q: Any, *, whole: bool = False) -> Coordinates:
+def joint_coordinates(links: Links, q: Any, *, whole: bool = False) -> Coordinates:
     """The vector-parameters of a chain of revolute and prismatic joints at `q`.
 
     `whole`: c of the whole rotation between two links, as in the source; its fixed part must not be a half-turn, and no
     chart is moved.
     """
-    kinds = [_whole_joint if whole and link.is_revolute else _own_joint for link in chain.links]
-    rows = [kind(link, q[link.coordinates][0]) for kind, link in zip(kinds, chain.links, strict=True)]
+    kinds = [_whole_joint if whole and link.is_revolute else _own_joint for link in links.links]
+    rows = [kind(link, q[link.coordinates][0]) for kind, link in zip(kinds, links.links, strict=True)]
     c, first, second = (np.stack([row[k] for row in rows]) for k in range(3))
     return Coordinates(c, first, second, [row[3] for row in rows])
 
@@ -78,7 +78,7 @@ def reduced(S: Coordinates, H: Any, h: Any, qd: Any) -> tuple[Any, Any]:
     return blocks, np.stack([E[i] @ bent[3 * i:3 * i + 3] for i in range(n)])
 
 
-def joint_values(chain: Links, c: Any) -> np.ndarray:
+def joint_values(links: Links, c: Any) -> np.ndarray:
     """The joint coordinates (n) of vector-parameters c (n, 3) in the joints' own axes, angles in (-pi, pi).
 
     `GeometryError` names the joint whose c is not along its axis: the model in vector-parameters allows that (its
@@ -90,19 +90,19 @@ def joint_values(chain: Links, c: Any) -> np.ndarray:
     True
     """
     c = np.asarray(c, dtype=float)
-    check_finite(chain, c)
-    for link, row in zip(chain.links, c, strict=True):
+    check_finite(links, c)
+    for link, row in zip(links.links, c, strict=True):
         if np.abs(row[:2]).max() > 1e-12 * max(1.0, abs(row[2])):
             raise GeometryError(
                 f"the vector-parameter {row} of joint {link.name!r} is not along the joint's axis (0, 0, 1): it is a "
                 "configuration of a spherical joint, not of this one")
     return np.array([
-        2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(chain.links, c, strict=True)])
+        2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(links.links, c, strict=True)])
 
 
-def check_finite(chain: Links, c: Any) -> None:
+def check_finite(links: Links, c: Any) -> None:
     """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter is infinite."""
-    for link, row in zip(chain.links, np.asarray(c, dtype=float), strict=True):
+    for link, row in zip(links.links, np.asarray(c, dtype=float), strict=True):
         if not np.isfinite(row).all():
             raise SingularityError(
                 f"the vector-parameter of joint {link.name!r} is infinite: the joint is at a half-turn. Count its "

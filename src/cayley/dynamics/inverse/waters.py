@@ -15,7 +15,7 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import insertion, moving_transforms, pseudo_inertia, transform
 
 
-def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -24,16 +24,16 @@ def inverse_dynamics(chain: Links, q: Any, qd: Any, qdd: Any) -> Any:
     >>> inverse_dynamics(serial_chain(load_robot("s1_f2")), q, qd, qdd)
     array([15.20009968, 2.87612016])
     """
-    moved = moving_transforms(chain, q, qd, qdd)
-    g = np.array([*chain.gravity, 0.0])
+    moved = moving_transforms(links, q, qd, qdd)
+    g = np.array([*links.gravity, 0.0])
     tau = []
-    for i, link in enumerate(chain.links):
+    for i, link in enumerate(links.links):
         dW = moved[i].W @ insertion(link)  # (5.2.9)
         total = 0.0
-        for j in range(i, len(chain.links)):
+        for j in range(i, len(links.links)):
             if j > i:
-                dW = dW @ transform(chain.links[j], q)                                  # (5.2.9)
-            weighed = dW @ pseudo_inertia(chain.links[j].moments)                       # (5.2.9)
+                dW = dW @ transform(links.links[j], q)                                  # (5.2.9)
+            weighed = dW @ pseudo_inertia(links.links[j].moments)                       # (5.2.9)
             total = total + np.trace(weighed @ moved[j].ddW.T) - g @ weighed[:, 3]      # (5.2.9)
         tau.append(total)
     return np.array(tau)

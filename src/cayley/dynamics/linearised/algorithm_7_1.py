@@ -45,7 +45,7 @@ class Column(NamedTuple):
     G: Any
 
 
-def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -55,18 +55,18 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     array([[-4.95551671, 1.08060634],
            [ 2.29211636, 2.25223045]])
     """
-    augmented, states, sums = passes(chain, q, qd, qdd, STILL, FREE, None)
-    links = augmented.links
+    augmented, states, sums = passes(links, q, qd, qdd, STILL, FREE, None)
+    bodies = augmented.links
     n = len(states)
     D, V, P = ([[0.0] * n for _ in range(n)] for _ in range(3))
     body = Body(_NONE, _NONE, _NO_TENSOR, _NO_TENSOR)
     for i in reversed(range(n)):
-        body = _body(links, states, i, body, q, qd)
-        column = _own_column(links[i], states[i], sums[i], body)
-        D[i][i], V[i][i], P[i][i] = _own_entries(links[i], states[i], column)
+        body = _body(bodies, states, i, body, q, qd)
+        column = _own_column(bodies[i], states[i], sums[i], body)
+        D[i][i], V[i][i], P[i][i] = _own_entries(bodies[i], states[i], column)
         for j in reversed(range(i)):
-            column = _carried(links[j + 1], states[j], column, q, qd)
-            D[i][j], V[i][j], P[i][j], V[j][i], P[j][i] = _entries(links[j], states[j], column)
+            column = _carried(bodies[j + 1], states[j], column, q, qd)
+            D[i][j], V[i][j], P[i][j], V[j][i], P[j][i] = _entries(bodies[j], states[j], column)
             D[j][i] = D[i][j]  # (7.3.19i)
     return Sensitivities(*[np.array(matrix).reshape(n, n) for matrix in (D, V, P)])
 

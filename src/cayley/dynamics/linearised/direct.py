@@ -16,7 +16,7 @@ from cayley.dynamics.linearised.partials import PartialDerivatives, partial_deri
 from cayley.dynamics.rigid_links.links import Links
 
 
-def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -26,8 +26,8 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     array([[ 0.92767347, 1.31420408],
            [-0.38653061, 0. ]])
     """
-    library = partial_derivatives(chain, q, qd, qdd)
-    n = len(chain.links)
+    library = partial_derivatives(links, q, qd, qdd)
+    n = len(links.links)
     rows = [[_entry(library, i, j) for j in range(n)] for i in range(n)]
     P, V, D = (np.array([[entry[k] for entry in row] for row in rows]).reshape(n, n) for k in range(3))
     return Sensitivities(D, V, P)

@@ -28,7 +28,7 @@ from cayley.dynamics.rigid_links.transforms import (
 _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -38,15 +38,15 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     array([[-4.95551671, 1.08060634],
            [ 2.29211636, 2.25223045]])
     """
-    n = len(chain.links)
-    g = np.array([*chain.gravity, 0.0])
+    n = len(links.links)
+    g = np.array([*links.gravity, 0.0])
     D = np.zeros((n, n))
     V = np.zeros((n, n))
     P = np.zeros((n, n))
-    second = transform_derivatives(chain, q).second
+    second = transform_derivatives(links, q).second
     moving = at_rest(4)
     changing = [Moving(*[np.zeros((4, 4))] * 3)] * n
-    for number, link in enumerate(chain.links):
+    for number, link in enumerate(links.links):
         A = transform(link, q)
         Q = insertion(link)
         rates = (qd[number], qdd[number])

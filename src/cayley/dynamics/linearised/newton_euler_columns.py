@@ -15,7 +15,7 @@ from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
 
 
-def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> import numpy as np
@@ -26,5 +26,5 @@ def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29 ]])
     """
-    P, V, D = derivatives(inverse_dynamics, chain, q, qd, qdd)
+    P, V, D = derivatives(inverse_dynamics, links, q, qd, qdd)
     return Sensitivities(D, V, P)

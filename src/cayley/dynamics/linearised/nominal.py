@@ -72,15 +72,15 @@ class Nominal:
         return self.links[j].s - self.links[i].s, self.links[j].ds - self.links[i].ds
 
 
-def nominal(chain: Links, q: Any, qd: Any, qdd: Any) -> Nominal:
+def nominal(links: Links, q: Any, qd: Any, qdd: Any) -> Nominal:
     """The nominal motion of an open chain (`serial_chain`) at a state and an acceleration."""
     R = np.eye(3)
     s = np.zeros(3)
     ds = np.zeros(3)
     w = np.zeros(3)
     found: list[MovingLink] = []
-    for link, moved, big in zip(chain.links, movements(chain, q, qd, qdd),
-                                augmented_links(chain, q).links, strict=True):
+    for link, moved, big in zip(links.links, movements(links, q, qd, qdd),
+                                augmented_links(links, q).links, strict=True):
         way = R @ link.offset(q)
         s = s + way
         ds = ds + np.cross(w, way)

@@ -177,7 +177,7 @@ class PartialDerivatives:
         return Partial(*[R.T @ x @ R for x in changes])
 
 
-def partial_derivatives(chain: Links, q: Any, qd: Any, qdd: Any) -> PartialDerivatives:
+def partial_derivatives(links: Links, q: Any, qd: Any, qdd: Any) -> PartialDerivatives:
     """The library at a state and an acceleration of an open chain (`serial_chain`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -186,7 +186,7 @@ def partial_derivatives(chain: Links, q: Any, qd: Any, qdd: Any) -> PartialDeriv
     >>> library.moment(0, 1).by_q[2].round(10)
     np.float64(1.0806063382)
     """
-    motion = nominal(chain, q, qd, qdd)
+    motion = nominal(links, q, qd, qdd)
     return PartialDerivatives(motion, tuple(_link_turn(link, q, qd, qdd) for link in motion.links))
 
 

@@ -33,7 +33,7 @@ class Step(NamedTuple):
     change: Any
 
 
-def perturbed_forces(chain: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any, dqdd: Any) -> Any:
+def perturbed_forces(links: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any, dqdd: Any) -> Any:
     """dtau (n) that perturbations of coordinates, velocities and accelerations (n) ask for.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -42,21 +42,21 @@ def perturbed_forces(chain: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any,
     >>> perturbed_forces(serial_chain(load_robot("s1_g1")), *nominal, *perturbation).round(10)
     array([-4.95551671, 2.29211636])
     """
-    augmented = augmented_links(chain, q)
+    augmented = augmented_links(links, q)
     steps = [_step(link, dq, dqd, dqdd) for link in augmented.links]
     states, changes = _outwards(augmented, steps, q, qd, qdd)
     return _inwards(augmented, steps, states, changes, q)
 
 
-def sensitivities(chain: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (n, n): the recursion once for each column."""
-    n = chain.nv
-    none = np.zeros(chain.nv)
+    n = links.nv
+    none = np.zeros(links.nv)
     columns = []
     for place in (2, 1, 0):
         units = [[unit if k == place else none for k in range(3)] for unit in np.eye(n)]
         columns.append(
-            np.stack([perturbed_forces(chain, q, qd, qdd, *unit) for unit in units], axis=1) if n else np.zeros((0, 0)))
+            np.stack([perturbed_forces(links, q, qd, qdd, *unit) for unit in units], axis=1) if n else np.zeros((0, 0)))
     return Sensitivities(*columns)
 
 

@@ -51,7 +51,7 @@ class Derivatives(NamedTuple):
     second: list[Any]
 
 
-def transform_derivatives(chain: Links, q: Any) -> Derivatives:
+def transform_derivatives(links: Links, q: Any) -> Derivatives:
     """The first and second derivatives of the transforms of all links of a chain by its coordinates.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -60,11 +60,11 @@ def transform_derivatives(chain: Links, q: Any) -> Derivatives:
     >>> found.first[1][0][:3, 3].tolist(), bool(found.second[0][1, 1].any())
     ([0.0, 0.5, 0.0], False)
     """
-    n = len(chain.links)
+    n = len(links.links)
     W = np.eye(4)
     first = [[np.zeros((4, 4))] * n]
     second = [[[np.zeros((4, 4))] * n] * n]
-    for i, link in enumerate(chain.links):
+    for i, link in enumerate(links.links):
         A = transform(link, q)
         Q = insertion(link)
         W = W @ A                                                                       # (5.2.10a)
@@ -100,9 +100,9 @@ def at_rest(size: int) -> Moving:
     return Moving(np.eye(size), np.zeros((size, size)), np.zeros((size, size)))
 
 
-def moving_transforms(chain: Links, q: Any, qd: Any, qdd: Any) -> list[Moving]:
+def moving_transforms(links: Links, q: Any, qd: Any, qdd: Any) -> list[Moving]:
     """W, W' and W'' (4, 4) of each link of a chain."""
     found = [at_rest(4)]
-    for i, link in enumerate(chain.links):
+    for i, link in enumerate(links.links):
         found.append(found[-1].carried(transform(link, q), insertion(link), qd[i], qdd[i]))
     return found[1:]

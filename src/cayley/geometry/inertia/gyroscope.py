@@ -36,7 +36,7 @@ def gyroscope_angular_velocity(angles: Array, rates: Array) -> Array:
 def gyroscope_moments(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, accelerations: Array) -> Array:
     """The moments [N m] about the nodal axes u, v, w that the motion needs, (3.32) corrected as in spec E-02.
 
-    # a spinning top held level
+    >>> # a spinning top held level
     >>> gyroscope_moments(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [0.0, 0.0, 0.0]).round(12) 
     array([1., 0., 0.])
     """

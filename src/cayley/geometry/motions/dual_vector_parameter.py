@@ -135,7 +135,7 @@ def dual_quaternion_of_chain(table: Array) -> Array:
     """The unit dual quaternion of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first.
     Mladenova (156).
 
-    # out and back: a full turn
+    >>> # out and back: a full turn
     >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0] 
     array([-1.,  0.,  0.,  0.])
     """

@@ -59,7 +59,7 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, *, se
     """Angular velocity `world` and `body` (..., 3) [rad/s] of Euler angles [rad] with `rates` [rad/s]. Yamamoto
     (1.30)-(1.33).
 
-    # spec W3-04
+    >>> # spec W3-04
     >>> angular_velocity_from_euler_rates([0.3, 0.7, -1.1], [0.4, -0.9, 1.3], sequence="zyz", axes="moving").world 
     array([ 1.06604625, -0.61230969,  1.39429484])
     """

@@ -218,7 +218,7 @@ class RotationOperationTable:
 def rotation_operation_table(links: int = 6) -> RotationOperationTable:
     """Table 1 of Mladenova beside measured counts, for a chain of `links` links.
 
-    # Eulerian angles: m, a, m + a in per cent
+    >>> # Eulerian angles: m, a, m + a in per cent
     >>> [round(x, 1) for x in rotation_operation_table(6).chains[0].claimed_change]
     [-31.7, 45.0, -6.1]
     """
@@ -277,7 +277,7 @@ class JacobianClaim:
 def jacobian_claims(n: int = 6) -> tuple[JacobianClaim, ...]:
     """Table 2, without its unfinished first row.
 
-    # multiplications and additions together: more, not fewer
+    >>> # multiplications and additions together: more, not fewer
     >>> [round(claim.change[2], 1) for claim in jacobian_claims(6)]
     [9.0, 3.9, 40.2, 0.4, 10.0]
     """

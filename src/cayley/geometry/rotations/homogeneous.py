@@ -68,7 +68,7 @@ def compose_homogeneous(a: Array, b: Array) -> Array:
     """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply; see
     `normalize_homogeneous`.
 
-    # two finite vector-parameters; spec WE-02, a half-turn
+    >>> # two finite vector-parameters; spec WE-02, a half-turn
     >>> compose_homogeneous([1.0, 1.0, 2.0, 0.0], [1.0, 1.0, 0.0, 3.0])
     array([ 0.,  8., -1.,  1.])
     """
