@@ -66,10 +66,16 @@ def agrees(tree, name, words, seed=0, tolerance=1e-12):
     made = getattr(tree, name).with_parameters(*words)
     values = other_values(made.parameters, seed)
     arguments = state(tree)[:len(made.inputs) - 1]
-    wanted = getattr(built(tree, made.parameters.names, values), name).reference(*arguments)
-    for found in (made.evaluate(cy.NUMPY, *arguments, values), made.reference(*arguments, values)):
-        for one, other in zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]:
-            near(np.asarray(one), np.asarray(other), tolerance)
+    other = getattr(built(tree, made.parameters.names, values), name).reference(*arguments)
+    agree(made.evaluate(cy.NUMPY, *arguments, values), other, tolerance)
+    agree(made.reference(*arguments, values), other, tolerance)
+    own = getattr(tree, name).reference(*arguments)
+    agree(made.evaluate(cy.NUMPY, *arguments, made.parameters.nominal), own, tolerance)
+
+
+def agree(found, wanted, tolerance):
+    for one, other in zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]:
+        near(np.asarray(one), np.asarray(other), tolerance)
 
 
 def chain(pattern, seed):

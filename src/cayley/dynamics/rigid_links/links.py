@@ -24,7 +24,7 @@ from cayley.compiler.samples import is_symbolic
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
-from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz
+from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Motion
@@ -87,8 +87,8 @@ class Link:
         return self.motion.subspace(None)
 
     @cached_property
-    def _turns(self) -> tuple[Turn, Turn, Turn]:
-        return zxz(self.placement[:3, :3])
+    def _turns(self) -> tuple[Turn | GeneralTurn, Turn, Turn]:
+        return turns_of(self.placement[:3, :3])
 
     def offset(self, q: Any) -> Any:
         """The origin (3) of the link in its parent, at the mechanism's configuration `q`."""

@@ -85,6 +85,21 @@ class AroundZ(NamedTuple):
         return self.turn.tensor_about_z(self.R @ T @ self.R.T)
 
 
+class GeneralTurn(NamedTuple):
+    """A rotation matrix (3, 3) in the place of a turn about z."""
+
+    R: Any
+
+    def about_z(self, v: Any) -> Any:
+        return self.R @ v
+
+    def back_about_z(self, v: Any) -> Any:
+        return self.R.T @ v
+
+    def tensor_about_z(self, T: Any) -> Any:
+        return self.R @ T @ self.R.T
+
+
 NO_TURN = Turn(1.0, 0.0)
 
 
@@ -99,9 +114,15 @@ def turn_about_z(constant: Turn, angle: Any) -> Turn:
     return Turn(np.cos(shifted), np.sin(shifted))
 
 
+def turns_of(R: Array) -> tuple[Turn | GeneralTurn, Turn, Turn]:
+    """The turns of `zxz`; of a rotation that depends on inputs, where these turns might have no values, itself."""
+    return (GeneralTurn(R), NO_TURN, NO_TURN) if is_symbolic(R) and not _vanishes(R[0, 2]) else zxz(R)
+
+
 def zxz(R: Array) -> tuple[Turn, Turn, Turn]:
     """Rz(beta) Rx(alpha) Rz(gamma) of a constant rotation (3, 3), with beta zero wherever that is possible."""
-    beta = NO_TURN if _vanishes(R[0, 2]) else _exact_between(-R[1, 2], R[0, 2])
+    sine = np.hypot(R[0, 2], R[1, 2])
+    beta = NO_TURN if _vanishes(R[0, 2]) else exact(-R[1, 2] / sine, R[0, 2] / sine)
     # what is left of R is used for the others, so that they make good what beta lacks where the axes are nearly
     # parallel
     first = beta.c * R[0] + beta.s * R[1]
@@ -116,12 +137,6 @@ def exact(c: Scalar, s: Scalar) -> Turn:
     if _vanishes(s):
         return Turn(float(np.sign(nominal(c))), 0.0)
     return Turn(c, s) if is_symbolic(c) or is_symbolic(s) else Turn(float(c), float(s))
-
-
-def _exact_between(x: Scalar, y: Scalar) -> Turn:
-    """The turn from the x axis towards (x, y)."""
-    size = np.hypot(x, y)
-    return exact(x / size, y / size)
 
 
 def _vanishes(x: Scalar) -> bool:
