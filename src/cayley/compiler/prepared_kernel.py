@@ -14,7 +14,6 @@ from cayley.compiler.arguments import placed
 from cayley.compiler.hoist import PREPARED, hoisted
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.program import Program
-from cayley.compiler.samples import is_symbolic
 from cayley.compiler.signature import Signature
 from cayley.compiler.typing import Array, Result
 
@@ -58,16 +57,19 @@ class PreparedKernel(Kernel[Result]):
             return super()._general(*arguments, out=out, dtype=dtype, **options)
         *others, last = arguments
         given = np.asarray(last)
-        values = self.preparation(given, dtype=np.float64)  # few numbers: they are as good as constants would be
+        values = self.preparation(given.astype(np.float64, copy=False))  # as good as constants would be
         small = given.dtype.kind == "f" and given.dtype.itemsize <= 4
         return self.prepared(values.astype(np.float32) if small else values, *others, out=out, dtype=dtype)
 
     def _is_shared(self, arguments: tuple[Any, ...]) -> bool:
         """Whether there are more states than values of the last input. Symbols are left to the kernel in one piece."""
-        if any(is_symbolic(a) for a in arguments):
+        arrays = [a if hasattr(a, "size") and hasattr(a, "dtype") else np.asarray(a) for a in arguments]
+        last = arrays[-1]
+        if type(last) is not np.ndarray or last.shape[-1:] != self.signature.inputs[-1]:
             return False
-        shapes = [np.shape(a) for a in arguments]
-        cores = [len(core) for core in self.signature.inputs]
-        batches = [prod(shape[:len(shape) - core]) for shape, core in zip(shapes, cores, strict=True)]
-        fits = all(len(shape) >= core for shape, core in zip(shapes, cores, strict=True))
-        return fits and shapes[-1][-1:] == self.signature.inputs[-1] and batches[-1] < max(batches)
+        states = max(a.size // size for a, size in zip(arrays, self._core_sizes, strict=True))
+        return last.size // self._core_sizes[-1] < states and not any(a.dtype.hasobject for a in arrays)
+
+    @cached_property
+    def _core_sizes(self) -> list[int]:
+        return [max(prod(shape), 1) for shape in self.signature.input_shapes({})]
