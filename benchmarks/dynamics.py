@@ -38,6 +38,10 @@ FUNCTIONS = {
     "inverse_dynamics": "inverse dynamics", "forward_dynamics": "forward dynamics", "inertia_matrix": "inertia matrix",
     "linearize": "derivatives of inverse dynamics", "forward_derivatives": "derivatives of forward dynamics"}
 
+WITH_PARAMETERS = {
+    "shared": ("all inertial parameters inputs, one set", 1.6),
+    "own": ("all inertial parameters inputs, a set for each state", 1 + 70 / 28)}  # numbers read and written, beside
+
 
 @dataclass
 class Event:
@@ -78,6 +82,9 @@ def main() -> None:
         requirements += [
             Requirement(f"{event.title}, {mine}, beside {theirs}", ns[theirs] / ns[mine] if theirs in ns else None,
                         bound, "times") for (mine, theirs), bound in _bounds(event).items()]
+        requirements += [
+            Requirement(f"{event.title}, {title}, beside constants", ns[key] / ns["batch"], bound, "times as long")
+            for key, (title, bound) in WITH_PARAMETERS.items() if key in ns]
     scaling = list(growth(chosen.rounds)) if chosen.only in "chains" else []
     tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
               ("All", ["", "", "ns a state", "times Cayley"], rows),
@@ -121,6 +128,10 @@ def line_up(event: Event) -> tuple[list[Contestant], set[str]]:
         states = states[:1]
     entered, missing = own_contestants(tree, event.function, states), set()
     expected = entered[0].torques()
+    if event.robot == "panda" and event.function == "inverse_dynamics":
+        entered += with_parameters(tree, states)
+        for c in entered[-2:]:
+            check(event, c, expected)
     for peer in (pinocchio, casadi, jax, mujoco, toolbox):
         try:
             contestants = peer(tree, event.function, states)
@@ -156,6 +167,18 @@ def own_contestants(tree: Any, function: str, states: tuple) -> list[Contestant]
         Contestant("batch", "Cayley, one thread", f"kernel({', '.join(arguments)}, out=out)", batch, len(states[0]),
                    lambda: flat(kernel(*[x[:LOOP_STATES] for x in states]))),
         Contestant("call", "Cayley, one call", call, one, 1, lambda: flat(kernel(*[x[:LOOP_STATES] for x in states])))]
+
+
+def with_parameters(tree: Any, states: tuple) -> list[Contestant]:
+    """The same with masses, centres and inertias as inputs: one set of them for the batch, and one for each state."""
+    kernel = tree.inverse_dynamics.with_parameters("mass", "center", "inertia")
+    one = kernel.parameters.nominal
+    own = np.ascontiguousarray(np.broadcast_to(one, (len(states[0]), len(one))))
+    out = np.empty_like(states[2])
+    return [
+        Contestant(key, f"Cayley, one thread, {WITH_PARAMETERS[key][0]}", "kernel(*states, values, out=out)",
+                   {"kernel": kernel, "states": states, "values": values, "out": out}, len(out),
+                   lambda values=values: kernel(*states, values)) for key, values in (("shared", one), ("own", own))]
 
 
 def flat(results: Any) -> np.ndarray:
