@@ -21,8 +21,7 @@ from rich.progress import track
 from scipy.optimize import minimize
 
 from cayley.kinematics.inverse import inverse_kinematics
-from cayley.mechanism import Mechanism
-from cayley.model.catalogue import load_robot
+from cayley.mechanism import load
 from inverse_dynamics import circumstances, markdown_table, terminal_table
 from timing import OtherPrograms
 
@@ -64,7 +63,7 @@ def main() -> None:
         raise SystemExit("roboticstoolbox-python is not installed: pip install roboticstoolbox-python") from None
     others, found = OtherPrograms(), {}
     for title, name in track(ARMS.items(), description="arms", console=console, transient=True):
-        found[title] = figures(load_robot(name, make=Mechanism.of), chosen.poses, chosen.singles, chosen.unreachable,
+        found[title] = figures(load(name), chosen.poses, chosen.singles, chosen.unreachable,
                                chosen.rounds)
     tables = report(found, chosen)
     for table in tables:

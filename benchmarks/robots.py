@@ -21,8 +21,8 @@ def robot(name: str) -> Any:
     if name not in FILES:
         return cy.load(name)
     path = next(f for f in files("example-robot-data") or [] if str(f).endswith(FILES[name]))
-    tree = load_urdf(str(path.locate()), floating_base=True, make=cy.Mechanism.of)
-    return replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies))
+    tree = load_urdf(str(path.locate()), floating_base=True)
+    return cy.Mechanism(replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies)))
 
 
 def random_states(tree: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -63,8 +63,8 @@ REFUSED = {
     "compare_inverse_dynamics": lambda arm, frame, z: arm.compare_inverse_dynamics(z.q, z.v, z.v),
     "simulate": lambda arm, frame, z: arm.simulate(z.q, z.v, until=0.1, progress=False),
     "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
-    "state_space": lambda arm, frame, z: LinearisedMechanism(arm).at(z.q),
-    "operational space": lambda arm, frame, z: operational_space_kernel(arm, frame),
+    "state_space": lambda arm, frame, z: LinearisedMechanism(arm.tree).at(z.q),
+    "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "inverse_kinematics": lambda arm, frame, z: arm.inverse_kinematics(np.eye(4), frame),
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "manipulability": lambda arm, frame, z: arm.manipulability(z.q, frame, task="position", axes="world"),
@@ -140,6 +140,6 @@ def test_report_info_and_page_state_the_mobility(tmp_path):
 def test_a_drawing_at_rest_shows_the_loops_closed():
     from cayley.drawing.skeleton import resting
     arm = four_bar()
-    q = resting(arm)
+    q = resting(arm.tree)
     np.testing.assert_allclose(arm.pose(q, "tip of b")[:3, 3], arm.pose(q, "tip of c")[:3, 3], atol=1e-12)
-    assert close(arm, q).iterations == 0
+    assert close(arm.tree, q).iterations == 0

@@ -263,8 +263,8 @@ def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
 def test_changed_joints_keep_everything_else():
     """Gravity of the planar arm is along -y: an arm that was built anew from its parts would have lost it."""
     tool = Frame("camera", "link2", np.diag([1.0, -1.0, -1.0, 1.0]))
-    arm = replace(cy.load("planar2r"), frames=(*cy.load("planar2r").frames, tool),
-                  notes=("a note", )).including("friction")
+    tree = cy.load("planar2r").tree
+    arm = cy.Mechanism(replace(tree, frames=(*tree.frames, tool), notes=("a note", )).including("friction"))
     rubbing = arm.with_friction("joint2", viscous=0.3, coulomb=0.2)
     geared = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0)), arm.joints[1])
     for changed in (rubbing, geared):

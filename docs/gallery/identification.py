@@ -30,7 +30,7 @@ def identification() -> plt.Figure:
     """PUMA 560: the movement, forces predicted on another movement, and what is known of the parameters by two
     movements.
     """
-    model = linear_model(cy.load("puma560"), joint_terms=["viscous", "coulomb"])
+    model = linear_model(cy.load("puma560").tree, joint_terms=["viscous", "coulomb"])
     base = base_parameters(model)
     drive = exciting_trajectory(base, velocity=2.0, acceleration=6.0, seed=1)
     truth = np.array([{"viscous": 0.8, "coulomb": 0.5}.get(word, value)

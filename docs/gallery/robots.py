@@ -41,11 +41,11 @@ def in_space(figure: plt.Figure, *place: int) -> plt.Axes:
 def stick_figures() -> plt.Figure:
     """An arm with its frames, an arm in motion, a planar arm, a quadruped and a humanoid."""
     figure = plt.figure(figsize=(11, 7.4), layout="constrained")
-    stick_figure(cy.load("panda"), READY, ax=in_space(figure, 2, 3, 1))
-    stick_figure(cy.load("puma560"), [0.3, -0.6, 0.4, 0.3, 0.6, 0.5], frames="bodies", ax=in_space(figure, 2, 3, 2))
-    stick_figure(cy.load("scara"), np.linspace([-0.7, 0.2, 0.02, 0.0], [0.7, 1.1, 0.18, 0.0], 6),
+    stick_figure(cy.load("panda").tree, READY, ax=in_space(figure, 2, 3, 1))
+    stick_figure(cy.load("puma560").tree, [0.3, -0.6, 0.4, 0.3, 0.6, 0.5], frames="bodies", ax=in_space(figure, 2, 3, 2))
+    stick_figure(cy.load("scara").tree, np.linspace([-0.7, 0.2, 0.02, 0.0], [0.7, 1.1, 0.18, 0.0], 6),
                  ax=in_space(figure, 2, 3, 3))
-    stick_figure(cy.load("planar3r"), np.linspace([0.1, 0.3, 0.2], [1.3, -0.9, -0.7], 6),
+    stick_figure(cy.load("planar3r").tree, np.linspace([0.1, 0.3, 0.2], [1.3, -0.9, -0.7], 6),
                  ax=figure.add_subplot(2, 3, 4))
     feet = [f"{leg}_FOOT" for leg in ("LF", "RF", "LH", "RH")]
     anymal = example_robot("anymal_b_simple_description/robots/anymal.urdf")
@@ -54,20 +54,20 @@ def stick_figures() -> plt.Figure:
         front = 1.0 if leg.endswith("F") else -1.0
         q[anymal.q_slices[anymal.joint_number(f"{leg}_HFE")]] = 0.7 * front
         q[anymal.q_slices[anymal.joint_number(f"{leg}_KFE")]] = -1.2 * front
-    stick_figure(anymal, q, frames=["base", *feet], ax=in_space(figure, 2, 3, 5))
-    stick_figure(example_robot("talos_data/robots/talos_reduced.urdf"), ax=in_space(figure, 2, 3, 6))
+    stick_figure(anymal.tree, q, frames=["base", *feet], ax=in_space(figure, 2, 3, 5))
+    stick_figure(example_robot("talos_data/robots/talos_reduced.urdf").tree, ax=in_space(figure, 2, 3, 6))
     return figure
 
 
 def reach() -> plt.Figure:
     """Where the flange of the Panda gets to."""
-    return workspace(cy.load("panda"), "tool").draw()
+    return workspace(cy.load("panda").tree, "tool").draw()
 
 
 def maps() -> plt.Figure:
     """The manipulability of PUMA's wrist over its shoulder and elbow, and over a section of the workspace."""
     figure, (joints, section) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
-    puma = cy.load("puma560")
+    puma = cy.load("puma560").tree
     manipulability_map(puma, "tool", over=("joint2", "joint3")).draw(ax=joints)
     manipulability_map(puma, "tool", over="section").draw(ax=section)
     return figure
@@ -76,7 +76,7 @@ def maps() -> plt.Figure:
 def ellipsoids() -> plt.Figure:
     """Velocities and forces of a planar arm, of the same arm stretched, and of the Panda."""
     figure = plt.figure(figsize=(12, 4.4), layout="constrained")
-    arm, panda = cy.load("planar2r"), cy.load("panda")
+    arm, panda = cy.load("planar2r").tree, cy.load("panda").tree
     for place, q in ((1, [0.4, 0.9]), (2, [0.4, 0.0])):
         plane = figure.add_subplot(1, 3, place)
         stick_figure(arm, q, frames=(), ax=plane)

@@ -218,7 +218,7 @@ def gravity_and_wrenches() -> Any:
     arm = cy.load("planar2r")
     q = np.array([0.5, 0.7])
     for ax in (left, right):
-        stick_figure(arm, q, frames=(), ax=ax)
+        stick_figure(arm.tree, q, frames=(), ax=ax)
         ax.set_axis_off()
         ax.set(xlim=(-0.25, 1.15), ylim=(-0.2, 0.9), adjustable="box")
     tool = arm.pose(q, "tool")[:2, 3]
@@ -237,7 +237,7 @@ def jacobian_axes() -> Any:
     figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
     arm = cy.load("planar2r")
     q = np.array([0.35, 0.75])
-    stick_figure(arm, q, frames=(), ax=ax)
+    stick_figure(arm.tree, q, frames=(), ax=ax)
     pose = arm.pose(q, "tool")
     angle = np.arctan2(pose[1, 0], pose[0, 0])
     flat_triad(ax, (0.0, 0.0), 0.0, "world", RED, GREEN, length=0.2)
@@ -292,7 +292,7 @@ def flat_turn(ax: Any, center: Any, size: float, color: str, text: str, away: An
 def planar_arm() -> Any:
     figure, ax = plt.subplots(figsize=(6.6, 4.4), layout="constrained")
     arm, q = cy.load("planar2r"), np.array([0.3, 0.8])
-    stick_figure(arm, q, frames=(), ax=ax)
+    stick_figure(arm.tree, q, frames=(), ax=ax)
     elbow, tool = arm.pose(q, "frame2")[:2, 3], arm.pose(q, "tool")[:2, 3]
     flat_triad(ax, (0, 0), 0.0, "0", RED, GREEN, length=0.16)
     flat_triad(ax, elbow, q[0], "1", RED, GREEN, length=0.16)
@@ -313,17 +313,17 @@ def planar_arm() -> Any:
 def ellipses() -> Any:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
     for ax, q, title in zip(axes, ([0.4, 1.5], [0.4, 0.25]), ("bent", "nearly stretched"), strict=True):
-        stick_figure(cy.load("planar2r"), q, frames=(), ax=ax)
-        draw_ellipsoids(cy.load("planar2r"), q, "tool", ax=ax)
+        stick_figure(cy.load("planar2r").tree, q, frames=(), ax=ax)
+        draw_ellipsoids(cy.load("planar2r").tree, q, "tool", ax=ax)
         ax.set_xlabel(f"x [m]; the arm {title}")
     return figure
 
 
 def fall() -> Any:
     arm = cy.load("planar2r")
-    fallen = simulate(arm, [0.3, 0.8], [0.0, 0.0], times=np.linspace(0.0, 3.0, 601), progress=False)
+    fallen = simulate(arm.tree, [0.3, 0.8], [0.0, 0.0], times=np.linspace(0.0, 3.0, 601), progress=False)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    stick_figure(arm, fallen.q[:90:11], frames=("tool",), labels=False, ax=left)
+    stick_figure(arm.tree, fallen.q[:90:11], frames=("tool",), labels=False, ax=left)
     left.set_title("the first half second")
     kinetic, potential = arm.kinetic_energy(fallen.q, fallen.qd), arm.potential_energy(fallen.q)
     for values, color, name in ((kinetic, RED, "kinetic"), (potential, BLUE, "potential"), (kinetic + potential,
@@ -339,7 +339,7 @@ def draft() -> Any:
     quarter = np.pi / 2
     rows = [(0, 0, 0, 0), (0, 0, 0, -quarter), (0, 0, 0.45, 0), (0, 0.4, 0, -quarter), (0, 0, 0, quarter),
             (0, 0, 0, -quarter)]
-    arm = cy.Mechanism.from_dh(rows, convention="modified", name="draft")
+    arm = cy.Mechanism.from_dh(rows, convention="modified", name="draft").tree
     figure = plt.figure(figsize=(10, 4.4))
     workspace(arm, "tool", samples=100_000).draw(figure=figure)
     return figure
@@ -353,7 +353,7 @@ def front() -> Any:
     ax.set_axis_off()
     ax.set_box_aspect(None, zoom=1.35)
     swing = np.linspace([-0.9, -0.2, 0.0, -2.2, 0.0, 2.0, 0.5], [0.9, 0.6, 0.2, -1.5, 0.1, 2.1, 0.5], 6)
-    stick_figure(cy.load("panda"), swing, ground=False, labels=False, ax=ax)
+    stick_figure(cy.load("panda").tree, swing, ground=False, labels=False, ax=ax)
     bars = figure.add_subplot(1, 2, 2)
     puma = cy.load("puma560")
     names = [

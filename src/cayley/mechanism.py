@@ -9,32 +9,52 @@ equations, derivatives and C.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from cayley.compiler.definite import scaled_condition
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family
-from cayley.dynamics.dynamic_tree import DynamicTree
+from cayley.compiler.made_once import kept, made_once
+from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
+from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
+from cayley.dynamics.forward.singular_inertia import InertiaRegularity, inertia_regularity
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
+from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
+from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
+from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
+from cayley.dynamics.state_kernels import (
+    bias_forces_kernel,
+    center_of_mass_kernel,
+    coriolis_matrix_kernel,
+    gravity_forces_kernel,
+    kinetic_energy_kernel,
+    momentum_kernel,
+    potential_energy_kernel,
+)
 from cayley.errors import UnreachableError, UnsupportedError
 from cayley.kinematics import analytic, general_jacobian, statics, velocity
 from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.body_points import point_position
 from cayley.kinematics.closure import mobility
-from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix, sized_kernel
+from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
+from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.kinematics.indices import Indices, indices, manipulability
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
 from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
 from cayley.kinematics.singularities import Singularity, singularity_at
+from cayley.kinematics.subspaces import RANK_TOLERANCE
 from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
-from cayley.model.denavit_hartenberg.conversion import dh_from_tree, tree_from_dh
-from cayley.model.denavit_hartenberg.table import DHRow, DHTable, rows_from_numbers
+from cayley.model.denavit_hartenberg.conversion import About, dh_from_tree, tree_from_dh
+from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, rows_from_numbers
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.endings import ending_of
 from cayley.model.formats.mjcf import load_mjcf
@@ -43,13 +63,20 @@ from cayley.model.formats.toml_format import load_toml
 from cayley.model.formats.toml_text import dump_toml
 from cayley.model.formats.urdf import load_urdf
 from cayley.model.formats.urdf_text import dump_urdf
-from cayley.model.report import Report, report, unknown_masses
+from cayley.model.masses import with_missing_masses
+from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.report import Report, report
+from cayley.model.tree import GRAVITY, Follower, Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cayley.drawing.workspaces import Workspace
-    from cayley.simulation import Rollout, Trajectory
+    from cayley.drawing.workspaces import JointLimits, Workspace
+    from cayley.dynamics.equations import EquationsOfMotion
+    from cayley.dynamics.identification import LinearModel
+    from cayley.simulation import Event, Rollout, Trajectory
+    from cayley.simulation.controllers import Controller
+    from cayley.simulation.forces import Wrench
 
 TaskRows = str | Sequence[bool]
 
@@ -72,12 +99,11 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -
             raise UnsupportedError(
                 f"{os.fspath(name_or_path)}: MJCF says itself what floats; leave floating_base out, and give the body "
                 "a <freejoint/>")
-        return load_mjcf(name_or_path, make=Mechanism.of)
+        return Mechanism(load_mjcf(name_or_path))
     if ending == ".urdf":
-        return load_urdf(name_or_path, floating_base=floating_base, make=Mechanism.of)
-    made = load_toml(name_or_path, make=Mechanism.of) if ending == ".toml" else load_robot(
-        str(name_or_path), make=Mechanism.of)
-    return on_floating_base(made) if floating_base else made
+        return Mechanism(load_urdf(name_or_path, floating_base=floating_base))
+    tree = load_toml(name_or_path) if ending == ".toml" else load_robot(str(name_or_path))
+    return Mechanism(on_floating_base(tree) if floating_base else tree)
 
 
 def catalogue() -> tuple[str, ...]:
@@ -89,12 +115,14 @@ def catalogue() -> tuple[str, ...]:
     return tuple(catalogue_names())
 
 
-class Mechanism(DynamicTree):
-    """An immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism:
+    """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
-    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are `name`, `bodies`, `joints`, `frames`,
-    `gravity`, `loops`, `source`; its sizes `nq` and `nv`. Every body is a frame by its own name; the end effector of
-    the robots here is the frame "tool".
+    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are those of its `tree`: `name`, `bodies`,
+    `joints`, `frames`, `gravity`, `loops`, `source`; its sizes `nq` and `nv`. Every body is a frame by its own name;
+    the end effector of the robots here is the frame "tool". Functions of the packages below (`cayley.kinematics`,
+    `cayley.simulation`, `cayley.drawing` and so on) take the tree.
 
     What is computed for a frame is asked with its name, `arm.pose(q, "tool")`; the kernel behind it, with its counts,
     equations, derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself:
@@ -110,23 +138,218 @@ class Mechanism(DynamicTree):
     ((4, 4), (10, 6, 2))
     """
 
+    tree: Tree
+
     @staticmethod
-    def from_dh(rows: Any, *, convention: Literal["standard", "modified"], **options: Any) -> Mechanism:
+    def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
+           gravity: Any = GRAVITY, loops: Iterable[Loop] = (), source: str = "",
+           notes: Iterable[str] = ()) -> Mechanism:
+        """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`.
+
+        >>> from cayley.model.joint_kinds import Prismatic
+        >>> Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
+        <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
+        """
+        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, source=source,
+                                 notes=notes))
+
+    @staticmethod
+    def from_dh(rows: Iterable[DHRow] | Any, *, convention: Convention, name: str = "arm", base: Any = None,
+                tool: Any = None, masses: Sequence[float | None] | None = None, centers: Any = None,
+                inertias: Any = None, inertia_about: About = "center", gravity: Any = GRAVITY,
+                base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Mechanism:
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
-        Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. The options are those of
-        `model.denavit_hartenberg.conversion.tree_from_dh`: `name`, `base` and `tool` (4, 4), `masses` (n) [kg],
-        `centers` (n, 3) [m] and `inertias` (n, 3, 3) [kg m^2] of the links in their frames, `gravity`, `frames`,
-        `source`.
+        Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. `base` and `tool` (4, 4)
+        are the poses of frame 0 in the root and of the tool in frame n; `masses` (n) [kg], `centers` (n, 3) [m] and
+        `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; see
+        `model.denavit_hartenberg.conversion.tree_from_dh`.
 
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
         <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
         """
         listed = list(rows)
         table = listed if all(isinstance(row, DHRow) for row in listed) else rows_from_numbers(listed)
-        return tree_from_dh(table, convention=convention, make=Mechanism.of, **options)
+        return Mechanism(tree_from_dh(table, convention=convention, name=name, base=base, tool=tool, masses=masses,
+                                      centers=centers, inertias=inertias, inertia_about=inertia_about, gravity=gravity,
+                                      base_body=base_body, frames=frames, source=source))
 
-    def dh_table(self, *, convention: Literal["standard", "modified"], frame: str | None = None) -> DHTable:
+    # The data, which are the tree's
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.tree.name
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies, parents first; the first is the root."""
+        return self.tree.bodies
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints, in the order of their coordinates; body k + 1 is the child of joint k."""
+        return self.tree.joints
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The named frames on the bodies."""
+        return self.tree.frames
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """The acceleration of free fall (3) in the axes of the root [m/s^2]."""
+        return self.tree.gravity
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """What closes loops."""
+        return self.tree.loops
+
+    @property
+    def source(self) -> str:
+        """Where the model comes from."""
+        return self.tree.source
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found odd when it was read."""
+        return self.tree.notes
+
+    @property
+    def included(self) -> frozenset[str]:
+        """What of the drives is in the dynamics: "rotors", "friction"."""
+        return self.tree.included
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates: one for a revolute or prismatic joint, seven for a floating base."""
+        return self.tree.nq
+
+    @property
+    def nv(self) -> int:
+        """The number of velocities, and of joint torques and forces."""
+        return self.tree.nv
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """For each joint the number of its parent body."""
+        return self.tree.parents
+
+    @property
+    def q_slices(self) -> tuple[slice, ...]:
+        """Where in q the coordinates of each joint are."""
+        return self.tree.q_slices
+
+    @property
+    def v_slices(self) -> tuple[slice, ...]:
+        """Where among the velocities those of each joint are."""
+        return self.tree.v_slices
+
+    @property
+    def followers(self) -> dict[int, Follower]:
+        """By number, the mimic joints, those that follow another."""
+        return self.tree.followers
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that move, in the order of their coordinates."""
+        return self.tree.joint_names
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """All that can be named as a frame: the frames, and the bodies."""
+        return self.tree.frame_names
+
+    @property
+    def neutral(self) -> np.ndarray:
+        """The configuration (nq) in which every joint is at its zero, whatever its limits."""
+        return self.tree.neutral
+
+    @property
+    def lower(self) -> np.ndarray:
+        """The lower limits of the coordinates (nq) [rad, m]."""
+        return self.tree.lower
+
+    @property
+    def upper(self) -> np.ndarray:
+        """The upper limits of the coordinates (nq) [rad, m]."""
+        return self.tree.upper
+
+    def body_number(self, name: str) -> int:
+        """The place of a body in `bodies`, by its name."""
+        return self.tree.body_number(name)
+
+    def joint_number(self, name: str) -> int:
+        """The place of a joint in `joints`, by its name."""
+        return self.tree.joint_number(name)
+
+    def frame(self, name: str) -> Frame:
+        """A frame by name; every body answers to its name as well."""
+        return self.tree.frame(name)
+
+    def path(self, body: int) -> tuple[int, ...]:
+        """The numbers of the joints from the root to a body, outwards."""
+        return self.tree.path(body)
+
+    # Changes give a new mechanism
+
+    def with_gravity(self, gravity: Any) -> Mechanism:
+        """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
+        return Mechanism(self.tree.with_gravity(gravity))
+
+    def with_frame(self, name: str, body: str, pose: Any = None) -> Mechanism:
+        """The same mechanism with one more named frame."""
+        return Mechanism(self.tree.with_frame(name, body, pose))
+
+    def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Mechanism:
+        """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
+        frame's axes.
+        """
+        return Mechanism(self.tree.with_payload(frame, mass, center=center, inertia=inertia))
+
+    def with_joints(self, *joints: Joint) -> Mechanism:
+        """The same mechanism with these joints in the places of those of their names: other limits, friction, armature,
+        another kind.
+        """
+        return Mechanism(self.tree.with_joints(*joints))
+
+    def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Mechanism:
+        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it
+        `including("friction")`.
+        """
+        return Mechanism(self.tree.with_friction(joint, viscous=viscous, coulomb=coulomb))
+
+    def with_missing_masses(self, mass: float) -> Mechanism:
+        """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:
+        0 for dummy links.
+
+        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no
+        acceleration.
+
+        >>> from cayley.model.joint_kinds import Revolute
+        >>> arm = Mechanism.of("arm", [Body("base"), Body("dummy"), Body("link", 2.0, (0.5, 0, 0))],
+        ...                    [Joint("a", "base", "dummy", Revolute()), Joint("b", "dummy", "link", Revolute((0.0, 1.0, 0.0)))])
+        >>> arm.with_missing_masses(0.0).inertia_matrix([0.0, 0.0])
+        array([[0.5, 0. ],
+               [0. , 0.5]])
+        """
+        return Mechanism(with_missing_masses(self.tree, mass))
+
+    def including(self, *terms: str) -> Mechanism:
+        """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their
+        inertia behind the gears) and "friction".
+        """
+        return Mechanism(self.tree.including(*terms))
+
+    def spanning_tree(self) -> Mechanism:
+        """The same mechanism without its constraints: loops are open, mimic joints move on their own."""
+        free = self.tree.spanning_tree()
+        return self if free is self.tree else Mechanism(free)
+
+    # Tables, files, what is known of it
+
+    def dh_table(self, *, convention: Convention, frame: str | None = None) -> DHTable:
         """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end); see
         `model.denavit_hartenberg.dh_from_tree`.
 
@@ -135,7 +358,7 @@ class Mechanism(DynamicTree):
           1 revolute               q1            0          0.5              0
           2 revolute               q2            0          0.4              0
         """
-        return dh_from_tree(self, convention=convention, frame=frame).table
+        return dh_from_tree(self.tree, convention=convention, frame=frame).table
 
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
         """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a
@@ -150,7 +373,7 @@ class Mechanism(DynamicTree):
             raise UnsupportedError(f"a mechanism is written as .toml, .urdf, .xml or .mjcf, not as {ending!r}")
         write = dump_urdf if ending == ".urdf" else dump_mjcf
         Path(path).write_text(
-            dump_toml(self) if ending == ".toml" else write(self, leave_out=leave_out), encoding="utf-8")
+            dump_toml(self.tree) if ending == ".toml" else write(self.tree, leave_out=leave_out), encoding="utf-8")
 
     def report(self) -> Report:
         """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.
@@ -158,13 +381,13 @@ class Mechanism(DynamicTree):
         It prints as text; `cayley.studio.write_report` makes a page of HTML, with the robot in 3-D.
         """
         if not self.loops and not self.followers:
-            return report(self)
+            return report(self.tree)
         try:
-            return report(self, self.mobility)
+            return report(self.tree, self.mobility)
         except UnreachableError as why:
-            return report(self, str(why))
+            return report(self.tree, str(why))
 
-    @cached_property
+    @made_once
     def mobility(self) -> int:
         """The degrees of freedom that loops and mimic joints leave, at configurations that have nothing special about
         them.
@@ -172,26 +395,7 @@ class Mechanism(DynamicTree):
         >>> load("panda_hand").nv, load("panda_hand").mobility
         (9, 8)
         """
-        return mobility(self)
-
-    def with_missing_masses(self, mass: float) -> Mechanism:
-        """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:
-        0 for dummy links.
-
-        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no
-        acceleration.
-
-        >>> from cayley.model.joint_kinds import Revolute
-        >>> from cayley.model.parts import Body, Joint
-        >>> arm = Mechanism.of("arm", [Body("base"), Body("dummy"), Body("link", 2.0, (0.5, 0, 0))],
-        ...                    [Joint("a", "base", "dummy", Revolute()), Joint("b", "dummy", "link", Revolute((0.0, 1.0, 0.0)))])
-        >>> arm.with_missing_masses(0.0).inertia_matrix([0.0, 0.0])
-        array([[0.5, 0. ],
-               [0. , 0.5]])
-        """
-        unknown = set(unknown_masses(self))
-        bodies = [replace(body, mass=mass) if number in unknown else body for number, body in enumerate(self.bodies)]
-        return self._of_parts(bodies, self.joints)
+        return mobility(self.tree)
 
     # Configurations
 
@@ -202,38 +406,31 @@ class Mechanism(DynamicTree):
         >>> load("ur5").random_configuration((2, 3), seed=0).shape
         (2, 3, 6)
         """
-        return configurations.random_configuration(self, size, seed=seed)
+        return configurations.random_configuration(self.tree, size, seed=seed)
 
     def normalized(self, q: Any) -> np.ndarray:
         """The configurations with their quaternions brought to length one."""
-        return configurations.normalized(self, q)
+        return configurations.normalized(self.tree, q)
 
     def with_followers(self, q: Any) -> np.ndarray:
         """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
         independent.
         """
-        return configurations.with_followers(self, q)
+        return configurations.with_followers(self.tree, q)
 
     def check_configuration(self, q: Any, *, limits: bool = True) -> None:
         """Raise if `q` (..., nq) is no configuration of this mechanism, or, with `limits`, outside them."""
-        configurations.check_configuration(self, q, limits=limits)
+        configurations.check_configuration(self.tree, q, limits=limits)
 
-    @cached_property
+    @made_once
     def integrate(self) -> Kernel:
         """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
-        return sized_kernel(self, "(q),(v)->(q)", lambda q, qd: self._joined("step", self.q_slices, q, self.v_slices, qd),
-                            "integrate",
-                            sentence="Where the constant velocity qd leads from the configuration q in unit time.",
-                            unit="q")
+        return integrate_kernel(self.tree)
 
-    @cached_property
+    @made_once
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
-        return sized_kernel(self, "(q),(q)->(v)",
-                            lambda start, end: self._joined("difference", self.q_slices, start, self.q_slices, end),
-                            "difference",
-                            sentence="The constant velocity that leads from one configuration to another in unit time.",
-                            unit="qd")
+        return difference_kernel(self.tree)
 
     # Positions
 
@@ -245,7 +442,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").pose([0.0, np.pi / 2], "tool")[:3, 3].round(12)
         array([0.5, 0.4, 0. ])
         """
-        return frame_kernel(self, pose_matrix, "(q)->(4,4)", frame, relative_to=relative_to)
+        return frame_kernel(self.tree, pose_matrix, "(q)->(4,4)", frame, relative_to=relative_to)
 
     @family("q", "point")
     def point(self, frame: str, *, relative_to: str = "world") -> Kernel:
@@ -254,7 +451,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").point([0.0, np.pi / 2], [0.1, 0.0, 0.0], "tool").round(12)
         array([0.5, 0.5, 0. ])
         """
-        return frame_kernel(self, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
+        return frame_kernel(self.tree, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
 
     @family("q")
     def coordinates(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
@@ -268,8 +465,8 @@ class Mechanism(DynamicTree):
         """
         size = 3 + attitude_named(attitude).size
         infinite = attitude == "vector-parameter"  # the others have values everywhere
-        check = analytic.check_attitude(self, frame, attitude=attitude, relative_to=relative_to) if infinite else None
-        return frame_kernel(self, analytic.coordinates, f"(q)->({size})", frame, check=check, attitude=attitude,
+        check = analytic.check_attitude(self.tree, frame, attitude=attitude, relative_to=relative_to) if infinite else None
+        return frame_kernel(self.tree, analytic.coordinates, f"(q)->({size})", frame, check=check, attitude=attitude,
                             relative_to=relative_to)
 
     # Velocities and accelerations
@@ -282,7 +479,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").twist([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
         array([0. , 0.9, 0. , 0. , 0. , 1. ])
         """
-        return frame_kernel(self, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
+        return frame_kernel(self.tree, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", "qdd", given=["at"])
     def acceleration(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
@@ -292,7 +489,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").acceleration([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], "tool", axes="world") + 0.0
         array([-0.9, 0. , 0. , 0. , 0. , 0. ])
         """
-        return frame_kernel(self, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
+        return frame_kernel(self.tree, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
 
     # Jacobians
 
@@ -304,7 +501,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
         array([0.9, 0.4])
         """
-        return frame_kernel(self, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
+        return frame_kernel(self.tree, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
     @family("q", "qd", given=["at"])
@@ -316,7 +513,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]
         array([-0.9, -0.4])
         """
-        return frame_kernel(self, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at,
+        return frame_kernel(self.tree, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
     @family("q", given=["at"])
@@ -328,7 +525,7 @@ class Mechanism(DynamicTree):
         array([[-0.9, -0.4],
                [-0.4, -0.4]])
         """
-        return frame_kernel(self, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
+        return frame_kernel(self.tree, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
     @family("q")
@@ -341,8 +538,8 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").analytic_jacobian([0.0, 0.0], "tool", attitude="quaternion")[6]
         array([0.5, 0.5])
         """
-        check = analytic.check_attitude(self, frame, attitude=attitude, relative_to=relative_to)
-        return frame_kernel(self, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame,
+        check = analytic.check_attitude(self.tree, frame, attitude=attitude, relative_to=relative_to)
+        return frame_kernel(self.tree, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame,
                             check=check, attitude=attitude, relative_to=relative_to)
 
     # Statics
@@ -358,7 +555,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").joint_forces_that_exert([0.0, 0.0], [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
         """
-        return frame_kernel(self, statics.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes, at=at)
+        return frame_kernel(self.tree, statics.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes, at=at)
 
     @family("q", "wrench", given=["at"])
     def joint_forces_that_resist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
@@ -368,7 +565,7 @@ class Mechanism(DynamicTree):
         >>> load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
         """
-        return frame_kernel(self, statics.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes, at=at)
+        return frame_kernel(self.tree, statics.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes, at=at)
 
     # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z)
     # along the axes
@@ -384,7 +581,7 @@ class Mechanism(DynamicTree):
         np.float64(0.2)
         """
         self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self, manipulability, "(q)->()", frame, task=task, axes=axes,
+        return frame_kernel(self.tree, manipulability, "(q)->()", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
 
     @family("q")
@@ -400,7 +597,7 @@ class Mechanism(DynamicTree):
         (3, 2)
         """
         rows, columns = self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
+        return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
 
     def indices(self, q: Any, frame: str, *, task: TaskRows, axes: str,
@@ -414,28 +611,34 @@ class Mechanism(DynamicTree):
         """
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
-    def singularity(self, q: Any, frame: str, *, task: TaskRows, axes: str, **options: Any) -> Singularity:
-        """Whether one configuration (nq) is singular for a task, what is lost, and the class; options as
-        `singularity_at`.
+    def singularity(self, q: Any, frame: str, *, task: TaskRows, axes: str, tolerance: float = RANK_TOLERANCE,
+                    step: float = 1e-3, limits: bool = True,
+                    reachable: Callable[[np.ndarray], bool] | None = None) -> Singularity:
+        """Whether one configuration (nq) is singular for a task, what is lost, and the class; see
+        `kinematics.singularities.singularity_at`.
 
         >>> plane = (True, True, False, False, False, False)
         >>> load("planar2r").singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
         'boundary'
         """
-        return singularity_at(self, q, frame, task=task, axes=axes, **options)
+        return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
+                              reachable=reachable)
 
     # Inverse kinematics
 
-    def inverse_kinematics(self, target: Any, frame: str, **options: Any) -> InverseKinematicsResult:
-        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search; options as
-        `kinematics.inverse.inverse_kinematics`.
+    def inverse_kinematics(self, target: Any, frame: str, *, start: Any = None, tolerance: float = 1e-10,
+                           limits: bool = True, task: TaskRows = "pose", axes: str = "world", restarts: int = 100,
+                           iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
+        """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search from `start` (..., nq), then
+        from random ones; see `kinematics.inverse.inverse_kinematics`.
 
         >>> arm = load("ur5")
         >>> found = arm.inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
         >>> found.status, bool(found.residual < 1e-10)
         ('solved', True)
         """
-        return inverse_kinematics(self, target, frame, **options)
+        return inverse_kinematics(self.tree, target, frame, start=start, tolerance=tolerance, limits=limits, task=task,
+                                  axes=axes, restarts=restarts, iterations=iterations, seed=seed)
 
     def all_inverse_kinematics(self, target: Any, frame: str, *, reference: Any = None) -> AllSolutions:
         """All configurations (..., m, nq) that bring a frame to poses (..., 4, 4), in closed form; see `AllSolutions`.
@@ -449,71 +652,288 @@ class Mechanism(DynamicTree):
         >>> found.status, int(found.count), found.branches[0]
         ('solved', 8, 'shoulder left, wrist up, elbow up')
         """
-        return all_solutions(self, target, frame, reference=reference)
+        return all_solutions(self.tree, target, frame, reference=reference)
+
+    # Dynamics: functions of the state (q, qd). The drives' rotors and friction take part if `including` says so
+
+    @made_once
+    def inverse_dynamics(self) -> InverseDynamics:
+        """`inverse_dynamics(q, qd, qdd)`: the joint torques and forces (..., nv) that give the accelerations `qdd`;
+        RNEA, by default on base parameters. `.using(method)` is another method, `.with_inputs(...)` has external
+        wrenches and a moving base.
+
+        >>> load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
+        array([15.20009968,  2.87612016])
+        """
+        return inverse_dynamics_kernel(self.tree)
+
+    @made_once
+    def forward_dynamics(self) -> ForwardDynamics:
+        """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the joint torques and forces `tau` give; by
+        way of the mass matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.with_inputs(...)`.
+
+        A state whose inertia matrix is singular, or not positive definite, has none: by every method they are NaN for
+        all joints, and a call for one state raises `SingularityError` that says why. `inertia_regularity` says it of a
+        batch.
+
+        >>> load("s1_f2").forward_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916]).round(9)
+        array([0.5, 2. ])
+        """
+        return forward_dynamics_kernel(self.tree)
+
+    @made_once
+    def inertia_matrix(self) -> KernelWithMethods:
+        """`inertia_matrix(q)`: the mass matrix M(q) (..., nv, nv); composite bodies (CRBA). `.using(method)`.
+
+        >>> load("s1_f2").inertia_matrix([0.3, -0.7]).round(4)
+        array([[0.8695, 0.2047],
+               [0.2047, 0.09  ]])
+        """
+        return inertia_matrix_kernel(self.tree)
+
+    @made_once
+    def inverse_inertia_matrix(self) -> Kernel:
+        """`inverse_inertia_matrix(q)`: the inverse of the mass matrix, M^-1 (..., nv, nv).
+
+        >>> load("s1_f2").inverse_inertia_matrix([0.3, -0.7]).round(3)
+        array([[ 2.477, -5.634],
+               [-5.634, 23.927]])
+        """
+        return inverse_inertia_matrix_kernel(self.tree)
+
+    def inertia_condition(self, q: Any) -> np.ndarray:
+        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward
+        dynamics; infinite where a joint moves no mass.
+
+        >>> load("s1_f2").inertia_condition([0.3, -0.7]).round(3)
+        np.float64(6.459)
+        """
+        return scaled_condition(self.inertia_matrix(q))
+
+    def inertia_regularity(self, q: Any) -> InertiaRegularity:
+        """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that
+        no body has.
+
+        There `forward_dynamics`, by every method, `inverse_inertia_matrix` and `forward_derivatives` of a batch are NaN
+        for all joints; for one state they raise `SingularityError` with the reason, unless they are `unchecked`.
+
+        >>> load("s1_f2").inertia_regularity([[0.3, -0.7], [0.0, 0.0]]).regular
+        array([ True,  True])
+        """
+        return inertia_regularity(self.tree, q)
+
+    # The parts of tau = M qdd + C qd + G
+
+    @made_once
+    def bias_forces(self) -> Kernel:
+        """`bias_forces(q, qd)`: the nonlinear effects C(q, qd) qd + G(q) (..., nv), and friction if it is included:
+        what is left of `inverse_dynamics` without acceleration.
+
+        >>> load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
+        array([14.3559,  2.5938])
+        """
+        return bias_forces_kernel(self.tree)
+
+    @made_once
+    def coriolis_matrix(self) -> Kernel:
+        """`coriolis_matrix(q, qd)`: C (..., nv, nv) with Christoffel's coefficients: Mdot - 2 C is skew.
+
+        >>> load("s1_f2").coriolis_matrix([0.3, -0.7], [1.1, -0.4]).round(4)
+        array([[-0.0387,  0.0676],
+               [-0.1063,  0.    ]])
+        """
+        return coriolis_matrix_kernel(self.tree)
+
+    @made_once
+    def gravity_forces(self) -> Kernel:
+        """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity
+        compensation.
+
+        >>> load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
+        array([14.4255,  2.7107])
+        """
+        return gravity_forces_kernel(self.tree)
+
+    @made_once
+    def joint_reactions(self) -> Reactions:
+        """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
+        moving joints.
+
+        At the origins and in the axes of the children; along a joint's directions they are its forces.
+        `.with_inputs(...)`.
+
+        >>> load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
+        array([15.20009968,  2.87612016])
+        """
+        return reactions_kernel(self.tree)
+
+    # Energies and momentum: functions of the state, whatever ties the joints together
+
+    @made_once
+    def kinetic_energy(self) -> Kernel:
+        """`kinetic_energy(q, qd)` (...) [J], of the links, and of the rotors if they are included.
+
+        >>> load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
+        np.float64(0.443139)
+        """
+        return kinetic_energy_kernel(self.tree)
+
+    @made_once
+    def potential_energy(self) -> Kernel:
+        """`potential_energy(q)` (...) [J], zero where every centre of mass would be at the root's origin.
+
+        >>> load("s1_f1").potential_energy([0.0]).round(6) + 0.0
+        np.float64(0.0)
+        """
+        return potential_energy_kernel(self.tree)
+
+    @made_once
+    def center_of_mass(self) -> Kernel:
+        """`center_of_mass(q)`: of all that moves, (..., 3) in the root's frame [m].
+
+        >>> load("s1_f1").center_of_mass([0.0]).shape
+        (3,)
+        """
+        return center_of_mass_kernel(self.tree)
+
+    @made_once
+    def momentum(self) -> Kernel:
+        """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes;
+        `momentum.jacobian("qd")` is the momentum matrix.
+
+        >>> load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
+        (6,)
+        """
+        return momentum_kernel(self.tree)
+
+    # Derivatives
+
+    @made_once
+    def linearize(self) -> Linearize:
+        """`linearize(q, qd, qdd)`: the derivatives of inverse dynamics D = dtau/dqdd, V = dtau/dqd, P = dtau/dq (...,
+        nv, nv). `.using(method)`.
+
+        >>> load("s1_f2").linearize([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).P.round(3)
+        array([[-2.478,  1.519],
+               [ 1.146,  1.333]])
+        """
+        return linearize_kernel(self.tree)
+
+    @made_once
+    def forward_derivatives(self) -> KernelWithMethods:
+        """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau`
+        (..., nv, nv).
+
+        >>> arm = load("s1_f2")
+        >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau, arm.inverse_inertia_matrix([0.3, -0.7]))
+        True
+        """
+        return forward_derivatives_kernel(self.tree)
+
+    # Equations and methods
+
+    def equations(self, *, parameters: Literal["numbers", "symbols"] = "numbers",
+                  simplify: Callable[[Any], Any] | None = None, shared: bool | None = None) -> EquationsOfMotion:
+        """M, C and G as formulas; prints as text and as LaTeX. `parameters="symbols"` has letters for masses and
+        lengths; `simplify` and `shared` as in `cayley.dynamics.equations.equations_of_motion`.
+
+        >>> print(load("s1_f1").equations(parameters="symbols"))
+        M qdd + V + G = tau, V = C qd
+        M_11 = I_1 + m_1*c_1**2
+        V_1 = 0
+        G_1 = m_1*c_1*g*cos(q_1)
+        """
+        from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
+        return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared)
+
+    def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
+        """The model that is linear in its inertial parameters: regressor, base parameters, identification.
+
+        >>> load("puma560").linear_model().regressor(*np.ones((3, 6))).shape
+        (6, 60)
+        """
+        from cayley.dynamics.identification import linear_model
+        return linear_model(self.tree, joint_terms=joint_terms)
+
+    def compare_inverse_dynamics(self, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,
+                                 progress: bool = False) -> Comparison:
+        """Every published method on the same states: forces, spread, operations, time. Prints as a table.
+
+        >>> load("s1_f2").compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], methods=["kane", "waters"]).agrees
+        True
+        """
+        return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
 
     # Motion in time
 
-    def simulate(self, q: Any, qd: Any, **options: Any) -> Trajectory:
-        """The motion from a state, by an integrator with error control; options as `cayley.simulation.simulate`.
+    def simulate(self, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None,
+                 until: float | None = None, times: Any = None, start: float = 0.0,
+                 wrenches: Mapping[str, Wrench] | None = None, axes: str = "body", limits: str | float = "ignore",
+                 events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
+                 atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
+                 max_evaluations: int | None = None, control_period: float | None = None,
+                 parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
+        """The motion from a state `until` a time [s] or at the given `times`, by an integrator with error control, with
+        events and stops; see `cayley.simulation.simulate`.
 
         >>> load("planar2r").simulate([0.0, 0.0], [0.0, 0.0], until=0.5, progress=False).status
         'finished'
         """
         from cayley.simulation import simulate
-        return simulate(self, q, qd, **options)
+        return simulate(self.tree, q, qd, tau=tau, controller=controller, until=until, times=times, start=start,
+                        wrenches=wrenches, axes=axes, limits=limits, events=events, method=method, rtol=rtol, atol=atol,
+                        max_step=max_step, max_events=max_events, max_evaluations=max_evaluations,
+                        control_period=control_period, parameters=parameters, progress=progress)
 
-    def rollout(self, **options: Any) -> Rollout:
-        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; options as
+    def rollout(self, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
+                wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
+                changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
+        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; see
         `cayley.simulation.rollout`.
 
         >>> load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100, every=50).q.shape
         (3, 3, 2)
         """
         from cayley.simulation import rollout
-        key = tuple(
-            sorted((name, tuple(choice) if isinstance(choice, list) else choice) for name, choice in options.items()))
-        if key not in self._rollouts:
-            self._rollouts[key] = rollout(self, **options)
-        return self._rollouts[key]
-
-    @cached_property
-    def _rollouts(self) -> dict[tuple, Rollout]:
-        return {}
+        key = ("rollout", method, controller, control, tuple(wrenches), axes, tuple(inertias), tuple(changing),
+               iterations)
+        return kept(self, key, lambda: rollout(
+            self.tree, method=method, controller=controller, control=control, wrenches=wrenches, axes=axes,
+            inertias=inertias, changing=changing, iterations=iterations))
 
     # Pictures
 
-    def draw(self, q: Any = None, **options: Any) -> Axes:
-        """The mechanism as a stick figure with frames, at one configuration or several; options as
+    def draw(self, q: Any = None, *, frames: str | Sequence[str] = "ends", labels: bool = True, ground: bool = True,
+             trail: bool = True, ax: Axes | None = None) -> Axes:
+        """The mechanism as a stick figure with frames, at one configuration (nq) or several (k, nq); see
         `cayley.drawing.stick_figure`.
 
         >>> load("planar2r").draw([0.3, 0.6]).name
         'rectilinear'
         """
         from cayley.drawing import stick_figure
-        return stick_figure(self, q, **options)
+        return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
 
-    def workspace(self, frame: str, **options: Any) -> Workspace:
-        """What a frame can reach within the limits; draws itself. Options as `cayley.drawing.workspace`.
+    def workspace(self, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,
+                  relative_to: str | None = None, center: Any = (0.0, 0.0, 0.0)) -> Workspace:
+        """What a frame can reach within the limits; draws itself. See `cayley.drawing.workspace`.
 
         >>> round(load("planar2r").workspace("tool", samples=2000).farthest, 6)
         0.9
         """
         from cayley.drawing import workspace
-        return workspace(self, frame, **options)
-
-    def _joined(self, method: str, first: Sequence[slice], x: Any, second: Sequence[slice], y: Any) -> Any:
-        """What a method of the joints gives, joint after joint."""
-        parts = [
-            getattr(j.motion, method)(x[a], y[b]) for j, a, b in zip(self.joints, first, second, strict=True)
-            if j.motion.nq]
-        return np.concatenate(parts or [np.zeros(0)])
+        return workspace(self.tree, frame, samples=samples, seed=seed, limits=limits, relative_to=relative_to,
+                         center=center)
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""
         return np.shape(
-            uniform_jacobian(self, self.neutral, frame, task=task, axes="world",
+            uniform_jacobian(self.tree, self.neutral, frame, task=task, axes="world",
                              characteristic_length=characteristic_length))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Tree]:
         """What is pickled: the data. Kernels are made anew where it arrives, and their code comes from the cache."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"tree": self.tree}
+
+    def __repr__(self) -> str:
+        return repr(self.tree)

@@ -14,7 +14,7 @@ from cayley.model.formats.toml_text import dump_toml
 from cayley.model.formats.urdf_text import dump_urdf
 from cli.processes import call, data, run
 
-URDF, TOML = dump_urdf(cy.load("ur5"), leave_out=True), dump_toml(cy.load("planar3r"))
+URDF, TOML = dump_urdf(cy.load("ur5").tree, leave_out=True), dump_toml(cy.load("planar3r").tree)
 BAD_URDF = """<robot name="bad">
   <link name="base"/>
   <link name="a">

@@ -33,7 +33,7 @@ def closed_figures():
 
 
 def test_the_map_of_a_planar_arm_over_its_joints():
-    found = manipulability_map(cy.load("planar2r"), "tool", over=("joint1", "joint2"), resolution=61)
+    found = manipulability_map(cy.load("planar2r").tree, "tool", over=("joint1", "joint2"), resolution=61)
     assert np.allclose(found.values, L1 * L2 * np.abs(np.sin(found.vertical))[:, None], atol=1e-14)
     assert found.unit == "m²" and found.names == ("joint1 [rad]", "joint2 [rad]")
     bent = found.singular[:, 1]
@@ -47,7 +47,7 @@ def test_the_map_of_a_planar_arm_over_its_joints():
 
 
 def test_the_map_of_a_planar_arm_over_the_plane():
-    found = manipulability_map(cy.load("planar2r"), "tool", over="section", resolution=80)
+    found = manipulability_map(cy.load("planar2r").tree, "tool", over="section", resolution=80)
     x, y = np.meshgrid(found.horizontal, found.vertical)
     radius, half = np.hypot(x, y), 0.5 * np.hypot(1, 1) * np.diff(found.horizontal)[0]
     in_cell = radius[..., None] + half * np.linspace(-1, 1, 21)
@@ -65,11 +65,11 @@ def test_the_map_of_a_planar_arm_over_the_plane():
 
 def test_the_map_of_puma_is_that_of_the_indices_and_its_curves_are_singular():
     puma = cy.load("puma560")
-    found = manipulability_map(puma, "tool", over=("joint2", "joint3"), q=[0.2, 0, 0, 0.1, 0.3, 0.0], resolution=41)
+    found = manipulability_map(puma.tree, "tool", over=("joint2", "joint3"), q=[0.2, 0, 0, 0.1, 0.3, 0.0], resolution=41)
     for k, l in ((0, 0), (7, 30), (40, 12)):
         q = np.array([0.2, found.horizontal[l], found.vertical[k], 0.1, 0.3, 0.0])
         assert found.values[k,
-                            l] == pytest.approx(float(manipulability(puma, q, "tool", task="position", axes="world")),
+                            l] == pytest.approx(float(manipulability(puma.tree, q, "tool", task="position", axes="world")),
                                                 rel=1e-9)
     J = puma.jacobian(found.singular_configurations, "tool", axes="world")[:, :3, :3]
     assert len(J) > 80 and np.abs(np.linalg.det(J)).max() < 1e-7
@@ -86,23 +86,23 @@ def test_the_map_of_puma_is_that_of_the_indices_and_its_curves_are_singular():
 
 
 def test_the_condition_number_and_a_redundant_arm():
-    found = manipulability_map(cy.load("panda"), "tool", over=("panda_joint2", "panda_joint4"),
+    found = manipulability_map(cy.load("panda").tree, "tool", over=("panda_joint2", "panda_joint4"),
                                index="inverse_condition_number", resolution=15)
     assert ((found.values >= 0) & (found.values <= 1)).all() and found.unit == "" and len(found.singular) == 0
     found.draw()
-    posed = manipulability_map(cy.load("planar3r"), "tool", over=("joint2", "joint3"), task="pose",
+    posed = manipulability_map(cy.load("planar3r").tree, "tool", over=("joint2", "joint3"), task="pose",
                                characteristic_length=0.5, resolution=21)
     assert np.allclose(posed.values, 1.0 * 0.8 * np.abs(np.sin(posed.horizontal))[None, :] / 0.5**2, atol=1e-12)
 
 
 def test_maps_refuse_what_has_no_meaning():
-    planar, scara = cy.load("planar2r"), cy.load("scara")
+    planar, scara = cy.load("planar2r").tree, cy.load("scara").tree
     with pytest.raises(ConventionError, match="different units"):
         manipulability_map(scara, "tool", over=("joint1", "joint2"))
     assert manipulability_map(scara, "tool", over=("joint1", "joint2"), characteristic_length=0.3,
                               resolution=9).values.shape == (9, 9)
     with pytest.raises(ConventionError, match="different units"):
-        manipulability_map(cy.load("puma560"), "tool", over=("joint2", "joint3"), task="pose")
+        manipulability_map(cy.load("puma560").tree, "tool", over=("joint2", "joint3"), task="pose")
     with pytest.raises(SingularityError, match="3 rows, and only 2 velocities"):
         manipulability_map(planar, "tool", over=("joint1", "joint2"), task="pose", characteristic_length=1.0)
     with pytest.raises(ModelError, match="no joint 'elbow'"):
@@ -135,7 +135,7 @@ def drawn(ax, label):
 
 def test_the_ellipses_of_a_planar_arm_satisfy_their_equations():
     arm, q = cy.load("planar2r"), np.array([0.4, 0.9])
-    ax = draw_ellipsoids(arm, q, "tool", velocity_scale=0.3, force_scale=0.07)
+    ax = draw_ellipsoids(arm.tree, q, "tool", velocity_scale=0.3, force_scale=0.07)
     J, center = arm.jacobian(q, "tool", axes="world")[:2], arm.pose(q, "tool")[:2, 3]
     (velocity,), (force,) = drawn(ax, "_velocity ellipse"), drawn(ax, "_force ellipse")
     rates = np.linalg.solve(J, (velocity - center).T / 0.3)
@@ -153,7 +153,7 @@ def test_the_ellipsoids_of_panda_satisfy_their_equations():
     arm = cy.load("panda")
     q = np.array([0.3, 0.4, 0.2, -1.8, 0.1, 2.0, 0.5])
     J, center = arm.jacobian(q, "tool", axes="world")[:3], arm.pose(q, "tool")[:3, 3]
-    ax = draw_ellipsoids(arm, q, "tool", velocity_scale=0.2, force_scale=0.1)
+    ax = draw_ellipsoids(arm.tree, q, "tool", velocity_scale=0.2, force_scale=0.1)
     surface = next(c for c in ax.collections if c.get_label() == "_ellipsoids")
     points = (np.reshape(surface._faces, (-1, 3)) if hasattr(surface, "_faces") else surface._vec[:3].T) - center
     half = len(points) // 2
@@ -165,7 +165,7 @@ def test_the_ellipsoids_of_panda_satisfy_their_equations():
 
 
 def test_a_stretched_arm_has_a_flat_and_an_endless_ellipse():
-    arm, q = cy.load("planar2r"), np.array([0.4, 0.0])
+    arm, q = cy.load("planar2r").tree, np.array([0.4, 0.0])
     ax = draw_ellipsoids(arm, q, "tool")
     along, across = np.array([np.cos(0.4), np.sin(0.4)]), np.array([-np.sin(0.4), np.cos(0.4)])
     center = 0.9 * along
@@ -182,7 +182,7 @@ def test_a_stretched_arm_has_a_flat_and_an_endless_ellipse():
 def test_flat_and_endless_ellipsoids_in_space(lost, tmp_path):
     """PUMA's tool on a singular place, a point that only one of two joints moves, and one that neither does."""
     if lost == 1:
-        tree, frame = cy.load("puma560"), "tool"
+        tree, frame = cy.load("puma560").tree, "tool"
         curve = manipulability_map(tree, frame, over=("joint2", "joint3"), resolution=9)
         q = curve.singular_configurations[0]
     else:
@@ -205,7 +205,7 @@ def test_the_default_scale_fits_the_robot():
         "panda": [0.3, 0.4, 0.2, -1.8, 0.1, 2.0, 0.5], "planar3r": [0.2, 0.5, 0.6],
         "ur5": [0.1, -1.2, 1.0, 0.2, 0.7, 0.0]}
     for name, q in postures.items():
-        arm = cy.load(name)
+        arm = cy.load(name).tree
         ax = draw_ellipsoids(arm, q, "tool")
         for kind in ("velocity", "force"):
             longest = max(np.linalg.norm(np.diff(axis, axis=0)) for axis in drawn(ax, f"_{kind} axis")) / 2
@@ -213,19 +213,19 @@ def test_the_default_scale_fits_the_robot():
 
 
 def test_orientation_and_other_words():
-    arm = cy.load("panda")
+    arm = cy.load("panda").tree
     q = resting(arm)
     ax = draw_ellipsoids(arm, q, "tool", kinds=["force"], task="orientation")
     assert ax.get_legend().get_texts()[0].get_text().startswith("force for |τ| = 1 N m: 1 N m is")
-    draw_ellipsoids(cy.load("planar3r"), [0.1, 0.2, 0.3], "tool", task="orientation")
+    draw_ellipsoids(cy.load("planar3r").tree, [0.1, 0.2, 0.3], "tool", task="orientation")
     plt.gcf().canvas.draw()
     with pytest.raises(UnsupportedError, match="more than three dimensions"):
         draw_ellipsoids(arm, q, "tool", task="pose")
     with pytest.raises(ConventionError, match="not of 'power'"):
         draw_ellipsoids(arm, q, "tool", kinds=["power"])
     with pytest.raises(ConventionError, match="different units"):
-        draw_ellipsoids(cy.load("scara"), [0.4, 0.8, 0.1, 0], "tool")
+        draw_ellipsoids(cy.load("scara").tree, [0.4, 0.8, 0.1, 0], "tool")
     with pytest.raises(ConventionError, match="scale of the velocity ellipsoid"):
         draw_ellipsoids(arm, q, "tool", velocity_scale=-1.0)
-    scaled = draw_ellipsoids(cy.load("scara"), [0.4, 0.8, 0.1, 0], "tool", characteristic_length=0.3)
+    scaled = draw_ellipsoids(cy.load("scara").tree, [0.4, 0.8, 0.1, 0], "tool", characteristic_length=0.3)
     assert "rad" not in scaled.get_legend().get_texts()[0].get_text()

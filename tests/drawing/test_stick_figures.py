@@ -65,7 +65,7 @@ def line_data(ax, label):
 
 def test_a_planar_arm_is_drawn_in_its_plane_where_trigonometry_says():
     q = [0.5, 0.8, -0.3]
-    ax = stick_figure(cy.load("planar3r"), q)
+    ax = stick_figure(cy.load("planar3r").tree, q)
     angles, lengths = np.cumsum(q), [1.0, 0.8, 0.5]
     corners = np.cumsum([[0, 0], *[[length * np.cos(a), length * np.sin(a)]
                                    for a, length in zip(angles, lengths, strict=True)]], axis=0)
@@ -81,7 +81,7 @@ def test_a_planar_arm_is_drawn_in_its_plane_where_trigonometry_says():
 
 
 def test_an_arm_in_space_passes_through_the_frames_of_pinocchio():
-    arm, model = cy.load(URDFS["panda_description/urdf/panda.urdf"]), pin.buildModelFromUrdf(
+    arm, model = cy.load(URDFS["panda_description/urdf/panda.urdf"]).tree, pin.buildModelFromUrdf(
         URDFS["panda_description/urdf/panda.urdf"])
     q = np.array([0.3, 0.4, 0.2, -1.8, 0.1, 2.0, 0.5, 0.01, 0.02])
     data = model.createData()
@@ -141,14 +141,14 @@ def test_every_kind_of_joint_has_its_solid():
 def test_several_configurations_fade_and_leave_a_trail():
     arm = cy.load("planar2r")
     q = np.linspace([0.0, 0.2], [1.0, 0.9], 5)
-    ax = stick_figure(arm, q)
+    ax = stick_figure(arm.tree, q)
     (trail,) = line_data(ax, "_trail of tool")
     assert np.allclose(trail, arm.pose(q, "tool")[:, :2, 3], atol=1e-12)
     links = [line for line in ax.lines if line.get_label() == "_link2"]
     lightness = [np.mean(matplotlib.colors.to_rgb(line.get_color())) for line in links]
     assert len(links) == 5 and all(a > b for a, b in pairwise(lightness))
-    moved = stick_figure(cy.load("scara"), [[0.0, 0.1, 0.0, 0.0], [0.5, 0.4, 0.1, 0.0]])
-    once = stick_figure(cy.load("scara"), [0.5, 0.4, 0.1, 0.0])
+    moved = stick_figure(cy.load("scara").tree, [[0.0, 0.1, 0.0, 0.0], [0.5, 0.4, 0.1, 0.0]])
+    once = stick_figure(cy.load("scara").tree, [0.5, 0.4, 0.1, 0.0])
     in_column = [np.count_nonzero((np.abs(robot_polygons(ax)[:, :2]) < 0.02).all(axis=1)) for ax in (moved, once)]
     assert in_column[0] < 1.3 * in_column[1]     # it stands still and is drawn once
 
@@ -168,7 +168,7 @@ def test_which_mechanisms_are_planar():
     assert np.allclose(plane_normal(chain(Planar(), Revolute())), [0, 0, 1])
     assert all(
         plane_normal(chain(motion)) is None for motion in (Spherical(), Floating(), Universal(), Helical(pitch=0.1)))
-    assert plane_normal(cy.load("scara")) is None
+    assert plane_normal(cy.load("scara").tree) is None
     oblique = tuple(np.array([1.0, 2.0, 2.0]) / 3)
     view = view_of(chain(Revolute(oblique), Revolute(oblique)))
     assert np.allclose(view.rows @ view.rows.T, np.eye(2)) and np.allclose(view.rows @ oblique, 0)
@@ -179,7 +179,7 @@ def test_which_mechanisms_are_planar():
 @pytest.mark.parametrize("name", [TALOS, ANYMAL, "allegro_hand_description/urdf/allegro_left_hand.urdf",
                                   "hector_description/robots/quadrotor_base.urdf"])
 def test_trees_are_drawn_on_the_floor(name, tmp_path):
-    tree = cy.load(URDFS[name])
+    tree = cy.load(URDFS[name]).tree
     ax = stick_figure(tree)
     plt.savefig(tmp_path / "tree.png", dpi=50)
     assert matplotlib.image.imread(tmp_path / "tree.png")[..., :3].std() > 0.01
@@ -194,7 +194,7 @@ def test_trees_are_drawn_on_the_floor(name, tmp_path):
 
 def test_the_whole_figure_is_inside_the_axes():
     for name in ("stanford", "panda", "scara"):
-        ax = stick_figure(cy.load(name))
+        ax = stick_figure(cy.load(name).tree)
         ax.figure.canvas.draw()
         floor = next(c for c in ax.collections if c.get_label() == "_floor")
         seen = on_screen(ax, np.concatenate([robot_polygons(ax), np.concatenate(floor._segments3d)]))
@@ -205,7 +205,7 @@ def test_the_whole_figure_is_inside_the_axes():
 @pytest.mark.parametrize(("name", "frames"), [("puma560", "bodies"), ("panda", "bodies"), (TALOS, "bodies"),
                                               ("planar3r", "bodies")])
 def test_labels_do_not_overlap(name, frames):
-    tree = cy.load(URDFS.get(name, name))
+    tree = cy.load(URDFS.get(name, name)).tree
     names = [body.name for body in tree.bodies][:24] if name == TALOS else frames
     ax = stick_figure(tree, frames=names)
     ax.figure.canvas.draw()
@@ -219,7 +219,7 @@ def test_labels_do_not_overlap(name, frames):
 
 
 def test_frames_that_are_shown():
-    arm = cy.load("panda")
+    arm = cy.load("panda").tree
     assert [frame.name for frame in shown_frames(arm, "ends")] == ["panda_link0", "tool"]
     assert [frame.name for frame in shown_frames(arm, "tool")] == ["tool"] and shown_frames(arm, ()) == []
     with pytest.raises(ModelError, match=r"no frame or body 'tol'.*'tool'"):
@@ -227,7 +227,7 @@ def test_frames_that_are_shown():
 
 
 def test_the_resting_configuration_is_within_the_limits():
-    arm = cy.load("panda")
+    arm = cy.load("panda").tree
     q = resting(arm)
     assert q[0] == 0.0 and q[3] == pytest.approx(0.5 * (-3.0718 - 0.0698))
     one_sided = Tree.of("t", [Body("a"), Body("b")],
@@ -237,7 +237,7 @@ def test_the_resting_configuration_is_within_the_limits():
 
 
 def test_wrong_input_is_named():
-    arm = cy.load("panda")
+    arm = cy.load("panda").tree
     with pytest.raises(SignatureError, match=r"panda has configurations \(7,\)"):
         stick_figure(arm, [0.0, 0.0])
     with pytest.raises(GeometryError, match="configuration 1 of panda is not finite"):
@@ -250,11 +250,11 @@ def test_wrong_input_is_named():
 
 def test_a_planar_arm_can_be_drawn_in_space_on_given_axes():
     ax = plt.figure().add_subplot(projection="3d")
-    assert stick_figure(cy.load("planar2r"), [0.3, 0.4], ax=ax) is ax
+    assert stick_figure(cy.load("planar2r").tree, [0.3, 0.4], ax=ax) is ax
     assert np.abs(robot_polygons(ax)[:, 2]).max() < 0.1
     flat = plt.figure().add_subplot()
     flat.plot([5.0], [5.0], "o")
-    stick_figure(cy.load("planar2r"), [0.3, 0.4], ax=flat)
+    stick_figure(cy.load("planar2r").tree, [0.3, 0.4], ax=flat)
     assert flat.get_xlim()[1] >= 5.0 and any(isinstance(patch, Polygon) for patch in flat.patches)
 
 

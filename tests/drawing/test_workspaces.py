@@ -84,23 +84,23 @@ def test_limits_are_kept_to():
 
 def test_the_farthest_reach_of_real_arms_is_found():
     """Stretched: along the links in a line. Panda, within its limits: no sample of many more reaches farther."""
-    ur5 = cy.load("ur5")
+    ur5 = cy.load("ur5").tree
     assert workspace(ur5, "tool",
                      samples=20_000).farthest == pytest.approx(workspace(ur5, "tool", seed=3).farthest, abs=1e-6)
     panda = cy.load("panda")
-    found = workspace(panda, "tool", samples=50_000)
-    many = random_configurations(panda, list(range(7)), 400_000, 9)
+    found = workspace(panda.tree, "tool", samples=50_000)
+    many = random_configurations(panda.tree, list(range(7)), 400_000, 9)
     distance = np.linalg.norm(panda.pose(many, "tool")[:, :3, 3], axis=1)
     assert found.farthest >= distance.max() and found.nearest <= distance.min()
 
 
 def test_points_are_where_the_configurations_lead():
     scara = cy.load("scara")
-    found = workspace(scara, "tool", samples=500)
+    found = workspace(scara.tree, "tool", samples=500)
     assert np.allclose(found.points, scara.pose(found.configurations, "tool")[:, :3, 3], atol=1e-13)
     assert ((found.configurations >= np.maximum(scara.lower, -np.pi)) &
             (found.configurations <= np.minimum(scara.upper, np.pi))).all()
-    assert np.array_equal(found.points, workspace(scara, "tool", samples=500).points)
+    assert np.array_equal(found.points, workspace(scara.tree, "tool", samples=500).points)
     places, chosen, names = found.section
     assert np.allclose(places[:, 0], np.hypot(*found.points[:, :2].T)) and len(chosen) == 500 and names[1] == "z [m]"
     assert np.allclose(found.section_of(found.configurations[:5]), places[:5], atol=1e-12)
@@ -169,7 +169,7 @@ def test_ball_joints_turn_all_ways_alike():
 
 @pytest.mark.parametrize("name", ["planar3r", "scara", "stanford"])
 def test_pictures_of_workspaces(name, tmp_path):
-    found = workspace(cy.load(name), "tool", samples=20_000)
+    found = workspace(cy.load(name).tree, "tool", samples=20_000)
     figure = found.draw()
     figure.savefig(tmp_path / "w.png", dpi=50)
     assert matplotlib.image.imread(tmp_path / "w.png")[..., :3].std() > 0.02

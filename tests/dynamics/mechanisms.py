@@ -16,7 +16,7 @@ def random_mechanism(seed):
     q, v, vd = random_configuration(rng, tree), rng.normal(size=tree.nv), rng.normal(size=tree.nv)
     there = PinocchioTree.of(without_universal_joints(tree))
     there.model.gravity.linear = np.array(tree.gravity)
-    return tree, links_of(tree), (q, v, vd), there
+    return tree, links_of(tree.tree), (q, v, vd), there
 
 
 def near(found, wanted, tolerance=1e-12):

@@ -25,7 +25,7 @@ def tumbling():
 
 
 def loaded(text):
-    return load_mjcf(text, make=Mechanism.of).including("rotors")
+    return Mechanism(load_mjcf(text)).including("rotors")
 
 
 def state(arm):
@@ -92,7 +92,7 @@ def test_the_model_in_cartesian_space_has_the_rotors_and_the_friction(tumbling):
     wanted = np.random.default_rng(1).normal(size=6)
     rubbing = tumbling.with_friction("hinge", viscous=0.4, coulomb=0.3).including("rotors", "friction")
     for arm in (tumbling, rubbing):
-        tau = CartesianMechanism(arm, "c").joint_forces(q, v, wanted)
+        tau = CartesianMechanism(arm.tree, "c").joint_forces(q, v, wanted)
         found = arm.acceleration(q, v, arm.forward_dynamics.reference(q, v, tau), "c", axes="world")
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
 

@@ -29,7 +29,7 @@ def arm_and_state(pattern, seed=3):
         q, qd, qdd = random_state(tree, seed + 100 * attempt)
         arm = cy.Mechanism.of(tree.name, tree.bodies, tree.joints, frames=tree.frames, gravity=tree.gravity)
         margin = min(
-            np.linalg.cond(CartesianCoordinates(arm, "tool", attitude).jacobian(q))**-1
+            np.linalg.cond(CartesianCoordinates(arm.tree, "tool", attitude).jacobian(q))**-1
             for attitude in (None, ATTITUDE))
         if margin > 0.02:
             return arm, 0.4 * qd, 0.4 * qdd, q
@@ -40,29 +40,29 @@ def arm_and_state(pattern, seed=3):
 @pytest.mark.parametrize("pattern, attitude", [("RRRRRR", None), ("RRPRRR", ATTITUDE)])
 def test_the_model_is_inverse_dynamics_seen_from_the_tool(pattern, attitude):
     arm, qd, qdd, q = arm_and_state(pattern)
-    seen = CartesianMechanism(arm, "tool", attitude)
+    seen = CartesianMechanism(arm.tree, "tool", attitude)
     J, dJ, _ = seen.coordinates.jacobians(q, qd, qdd)
-    acceleration, tau = J @ qdd + dJ @ qd, inverse_dynamics_kernel(arm)(q, qd, qdd)
+    acceleration, tau = J @ qdd + dJ @ qd, inverse_dynamics_kernel(arm.tree)(q, qd, qdd)
     model = seen.at(q, qd)
     force = np.linalg.solve(J.T, tau)
     np.testing.assert_allclose(model.force(acceleration), force, rtol=0, atol=1e-12 * np.abs(force).max())
     np.testing.assert_allclose(seen.joint_forces(q, qd, acceleration), tau, rtol=0, atol=1e-12 * np.abs(tau).max())
     np.testing.assert_allclose(model.acceleration(force), acceleration, rtol=1e-7,
                                atol=1e-7 * np.abs(acceleration).max())
-    D = inertia_matrix_kernel(arm)(q)
+    D = inertia_matrix_kernel(arm.tree)(q)
     np.testing.assert_allclose(J.T @ model.inertia @ J, D, rtol=0, atol=1e-11 * np.abs(D).max())
-    gravity = inverse_dynamics_kernel(arm)(q, 0 * qd, 0 * qd)
+    gravity = inverse_dynamics_kernel(arm.tree)(q, 0 * qd, 0 * qd)
     np.testing.assert_allclose(J.T @ model.gravity_forces, gravity, rtol=0,
                                atol=1e-11 * max(1.0,
                                                 np.abs(gravity).max()))
-    compiled = operational_space_kernel(arm, "tool", attitude=attitude)(q, qd, 0.0)
+    compiled = operational_space_kernel(arm.tree, "tool", attitude=attitude)(q, qd, 0.0)
     for ours, other in zip(compiled[:3], (model.inertia, model.velocity_forces, model.gravity_forces), strict=True):
         np.testing.assert_allclose(ours, other, rtol=0, atol=1e-8 * np.abs(other).max())
     np.testing.assert_allclose(J @ compiled.inverse, np.eye(6), atol=1e-8)
 
 
 def test_redundant_arms_and_rows_of_a_task():
-    arm, rng = cy.load("panda"), np.random.default_rng(0)
+    arm, rng = cy.load("panda").tree, np.random.default_rng(0)
     q, qd, acceleration = rng.normal(size=7), 0.1 * rng.normal(size=7), rng.normal(size=6)
     seen = CartesianMechanism(arm, "tool")
     tau = seen.joint_forces(q, qd, acceleration)
@@ -74,7 +74,7 @@ def test_redundant_arms_and_rows_of_a_task():
 
 
 def test_singular_configurations_are_refused_or_damped():
-    arm = cy.load("planar2r")
+    arm = cy.load("planar2r").tree
     stretched, rest = [0.3, 0.0], [0.0, 0.0]
     with pytest.raises(SingularityError, match="Declare a damping"):
         CartesianMechanism(arm, "tool", task=PLANE).at(stretched, rest)
@@ -95,7 +95,7 @@ def test_singular_configurations_are_refused_or_damped():
 
 
 def test_one_state_of_a_batch_does_not_spoil_the_others():
-    arm = cy.load("planar2r")
+    arm = cy.load("planar2r").tree
     law, rest = operational_space_kernel(arm, "tool", task=PLANE), np.zeros(2)
     states = np.array([[0.3, 1.2], [0.3, 0.0]])
     mixed = law(states, rest, [0.0, 0.1])  # the singular state is damped
@@ -113,14 +113,14 @@ def test_one_state_of_a_batch_does_not_spoil_the_others():
 
 def test_a_mechanism_without_joints():
     post, none = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)],
-                                 [Joint("weld", "ground", "post", Motion())]), np.zeros(0)
+                                 [Joint("weld", "ground", "post", Motion())]).tree, np.zeros(0)
     with pytest.raises(SingularityError, match="singular"):
         CartesianMechanism(post, "post").at(none, none)
     np.testing.assert_allclose(CartesianMechanism(post, "post", damping=0.1).at(none, none).inertia, 100 * np.eye(6))
 
 
 def test_wrong_coordinates_are_refused():
-    arm = cy.load("planar2r")
+    arm = cy.load("planar2r").tree
     with pytest.raises(ConventionError, match="four parameters"):
         CartesianCoordinates(arm, "tool", "quaternion")
     with pytest.raises(SignatureError, match="as many rows"):
@@ -140,7 +140,7 @@ def motion(arm, attitude, q, qd, qdd):
     if attitude is None:
         return arm.pose(q, "tool"), arm.twist(q, qd, "tool",
                                               axes="world"), arm.acceleration(q, qd, qdd, "tool", axes="world")
-    J, dJ, _ = CartesianCoordinates(arm, "tool", attitude).jacobians.unchecked(q, qd, qdd)
+    J, dJ, _ = CartesianCoordinates(arm.tree, "tool", attitude).jacobians.unchecked(q, qd, qdd)
     return arm.coordinates(q, "tool", attitude=attitude), J @ qd, J @ qdd + dJ @ qd
 
 
@@ -167,7 +167,7 @@ def measured(arm, attitude, state, direction, h=1e-5):
 def test_perturbations_go_to_the_tool_and_back(pattern, attitude):
     arm, qd, qdd, q = arm_and_state(pattern)
     direction = np.random.default_rng(1).normal(size=(3, 6))
-    maps = perturbation_map(CartesianCoordinates(arm, "tool", attitude), q, qd, qdd)
+    maps = perturbation_map(CartesianCoordinates(arm.tree, "tool", attitude), q, qd, qdd)
     there = maps.to_cartesian(*direction)
     for ours, true in zip(there, measured(arm, attitude, (q, qd, qdd), direction), strict=True):
         np.testing.assert_allclose(ours, true, rtol=0, atol=1e-8 * max(1.0, np.abs(true).max()))
@@ -188,7 +188,7 @@ def test_linearised_model_for_twists(pattern):
 
 def test_the_form_of_the_source_is_right_for_twists_at_rest_alone():
     arm, qd, qdd, q = arm_and_state("RRRRRR", 8)
-    coordinates = CartesianCoordinates(arm, "tool")
+    coordinates = CartesianCoordinates(arm.tree, "tool")
     J, dJ, ddJ = coordinates.jacobians(q, qd, qdd)
     model = CartesianLinearised(coordinates).at(q, qd, qdd)
     _, V, P = CartesianLinearised(coordinates).sensitivities(q, qd, qdd)
@@ -207,8 +207,8 @@ def test_the_form_of_the_source_is_right_for_twists_at_rest_alone():
 def check_linearised_model(pattern, attitude, seed=3):
     """dtau of inverse dynamics beside the model applied to true perturbations of the tool's motion."""
     arm, qd, qdd, q = arm_and_state(pattern, seed)
-    model, inverse = CartesianLinearised(CartesianCoordinates(arm, "tool",
-                                                              attitude)).at(q, qd, qdd), inverse_dynamics_kernel(arm)
+    model, inverse = CartesianLinearised(CartesianCoordinates(arm.tree, "tool",
+                                                              attitude)).at(q, qd, qdd), inverse_dynamics_kernel(arm.tree)
     for direction in np.random.default_rng(2).normal(size=(3, 3, 6)):
         ends = {
             s: inverse(*[x + s * d for x, d in zip((q, qd, qdd), direction, strict=True)])
@@ -223,7 +223,7 @@ def check_linearised_model(pattern, attitude, seed=3):
         space = model.state_space
         slope = space.A @ np.concatenate([dx, dxd]) + space.B @ model.force_change(dx, dxd, dxdd)
         np.testing.assert_allclose(slope[6:], dxdd, atol=1e-8 * np.abs(dxdd).max())
-        J, dJ, _ = CartesianCoordinates(arm, "tool", attitude).jacobians(q, qd, qdd)
+        J, dJ, _ = CartesianCoordinates(arm.tree, "tool", attitude).jacobians(q, qd, qdd)
         # (J dq)'
         np.testing.assert_allclose(slope[:6], dJ @ direction[0] + J @ direction[1], atol=1e-8 * np.abs(slope).max())
 
@@ -234,7 +234,7 @@ def check_linearised_model(pattern, attitude, seed=3):
                           ("s1_g4", (3.66169220, 0.80087573, 1.52186178), 24.42914308, (10.932856, 7.603200, 57.934781),
                            (7.506923, 58.360563))])
 def test_worked_values(name, norms, trace, geometric, uncorrected):
-    arm, i = cy.load(name), np.arange(1, 7)
+    arm, i = cy.load(name).tree, np.arange(1, 7)
     q, qd, qdd = 0.2 * i - 0.5, 0.3 - 0.1 * i, 0.05 * i**2 - 0.3
     coordinates = CartesianCoordinates(arm, arm.bodies[-1].name)
     J, dJ, ddJ = coordinates.jacobians(q, qd, qdd)

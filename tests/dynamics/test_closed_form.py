@@ -53,7 +53,7 @@ def test_direct_and_inverse_dynamics_undo_each_other(seed):
             0.1000157299, -0.1631906609, -0.2378392248], [0, -3.3494234088, 7.3175925465], [
                 0.1802736353, -3.4430557194, 6.5677935838])])
 def test_worked_examples(fixture, state, M, V, G, tau):
-    links, (q, v, vd) = links_of(cy.load(fixture)), np.array(state)
+    links, (q, v, vd) = links_of(cy.load(fixture).tree), np.array(state)
     for found, wanted in [(closed_form.inertia_matrix(links, q), M), (closed_form.velocity_forces(links, q, v), V),
                           (closed_form.gravity_forces(links, q), G), (closed_form.inverse_dynamics(links, q, v,
                                                                                                    vd), tau),
@@ -140,7 +140,7 @@ def test_compiled():
     n = tree.nv
     compiled = kernel(f"({tree.nq}),({n})->({n},{n})")(lambda q, v: closed_form.coriolis_matrix(links, q, v))
     near(compiled(q, v), closed_form.coriolis_matrix(links, q, v), 1e-13)
-    arm = links_of(cy.load("planar2r"))
+    arm = links_of(cy.load("planar2r").tree)
     forward = kernel("(n),(n),(n)->(n)")(lambda q, v, tau: closed_form.forward_dynamics(arm, q, v, tau))
     states = np.random.default_rng(0).normal(size=(3, 6, 2))
     near(forward(*states), np.stack([closed_form.forward_dynamics(arm, *state) for state in states.swapaxes(0, 1)]),

@@ -89,7 +89,7 @@ def test_momentum_of_a_free_mechanism_stays(seed):
         j if j.parent != "root" or j.name == "joint0" else type(j)(j.name, "body0", j.child, j.motion, j.placement)
         for j in joints]
     tree = Mechanism.of("free", bodies, joints, frames=frames, gravity=(0, 0, 0))
-    links = links_of(tree)
+    links = links_of(tree.tree)
     q, v = random_configuration(rng, tree), rng.normal(size=tree.nv)
     M, rest = inertia_matrix(links, q), newton_euler.inverse_dynamics(links, q, v, np.zeros(tree.nv))
     inner = np.concatenate([np.zeros(6), rng.normal(size=tree.nv - 6)])
@@ -103,7 +103,7 @@ def test_momentum_of_a_free_mechanism_stays(seed):
 @pytest.mark.spec("S3-31")
 def test_energies_of_the_mixed_arm():
     """W3-08, signs as in E3-19."""
-    links = links_of(cy.load("s3_w08"))
+    links = links_of(cy.load("s3_w08").tree)
     q, v = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2]])
     assert energies.kinetic_energy(links, q, v) == pytest.approx(0.8055062549, abs=1e-10)
     assert energies.potential_energy(links, q) == pytest.approx(30.6960754414, abs=1e-10)

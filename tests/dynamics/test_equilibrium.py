@@ -107,7 +107,7 @@ def test_nature_does_not_depend_on_the_unit_or_the_place(scale, place):
 @pytest.mark.spec("S2-54")
 def test_equilibria_of_an_arm():
     """A double pendulum hangs stably, and rests unstably in three other ways."""
-    links = links_of(cy.load("planar2r").with_gravity((0, -9.81, 0)))
+    links = links_of(cy.load("planar2r").with_gravity((0, -9.81, 0)).tree)
     U = Potential(lambda q: potential_energy(links, q))
     found = U.equilibria([(-3, 3.5), (-1, 4)])
     assert [e.nature for e in found.found] == ["stable", "unstable", "unstable", "unstable"]
@@ -120,7 +120,7 @@ def test_equilibria_of_an_arm():
 @pytest.mark.spec("S2-54")
 def test_a_joint_that_gravity_does_not_see_is_indifferent():
     """The first joint of an upright arm: all its angles are one equilibrium."""
-    tree = cy.load("puma560")
+    tree = cy.load("puma560").tree
     links = links_of(tree)
     U = Potential(lambda q: potential_energy(links, np.concatenate([q, np.zeros(3)])))
     found = U.equilibria([(-3, 3), (-3.1, 3.1), (-3.1, 3.1)], starts=32)
@@ -163,7 +163,7 @@ def test_generalized_forces_in_either_frame(pattern):
 def test_potential_and_end_wrench_hold_each_other():
     """The joint forces that hold an arm at rest are G - J^T F: WE-20 with its tool wrench, exerted on the environment.
     """
-    tree = cy.load("s2_we20")
+    tree = cy.load("s2_we20").tree
     q = np.array([0.4, 0.9, 0.5])
     frame = tree.joints[-1].child
     exerted = np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])

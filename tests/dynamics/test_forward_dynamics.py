@@ -73,15 +73,15 @@ def test_kernels_undo_inverse_dynamics():
     for name in ("puma560", "panda"):
         for arm in (cy.load(name), cy.load(name).including("rotors", "friction")):
             q, v, a = np.random.default_rng(0).normal(size=(3, 20, arm.nv))
-            forward, tau = forward_dynamics_kernel(arm), inverse_dynamics_kernel(arm)(q, v, a)
+            forward, tau = forward_dynamics_kernel(arm.tree), inverse_dynamics_kernel(arm.tree)(q, v, a)
             np.testing.assert_allclose(forward(q, v, tau), a, rtol=0, atol=1e-9)
             np.testing.assert_allclose(forward.using("articulated-bodies")(q, v, tau), a, rtol=0, atol=1e-9)
-            M, inverse = inertia_matrix_kernel(arm)(q), inverse_inertia_matrix_kernel(arm)(q)
+            M, inverse = inertia_matrix_kernel(arm.tree)(q), inverse_inertia_matrix_kernel(arm.tree)(q)
             np.testing.assert_allclose(M @ inverse, np.broadcast_to(np.eye(arm.nv), M.shape), rtol=0, atol=1e-9)
 
 
 def test_wrenches_and_base_motion():
-    arm = cy.load("panda")
+    arm = cy.load("panda").tree
     rng = np.random.default_rng(1)
     q, v, a = rng.normal(size=(3, 5, 7))
     wrench, turning, acceleration = rng.normal(size=(5, 6)), rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
@@ -149,6 +149,6 @@ def test_a_hundred_joints():
 
 
 def test_parity():
-    arm = cy.load("planar3r")
+    arm = cy.load("planar3r").tree
     q, v, tau = np.random.default_rng(5).normal(size=(3, 4, 3))
     check_parity(forward_dynamics_kernel(arm), q, v, tau)

@@ -102,7 +102,7 @@ def random_states(model, count, seed=1):
 
 @cache
 def base_of(name, *terms):
-    return base_parameters(linear_model(cy.load(name), joint_terms=terms))
+    return base_parameters(linear_model(cy.load(name).tree, joint_terms=terms))
 
 
 # Regressor
@@ -137,7 +137,7 @@ def test_forces_are_linear_in_the_parameters_for_every_kind_of_joint(seed):
 
 
 def test_terms_of_joints_and_compiled_regressor():
-    arm = cy.load("puma560")
+    arm = cy.load("puma560").tree
     arm = replace(arm, joints=tuple(replace(j, friction=Friction(0.3 + k, 0.2 * k)) for k, j in enumerate(arm.joints)))
     model = linear_model(arm, joint_terms=["coulomb", "rotor", "viscous", "offset"])
     q, v, vd = random_states(model, 50)
@@ -147,7 +147,7 @@ def test_terms_of_joints_and_compiled_regressor():
     rotors = np.array([j.rotor.reflected for j in arm.joints])
     theirs = pinocchio_forces(arm, q, v, vd) + viscous * v + coulomb * np.sign(v) + offset + rotors * vd
     assert np.abs(model.regressor(q, v, vd) @ values - theirs).max() < 1e-12 * np.abs(theirs).max()
-    check_parity(linear_model(cy.load("planar2r"), joint_terms=JOINT_TERMS).regressor, *[x[:3, :2] for x in (q, v, vd)])
+    check_parity(linear_model(cy.load("planar2r").tree, joint_terms=JOINT_TERMS).regressor, *[x[:3, :2] for x in (q, v, vd)])
 
 
 def test_moments_and_inertia_vectors_are_the_same_body():
@@ -202,7 +202,7 @@ def test_numbers_agree_with_the_rank_of_pinocchios_regressor():
         rows = np.concatenate([
             pin.computeJointTorqueRegressor(theirs.model, data, *random.normal(size=(3, arm.nv))) for _ in range(40)])
         assert np.linalg.matrix_rank(rows, tol=1e-9 * np.abs(rows).max()) == structural_base_parameters(
-            linear_model(arm)).size
+            linear_model(arm.tree)).size
 
 
 def test_floating_quadruped():
@@ -247,7 +247,7 @@ def with_masses(arm):
 
 @pytest.mark.parametrize("name", ["puma560", "scara", "stanford", "ur5", "s1_f4"])
 def test_symbolic_base_parameters_have_the_numbers_as_values(name):
-    model = linear_model(cy.load(name))
+    model = linear_model(cy.load(name).tree)
     symbolic, base = symbolic_base_parameters(model), structural_base_parameters(model)
     rows = []
     for expression in symbolic.expressions:
@@ -258,7 +258,7 @@ def test_symbolic_base_parameters_have_the_numbers_as_values(name):
 
 def test_textbook_combinations_of_puma():
     """Masses beyond the elbow act at its end; the axial mass of a wrist link is the forearm's."""
-    text = str(symbolic_base_parameters(linear_model(cy.load("puma560"))))
+    text = str(symbolic_base_parameters(linear_model(cy.load("puma560").tree)))
     assert "a_3*m_3 + a_3*m_4 + a_3*m_5 + a_3*m_6 + ux_2" in text and "Jyy_4 + Jzz_5" in text and "uy_5 - uz_6" in text
     base = base_of("puma560")
     assert "ux(link2) + 0.4318 m(link3) + 0.4318 m(link4) + 0.4318 m(link5) + 0.4318 m(link6)" in base.expressions
@@ -407,7 +407,7 @@ def test_the_estimated_mechanism_is_the_estimate():
     to others.
     """
     arm = cy.load("panda_hand").spanning_tree()
-    model = linear_model(arm, joint_terms=["viscous"])
+    model = linear_model(arm.tree, joint_terms=["viscous"])
     base = structural_base_parameters(model)
     data = measured(base, 200, noise=0.1)
     found = physical_estimate(base, data)
@@ -417,7 +417,7 @@ def test_the_estimated_mechanism_is_the_estimate():
     viscous = np.concatenate([np.full(j.motion.nv, j.friction.viscous) for j in mechanism.joints])
     theirs = pinocchio_forces(mechanism, q, v, vd) + viscous * v
     assert np.abs(theirs - found.forces(q, v, vd)).max() < 1e-10 * np.abs(theirs).max()
-    again = linear_model(mechanism, joint_terms=["viscous"])
+    again = linear_model(mechanism.tree, joint_terms=["viscous"])
     assert np.abs(again.values - found.parameters).max() < 1e-12 * np.abs(found.parameters).max()
 
 
@@ -484,7 +484,7 @@ def test_bodies_end_where_the_distance_says():
     """Just before it every pseudo-inertia and friction is positive, just after it one is not; a body that only grows
     never ends.
     """
-    model = linear_model(cy.load("puma560"), joint_terms=["viscous", "coulomb"])
+    model = linear_model(cy.load("puma560").tree, joint_terms=["viscous", "coulomb"])
     divergence, random = Divergence.of(model, friction_truth(model)), np.random.default_rng(0)
     x = divergence.prior
     for _ in range(20):
@@ -643,7 +643,7 @@ def test_too_few_samples_and_wrong_shapes():
     with pytest.raises(SignatureError, match="pull"):
         physical_estimate(base, measured(base, 50, noise=0.1), pull=0.0)
     with pytest.raises(ModelError, match="no term 'stiction'"):
-        linear_model(cy.load("puma560"), joint_terms=["stiction"])
+        linear_model(cy.load("puma560").tree, joint_terms=["stiction"])
     with pytest.raises(SignatureError, match="cutoff"):
         measurements_from_positions(base.model, np.arange(10.0), zeros, zeros, cutoff=3.0)
     with pytest.raises(ModelError, match="mass of 'link1' would be -1"):

@@ -115,7 +115,8 @@ def _free_bodies(tree, q):
 def test_compiled_counts_are_below_the_published():
     """Below every entry of Table 5.3 for a general 6R, and below what was seen for PUMA and Panda."""
     counts = {name: inverse_dynamics_kernel(tree).operations() for name, tree in
-              {"general": random_chain("RRRRRR", 5), "puma": cy.load("puma560"), "panda": cy.load("panda")}.items()}
+              {"general": random_chain("RRRRRR", 5), "puma": cy.load("puma560").tree,
+               "panda": cy.load("panda").tree}.items()}
     bounds = {"general": (447, 383), "puma": (181, 151), "panda": (314, 299)}
     for name, (multiplications, additions) in bounds.items():
         assert counts[name].multiplications < multiplications
@@ -141,7 +142,7 @@ def test_counts_do_not_depend_on_where_along_their_axes_the_frames_lie(pattern):
 
 
 def test_parity_of_the_default():
-    tree = cy.load("puma560")
+    tree = cy.load("puma560").tree
     q, v, a = np.random.default_rng(3).normal(size=(3, 4, 6))
     check_parity(inverse_dynamics_kernel(tree), q, v, a)
 
@@ -183,12 +184,12 @@ def test_payload_is_a_body():
     there = held.with_frame("load", "payload1", None)
     point = there.acceleration(q, v, a, "payload1", axes="world", at=(0.0, 0.0, 0.1))[:3] - np.asarray(arm.gravity)
     J = there.jacobian(q, "payload1", axes="world", at=(0.0, 0.0, 0.1))[:3]
-    expected = inverse_dynamics_kernel(arm)(q, v, a) + 2.0 * J.T @ point
-    np.testing.assert_allclose(inverse_dynamics_kernel(held)(q, v, a), expected, rtol=0, atol=1e-12)
+    expected = inverse_dynamics_kernel(arm.tree)(q, v, a) + 2.0 * J.T @ point
+    np.testing.assert_allclose(inverse_dynamics_kernel(held.tree)(q, v, a), expected, rtol=0, atol=1e-12)
 
 
 def test_drives_are_included_on_request():
-    arm = cy.load("puma560")
+    arm = cy.load("puma560").tree
     q, v, a = np.random.default_rng(8).normal(size=(3, 6))
     extra = inverse_dynamics_kernel(arm.including("rotors"))(q, v, a) - inverse_dynamics_kernel(arm)(q, v, a)
     np.testing.assert_allclose(extra, [joint.rotor.reflected * x for joint, x in zip(arm.joints, a, strict=False)][:6],
@@ -198,7 +199,7 @@ def test_drives_are_included_on_request():
 
 
 def test_wrong_names_are_told():
-    compute = inverse_dynamics_kernel(cy.load("planar2r"))
+    compute = inverse_dynamics_kernel(cy.load("planar2r").tree)
     with pytest.raises(ConventionError, match="no method 'newton_euler': did you mean 'newton-euler'"):
         compute.using("newton_euler")
     with pytest.raises(ModelError, match="no frame or body 'tol'"):
@@ -208,7 +209,7 @@ def test_wrong_names_are_told():
     with pytest.raises(UnsupportedError, match="branches at joint"):
         inverse_dynamics_kernel(random_tree(0, ["revolute"] * 6)).using("luh-walker-paul")
     with pytest.raises(ModelError, match="need the mass of"):
-        inverse_dynamics_kernel(cy.load("scara"))
+        inverse_dynamics_kernel(cy.load("scara").tree)
 
 
 @pytest.mark.parametrize("pattern", ["R", "P", "RP", "PR", "RRPR", "RRRRRR", "PRRPRR", "RRRRRRRRR"])
@@ -228,7 +229,7 @@ def test_nearly_parallel_axes_keep_their_digits():
     for tilt in (1e-3, 1e-6, 1e-9, 1e-12, 1e-15):
         rows = [(0.0, 0.1, 0.3, tilt), (0.0, 0.2, 0.4, -tilt), (0.0, 0.0, 0.2, 0.5)]
         tree = cy.Mechanism.from_dh(rows, convention="standard", masses=[1.0, 2.0, 3.0], centers=np.full((3, 3), 0.1),
-                                    inertias=[np.diag([0.1, 0.2, 0.25])] * 3)
+                                    inertias=[np.diag([0.1, 0.2, 0.25])] * 3).tree
         q, v, a = np.random.default_rng(9).normal(size=(3, 3))
         plain = inverse_dynamics(links_of(tree), q, v, a)
         assert relative(inverse_dynamics(minimal_links(tree), q, v, a), plain) < 1e-12

@@ -96,7 +96,7 @@ def test_every_method_agrees_with_pinocchio_on_long_chains(pattern):
 @pytest.mark.parametrize("fixture", FIXTURES)
 def test_golden_values(name, fixture):
     q, qd, qdd, tau, gravity = FIXTURES[fixture]
-    chain = serial_chain(cy.load(fixture))
+    chain = serial_chain(cy.load(fixture).tree)
     if METHODS[name] not in methods_for("P" if any(link.is_prismatic for link in chain.links) else "R"):
         with pytest.raises(UnsupportedError, match="prismatic"):
             METHODS[name].inverse_dynamics(chain, np.array(q), np.array(qd), np.array(qdd))
@@ -110,7 +110,7 @@ def test_golden_values(name, fixture):
 
 @EVERY_METHOD
 def test_pendulum_in_closed_form(name):
-    tree = cy.load("s1_f1")
+    tree = cy.load("s1_f1").tree
     m, c, I = tree.bodies[1].mass, tree.bodies[1].center[0], tree.bodies[1].inertia[2, 2]
     for q, qd, qdd in np.random.default_rng(0).normal(size=(5, 3)):
         wanted = (I + m * c**2) * qdd - m * tree.gravity[1] * c * np.cos(q)
@@ -167,7 +167,7 @@ def test_coefficients_of_uicker_and_kahn(pattern):
 
 
 def test_puma_inertia_row():
-    D = uicker_kahn.closed_form(serial_chain(cy.load("s1_f4")), np.array(FIXTURES["s1_f4"][0])).D
+    D = uicker_kahn.closed_form(serial_chain(cy.load("s1_f4").tree), np.array(FIXTURES["s1_f4"][0])).D
     assert np.abs(D[0] - [2.04800878707, -0.306943489363, 0.0236718327848, -0.00282721512242, 0.000461120957963,
                           -3.44339211123e-05]).max() < 1e-10
     assert np.abs(
@@ -211,7 +211,7 @@ def test_generalized_links_refuse_a_sliding_joint_by_name():
 @pytest.mark.parametrize("module", CLOSED_FORMS)
 def test_mixed_arm_of_the_catalogue(module):
     """W3-08."""
-    chain = serial_chain(cy.load("s3_w08"))
+    chain = serial_chain(cy.load("s3_w08").tree)
     q, qd, qdd = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], [1.0, 0.4, -0.6, 0.9]])
     M = [[1.5958403434, -1.2412973875, 0.2886445169, -0.0313365062], [-1.2412973875, 4.3, -0.2039484794, -0.0323062605],
          [0.2886445169, -0.2039484794, 0.1146855094, -0.0090574469],
@@ -235,7 +235,7 @@ def test_mixed_arm_of_the_catalogue(module):
                                   [-0.1597986896, 0, 1.2]], [0, -3.3494234088, 7.3175925465])])
 def test_inertia_matrix_from_link_jacobians(fixture, q, M, G):
     """WE-19 and WE-20; symmetric and positive definite; 2 K = qd.M qd."""
-    chain = serial_chain(cy.load(fixture))
+    chain = serial_chain(cy.load(fixture).tree)
     found = center_jacobians.inertia_matrix(chain, np.array(q))
     assert np.abs(found - M).max() < 1e-8 and np.linalg.eigvalsh(found).min() > 0
     qd = np.arange(1.0, len(q) + 1)
@@ -310,7 +310,7 @@ def test_derivatives_of_transforms_by_insertion(pattern):
 @pytest.mark.spec("S3-36")
 def test_torques_along_a_trajectory():
     """W3-08 as one of many samples; every sample by another method."""
-    tree = cy.load("s3_w08")
+    tree = cy.load("s3_w08").tree
     chain = serial_chain(tree)
     t = np.linspace(0, 2, 50)[:, None]
     amplitude, rate = np.array([0.5, 0.1, 0.7, 0.9]), np.array([1.0, 2.0, 1.5, 0.7])
@@ -344,7 +344,7 @@ def test_without_velocity_terms_is_right_for_slow_motion():
 
 @pytest.mark.spec("S1-48")
 def test_table_look_up_converges_with_the_grid():
-    links = links_of(cy.load("s1_f3"))
+    links = links_of(cy.load("s1_f3").tree)
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-0.9, 0.9, (40, 2)), rng.normal(size=(40, 2)), rng.normal(size=(40, 2))
     exact = np.stack([newton_euler.inverse_dynamics(links, *state) for state in zip(q, qd, qdd, strict=True)])
@@ -361,7 +361,7 @@ def test_table_look_up_converges_with_the_grid():
 
 @pytest.mark.spec("S1-48")
 def test_table_along_a_trajectory():
-    links = links_of(cy.load("s2_we20"))
+    links = links_of(cy.load("s2_we20").tree)
 
     def path(s):
         return s * np.array([0.3, -0.5, 0.9])

@@ -68,14 +68,14 @@ def family_state(n):
 @pytest.mark.parametrize("method", METHODS)
 def test_planar_arm_in_closed_form(method):
     q, qd, qdd = np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]])
-    D, V, P = METHODS[method].text(cy.load("s1_g1"), "sensitivities")(q, qd, qdd)
+    D, V, P = METHODS[method].text(cy.load("s1_g1").tree, "sensitivities")(q, qd, qdd)
     np.testing.assert_allclose(D, [[3.3078106247, 0.7489053124], [0.7489053124, 0.29]], atol=1e-9)
     np.testing.assert_allclose(V, [[0.9276734696, 1.3142040820], [-0.3865306123, 0]], atol=1e-9)
     np.testing.assert_allclose(P, [[-4.9555167055, 1.0806063382], [2.2921163628, 2.2522304460]], atol=1e-9)
 
 
 def test_turning_sliding_turning_arm():
-    D, V, P = linearize_kernel(cy.load("s1_g2"))(*family_state(3))
+    D, V, P = linearize_kernel(cy.load("s1_g2").tree)(*family_state(3))
     np.testing.assert_allclose(
         D, [[1.5578660344, -1.6383747851, -0.1456862192], [-1.6383747851, 4.1666666667, 0.2557186530],
             [-0.1456862192, 0.2557186530, 0.1208333333]], atol=1e-9)
@@ -94,7 +94,7 @@ def test_turning_sliding_turning_arm():
                            (9.3152522378, -0.1036912501, 27.1143903971), (23.4702469179, 0.0186303744, 61.8074609898),
                            (-0.1824870403, -0.0531251077, 0.0922039013, -0.8993539549, -0.7893466168))])
 def test_six_joints(name, norms, sums, traces, corners):
-    D, V, P = linearize_kernel(cy.load(name))(*family_state(6))
+    D, V, P = linearize_kernel(cy.load(name).tree)(*family_state(6))
     np.testing.assert_allclose([np.linalg.norm(x) for x in (D, V, P)], norms, atol=1e-8)
     np.testing.assert_allclose([x.sum() for x in (D, V, P)], sums, atol=1e-8)
     np.testing.assert_allclose([np.trace(x) for x in (D, V, P)], traces, atol=1e-8)
@@ -335,7 +335,7 @@ def test_the_letter_j_is_never_both_tensor_and_jacobian_in_one_module():
 @pytest.mark.parametrize("pattern", ["R", "PR", "RPR", "PRP", "planar3r"])
 def test_baselines(pattern):
     """4x4 matrices, Newton-Euler line by line, and equations generated as symbols."""
-    tree = cy.load(pattern) if pattern == "planar3r" else random_chain(pattern, 11, twists="special")
+    tree = cy.load(pattern).tree if pattern == "planar3r" else random_chain(pattern, 11, twists="special")
     state = random_state(tree, 11)
     exact = METHODS["algorithm-7.1"].text(tree, "sensitivities")(*state)
     for name in ("lagrange-4x4", "newton-euler-columns"):
@@ -357,7 +357,7 @@ def test_baselines(pattern):
 
 
 def test_methods_by_name():
-    arm = cy.load("planar2r")
+    arm = cy.load("planar2r").tree
     linearize = linearize_kernel(arm)
     state = np.random.default_rng(0).normal(size=(3, 5, 2))
     for name in METHODS:

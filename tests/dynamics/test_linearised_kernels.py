@@ -142,7 +142,7 @@ def test_second_derivatives():
 
 def test_the_cheaper_of_closed_form_and_differentiation_is_the_default():
     trees = [
-        cy.load("s1_g1"),
+        cy.load("s1_g1").tree,
         random_chain("RR", 1, twists="special"),
         random_tree(0, ("planar", )),
         random_chain("RRRR", 1)]
@@ -155,7 +155,7 @@ def test_the_cheaper_of_closed_form_and_differentiation_is_the_default():
 
 
 def test_the_longest_way_has_the_velocities_of_all_joints_between_the_root_and_a_tip():
-    for tree in (random_tree(0), random_tree(1), random_chain("RPRRPR", 1), cy.load("panda_hand").spanning_tree()):
+    for tree in (random_tree(0), random_tree(1), random_chain("RPRRPR", 1), cy.load("panda_hand").tree.spanning_tree()):
         ways = [sum(tree.joints[number].motion.nv for number in tree.path(body)) for body in range(len(tree.bodies))]
         assert longest_way(links_of(tree)) == longest_way(minimal_links(tree)) == max(ways)
 
@@ -170,7 +170,7 @@ def test_forward_derivatives_by_every_method():
 
 
 def test_a_mechanism_without_joints():
-    post = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)], [Joint("weld", "ground", "post", Motion())])
+    post = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)], [Joint("weld", "ground", "post", Motion())]).tree
     none = np.zeros(0)
     assert [x.shape for x in linearize_kernel(post)(none, none, none)] == [(0, 0)] * 3
     assert [x.shape for x in forward_derivatives_kernel(post)(none, none, none)] == [(0,)] + [(0, 0)] * 3
@@ -181,7 +181,7 @@ def test_a_mechanism_without_joints():
 
 
 def test_parity():
-    arm, state = cy.load("planar2r"), np.random.default_rng(5).normal(size=(3, 4, 2))
+    arm, state = cy.load("planar2r").tree, np.random.default_rng(5).normal(size=(3, 4, 2))
     check_parity(linearize_kernel(arm), *state)
 
 
@@ -189,7 +189,7 @@ def test_bridges():
     """The same functions as CasADi expressions and as JAX functions, and their own derivatives of forward dynamics."""
     import casadi
     import jax
-    arm, (q, v, tau) = cy.load("planar3r"), np.random.default_rng(6).normal(size=(3, 3))
+    arm, (q, v, tau) = cy.load("planar3r").tree, np.random.default_rng(6).normal(size=(3, 3))
     found = forward_derivatives_kernel(arm)(q, v, tau)
     symbols = [casadi.SX.sym(name, 3) for name in ("q", "qd", "tau")]
     expressions = forward_derivatives_kernel(arm).evaluate(CASADI, *symbols)
@@ -207,14 +207,14 @@ def test_bridges():
 
 
 def test_counts_are_below_those_of_the_source():
-    for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762), (cy.load("puma560"), 1516, 1472)):
+    for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762), (cy.load("puma560").tree, 1516, 1472)):
         found = linearize_kernel(tree).operations()
         assert found.multiplications < multiplications
         assert found.additions < additions
 
 
 def test_a_batch_is_its_states():
-    arm = cy.load("puma560")
+    arm = cy.load("puma560").tree
     q, v, a = np.random.default_rng(7).normal(size=(3, 2, 3, 6))
     many = linearize_kernel(arm)(q, v, a)
     for place in np.ndindex(2, 3):

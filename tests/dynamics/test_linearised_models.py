@@ -99,7 +99,7 @@ def test_perturbations_of_bodies_turn_with_them():
 
 
 def test_discrete_model_is_exact():
-    model = LinearisedMechanism(cy.load("s1_g1")).at([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
+    model = LinearisedMechanism(cy.load("s1_g1").tree).at([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
     dt, u = 0.05, np.array([0.3, -0.2])
     step = model.discretised(dt)
     x = np.array([0.1, -0.2, 0.3, 0.1])
@@ -112,7 +112,7 @@ def test_discrete_model_is_exact():
 
 
 def test_controllability():
-    mechanism = LinearisedMechanism(cy.load("s1_g1"))
+    mechanism = LinearisedMechanism(cy.load("s1_g1").tree)
     upright = mechanism.at([np.pi / 2, 0.0])
     assert upright.controllable and not upright.stable
     assert upright.driven_by([0]).controllable and upright.driven_by([1]).controllable  # pendubot and acrobot
@@ -128,19 +128,19 @@ def test_controllability():
 def test_empty_batches_and_states_that_are_not_numbers():
     floating = random_tree(1, ("floating", "revolute"))
     assert LinearisedMechanism(floating).at(np.zeros((0, 2, floating.nq))).A.shape == (0, 2, 14, 14)
-    mechanism = LinearisedMechanism(cy.load("s1_g1"))
+    mechanism = LinearisedMechanism(cy.load("s1_g1").tree)
     states = np.array([[0.1, 0.2], [np.nan, 0.2]])
     found, alone = mechanism.at(states), mechanism.at(states[0])
     np.testing.assert_array_equal(found.A[0], alone.A)
     assert np.isnan(found.A[1, 2:]).any()
-    law = OutputLinearisation(cy.load("planar2r"), lambda q: frame_pose(cy.load("planar2r"), q, "tool").p[:2])
+    law = OutputLinearisation(cy.load("planar2r").tree, lambda q: frame_pose(cy.load("planar2r").tree, q, "tool").p[:2])
     assert np.isnan(law.forces([np.nan, 1.0], np.zeros(2), np.zeros(2))).all()
     with pytest.raises(SignatureError, match="does not fit"):
         mechanism.at(0.3)
 
 
 def test_discrete_and_continuous_models_are_not_mixed_up():
-    models = LinearisedMechanism(cy.load("s1_g1")).at(np.array([[0.1, 0.2], [0.3, 0.4]]))
+    models = LinearisedMechanism(cy.load("s1_g1").tree).at(np.array([[0.1, 0.2], [0.3, 0.4]]))
     discrete = models.discretised(0.02)
     np.testing.assert_allclose(continuous(discrete).A, models.A, atol=1e-10)
     np.testing.assert_allclose(continuous(discrete).B, models.B, atol=1e-10)
@@ -152,7 +152,7 @@ def test_discrete_and_continuous_models_are_not_mixed_up():
 
 
 def test_a_joint_that_moves_no_mass_is_named():
-    tree = cy.load("s1_g1")
+    tree = cy.load("s1_g1").tree
     light = replace(tree, bodies=tuple(Body(b.name, 0.0) if b.name == tree.bodies[-1].name else b for b in tree.bodies))
     with pytest.raises(SingularityError, match="joint 'joint2' moves no mass"):
         LinearisedMechanism(light).at([0.1, 0.2])
@@ -168,7 +168,7 @@ def reference(t):
 
 @pytest.mark.spec("S1-91")
 def test_feedback_brings_an_arm_with_a_wrong_mass_back():
-    tree = cy.load("s1_g1")
+    tree = cy.load("s1_g1").tree
     heavy = replace(
         tree, bodies=tuple(
             replace(b, mass=1.3 * b.mass, inertia=1.3 * b.inertia) if b is tree.bodies[-1] else b for b in tree.bodies))
@@ -279,7 +279,7 @@ def displaced(tree, number, shift, angle):
 
 def test_sensitivity_to_the_start_and_to_the_forces():
     """dq0/dp = 1 and dtau/dp given: beside two motions."""
-    tree = cy.load("s1_g1")
+    tree = cy.load("s1_g1").tree
     times, push = np.array([0.0, 0.4]), np.array([[0.5], [1.0]])
     loaded = tree.with_payload("link2", 0.0)
     found = trajectory_sensitivity(loaded, ["payload1.mass"], [0.1, 0.2], [0.0, 0.0], lambda t: np.zeros(2), times,
@@ -317,7 +317,7 @@ def samples(model, count, rng):
 @pytest.mark.spec("S1-85")
 def test_identification_from_perturbed_motions():
     """Least squares on samples of the nonlinear arm itself, to both sides, beside the discretised analytic model."""
-    tree, dt, size = cy.load("s1_g1"), 0.01, 1e-5
+    tree, dt, size = cy.load("s1_g1").tree, 0.01, 1e-5
     mechanism = LinearisedMechanism(tree)
     nominal = mechanism.at([0.3, -0.7], [0.0, 0.0], [0.0, 0.0])
     exact, rng = nominal.discretised(dt), np.random.default_rng(0)
@@ -389,11 +389,11 @@ def test_computed_torque_makes_errors_linear():
     assert abs(left) > 1e-3  # what the model does not know is not cancelled
 
     arm = cy.load("puma560")
-    resolved = ResolvedAcceleration(arm, "tool", 16.0, 8.0)
+    resolved = ResolvedAcceleration(arm.tree, "tool", 16.0, 8.0)
     q = np.array([0.2, -0.9, 0.4, 0.3, 0.8, -0.2])
     pose = arm.pose(q + 0.15, "tool")
     start = pose[:3, 3] - arm.pose(q, "tool")[:3, 3]
-    run = simulate_law(arm, lambda t, q, qd: resolved.forces(q, qd, pose, np.zeros(6), np.zeros(6)), q, np.zeros(6),
+    run = simulate_law(arm.tree, lambda t, q, qd: resolved.forces(q, qd, pose, np.zeros(6), np.zeros(6)), q, np.zeros(6),
                        [0.0, 0.5, 3.0], tolerance=1e-10)
     expected = expm(0.5 * error_matrix([16.0], [8.0]))[0, 0] * start
     np.testing.assert_allclose(pose[:3, 3] - arm.pose(run.q[1], "tool")[:3, 3], expected, atol=1e-8)
@@ -404,7 +404,7 @@ def test_computed_torque_makes_errors_linear():
 
 @pytest.mark.spec("S1-81")
 def test_an_output_becomes_a_double_integrator():
-    arm = cy.load("planar2r")
+    arm = cy.load("planar2r").tree
     law = OutputLinearisation(arm, lambda q: frame_pose(arm, q, "tool").p[:2])
     q, qd = np.array([0.3, 1.1]), np.array([0.2, -0.4])
     v = np.array([0.5, -0.3])

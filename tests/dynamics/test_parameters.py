@@ -237,7 +237,7 @@ def test_derivatives_by_moments_are_the_regressor():
     made = tree.inverse_dynamics.with_parameters(*words)
     arguments = state(tree)
     found = made.jacobian("parameters").evaluate(cy.NUMPY, *arguments, made.parameters.nominal)
-    near(found, linear_model(tree).regressor(*arguments))
+    near(found, linear_model(tree.tree).regressor(*arguments))
 
 
 def test_forces_are_linear_in_moments():

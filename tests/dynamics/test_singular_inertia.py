@@ -259,10 +259,10 @@ def test_three_tests_agree_and_no_answer_is_lost(seed, far):
         there = PinocchioTree.of(without_universal_joints(tree))
         M = pin.crba(there.model, there.model.createData(), there.q(q), pin.Convention.WORLD)
         regular = bool(are_definite(np.triu(M) + np.triu(M, 1).T))
-        lean, none = minimal_links(tree), np.zeros(tree.nv)
+        lean, none = minimal_links(tree.tree), np.zeros(tree.nv)
         with np.errstate(all="ignore"):
             assert bool(_short_is_regular(lean, none, q)) is bool(_deep_is_regular(lean, none, q)) is regular
-        assert (why_singular(tree, q) is None) is regular
+        assert (why_singular(tree.tree, q) is None) is regular
         assert regular or not always_regular(tree)
 
 
@@ -283,11 +283,11 @@ def test_ill_conditioned_arms_keep_their_answers():
                                     for b, f in zip(tree.bodies[1:], 10 ** random.uniform(-5, 3, 5), strict=True)]]
         bodies[3] = replace(bodies[3], center=[3000.0, 0.0, 0.0])
         arm = Mechanism.of("wide", bodies, tree.joints)
-        q, qd, qdd = random_state(arm, seed)
+        q, qd, qdd = random_state(arm.tree, seed)
         there = PinocchioTree.of(arm)
         there.model.gravity.linear = np.array(arm.gravity)
         tau = pin.rnea(there.model, there.model.createData(), there.q(q), qd, qdd)
-        M = inertia_matrix(links_of(arm), q)
+        M = inertia_matrix(links_of(arm.tree), q)
         scale = np.sqrt(np.diag(M))
         condition = np.linalg.cond(M / np.outer(scale, scale))
         found = arm.forward_dynamics.reference(q, qd, tau)
@@ -328,7 +328,7 @@ def test_no_joint_one_joint_and_slides_alone(pattern):
     """All methods agree; inverse dynamics is undone; wrenches left out are none."""
     arm = Mechanism.of("rock", [Body("rock", 2.0)], []) if not pattern else random_chain(pattern, 3)
     arm = Mechanism.of(arm.name, arm.bodies, arm.joints, frames=arm.frames, gravity=arm.gravity)
-    q, qd, qdd = random_state(arm, 5)
+    q, qd, qdd = random_state(arm.tree, 5)
     tau = arm.inverse_dynamics(q, qd, qdd)
     for method in METHODS:
         found = arm.forward_dynamics.using(method).reference(q, qd, tau)
@@ -345,7 +345,7 @@ def test_massless_links_in_between(idle):
     tree = random_chain("RRPRRR", 11)
     bodies = [Body(b.name, 0.0) if k in idle else b for k, b in enumerate(tree.bodies)]
     arm = Mechanism.of("hollow", bodies, tree.joints, gravity=tree.gravity)
-    q, qd, qdd = random_state(arm, 12)
+    q, qd, qdd = random_state(arm.tree, 12)
     tau = arm.inverse_dynamics(q, qd, qdd)
     for method in METHODS:
         found = arm.forward_dynamics.using(method).reference(q, qd, tau)
@@ -399,10 +399,10 @@ def test_operator_factors_of_a_massless_last_link(pattern):
 
     tree = random_chain(pattern, 6)
     arm = Mechanism.of("bare", (*tree.bodies[:-1], Body(tree.bodies[-1].name, 0.0)), tree.joints)
-    q = random_state(arm, 7)[0]
-    filtered = operator_factors.kalman_filter(serial_chain(arm), q, regular=False)
+    q = random_state(arm.tree, 7)[0]
+    filtered = operator_factors.kalman_filter(serial_chain(arm.tree), q, regular=False)
     F = operator_factors.factor(filtered)
-    M = inertia_matrix(links_of(arm), q)
+    M = inertia_matrix(links_of(arm.tree), q)
     assert filtered.Dh[-1] == 0 and (np.tril(F) == np.eye(arm.nv)).all()
     np.testing.assert_allclose(F @ np.diag(filtered.Dh) @ F.T, M, rtol=0, atol=1e-12 * np.abs(M).max())
     np.testing.assert_allclose(arm.inertia_matrix.using("operator-factors")(q), M, rtol=0, atol=1e-12 * np.abs(M).max())

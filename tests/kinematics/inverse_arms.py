@@ -2,22 +2,20 @@
 
 import numpy as np
 
-from cayley.mechanism import Mechanism
-from cayley.model.catalogue import load_robot
-from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+import cayley as cy
 from cayley.model.denavit_hartenberg.table import DHRow
 
-PUMA_560, PANDA, UR5, IIWA = (load_robot(name, make=Mechanism.of) for name in ("puma560", "panda", "ur5", "iiwa14"))
+PUMA_560, PANDA, UR5, IIWA = (cy.load(name) for name in ("puma560", "panda", "ur5", "iiwa14"))
 INDUSTRY = {arm.name: arm for arm in (PUMA_560, PANDA, UR5, IIWA)}
 
-PLANAR_2R = tree_from_dh([DHRow(a=1.0), DHRow(a=0.8)], convention="standard", name="planar 2R", make=Mechanism.of)
-SIX_JOINTS = tree_from_dh([
+PLANAR_2R = cy.Mechanism.from_dh([DHRow(a=1.0), DHRow(a=0.8)], convention="standard", name="planar 2R")
+SIX_JOINTS = cy.Mechanism.from_dh([
     DHRow(),
     DHRow(alpha=-np.pi / 2),
     DHRow(a=0.4318, d=0.15005),
     DHRow(a=0.0203, alpha=-np.pi / 2, d=0.4318),
     DHRow(alpha=np.pi / 2),
-    DHRow(alpha=-np.pi / 2)], convention="modified", name="W3-07", make=Mechanism.of)
+    DHRow(alpha=-np.pi / 2)], convention="modified", name="W3-07")
 
 
 def random_configurations(random, arm, count):

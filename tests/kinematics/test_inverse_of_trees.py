@@ -62,7 +62,7 @@ def test_with_a_reference_nearby_the_very_configuration_is_found(name):
 @pytest.mark.parametrize("name", ARMS)
 def test_a_batch_gives_what_the_careful_way_gives_pose_by_pose(name):
     arm = load(name)
-    table = dh_from_tree(arm, convention="standard").table
+    table = dh_from_tree(arm.tree, convention="standard").table
     wrist = arm.random_configuration(1, seed=4) * (np.arange(arm.nq) != 4)
     q = np.concatenate([arm.random_configuration(30, seed=3), np.zeros((1, arm.nq)), wrist])
     targets = arm.pose(q, "tool")

@@ -121,7 +121,7 @@ def test_limits_count_unless_they_are_left_out():
                         tool=translation(0.5, 0, 0) @ rotation("z", 0.4))
     ranges = (Limits(), Limits((np.pi - 0.5,), (np.pi + 0.5,)), Limits((-0.01,), (0.01,)))
     joints = [replace(joint, limits=limits) for joint, limits in zip(free.joints, ranges, strict=True)]
-    arm, folded = Mechanism.of("limited", free.bodies, joints, frames=free.frames), np.array([0.3, np.pi, 0.0])
+    arm, folded = Mechanism.of("limited", free.bodies, joints, frames=free.frames).tree, np.array([0.3, np.pi, 0.0])
     assert singularity_at(arm, folded, "tool", task=POINT, axes="body").kind == "boundary"
     assert singularity_at(arm, folded, "tool", task=POINT, axes="link1", limits=False).kind == "interior"
     assert singularity_at(free, folded, "tool", task=POINT, axes="link1").kind == "interior"

@@ -131,7 +131,7 @@ def test_limits_as_sets():
     screw = pair_limits(limited(Helical((0.0, 0.0, 1.0), -0.5), -1.0, 2.0), "link")
     close(screw.lower.t, [[0, 0, -1.0]])
     close(screw.upper.c, [[0, 0, np.tan(1.0)]])
-    ball = Mechanism.of("ball", [Body("base"), Body("link")], [Joint("joint", "base", "link", Spherical())])
+    ball = Mechanism.of("ball", [Body("base"), Body("link")], [Joint("joint", "base", "link", Spherical())]).tree
     assert np.all(pair_limits(ball, "link").upper.c == np.inf)
 
 

@@ -254,17 +254,14 @@ def test_the_convention_is_named_never_assumed():
         dh_frames(DHTable((DHRow(),), "standard"), [0.0, 1.0])
 
 
-def test_joints_keep_what_the_rows_say_and_a_subclass_is_returned():
-    class Arm(Tree):
-        pass
-
+def test_joints_keep_what_the_rows_say():
     row = DHRow(a=1.0, joint="shoulder", body="upper arm", limits=Limits((-1.0,), (2.0,)), friction=Friction(0.1, 0.2),
                 rotor=Rotor(1e-4, 50.0))
     arm = tree_from_dh([row], convention="standard", base_body=Body("floor",
                                                                     7.0), frames=[Frame("camera", "upper arm")],
-                       make=Arm.of, gravity=(0, -9.81, 0), source="here", name="one")
+                       gravity=(0, -9.81, 0), source="here", name="one")
     joint = arm.joints[0]
-    assert isinstance(arm, Arm) and arm.name == "one" and arm.source == "here" and arm.bodies[0].mass == 7.0
+    assert isinstance(arm, Tree) and arm.name == "one" and arm.source == "here" and arm.bodies[0].mass == 7.0
     assert (joint.name, joint.child, joint.limits.lower) == ("shoulder", "upper arm", (-1.0,))
     assert (joint.friction, joint.rotor) == (row.friction, row.rotor)
     assert "camera" in [f.name for f in arm.frames]

@@ -348,7 +348,7 @@ def test_motion_in_time(word):
 
 def test_files_of_every_kind():
     joints = [Joint(f"j{k}", f"b{k}", f"b{k + 1}", EVERY[word]) for k, word in enumerate(KINDS)]
-    tree = cy.Mechanism.of("all", [Body(f"b{k}", 1.0) for k in range(len(joints) + 1)], joints)
+    tree = cy.Mechanism.of("all", [Body(f"b{k}", 1.0) for k in range(len(joints) + 1)], joints).tree
     again = load_toml(dump_toml(tree))
     assert [joint.motion for joint in again.joints] == [joint.motion for joint in tree.joints]
     with pytest.raises(UnsupportedError, match="Swivel"):
@@ -371,7 +371,7 @@ def test_other_formats_hold_it_or_refuse_it_by_name(word, ending, tmp_path):
     except UnsupportedError as error:
         assert "middle" in str(error)
         return
-    again = cy.load(tmp_path / f"arm.{ending}")
+    again = cy.load(tmp_path / f"arm.{ending}").tree
     close(frame_pose(again, q, "tool").matrix, frame_pose(tree, q, "tool").matrix, 1e-10)
 
 

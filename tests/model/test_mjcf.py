@@ -12,8 +12,9 @@ import pytest
 from cayley.errors import ModelError
 from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.joint_kinds import Motion, Spherical
+from cayley.model.masses import check_has_masses
 from cayley.model.parts import Limits, Mimic
-from cayley.model.report import ModelWarning, check_has_masses, report
+from cayley.model.report import ModelWarning, report
 from model.plain_forward import body_poses, frame_poses, random_configuration
 
 TEST_MODEL = Path(mujoco.__file__).parent / "testdata" / "model.xml"
@@ -278,9 +279,3 @@ def test_without_mujoco(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ModelError, match=r"which is not installed: pip install 'cayley\[mjcf\]'"):
         load_mjcf("<mujoco/>")
-
-
-def test_make_gets_the_parts():
-    got = load_mjcf(model_text(MODELS["hinge"]), make=lambda name, bodies, joints, **rest:
-                    (name, len(bodies), len(joints), sorted(rest)))
-    assert got == ("small", 2, 1, ["frames", "gravity", "loops", "notes", "source"])

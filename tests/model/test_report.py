@@ -13,8 +13,9 @@ from cayley.errors import ModelError
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.formats.urdf import load_urdf
 from cayley.model.joint_kinds import Floating, Planar, Prismatic, Revolute, Spherical
+from cayley.model.masses import check_has_masses, rigid_groups
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
-from cayley.model.report import ModelWarning, check_has_masses, report, rigid_groups
+from cayley.model.report import ModelWarning, report
 from cayley.model.tree import Tree
 
 BOUNDED = Limits((-1.0,), (2.0,), (3.0,), (4.0,))

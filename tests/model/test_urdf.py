@@ -247,12 +247,6 @@ def test_floating_base():
         load_urdf(EVERY_TYPE, floating_base=True)
 
 
-def test_make_gets_the_parts():
-    got = load_urdf(EVERY_TYPE, make=lambda name, bodies, joints, **rest:
-                    (name, len(bodies), len(joints), sorted(rest)))
-    assert got == ("every", 8, 7, ["notes", "source"])
-
-
 def test_text_bytes_and_paths(tmp_path):
     path = tmp_path / "r.urdf"
     path.write_bytes(

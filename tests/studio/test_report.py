@@ -124,7 +124,7 @@ def test_names_cannot_break_the_page(outlines):
 
 
 def test_a_folder_gets_a_file_with_a_plain_name(robots, tmp_path):
-    tree = Tree.of("a/b c", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])
+    tree = cy.Mechanism.of("a/b c", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])
     assert write_report(tree, tmp_path) == tmp_path / "a_b_c.html"
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         write_report(robots["scara"], tmp_path / "nowhere" / "x.html")
@@ -133,7 +133,7 @@ def test_a_folder_gets_a_file_with_a_plain_name(robots, tmp_path):
 
 
 def test_what_does_not_move_has_a_page(tmp_path):
-    text = write_report(Tree.of("stone", [Body("stone", 1.0)], []), tmp_path).read_text(encoding="utf-8")
+    text = write_report(cy.Mechanism.of("stone", [Body("stone", 1.0)], []), tmp_path).read_text(encoding="utf-8")
     assert "no joint of stone moves" in text
 
 
@@ -151,7 +151,7 @@ def test_a_base_that_floats_is_held_for_reach_and_fall(tmp_path):
 
 
 def test_progress_is_shown_and_the_library_draws_on_no_screen(tmp_path, capsys, monkeypatch):
-    stone, figures = Tree.of("stone", [Body("stone", 1.0)], []), plt.get_fignums()
+    stone, figures = cy.Mechanism.of("stone", [Body("stone", 1.0)], []), plt.get_fignums()
     write_report(stone, tmp_path, progress=True)
     assert capsys.readouterr() == ("", "")  # not a terminal
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -173,9 +173,9 @@ def rows(joint_or_frame, key):
 def test_the_scene_has_the_poses_of_the_mechanism(name):
     random = np.random.default_rng(1)
     tree = cy.Mechanism.of("random", *random_parts(random, KINDS)[:2]) if name == "random" else cy.load(name)
-    data = json.loads(embedded(scene(tree)))
+    data = json.loads(embedded(scene(tree.tree)))
     q = random_configuration(random, tree)
-    poses = body_poses(tree, q)
+    poses = body_poses(tree.tree, q)
     found = [np.eye(4)]
     for joint, own in zip(data["joints"], tree.joints, strict=True):
         moved = np.eye(4)
@@ -184,16 +184,16 @@ def test_the_scene_has_the_poses_of_the_mechanism(name):
     for one, pose in zip(found, poses, strict=True):
         np.testing.assert_allclose(one, pose.matrix, atol=1e-13)
     main = next(frame for frame in data["frames"] if frame["main"])
-    np.testing.assert_allclose(found[main["body"]] @ rows(main, "pose"), tree.pose(q, main_frame(tree)), atol=1e-12)
+    np.testing.assert_allclose(found[main["body"]] @ rows(main, "pose"), tree.pose(q, main_frame(tree.tree)), atol=1e-12)
     placed = [
         found[link["body"]]
         @ np.vstack([np.array(link["points"]).T, np.ones(len(link["points"]))]) for link in data["links"]]
-    for line in skeleton(tree, q).lines:  # links stay links wherever the joints are
+    for line in skeleton(tree.tree, q).lines:  # links stay links wherever the joints are
         assert min(abs(p[:3].T - line.points).max() for p in placed if p.shape[1] == len(line.points)) < 2e-6
 
 
 def test_sliders_stay_within_limits_and_leave_out_followers():
-    data = scene(cy.load("panda_hand"))
+    data = scene(cy.load("panda_hand").tree)
     assert [s["place"] for s in data["sliders"]] == [*range(8)] and len(data["followers"]) == 1
     assert all(s["lower"] <= s["value"] <= s["upper"] and s["lower"] < s["upper"] for s in data["sliders"])
     one_sided = Tree.of("t", [Body("a"), Body("b")],
@@ -208,7 +208,7 @@ def test_sliders_stay_within_limits_and_leave_out_followers():
 @pytest.mark.parametrize("name", ["planar2r", "puma560", "stanford"])
 def test_the_fall_obeys_the_equations_of_motion(name):
     arm = cy.load(name)
-    motion = fall(arm).trajectory
+    motion = fall(arm.tree).trajectory
     assert motion.finished and abs(motion.energy_drift).max() < 1e-5 * np.ptp(motion.kinetic)
     first = min((event.t for event in motion.happened), default=0.8)  # when a joint meets its stop
     before = min(40, int(np.searchsorted(motion.t, first)) - 1)
@@ -222,27 +222,27 @@ def test_the_fall_obeys_the_equations_of_motion(name):
 
 @pytest.mark.parametrize("name", ["panda", "puma560", "stanford"])
 def test_the_fall_stays_within_the_limits(name):
-    arm = cy.load(name)
+    arm = cy.load(name).tree
     motion = fall(arm)
     assert motion.trajectory.finished and len(motion.trajectory.happened) > 0
     assert (motion.configurations >= arm.lower - 1e-6).all() and (motion.configurations <= arm.upper + 1e-6).all()
 
 
 def test_where_gravity_moves_nothing_a_push_starts_the_motion(robots):
-    level = robots["planar2r"].with_gravity([0.0, 0.0, -9.81])
+    level = robots["planar2r"].tree.with_gravity([0.0, 0.0, -9.81])
     found = fall(level)
     assert "push" in found.start and np.ptp(found.trajectory.q, axis=0).min() > 0.5
 
 
 def test_held_is_where_it_rests(robots):
-    tree = cy.Mechanism.of("t", *random_parts(np.random.default_rng(5), ["floating", "revolute", "spherical"])[:2])
+    tree = cy.Mechanism.of("t", *random_parts(np.random.default_rng(5), ["floating", "revolute", "spherical"])[:2]).tree
     still = held(tree, floating(tree))
     q = random_configuration(np.random.default_rng(6), still)
     whole, = whole_configurations(tree, floating(tree), q[None])
     for one, other in zip(body_poses(still, q), body_poses(tree, whole), strict=True):
         np.testing.assert_allclose(one.matrix, other.matrix, atol=1e-13)
-    assert whole_configurations(robots["scara"], [False] * 4, np.ones((1, 4))).tolist() == [[1.0] * 4]
-    hand = cy.load("panda_hand")
+    assert whole_configurations(robots["scara"].tree, [False] * 4, np.ones((1, 4))).tolist() == [[1.0] * 4]
+    hand = cy.load("panda_hand").tree
     fingers = fall(hand).configurations[:, 7:]
     assert np.ptp(fingers, axis=0).tolist() == [0, 0] and (fingers >= hand.lower[7:]).all()
 

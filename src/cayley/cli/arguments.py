@@ -67,7 +67,7 @@ def check_moves(arm: Mechanism) -> None:
 def end_frame(arm: Mechanism, name: str) -> str:
     """The frame of that name, or "tool", or the only end."""
     from cayley.model.chains import chain_to
-    return arm.frame(name).name if name else chain_to(arm, None).tip_name
+    return arm.frame(name).name if name else chain_to(arm.tree, None).tip_name
 
 
 def numbers(text: str | list[str], count: int, what: str) -> np.ndarray:

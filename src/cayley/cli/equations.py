@@ -31,10 +31,9 @@ def equations(
     cayley equations puma560 --json
     ```
     """
-    from cayley.dynamics.equations import equations_of_motion
     arm = load(robot)
     with working(f"equations of {arm.name}"):
-        found = equations_of_motion(arm, parameters="symbols" if symbols else "numbers")
+        found = arm.equations(parameters="symbols" if symbols else "numbers")
         text = found.latex() if latex else str(found)
     if json:
         return write_json({"robot": arm.name, "parameters": "symbols" if symbols else "numbers",

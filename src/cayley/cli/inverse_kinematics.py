@@ -130,7 +130,7 @@ def print_solutions(arm: Mechanism, rows: list[tuple[str, Any, bool, float]], de
 
     from cayley.model.coordinate_labels import coordinate_labels
     console = output()
-    labels = coordinate_labels(arm)
+    labels = coordinate_labels(arm.tree)
     scale = np.array([180 / np.pi if degrees and unit == "rad" else 1.0 for _, unit in labels])
     units = dict.fromkeys("deg" if degrees and unit == "rad" else unit or "1" for _, unit in labels)
     digits = 3 if degrees else 5

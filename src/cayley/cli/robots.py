@@ -42,25 +42,25 @@ def robots(fixtures: Annotated[
     output().print("\ncayley info NAME says more.", style="dim")
 
 
-def _summary(arm: Any) -> dict[str, Any]:
-    known = [body.mass for body in arm.bodies if body.mass is not None]
-    return {"name": arm.name, "joints": _letters(arm), "nq": arm.nq, "nv": arm.nv, "mobility": _mobility(arm),
-            "mass": sum(known) if known else None, "source": arm.source}
+def _summary(tree: Tree) -> dict[str, Any]:
+    known = [body.mass for body in tree.bodies if body.mass is not None]
+    return {"name": tree.name, "joints": _letters(tree), "nq": tree.nq, "nv": tree.nv, "mobility": _mobility(tree),
+            "mass": sum(known) if known else None, "source": tree.source}
 
 
-def _mobility(arm: Tree) -> int | None:
+def _mobility(tree: Tree) -> int | None:
     """The degrees of freedom; None if no configuration was found that closes the loops."""
     from cayley.errors import UnreachableError
     from cayley.kinematics.closure import mobility
     try:
-        return mobility(arm)
+        return mobility(tree)
     except UnreachableError:
         return None
 
 
-def _letters(arm: Any) -> str:
+def _letters(tree: Tree) -> str:
     """RRP for two revolute joints and a prismatic one; alike in a row, 6R."""
-    letters = "".join(joint.motion.letter for joint in arm.joints if joint.motion.nv)
+    letters = "".join(joint.motion.letter for joint in tree.joints if joint.motion.nv)
     return f"{len(letters)}{letters[0]}" if len(set(letters)) == 1 and len(letters) > 1 else letters
 
 
@@ -103,8 +103,7 @@ def draw(arm: Mechanism, path: Path) -> Path:
     """The stick figure as a file."""
     import matplotlib
     matplotlib.use("Agg")
-    from cayley.drawing import stick_figure
-    return save_figure(stick_figure(arm).figure, path)
+    return save_figure(arm.draw().figure, path)
 
 
 def described(arm: Mechanism) -> dict[str, Any]:
@@ -116,7 +115,7 @@ def described(arm: Mechanism) -> dict[str, Any]:
         "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected,
         "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
-    return {**_summary(arm), "gravity": arm.gravity, "bodies": bodies, "joints": joints,
+    return {**_summary(arm.tree), "gravity": arm.gravity, "bodies": bodies, "joints": joints,
             "frames": [{"name": f.name, "body": f.body, "pose": f.pose} for f in arm.frames],
             "loops": [{"name": x.name, "kind": x.motion.word, "first": x.first, "second": x.second} for x in arm.loops],
             "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in arm.report().warnings]}

@@ -62,16 +62,15 @@ def simulate(
     import numpy as np
 
     from cayley.drawing.skeleton import configurations
-    from cayley.simulation import simulate as run
     arm = load(robot)
     check_moves(arm)
     arm = arm.including(*include.replace(",", " ").split()) if include else arm
     if not (np.isfinite(time) and time > 0):
         raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
-    state = numbers(q, arm.nq, "q") if q else configurations(arm, None)[-1], numbers(qd, arm.nv,
+    state = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1], numbers(qd, arm.nv,
                                                                                      "qd") if qd else np.zeros(arm.nv)
-    found = run(arm, *state, tau=numbers(tau, arm.nv, "tau") if tau else None, times=np.linspace(0.0, time, samples),
-                limits=_limits(limits), method=method)
+    found = arm.simulate(*state, tau=numbers(tau, arm.nv, "tau") if tau else None,
+                         times=np.linspace(0.0, time, samples), limits=_limits(limits), method=method)
     files = _written(found, plot, save)
     if json:
         write_json({**_data(found), "files": [str(file) for file in files]})

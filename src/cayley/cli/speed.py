@@ -103,6 +103,6 @@ def _model(pinocchio: Any, arm: Mechanism) -> tuple[Any, list[int]]:
     moving = [joint for joint in arm.joints if joint.motion.nv]
     if any(joint.motion.urdf not in ("revolute", "prismatic") for joint in moving) or arm.included:
         raise ValueError("only revolute and prismatic joints with limits are handed over")
-    model = pinocchio.buildModelFromXML(dump_urdf(arm, leave_out=True))
+    model = pinocchio.buildModelFromXML(dump_urdf(arm.tree, leave_out=True))
     model.gravity.linear = np.array(arm.gravity)
     return model, [arm.q_slices[arm.joint_number(name)].start for name in list(model.names)[1:]]

@@ -77,7 +77,7 @@ def _show_robot(arm: Mechanism) -> None:
     for joint, body in zip(arm.joints, arm.bodies[1:], strict=True):
         mass = "unknown" if body.mass is None else f"{body.mass:g}"
         table.add_row(literal(joint.name), joint.motion.word, _range(joint), literal(body.name), mass)
-    figure = Text(sketch(arm, configurations(arm, None)[-1]), style="cyan")
+    figure = Text(sketch(arm.tree, configurations(arm.tree, None)[-1]), style="cyan")
     output().print(Columns([figure, table], padding=(0, 2)) if output().width >= 80 else figure)
     if output().width < 80:
         output().print(table)

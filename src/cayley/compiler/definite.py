@@ -39,6 +39,16 @@ def are_definite(M: np.ndarray) -> np.ndarray:
                        > _UNITS * M.shape[-1] * np.finfo(M.dtype).eps / 2)
 
 
+def scaled_condition(M: np.ndarray) -> np.ndarray:
+    """The condition numbers (...) of mass matrices (..., n, n), each row and column scaled to a diagonal of ones;
+    infinite where the diagonal has an entry that is not positive.
+    """
+    own = np.diagonal(M, axis1=-2, axis2=-1)
+    scale = 1 / np.sqrt(np.where(own > 0, own, 1.0))
+    condition = np.linalg.cond(scale[..., :, None] * M * scale[..., None, :])
+    return np.where((own > 0).all(axis=-1) | np.isnan(condition), condition, np.inf)[()]
+
+
 def is_definite_by_pivots(pivots: Sequence[Any], own: Any, solve: Callable[[Any], Any]) -> Any:
     """The same by the pivots (n), the diagonal (n) and what solves the equations, where a method has them already."""
     found: Any = True

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.dynamics import closed_form
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links import energies
@@ -99,4 +100,4 @@ def momentum_kernel(tree: Tree) -> MechanismKernel:
 
 
 def _links_of_state(tree: Tree) -> Links:
-    return links_of(tree.spanning_tree())
+    return kept(tree, "links of the spanning tree", lambda: links_of(tree.spanning_tree()))

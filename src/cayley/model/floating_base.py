@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import chain, count
-from typing import TypeVar
 
 from cayley.errors import ModelError
 from cayley.model.joint_kinds import Floating
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
 
-AnyTree = TypeVar("AnyTree", bound=Tree)
 
-
-def on_floating_base(tree: AnyTree) -> AnyTree:
+def on_floating_base(tree: Tree) -> Tree:
     """The mechanism with its root in a floating joint, `root_joint`, on a new root, `world` (`universe`, if there is a
     `world`).
 
@@ -33,7 +30,7 @@ def on_floating_base(tree: AnyTree) -> AnyTree:
         )
     world = _untaken(("world", "universe", "ground beneath"), tree.frame_names)
     free = _untaken(("root_joint", "floating_base", "free_joint"), [joint.name for joint in tree.joints])
-    return tree._of_parts([Body(world, 0.0), *tree.bodies], [Joint(free, world, root.name, Floating()), *tree.joints])
+    return tree.with_parts([Body(world, 0.0), *tree.bodies], [Joint(free, world, root.name, Floating()), *tree.joints])
 
 
 def _untaken(names: Sequence[str], taken: Collection[str]) -> str:

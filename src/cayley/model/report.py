@@ -13,10 +13,10 @@ from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from cayley.errors import ModelError
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
 from cayley.wording import printable
@@ -150,47 +150,6 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
                                               for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
     findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), tuple(findings))
-
-
-def rigid_groups(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the bodies that move as one, group by group: what fixed joints hold together.
-
-    The root's group is the first.
-    """
-    group_of = [0]
-    groups: list[list[int]] = [[0]]
-    for child, (joint, parent) in enumerate(zip(tree.joints, tree.parents, strict=True), start=1):
-        if joint.motion.nv:
-            groups.append([])
-        group_of.append(len(groups) - 1 if joint.motion.nv else group_of[parent])
-        groups[group_of[-1]].append(child)
-    return tuple(tuple(group) for group in groups)
-
-
-def check_has_masses(tree: Tree) -> None:
-    """Raise `ModelError` that names the moving bodies whose mass is unknown.
-
-    A body without mass that is held fast by one whose mass is known is a mere frame, as `<link name="tool0"/>` of URDF,
-    and counts as massless; so does all that is fixed to the root, which does not move. A mass that is given as 0 is
-    known.
-
-    >>> from cayley.model.joint_kinds import Revolute
-    >>> check_has_masses(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())]))
-    Traceback (most recent call last):
-    cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by 'pivot'), which is unknown: give ...
-    """
-    unknown = unknown_masses(tree)
-    if unknown:
-        bodies = ", ".join(f"{tree.bodies[k].name!r} (moved by {tree.joints[k - 1].name!r})" for k in unknown)
-        raise ModelError(
-            f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and "
-            "the "
-            "inertia of each (<inertial> in URDF), or say that they have none: `with_missing_masses(0.0)`")
-
-
-def unknown_masses(tree: Tree) -> list[int]:
-    """The first body of each moving group in which no mass is known."""
-    return [group[0] for group in rigid_groups(tree)[1:] if all(tree.bodies[k].mass is None for k in group)]
 
 
 # Tables

@@ -7,19 +7,16 @@ strings the coordinates of the joints together in that order, the velocity `qd` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.errors import ModelError
 from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, frozen
 from cayley.wording import commands_terminal, did_you_mean, shown
-
-if TYPE_CHECKING:
-    from typing import Self
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -49,9 +46,9 @@ class Tree(Immutable):
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "rotors", "friction"
 
-    @classmethod
-    def of(cls, name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
-           gravity: Any = GRAVITY, loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Any:
+    @staticmethod
+    def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
+           gravity: Any = GRAVITY, loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -81,7 +78,7 @@ class Tree(Immutable):
         ordered = _sorted_joints(name, by_name, joints)
         root = _root(name, by_name, joints)
         sorted_bodies = (by_name[root], *[by_name[j.child] for j in ordered])
-        made = cls(name, sorted_bodies, ordered, frames, frozen(gravity, (3,), "gravity"), loops, source, tuple(notes))
+        made = Tree(name, sorted_bodies, ordered, frames, frozen(gravity, (3,), "gravity"), loops, source, tuple(notes))
         for frame in frames:
             made.body_number(frame.body)
         for loop in loops:
@@ -208,17 +205,17 @@ class Tree(Immutable):
 
     # Changes give a new mechanism
 
-    def with_gravity(self, gravity: Any) -> Any:
+    def with_gravity(self, gravity: Any) -> Tree:
         """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
         return replace(self, gravity=frozen(gravity, (3,), "gravity"))
 
-    def with_frame(self, name: str, body: str, pose: Any = None) -> Any:
+    def with_frame(self, name: str, body: str, pose: Any = None) -> Tree:
         """The same mechanism with one more named frame."""
         _check_names(self.name, self.bodies, self.joints, (*self.frames, Frame(name, body, pose)))
         self.body_number(body)
         return replace(self, frames=(*self.frames, Frame(name, body, pose)))
 
-    def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Any:
+    def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Tree:
         """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
         frame's axes.
         """
@@ -226,9 +223,9 @@ class Tree(Immutable):
         number = 1 + sum(body.name.startswith("payload") for body in self.bodies)
         body = Body(f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
         joint = Joint(f"grasp{number}", held.body, body.name, placement=held.pose)
-        return self._of_parts([*self.bodies, body], [*self.joints, joint])
+        return self.with_parts([*self.bodies, body], [*self.joints, joint])
 
-    def with_joints(self, *joints: Joint) -> Self:
+    def with_joints(self, *joints: Joint) -> Tree:
         """The same mechanism with these joints in the places of those of their names: other limits, friction, armature,
         another kind.
 
@@ -243,9 +240,9 @@ class Tree(Immutable):
         _check_names(self.name, (), joints, ())
         for name in given:
             self.joint_number(name)
-        return self._of_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
+        return self.with_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
 
-    def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Self:
+    def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Tree:
         """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it
         `including("friction")`.
 
@@ -256,12 +253,12 @@ class Tree(Immutable):
         changed = self.joints[self.joint_number(joint)]
         return self.with_joints(replace(changed, friction=Friction(viscous=viscous, coulomb=coulomb)))
 
-    def _of_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Self:
-        """All else as it is."""
-        return type(self).of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops,
-                             source=self.source, notes=self.notes).including(*self.included)
+    def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
+        """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included."""
+        return Tree.of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops,
+                       source=self.source, notes=self.notes).including(*self.included)
 
-    def spanning_tree(self) -> Self:
+    def spanning_tree(self) -> Tree:
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
 
         >>> from cayley.model.catalogue import load_robot
@@ -272,7 +269,7 @@ class Tree(Immutable):
             return self
         return replace(self, loops=(), joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
-    def including(self, *terms: str) -> Any:
+    def including(self, *terms: str) -> Tree:
         """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their
         inertia behind the gears) and "friction".
         """
@@ -281,6 +278,10 @@ class Tree(Immutable):
             raise ModelError("dynamics can include 'rotors' (or 'armature', the same) and 'friction', not "
                              f"{', '.join(map(repr, sorted(unknown)))}")
         return replace(self, included=frozenset("rotors" if term == "armature" else term for term in terms))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the data, and not what was made of them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
         sizes = f"{_counted(self.bodies, 'body', 'bodies')}, {_counted(self.joints, 'joint', 'joints')}"

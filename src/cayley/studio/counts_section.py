@@ -25,21 +25,21 @@ _SMALLEST_TABLE = 2
 _LARGEST_TABLE = 9
 
 
-def compared(tree: Mechanism) -> Comparison:
+def compared(arm: Mechanism) -> Comparison:
     """Every method on the same random states."""
     random = np.random.default_rng(0)
-    q = tree.random_configuration(100, seed=random)
-    return tree.compare_inverse_dynamics(q, *random.normal(size=(2, 100, tree.nv)))
+    q = arm.random_configuration(100, seed=random)
+    return arm.compare_inverse_dynamics(q, *random.normal(size=(2, 100, arm.nv)))
 
 
-def counts_section(tree: Mechanism, comparison: Comparison) -> str:
+def counts_section(arm: Mechanism, comparison: Comparison) -> str:
     """What each method costs for this robot, beside what is published and counted for arms of as many joints."""
     refused = [row for row in comparison.rows if row.operations is None]
     note = f'<p class="note">{len(refused)} methods do not apply: {escape(refused[0].refused)}.</p>' if refused else ""
-    if not _is_arm(tree):
+    if not _is_arm(arm):
         words = "<p>The published tables are about arms of two joints and more; this mechanism is not one.</p>"
-        return f"{words}{_own_counts(tree, comparison)}{note}"
-    n = min(tree.nv, _LARGEST_TABLE)
+        return f"{words}{_own_counts(arm, comparison)}{note}"
+    n = min(arm.nv, _LARGEST_TABLE)
     words = (
         "<p>M are multiplications, A additions. A robot's zeros, ones and right angles are folded into its own code; "
         "the published "
@@ -51,15 +51,15 @@ def counts_section(tree: Mechanism, comparison: Comparison) -> str:
     parts = [
         f"<details><summary>{escape(table.title)}</summary>{html_table(table.table)}{listed(table.notes)}</details>"
         for table in operation_tables(n)]
-    return f"{words}{_beside_published(tree, comparison, n)}{note}{''.join(parts)}"
+    return f"{words}{_beside_published(arm, comparison, n)}{note}{''.join(parts)}"
 
 
-def _own_counts(tree: Mechanism, comparison: Comparison) -> str:
+def _own_counts(arm: Mechanism, comparison: Comparison) -> str:
     rows = tuple((row.method, *_figures(row), row.source) for row in comparison.rows if row.operations is not None)
-    return html_table(Table(f"Operations of inverse dynamics, {tree.name}", ("method", "M", "A", "source"), rows))
+    return html_table(Table(f"Operations of inverse dynamics, {arm.name}", ("method", "M", "A", "source"), rows))
 
 
-def _beside_published(tree: Mechanism, comparison: Comparison, n: int) -> str:
+def _beside_published(arm: Mechanism, comparison: Comparison, n: int) -> str:
     """The table of all methods, with the figures of this robot in front."""
     general = method_table(n)
     words = {line[0]: line[1:] for line in general.table.rows}
@@ -67,7 +67,7 @@ def _beside_published(tree: Mechanism, comparison: Comparison, n: int) -> str:
     rows = tuple((row.method, *_figures(row), *words[row.method][:2], *map(str, folded[row.method]),
                   *words[row.method][6:], row.source) for row in comparison.rows)
     heads = general.table.columns
-    columns = ("method", f"{tree.name}: M", "A", *heads[1:3], *heads[5:], "source")
+    columns = ("method", f"{arm.name}: M", "A", *heads[1:3], *heads[5:], "source")
     return html_table(Table(f"Operations of inverse dynamics (n = {n})", columns, rows))
 
 
@@ -75,22 +75,22 @@ def _figures(row: MethodRow) -> tuple[str, str]:
     return ("", "") if row.operations is None else (str(row.operations.multiplications), str(row.operations.additions))
 
 
-def _is_arm(tree: Mechanism) -> bool:
+def _is_arm(arm: Mechanism) -> bool:
     try:
-        serial_chain(tree)
+        serial_chain(arm.tree)
     except UnsupportedError:
         return False
-    return tree.nv >= _SMALLEST_TABLE
+    return arm.nv >= _SMALLEST_TABLE
 
 
-def timing_section(tree: Mechanism, frame: str, comparison: Comparison) -> str:
+def timing_section(arm: Mechanism, frame: str, comparison: Comparison) -> str:
     """Times a state of every method and of other functions, in batches, on one core of this machine."""
     rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows
                  if row.seconds is not None)
     methods = Table("Methods of inverse dynamics", ("method", "ns per state", "distance from the first"), rows)
     verdict = "agree" if comparison.agrees else "do not agree"
     functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"),
-                      tuple(_functions(tree, frame)))
+                      tuple(_functions(arm, frame)))
     return (
         f"<p>Measured while this page was made, in batches of {_STATES} states on one thread. All methods {verdict}: "
         "the largest "
@@ -98,15 +98,15 @@ def timing_section(tree: Mechanism, frame: str, comparison: Comparison) -> str:
         f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')
 
 
-def _functions(tree: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
+def _functions(arm: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
     random = np.random.default_rng(0)
-    q = tree.random_configuration(_STATES, seed=random)
-    qd, qdd = random.normal(size=(2, _STATES, tree.nv))
+    q = arm.random_configuration(_STATES, seed=random)
+    qd, qdd = random.normal(size=(2, _STATES, arm.nv))
     kernels: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
-        f"forward kinematics, pose of {frame}": (tree.pose.of(frame), (q,)),
-        f"Jacobian of {frame}": (tree.jacobian.of(frame, axes="world"), (q,)),
-        "inverse dynamics": (tree.inverse_dynamics, (q, qd, qdd)), "gravity forces": (tree.gravity_forces, (q,)),
-        "mass matrix": (tree.inertia_matrix, (q,)), "forward dynamics": (tree.forward_dynamics, (q, qd, qdd))}
+        f"forward kinematics, pose of {frame}": (arm.pose.of(frame), (q,)),
+        f"Jacobian of {frame}": (arm.jacobian.of(frame, axes="world"), (q,)),
+        "inverse dynamics": (arm.inverse_dynamics, (q, qd, qdd)), "gravity forces": (arm.gravity_forces, (q,)),
+        "mass matrix": (arm.inertia_matrix, (q,)), "forward dynamics": (arm.forward_dynamics, (q, qd, qdd))}
     return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions),
              f"{1e9 * _seconds(kernel, state):.0f}") for name, (kernel, state) in kernels.items()]
 

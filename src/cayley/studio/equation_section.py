@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from cayley.dynamics.equations import EquationsOfMotion, equations_of_motion
+from cayley.dynamics.equations import EquationsOfMotion
 from cayley.errors import UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.studio import mathml
@@ -23,19 +23,19 @@ _TYPESET = 2500  # lines
 _OPEN = 12  # intermediate lines with which equations can still be read
 
 
-def equation_section(tree: Mechanism) -> str:
+def equation_section(arm: Mechanism) -> str:
     """M, V = C qd and G, or the recursion of inverse dynamics."""
     try:
-        if tree.nv > _CLOSED:
-            raise UnsupportedError(f"M, V and G of {tree.nv} velocities would be too long to read")
-        parts = [_motion(equations_of_motion(tree, parameters=kind), kind) for kind in _kinds(tree)]
+        if arm.nv > _CLOSED:
+            raise UnsupportedError(f"M, V and G of {arm.nv} velocities would be too long to read")
+        parts = [_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm)]
     except UnsupportedError as why:
-        return f'<p class="note">{escape(str(why))}. Here is the recursion of inverse dynamics.</p>{_recursion(tree)}'
+        return f'<p class="note">{escape(str(why))}. Here is the recursion of inverse dynamics.</p>{_recursion(arm)}'
     return "".join(parts)
 
 
-def _kinds(tree: Mechanism) -> tuple[Any, ...]:
-    return ("symbols", "numbers") if tree.nv <= _LETTERS else ("numbers",)
+def _kinds(arm: Mechanism) -> tuple[Any, ...]:
+    return ("symbols", "numbers") if arm.nv <= _LETTERS else ("numbers",)
 
 
 def _motion(found: EquationsOfMotion, kind: str) -> str:
@@ -52,8 +52,8 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
     return f"<h3>{title}</h3>{head}{_folded(lines, body, found.order)}{values}"
 
 
-def _recursion(tree: Mechanism) -> str:
-    found = tree.inverse_dynamics.equations()
+def _recursion(arm: Mechanism) -> str:
+    found = arm.inverse_dynamics.equations()
     results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(next(iter(found.outputs.values())))]
     return _folded(found.lines, _typeset(results, None), None)
 

@@ -7,8 +7,7 @@ with those that they follow. Where gravity moves nothing, a push starts the moti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Fall:
     """The motion of the mechanism, some of its joints held, its configurations (n, nq), and how it started, in words.
     """
 
-    tree: Mechanism
+    tree: Tree
     trajectory: Trajectory
     configurations: np.ndarray
     start: str
@@ -42,19 +41,13 @@ def floating(tree: Tree) -> list[bool]:
     return [joint.motion.free for joint in tree.joints]
 
 
-def held(tree: Tree, still: Sequence[bool]) -> Mechanism:
+def held(tree: Tree, still: Sequence[bool]) -> Tree:
     """The mechanism with some of its joints fixed where they are at rest."""
     rest = resting(tree)
     joints = [
         replace(joint, motion=Motion(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place]))
         if fixed else joint for joint, place, fixed in zip(tree.joints, tree.q_slices, still, strict=True)]
-    return changed(tree, joints)
-
-
-def changed(tree: Tree, joints: Any) -> Mechanism:
-    """The mechanism with other joints in the same places."""
-    values = {field.name: getattr(tree, field.name) for field in fields(tree)}
-    return Mechanism(**{**values, "joints": tuple(joints)})
+    return replace(tree, joints=tuple(joints))
 
 
 def fall(tree: Tree) -> Fall:
@@ -63,12 +56,12 @@ def fall(tree: Tree) -> Fall:
                for joint in tree.joints if joint.mimic} | {joint.name
                                                            for joint in tree.joints if joint.mimic}
     still = [floats or joint.name in coupled for floats, joint in zip(floating(tree), tree.joints, strict=True)]
-    mechanism = held(tree, still)
-    q, qd, words = _start(mechanism)
+    part = held(tree, still)
+    q, qd, words = _start(Mechanism(part))
     times = np.linspace(0.0, _SECONDS, round(_SECONDS * _FRAMES_A_SECOND) + 1)
-    found = simulate(mechanism, q, qd, times=times, limits="elastic", rtol=1e-8, max_events=_EVENTS,
+    found = simulate(part, q, qd, times=times, limits="elastic", rtol=1e-8, max_events=_EVENTS,
                      max_evaluations=_EVALUATIONS, progress=False)
-    return Fall(mechanism, found, whole_configurations(tree, still, found.q), words)
+    return Fall(part, found, whole_configurations(tree, still, found.q), words)
 
 
 def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np.ndarray:
@@ -79,24 +72,24 @@ def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np
     return found
 
 
-def _start(tree: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
+def _start(arm: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
     """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push.
 
     Turns count before slides.
     """
-    rest = resting(tree)
-    others = np.concatenate([rest[None], tree.random_configuration((200,), seed=0)])
-    forces = tree.gravity_forces(others)
-    slides = np.concatenate([np.array(joint.motion.velocity_units) == "m" for joint in tree.joints])
+    rest = resting(arm.tree)
+    others = np.concatenate([rest[None], arm.random_configuration((200,), seed=0)])
+    forces = arm.gravity_forces(others)
+    slides = np.concatenate([np.array(joint.motion.velocity_units) == "m" for joint in arm.joints])
     turns = np.linalg.norm(np.where(slides, 0.0, forces), axis=-1)
     pull = turns if turns.max() > 0 else np.linalg.norm(forces, axis=-1)
-    if pull.max() < 1e-9 * (1.0 + abs(tree.gravity).max()):
+    if pull.max() < 1e-9 * (1.0 + abs(arm.gravity).max()):
         return rest, np.ones(
-            tree.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
+            arm.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
     if pull[0] >= _LOADED * pull.max():
-        return rest, np.zeros(tree.nv), "It starts at rest, with every joint at its zero or in the middle of its range."
+        return rest, np.zeros(arm.nv), "It starts at rest, with every joint at its zero or in the middle of its range."
     words = f"It starts at rest, in the pose, of {len(others)} that were tried, in which gravity pulls most."
-    return others[int(np.argmax(pull))], np.zeros(tree.nv), words
+    return others[int(np.argmax(pull))], np.zeros(arm.nv), words
 
 
 def _placed(joint: Joint, q: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date
 from html import escape
 from importlib.resources import files
@@ -27,8 +27,7 @@ from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.constraints import check_independent
-from cayley.model.report import check_has_masses
-from cayley.model.tree import Tree
+from cayley.model.masses import check_has_masses
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, fall, floating, held
@@ -40,7 +39,7 @@ _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
 
 
-def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.PathLike[str], *,
+def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os.PathLike[str], *,
                  progress: bool = False) -> Path:
     """Write the page of a mechanism, of a robot of the catalogue or of a file, and return where it is.
 
@@ -53,27 +52,19 @@ def write_report(tree_or_name: Tree | str | os.PathLike[str], path: str | os.Pat
     ...     page.name, "<canvas" in page.read_text(encoding="utf-8")
     ('scara.html', True)
     """
-    tree = _mechanism(tree_or_name)
-    place = _place(Path(path), tree.name)
-    page = Page(tree)
+    arm = arm_or_name if isinstance(arm_or_name, Mechanism) else load(arm_or_name)
+    place = _place(Path(path), arm.name)
+    page = Page(arm)
     screen = Console(stderr=True)
     hidden = not (progress and screen.is_terminal)
     with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden,
                   console=screen) as shown:
         task = shown.add_task("", total=None)
         for title, make in page.steps:
-            shown.update(task, description=f"{tree.name}: {title}")
+            shown.update(task, description=f"{arm.name}: {title}")
             make()
     place.write_text(page.html(), encoding="utf-8")
     return place
-
-
-def _mechanism(given: Tree | str | os.PathLike[str]) -> Mechanism:
-    if isinstance(given, Mechanism):
-        return given
-    if isinstance(given, Tree):
-        return Mechanism(**{each.name: getattr(given, each.name) for each in fields(given)})
-    return load(given)
 
 
 def _place(path: Path, name: str) -> Path:
@@ -98,7 +89,7 @@ class Section:
 class Page:
     """The page while it is made, step by step."""
 
-    tree: Mechanism
+    arm: Mechanism
     sections: list[Section] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     reach: np.ndarray | None = None
@@ -106,29 +97,29 @@ class Page:
     motion_note: str = ""
 
     def __post_init__(self) -> None:
-        self.frame = main_frame(self.tree)
-        self.report = self.tree.report()
+        self.frame = main_frame(self.arm.tree)
+        self.report = self.arm.report()
         try:
-            check_independent(self.tree, "the dynamics")
-            check_has_masses(self.tree)
+            check_independent(self.arm.tree, "the dynamics")
+            check_has_masses(self.arm.tree)
             self.without_dynamics = ""
         except CayleyError as why:
             self.without_dynamics = str(why)
-        mass = sum(body.mass or 0.0 for body in self.tree.bodies)
-        moving = sum(joint.motion.nv > 0 for joint in self.tree.joints)
+        mass = sum(body.mass or 0.0 for body in self.arm.bodies)
+        moving = sum(joint.motion.nv > 0 for joint in self.arm.joints)
         self.facts += [("moving joints", str(moving)), ("degrees of freedom", self._degrees_of_freedom()),
                        ("total mass", f"{mass:.4g} kg" if mass else "none")]
 
     def _degrees_of_freedom(self) -> str:
         try:
-            return str(self.tree.mobility)
+            return str(self.arm.mobility)
         except UnreachableError:
             return "none: loops do not close"
 
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
         kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
-        if self.without_dynamics or not self.tree.nv:
+        if self.without_dynamics or not self.arm.nv:
             return kinematic
         return [*kinematic, ("fall", self._fall), ("equations", self._equations), ("operations", self._counts)]
 
@@ -142,12 +133,12 @@ class Page:
 
     def _denavit_hartenberg(self) -> str:
         try:
-            return html_table(dh_words(self.tree.dh_table(convention="modified", frame=self.frame), self.frame))
+            return html_table(dh_words(self.arm.dh_table(convention="modified", frame=self.frame), self.frame))
         except CayleyError:
             return ""  # not a chain that such a table can hold: the table of joints says all
 
     def _workspace(self) -> None:
-        still = held(self.tree, floating(self.tree))
+        still = held(self.arm.tree, floating(self.arm.tree))
         space = reachable(still, self.frame)
         if not isinstance(space, Workspace) or not space.dimension:
             why = f"no joint moves the origin of {self.frame!r}" if isinstance(space, Workspace) else str(space)
@@ -167,19 +158,19 @@ class Page:
 
     def _fall(self) -> None:
         try:
-            self.motion = fall(self.tree)
+            self.motion = fall(self.arm.tree)
         except CayleyError as why:
             self.motion_note = f"No fall: {why}."
 
     def _equations(self) -> None:
-        self._add("equations", "Equations of motion", equation_section(self.tree))
+        self._add("equations", "Equations of motion", equation_section(self.arm))
 
     def _counts(self) -> None:
-        comparison = compared(self.tree)
+        comparison = compared(self.arm)
         operations, time = headline(comparison)
         self.facts += [("inverse dynamics", operations), ("time per state", time)]
-        self._add("counts", "Operation counts", counts_section(self.tree, comparison))
-        self._add("times", "Times", timing_section(self.tree, self.frame, comparison))
+        self._add("counts", "Operation counts", counts_section(self.arm, comparison))
+        self._add("times", "Times", timing_section(self.arm, self.frame, comparison))
 
     def _add(self, place: str, title: str, body: str) -> None:
         self.sections.append(Section(place, title, body))
@@ -192,11 +183,11 @@ class Page:
         if self.without_dynamics:
             why = f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>'
             sections = [*sections, Section("dynamics", "Dynamics", why)]
-        source = f"Source of the model: {Path(self.tree.source).name}. " if self.tree.source else ""
+        source = f"Source of the model: {Path(self.arm.source).name}. " if self.arm.source else ""
         parts = {
-            "name": escape(self.tree.name), "version": cayley.__version__, "date": date.today().isoformat(),
+            "name": escape(self.arm.name), "version": cayley.__version__, "date": date.today().isoformat(),
             "source": escape(source), "style": _file("report.css"), "viewer": _file("viewer.js"),
-            "page": _file("page.js"), "scene": embedded(scene(self.tree, reach=self.reach)),
+            "page": _file("page.js"), "scene": embedded(scene(self.arm.tree, reach=self.reach)),
             "fall": embedded(self._fall_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
             "facts": "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"

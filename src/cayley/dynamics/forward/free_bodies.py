@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.kinematics.forward import Pose, body_poses
-from cayley.model.report import check_has_masses, rigid_groups
+from cayley.model.masses import check_has_masses, rigid_groups
 from cayley.model.tree import Tree
 
 ROOT = -1

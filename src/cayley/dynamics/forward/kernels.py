@@ -68,7 +68,8 @@ class ForwardDynamics(KernelWithMethods):
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
     """The default method, with all others by name."""
     default = _by_method(tree, default_method(tree), ForwardDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+                                made_by=forward_dynamics_kernel)
 
 
 @of_a_mechanism

@@ -28,7 +28,7 @@ import numpy as np
 from cayley.compiler.linear import Row, solve_rows
 from cayley.dynamics.forward.free_bodies import ROOT, FreeBody, free_bodies
 from cayley.kinematics.forward import body_poses
-from cayley.model.report import rigid_groups
+from cayley.model.masses import rigid_groups
 from cayley.model.tree import Tree
 
 _SAME = np.eye(3)

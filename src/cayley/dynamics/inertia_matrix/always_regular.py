@@ -17,8 +17,8 @@ from cayley.compiler.linear import ldl
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.model.masses import rigid_groups
 from cayley.model.parameters import has_symbols
-from cayley.model.report import rigid_groups
 from cayley.model.tree import Tree
 
 _CERTAIN = 2**10 * np.finfo(float).eps  # of the largest inertia that a joint can feel, for each velocity: no rounding

@@ -21,7 +21,8 @@ from cayley.model.tree import Tree
 def inertia_matrix_kernel(tree: Tree) -> KernelWithMethods:
     """`inertia_matrix(q)` (..., nv, nv) by the default method, with all others by name."""
     default = _by_method(tree, DEFAULT, KernelWithMethods)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+                                made_by=inertia_matrix_kernel)
 
 
 @of_a_mechanism

@@ -35,7 +35,8 @@ class InverseDynamics(KernelWithMethods):
 def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
     """The default method, with all others by name."""
     default = _by_method(tree, DEFAULT, InverseDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+                                made_by=inverse_dynamics_kernel)
 
 
 @of_a_mechanism

@@ -53,7 +53,8 @@ def linearize_kernel(tree: Tree) -> Linearize:
            [-0.38653061, 0. ]])
     """
     default = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel))
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+                                made_by=linearize_kernel)
 
 
 def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
@@ -66,7 +67,8 @@ def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
            [0., 0.]])
     """
     default = _cheaper(tree, lambda method: _forward_by_method(tree, method, KernelWithMethods))
-    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, MechanismKernel))
+    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, MechanismKernel),
+                                made_by=forward_derivatives_kernel)
 
 
 def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:

@@ -28,7 +28,7 @@ from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn
 from cayley.errors import UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Motion
-from cayley.model.report import check_has_masses
+from cayley.model.masses import check_has_masses
 from cayley.model.tree import Tree
 
 ROOT = -1

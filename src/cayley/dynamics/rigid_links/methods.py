@@ -9,6 +9,7 @@ from inspect import signature
 from typing import Any, NamedTuple, Self
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept
 from cayley.dynamics.rigid_links.links import Links, serial_chain
 from cayley.errors import ConventionError
 from cayley.kinematics.mechanism_kernel import MechanismKernel
@@ -43,20 +44,16 @@ class KernelWithMethods(MechanismKernel):
 
     methods: Mapping[str, Method] = {}
     _make: Callable[[str], Kernel]
+    _made_by: Callable[[Tree], KernelWithMethods]
 
     def using(self, method: str) -> Kernel:
         """The kernel of a method by its name; made once. The names are `methods`."""
         self.check_method(method)
-        if method not in self._made:
-            self._made[method] = self._make(method)
-        return self._made[method]
+        return kept(self, method, lambda: self._make(method))
 
-    def __reduce__(self) -> Any:
-        """Pickled as the mechanism and the name of this function of it, so that the methods are there where it arrives.
-        """
-        return (getattr,
-                (self.tree,
-                 self.__name__)) if hasattr(getattr(self, "tree", None), self.__name__) else super().__reduce__()
+    def __reduce__(self) -> tuple[Callable[[Tree], KernelWithMethods], tuple[Tree]]:
+        """Pickled as the tree and the function that makes it, so that the methods are there where it arrives."""
+        return self._made_by, (self.tree,)
 
     def check_method(self, method: str) -> None:
         """That a method of this name exists."""
@@ -65,10 +62,11 @@ class KernelWithMethods(MechanismKernel):
             raise ConventionError(
                 f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
 
-    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel]) -> Self:
-        """This kernel, with its other methods by name."""
+    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel], *,
+                     made_by: Callable[[Tree], KernelWithMethods]) -> Self:
+        """This kernel, with its other methods by name; `made_by` is the function of a module that gives all of it."""
         self.tree = tree
         self.methods = methods
         self._make = make
-        self._made: dict[str, Kernel] = {}
+        self._made_by = made_by
         return self

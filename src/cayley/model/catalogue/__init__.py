@@ -5,9 +5,7 @@ The fixtures of the specification are there as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.resources import as_file, files
-from typing import Any
 
 from cayley.errors import ModelError
 from cayley.model.formats.toml_format import load_toml
@@ -26,8 +24,8 @@ def catalogue_names(*, fixtures: bool = False) -> tuple[str, ...]:
     return tuple(sorted(entry.name[:-5] for entry in _FOLDERS[fixtures].iterdir() if entry.name.endswith(".toml")))
 
 
-def load_robot(name: str, *, make: Callable[..., Any] = Tree.of) -> Any:
-    """A robot or fixture of the catalogue by name; it is what `make` returns.
+def load_robot(name: str) -> Tree:
+    """A robot or fixture of the catalogue by name.
 
     >>> load_robot("puma560")
     <puma560: 7 bodies, 6 joints, nq = 6, nv = 6>
@@ -41,4 +39,4 @@ def load_robot(name: str, *, make: Callable[..., Any] = Tree.of) -> Any:
         advice = did_you_mean(name, (*robots, *fixtures), otherwise=f"; it has {', '.join(robots)}")
         raise ModelError(f"the catalogue has no robot {shown(name)}{advice}")
     with as_file(_FOLDERS[name not in robots] / f"{name}.toml") as path:
-        return load_toml(path, make=make)
+        return load_toml(path)

@@ -8,7 +8,7 @@ Mass properties are given, as in published tables, in the convention's frame of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,8 +45,7 @@ About = Literal["center", "origin"]
 def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: Any = None,
                  tool: Any = None, masses: Sequence[float | None] | None = None, centers: Any = None,
                  inertias: Any = None, inertia_about: About = "center", gravity: Any = GRAVITY,
-                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "",
-                 make: Callable[..., Any] = Tree.of) -> Any:
+                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Tree:
     """A mechanism from a Denavit-Hartenberg table in the named convention.
 
     `base` (4, 4) is the pose of frame 0 in the root, `tool` (4, 4) that of the tool in frame n; both are the identity
@@ -67,8 +66,8 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     bodies = _with_masses(table, bodies, masses, centers, inertias, inertia_about)
     root = Body(base_body) if isinstance(base_body, str) else base_body
     named = _frames(table, root, bodies)
-    return make(name, [root, *bodies], _joints(convert_dh(table, convention="modified"), root, bodies),
-                frames=[*named, *frames], gravity=gravity, source=source)
+    return Tree.of(name, [root, *bodies], _joints(convert_dh(table, convention="modified"), root, bodies),
+                   frames=[*named, *frames], gravity=gravity, source=source)
 
 
 def _joints(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Joint]:
@@ -192,8 +191,7 @@ def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> 
 
 def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, name: str = "arm", base: Any = None,
                          base_x: Any = None, tool: Any = None, sense: Sense = "feet",
-                         x_hints: Sequence[Any] | None = None, gravity: Any = GRAVITY, source: str = "",
-                         make: Callable[..., Any] = Tree.of) -> Any:
+                         x_hints: Sequence[Any] | None = None, gravity: Any = GRAVITY, source: str = "") -> Tree:
     """A mechanism from the lines of its joint axes at zero, with link frames assigned in the named convention; see
     `assign_frames`.
     """
@@ -201,4 +199,4 @@ def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, n
                           x_hints=x_hints)
     table = found.table
     return tree_from_dh(table.rows, convention=convention, name=name, base=table.base, tool=table.tool, gravity=gravity,
-                        source=source, make=make)
+                        source=source)

@@ -7,7 +7,7 @@ about the line through p along e is (p x e; e), with pitch h (p x e + h e; e), a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,7 @@ def _twist(joint: Joint, home: np.ndarray) -> np.ndarray:
 
 
 def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = GRAVITY, source: str = "",
-                         bodies: Sequence[Body] | None = None, make: Callable[..., Any] = Tree.of) -> Any:
+                         bodies: Sequence[Body] | None = None) -> Tree:
     """A mechanism from screw axes: revolute, prismatic or helical joints, as the twists say, and the frame "tool" at
     the home pose.
 
@@ -102,7 +102,7 @@ def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = G
         joints.append(Joint(axes.joints[i], given[i].name, given[i + 1].name, motion, placement, axes.limits[i]))
         here = there
     tool = pose_of(axes.home[:3, :3], axes.home[:3, 3] - here)
-    return make(name, given, joints, frames=[Frame("tool", given[-1].name, tool)], gravity=gravity, source=source)
+    return Tree.of(name, given, joints, frames=[Frame("tool", given[-1].name, tool)], gravity=gravity, source=source)
 
 
 def _motion(twist: np.ndarray, here: np.ndarray, name: str) -> tuple[Motion, np.ndarray]:

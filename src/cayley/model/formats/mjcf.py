@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,8 +38,8 @@ _SITE = 6  # mjtObj
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
 
 
-def load_mjcf(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
-    """The mechanism of an MJCF file, of the text of one, or of a compiled `mujoco.MjModel`; it is what `make` returns.
+def load_mjcf(path_or_text: Any) -> Tree:
+    """The mechanism of an MJCF file, of the text of one, or of a compiled `mujoco.MjModel`.
 
     Raises `ModelError` with what MuJoCo says of a file that it refuses, and if the package mujoco is not installed.
 
@@ -56,8 +56,8 @@ def load_mjcf(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
     name = model.names[:model.names.index(b"\0")].decode(errors="replace") or "MuJoCo Model"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = np.zeros(3) if weightless else model.opt.gravity
-    made = make(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity, loops=parts.loops,
-                source="" if given else str(source_of(path_or_text) or ""), notes=[*said, *parts.notes])
+    made = Tree.of(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity, loops=parts.loops,
+                   source="" if given else str(source_of(path_or_text) or ""), notes=[*said, *parts.notes])
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
     if parts.notes:

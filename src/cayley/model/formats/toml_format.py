@@ -52,6 +52,7 @@ Unknown keys are refused. Errors name the file, the line and the key.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, get_args
@@ -75,9 +76,8 @@ __all__ = ["KINDS", "dump_toml", "load_toml"]
 _UNIT = 1e-9
 
 
-def load_toml(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
-    """The mechanism of a TOML file (a `Path`, or a string of one line that ends in .toml) or of a TOML text; it is what
-    `make` returns.
+def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
+    """The mechanism of a TOML file (a `Path`, or a string of one line that ends in .toml) or of a TOML text.
 
     >>> load_toml('''
     ... name = "pendulum"
@@ -97,7 +97,7 @@ def load_toml(path_or_text: Any, *, make: Callable[..., Any] = Tree.of) -> Any:
     loops = [_loop(section) for section in top.sections("loops")]
     top.finish()
     try:
-        return make(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, source=source)
+        return Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, source=source)
     except CayleyError as error:
         top.refuse(error)
 

@@ -4,7 +4,7 @@ Read with the standard library's XML parser, not with yourdfpy, which knows no l
 meshes.
 
 What the format leaves open is settled here:
-- A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.report.check_has_masses` decides when it matters).
+- A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.masses.check_has_masses` decides when it matters).
 - A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and `with_followers(q)` of the
   mechanism puts it where it belongs. A chain of joints that follow is told by a warning. A `<mimic>` that cannot be
   meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a fixed joint says
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,12 +53,11 @@ _JOINT = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit
 _TYPES = {word: kind for word, kind in KINDS.items() if kind.from_keys(word).urdf == word}
 
 
-def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False,
-              make: Callable[..., Any] = Tree.of) -> Any:
+def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False) -> Tree:
     """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named
     `world` (`universe`, if the file has a `world`).
 
-    The mechanism is what `make` returns. Raises `ModelError` with file, line and element; nothing is loaded by halves.
+    Raises `ModelError` with file, line and element; nothing is loaded by halves.
     What is odd but allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
 
     >>> load_urdf('''<robot name="pendulum"><link name="base"/><link name="rod"/>
@@ -77,7 +76,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     _check_one_root(robot, links, joint_elements, joints)
     notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
     joints = _with_sound_mimics(joint_elements, joints, notes)
-    made = make(robot.word("name"), bodies, joints, source=str(source_of(path_or_text) or ""), notes=notes)
+    made = Tree.of(robot.word("name"), bodies, joints, source=str(source_of(path_or_text) or ""), notes=notes)
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
     return on_floating_base(made) if floating_base else made

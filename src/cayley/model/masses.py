@@ -1,0 +1,57 @@
+"""Which bodies move as one, and whose masses are not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cayley.errors import ModelError
+from cayley.model.tree import Tree
+
+
+def rigid_groups(tree: Tree) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the bodies that move as one, group by group: what fixed joints hold together.
+
+    The root's group is the first.
+    """
+    group_of = [0]
+    groups: list[list[int]] = [[0]]
+    for child, (joint, parent) in enumerate(zip(tree.joints, tree.parents, strict=True), start=1):
+        if joint.motion.nv:
+            groups.append([])
+        group_of.append(len(groups) - 1 if joint.motion.nv else group_of[parent])
+        groups[group_of[-1]].append(child)
+    return tuple(tuple(group) for group in groups)
+
+
+def check_has_masses(tree: Tree) -> None:
+    """Raise `ModelError` that names the moving bodies whose mass is unknown.
+
+    A body without mass that is held fast by one whose mass is known is a mere frame, as `<link name="tool0"/>` of URDF,
+    and counts as massless; so does all that is fixed to the root, which does not move. A mass that is given as 0 is
+    known.
+
+    >>> from cayley.model.joint_kinds import Revolute
+    >>> from cayley.model.parts import Body, Joint
+    >>> check_has_masses(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())]))
+    Traceback (most recent call last):
+    cayley.errors.ModelError: the dynamics of rod need the mass of 'rod' (moved by 'pivot'), which is unknown: give ...
+    """
+    unknown = unknown_masses(tree)
+    if unknown:
+        bodies = ", ".join(f"{tree.bodies[k].name!r} (moved by {tree.joints[k - 1].name!r})" for k in unknown)
+        raise ModelError(
+            f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and "
+            "the "
+            "inertia of each (<inertial> in URDF), or say that they have none: `with_missing_masses(0.0)`")
+
+
+def unknown_masses(tree: Tree) -> list[int]:
+    """The first body of each moving group in which no mass is known."""
+    return [group[0] for group in rigid_groups(tree)[1:] if all(tree.bodies[k].mass is None for k in group)]
+
+
+def with_missing_masses(tree: Tree, mass: float) -> Tree:
+    """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown."""
+    unknown = set(unknown_masses(tree))
+    bodies = [replace(body, mass=mass) if number in unknown else body for number, body in enumerate(tree.bodies)]
+    return tree.with_parts(bodies, tree.joints)
