@@ -6,15 +6,16 @@ import math
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cayley.cli.terminal import note
+from cayley.compiler.typing import Array
 from cayley.errors import CayleyError, ModelError
 
 if TYPE_CHECKING:
-    import numpy as np
+    from matplotlib.figure import Figure
 
     from cayley.mechanism import Mechanism
 
@@ -70,7 +71,7 @@ def end_frame(arm: Mechanism, name: str) -> str:
     return arm.frame(name).name if name else chain_to(arm.tree, None).tip_name
 
 
-def numbers(text: str | list[str], count: int, what: str) -> np.ndarray:
+def numbers(text: str | list[str], count: int, what: str) -> Array:
     """Numbers between commas or spaces; `30deg` is an angle in degrees.
 
     >>> numbers("0.5, 180deg -1e-3", 3, "q").tolist()
@@ -99,7 +100,7 @@ def _number(word: str, what: str) -> float:
     return math.radians(value) if degrees != word.lower() else value
 
 
-def save_figure(figure: Any, path: Path) -> Path:
+def save_figure(figure: Figure, path: Path) -> Path:
     """Write a Matplotlib figure as what its ending says."""
     import matplotlib.pyplot as plt
     known = figure.canvas.get_supported_filetypes()

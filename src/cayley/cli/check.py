@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cayley.cli.arguments import Json, completions
 from cayley.cli.tables import marked
 from cayley.cli.terminal import literal, output, working, write_json
+
+if TYPE_CHECKING:
+    from cayley.cli.problems import Problems
 
 
 def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=completions, show_default=False,
@@ -29,7 +32,7 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=co
     cayley check my_robot.xml --json
     ```
     """
-    from cayley.cli.problems import Problems, examine
+    from cayley.cli.problems import examine
     with working(f"reading {file.name}"):
         found: Problems = examine(file)
     good = not found.errors and not (strict and found.warnings)
@@ -42,7 +45,7 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=co
         raise typer.Exit(1)
 
 
-def _print(file: Path, found: Any) -> None:
+def _print(file: Path, found: Problems) -> None:
     console = output()
     for mark, lines in (("[bold red]✗[/]", found.errors), ("[yellow]![/]", found.warnings)):
         if lines:

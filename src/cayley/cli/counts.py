@@ -12,6 +12,7 @@ from cayley.cli.terminal import output, working, write_json
 
 if TYPE_CHECKING:
     from cayley.dynamics.accounting import OperationTable
+    from cayley.dynamics.accounting.formulas import Figures
     from cayley.mechanism import Mechanism
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
@@ -90,7 +91,7 @@ def _published_tables(n: int) -> tuple[OperationTable, ...]:
 
 def table_data(table: OperationTable) -> dict[str, Any]:
     """A table of operations as data."""
-    def figures(found: Any) -> dict[str, Any]:
+    def figures(found: Figures) -> dict[str, Any]:
         return {"multiplications": found.multiplications(table.n), "additions": found.additions(table.n),
                 "formulas": [str(found.multiplications), str(found.additions)]}
 

@@ -9,10 +9,10 @@ import typer
 
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load, numbers
 from cayley.cli.terminal import literal, output, working, write_json
+from cayley.compiler.typing import Array
 from cayley.errors import GeometryError, UnreachableError
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from cayley.mechanism import Mechanism
 
@@ -71,7 +71,7 @@ def inverse_kinematics(
         print_solutions(arm, [("", found.q, True, float(found.residual))], degrees)
 
 
-def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) -> np.ndarray:
+def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) -> Array:
     import numpy as np
 
     from cayley.geometry.motions.homogeneous import check_pose
@@ -100,7 +100,7 @@ def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) ->
     return made
 
 
-def _all(arm: Mechanism, target: np.ndarray, frame: str, degrees: bool, json: bool) -> None:
+def _all(arm: Mechanism, target: Array, frame: str, degrees: bool, json: bool) -> None:
     found = arm.all_inverse_kinematics(target, frame)
     rows = [(str(branch), q, bool(inside), float(residual)) for branch, q, inside, residual, there in
             zip(found.branches, found.q, found.within_limits, found.residual, found.found, strict=True) if there]

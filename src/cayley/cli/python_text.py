@@ -10,6 +10,7 @@ from typing import Any
 from cayley.compiler.equations import equations
 from cayley.compiler.names import identifier
 from cayley.compiler.program import Program
+from cayley.compiler.typing import Scalar
 
 
 def python_text(program: Program, name: str) -> str:
@@ -58,7 +59,7 @@ def python_text(program: Program, name: str) -> str:
                       *[f"    {line}" for line in [*lines, f"return {', '.join(results)}"]], ""])
 
 
-def _flat(value: Any) -> list[Any]:
+def _flat(value: Scalar) -> list[Any]:
     from sympy import flatten
     return flatten(value.tolist()) if hasattr(value, "tolist") else [value]
 

@@ -103,7 +103,9 @@ def draw(arm: Mechanism, path: Path) -> Path:
     """The stick figure as a file."""
     import matplotlib
     matplotlib.use("Agg")
-    return save_figure(arm.draw().figure, path)
+    figure = arm.draw().get_figure(root=True)
+    assert figure is not None  # it was drawn on one
+    return save_figure(figure, path)
 
 
 def described(arm: Mechanism) -> dict[str, Any]:

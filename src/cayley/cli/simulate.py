@@ -10,6 +10,7 @@ import typer
 from cayley.cli.arguments import Json, Robot, check_moves, load, numbers, save_figure
 from cayley.cli.tables import grid
 from cayley.cli.terminal import literal, output, write_json
+from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
     from cayley.simulation import Trajectory
@@ -132,5 +133,5 @@ def _print(found: Trajectory, files: list[Path]) -> None:
         console.print(literal(f"Written: {file}"), soft_wrap=True)
 
 
-def _figures(values: Any) -> list[str]:
+def _figures(values: Array) -> list[str]:
     return [f"{x:.4f}" for x in (values[0], values[-1], values.min(), values.max())]

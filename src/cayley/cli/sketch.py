@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import skeleton
 from cayley.drawing.views import view_of
 from cayley.model.tree import Tree
@@ -15,7 +16,7 @@ _ELEVATION = np.radians(22.0)
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of one letter, by rows
 
 
-def sketch(tree: Tree, q: np.ndarray, *, columns: int = 26, rows: int = 11) -> str:
+def sketch(tree: Tree, q: Array, *, columns: int = 26, rows: int = 11) -> str:
     """The stick figure at a configuration (nq), joints as small squares, in so many letters at most."""
     figure = skeleton(tree, q)
     rows_of_view = view_of(tree).rows
@@ -27,7 +28,7 @@ def sketch(tree: Tree, q: np.ndarray, *, columns: int = 26, rows: int = 11) -> s
     shape = np.ceil((size * scale + 5) / (2, 4)).astype(int)
     dots = np.zeros((4 * shape[1], 2 * shape[0]), dtype=bool)
 
-    def places(x: np.ndarray) -> np.ndarray:
+    def places(x: Array) -> Array:
         return np.round((x @ axes.T - low) * scale).astype(int) + 2
 
     for path in figure.paths:
@@ -38,7 +39,7 @@ def sketch(tree: Tree, q: np.ndarray, *, columns: int = 26, rows: int = 11) -> s
     return _letters(dots)
 
 
-def _screen_axes() -> np.ndarray:
+def _screen_axes() -> Array:
     """To the right and up on the screen, as rows."""
     right = np.array([-np.sin(_AZIMUTH), np.cos(_AZIMUTH), 0.0])
     towards = np.array([
@@ -48,11 +49,11 @@ def _screen_axes() -> np.ndarray:
     return np.stack([right, np.cross(towards, right)])
 
 
-def _mark(dots: np.ndarray, places: np.ndarray) -> None:
+def _mark(dots: Array, places: Array) -> None:
     inside = (places >= 0).all(axis=-1) & (places < dots.shape[::-1]).all(axis=-1)
     dots[dots.shape[0] - 1 - places[inside, 1], places[inside, 0]] = True
 
 
-def _letters(dots: np.ndarray) -> str:
+def _letters(dots: Array) -> str:
     blocks = dots.reshape(dots.shape[0] // 4, 4, dots.shape[1] // 2, 2).transpose(0, 2, 1, 3)
     return "\n".join("".join(chr(0x2800 + int(_DOTS[block].sum())) for block in line) for line in blocks)

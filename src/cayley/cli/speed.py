@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import cayley as cy
+from cayley.compiler.typing import Array
 from cayley.errors import CayleyError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from cayley.mechanism import Mechanism
 
 ROUNDS = 3
@@ -34,7 +37,7 @@ class Speed:
         return next(iter(self.seconds))
 
 
-def measure(arm: Mechanism, states: tuple[np.ndarray, ...]) -> Speed:
+def measure(arm: Mechanism, states: tuple[Array, ...]) -> Speed:
     """The medians of a few rounds, all on the same states (count, ...)."""
     kernel = arm.inverse_dynamics
     one = [x[0].copy() for x in states]
@@ -69,7 +72,7 @@ def seconds(work: Callable[[], Any]) -> float:
     return float(np.median(times))
 
 
-def _pinocchio(arm: Mechanism, states: tuple[np.ndarray, ...], found: Speed) -> None:
+def _pinocchio(arm: Mechanism, states: tuple[Array, ...], found: Speed) -> None:
     """Pinocchio reads the robot as URDF, which Cayley writes; its forces must be the same before its time counts."""
     try:
         pinocchio = import_module("pinocchio")
@@ -97,7 +100,7 @@ def _pinocchio(arm: Mechanism, states: tuple[np.ndarray, ...], found: Speed) -> 
     found.notes.append(f"Pinocchio {pinocchio.__version__} finds the same forces, to {difference:.0e} of the largest.")
 
 
-def _model(pinocchio: Any, arm: Mechanism) -> tuple[Any, list[int]]:
+def _model(pinocchio: ModuleType, arm: Mechanism) -> tuple[Any, list[int]]:
     """The robot in Pinocchio, and where its coordinates are in Cayley's."""
     from cayley.model.formats.urdf_text import dump_urdf
     moving = [joint for joint in arm.joints if joint.motion.nv]

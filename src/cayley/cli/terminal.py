@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -65,12 +65,12 @@ def silent(wanted: bool) -> Iterator[None]:
         output().quiet = False
 
 
-def write_json(data: Any) -> None:
+def write_json(data: object) -> None:
     """Data as JSON: arrays as lists; what is no finite number (a limit that is not there) as null."""
     typer.echo(json.dumps(plain(data), indent=2))
 
 
-def plain(data: Any) -> Any:
+def plain(data: object) -> object:
     """Data in the words of JSON.
 
     >>> plain({"q": np.array([1.0, np.inf]), "good": np.bool_(True)})

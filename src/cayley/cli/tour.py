@@ -14,13 +14,15 @@ import typer
 from cayley.cli.arguments import Json, Robot, check_moves, load
 from cayley.cli.tables import grid, marked, print_table
 from cayley.cli.terminal import literal, output, silent, working, write_json
+from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from cayley.cli.speed import Speed
+    from cayley.dynamics.accounting.operation_table import OperationTable
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.mechanism import Mechanism
+    from cayley.model.parts import Joint
 
 STATES = 100  # on which the methods are compared
 AGREED = 1e-12  # beside the largest force, or 1
@@ -83,7 +85,7 @@ def _show_robot(arm: Mechanism) -> None:
         output().print(table)
 
 
-def _range(joint: Any) -> str:
+def _range(joint: Joint) -> str:
     import math
     low = (joint.limits.lower[:1] or (math.nan,))[0]
     high = (joint.limits.upper[:1] or (math.nan,))[0]
@@ -96,7 +98,7 @@ def _range(joint: Any) -> str:
 # Its inverse dynamics
 
 
-def _states(arm: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _states(arm: Mechanism, count: int) -> tuple[Array, Array, Array]:
     import numpy as np
     random = np.random.default_rng(2024)
     return (arm.random_configuration(count, seed=random), *random.normal(size=(2, count, arm.nv)))
@@ -153,7 +155,7 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
 # Counts
 
 
-def _published(n: int) -> Any:
+def _published(n: int) -> OperationTable:
     from cayley.dynamics.accounting import table_53
     from cayley.model.report import Table
     with working("counting the published table again"):
@@ -211,8 +213,8 @@ def _heading(number: int, title: str, below: str = "") -> None:
         output().print(literal(below), style="dim")
 
 
-def _data(arm: Mechanism, ready: dict[str, Any], comparison: Comparison, spread: float, table: Any, speed: Speed,
-          path: Path | None) -> dict[str, Any]:
+def _data(arm: Mechanism, ready: dict[str, Any], comparison: Comparison, spread: float, table: OperationTable,
+          speed: Speed, path: Path | None) -> dict[str, Any]:
     from cayley.cli.counts import table_data
     from cayley.cli.robots import described
     methods = [{

@@ -3,6 +3,7 @@
     Array        what a text computes with: a NumPy array of floats, graph nodes, SymPy symbols, mpmath numbers ...
     Scalar       one of these
     ArrayLike    what a user gives: an array, a number, lists of numbers
+    FieldArray   a field that is given as ArrayLike and holds an Array
     DTypeLike    float64 or float32, in any of the ways in which NumPy is told a type
     Text         an algorithm: a function of arrays
     Result       what a kernel gives: an array, unless its text gives a named tuple of several
@@ -23,6 +24,8 @@ from numpy.typing import ArrayLike, DTypeLike
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 # Floats, nodes and symbols share operators and NumPy's functions, but no class; a protocol would shut out np.sin.
 Scalar: TypeAlias = Any
+# Dataclasses cannot say that a field is converted: it takes what a user gives, and holds an array.
+FieldArray: TypeAlias = Any
 # A text for one state: its arguments are as many as its signature has inputs, its results as many as it has outputs.
 Text: TypeAlias = Callable[..., Any]
 FrameName: TypeAlias = str
@@ -38,4 +41,4 @@ else:
 
     Result = TypeVar("Result", covariant=True)  # defaults are of Python 3.13
 
-__all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FrameName", "Result", "Scalar", "Text"]
+__all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FieldArray", "FrameName", "Result", "Scalar", "Text"]

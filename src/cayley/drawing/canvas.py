@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import matplotlib.pyplot as plt
@@ -10,7 +10,15 @@ import numpy as np
 from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
+from cayley.compiler.typing import Array
 from cayley.drawing.views import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.gridspec import SubplotSpec
+
+# Axes of a plane or of space: Matplotlib has no stubs for those of space, and no type for both.
+Canvas: TypeAlias = Any
 
 INK = "#333333"
 GREY = "#8793a1"
@@ -28,13 +36,13 @@ _MARGIN = 0.06
 _FILLED = 0.95
 
 
-def new_axes(view: View, figsize: tuple[float, float] | None = None) -> Any:
+def new_axes(view: View, figsize: tuple[float, float] | None = None) -> Canvas:
     """Axes of a new figure, in space or in a plane."""
     figure = plt.figure(figsize=figsize or ((6.4, 5.2) if view.flat else (6.4, 6.0)), layout="constrained")
     return add_axes(figure, 111, view)
 
 
-def add_axes(figure: Any, place: Any, view: View) -> Any:
+def add_axes(figure: Figure, place: int | SubplotSpec, view: View) -> Canvas:
     """Axes at a place of a figure or of its grid."""
     if view.flat:
         ax = figure.add_subplot(place)
@@ -47,7 +55,7 @@ def add_axes(figure: Any, place: Any, view: View) -> Any:
     return ax
 
 
-def flat_style(ax: Any, right: str, up: str) -> None:
+def flat_style(ax: Canvas, right: str, up: str) -> None:
     """Equal scales, a faint grid, names at the axes."""
     ax.set_aspect("equal", adjustable="datalim")
     ax.spines[["top", "right"]].set_visible(False)
@@ -56,7 +64,7 @@ def flat_style(ax: Any, right: str, up: str) -> None:
     ax.set(xlabel=right, ylabel=up)
 
 
-def fit(ax: Any, points: np.ndarray, *, first: bool) -> None:
+def fit(ax: Canvas, points: Array, *, first: bool) -> None:
     """Make room for points (n, 2 or 3); what was there before keeps its room unless this is the first."""
     if ax.name == "3d":
         ax.auto_scale_xyz(*points.T, had_data=not first)
@@ -75,7 +83,7 @@ def fit(ax: Any, points: np.ndarray, *, first: bool) -> None:
         ax.autoscale_view()
 
 
-def _fill(ax: Any, extents: np.ndarray, points: np.ndarray) -> None:
+def _fill(ax: Canvas, extents: Array, points: Array) -> None:
     """Zoom so that the points fill the axes from where they are looked at."""
     zoom = 1.0
     for _ in range(3):  # perspective makes the size not quite proportional to the zoom
@@ -87,18 +95,18 @@ def _fill(ax: Any, extents: np.ndarray, points: np.ndarray) -> None:
     ax.set_box_aspect(extents, zoom=zoom)
 
 
-def add_polygons(ax: Any, polygons: list[np.ndarray], **style: Any) -> None:
+def add_polygons(ax: Canvas, polygons: list[Array], **style: object) -> None:
     """Quadrangles (4, 3) in space as one collection, sorted by depth."""
     ax.add_collection3d(Poly3DCollection(polygons, **style))
 
 
-def on_screen(ax: Any, points: np.ndarray) -> np.ndarray:
+def on_screen(ax: Canvas, points: Array) -> Array:
     """Where points (n, 2 or 3) are on the page, in pixels (n, 2)."""
     flat = np.stack(proj3d.proj_transform(*points.T, ax.get_proj())[:2], axis=1) if ax.name == "3d" else points
     return ax.transData.transform(flat)
 
 
-def draw_floor(ax: Any, points: np.ndarray, height: float) -> np.ndarray:
+def draw_floor(ax: Canvas, points: Array, height: float) -> Array:
     """A floor with a grid below points (n, 3); its corners (4, 3) are returned, and the width of the grid is written
     down.
     """

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import ndimage
 
+from cayley.compiler.typing import Array
+
 _POINTS_PER_CELL = 24
 _MISSED = 0.15  # of the difference between the two, for points of even density
 _FLAT = 1e-4  # thinner than this part of its length, it fills nothing
@@ -26,7 +28,7 @@ class Room(NamedTuple):
     cell: float
 
 
-def room(points: np.ndarray) -> Room:
+def room(points: Array) -> Room:
     """The area or volume that points (n, 2 or 3) fill."""
     n, dimensions = points.shape
     extents = np.ptp(points, axis=0)
@@ -39,7 +41,7 @@ def room(points: np.ndarray) -> Room:
     return Room(0.5 * (outside + inside), _MISSED * (outside - inside), width)
 
 
-def filled_cells(points: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+def filled_cells(points: Array, width: float) -> tuple[Array, Array]:
     """A grid of truth values with an empty rim, and the lower corner of its first cell."""
     corner = points.min(axis=0) - 2.5 * width
     places = np.floor((points - corner) / width).astype(int)

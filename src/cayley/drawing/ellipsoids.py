@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import solids
 from cayley.drawing.canvas import BLUE, RED, add_polygons, fit, round_number
 from cayley.drawing.skeleton import configurations, skeleton
@@ -27,6 +28,9 @@ from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.indices import force_ellipsoid, velocity_ellipsoid
 from cayley.kinematics.uniform_units import velocity_units
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.drawing.canvas import Canvas
 
 COLORS = {"velocity": BLUE, "force": RED}
 _LONGEST = 0.28  # semi-axis, as a part of the figure's size
@@ -41,14 +45,14 @@ class Shape(NamedTuple):
     """
 
     kind: str
-    axes: np.ndarray
-    lengths: np.ndarray
+    axes: Array
+    lengths: Array
     scale: float  # metres of the picture for a unit of velocity or force
 
 
-def draw_ellipsoids(tree: Tree, q: Any, frame: str, *, kinds: Sequence[str] = ("velocity", "force"),
+def draw_ellipsoids(tree: Tree, q: ArrayLike, frame: str, *, kinds: Sequence[str] = ("velocity", "force"),
                     task: str = "position", characteristic_length: float | None = None,
-                    velocity_scale: float | None = None, force_scale: float | None = None, ax: Any = None) -> Any:
+                    velocity_scale: float | None = None, force_scale: float | None = None, ax: Canvas = None) -> Canvas:
     """Draw the ellipsoids of velocities (blue) and forces (red) of a frame at a configuration (nq); with new axes, the
     robot as well.
 
@@ -94,7 +98,7 @@ def draw_ellipsoids(tree: Tree, q: Any, frame: str, *, kinds: Sequence[str] = ("
     return ax
 
 
-def _shape(tree: Tree, q: np.ndarray, frame: str, task: str, kind: str, characteristic_length: float | None,
+def _shape(tree: Tree, q: Array, frame: str, task: str, kind: str, characteristic_length: float | None,
            scale: float | None, size: float) -> Shape:
     J = np.asarray(task_jacobian(tree, q, frame, task, characteristic_length), dtype=float)
     found = (velocity_ellipsoid if kind == "velocity" else force_ellipsoid)(J)
@@ -108,7 +112,7 @@ def _shape(tree: Tree, q: np.ndarray, frame: str, task: str, kind: str, characte
     return Shape(kind, axes, scale * found.lengths, scale)
 
 
-def outline(first: np.ndarray, second: np.ndarray, lengths: np.ndarray, endless: float) -> list[np.ndarray]:
+def outline(first: Array, second: Array, lengths: Array, endless: float) -> list[Array]:
     """The section of an ellipsoid by two of its axes, as lines (k, 3) about its center: an ellipse; two lines if it has
     no end in one direction; nothing if in both."""
     angle = np.linspace(0, 2 * np.pi, 121)
@@ -141,7 +145,7 @@ def surface(shape: Shape, endless: float) -> solids.Polygons:
     return [polygon for side in (1, -1) for polygon in solids.quads(side * columns[:, 0] + plate)]
 
 
-def _draw_solid(ax: Any, center: np.ndarray, shapes: Sequence[Shape], endless: float) -> None:
+def _draw_solid(ax: Canvas, center: Array, shapes: Sequence[Shape], endless: float) -> None:
     """The surfaces, seen through, as one collection; and the ellipses in their principal planes."""
     polygons: solids.Polygons = []
     colors = []
@@ -157,7 +161,7 @@ def _draw_solid(ax: Any, center: np.ndarray, shapes: Sequence[Shape], endless: f
         add_polygons(ax, polygons, facecolors=colors, edgecolors="none", zorder=7, label="_ellipsoids")
 
 
-def _draw_flat(ax: Any, view: View, center: np.ndarray, shape: Shape, endless: float) -> None:
+def _draw_flat(ax: Canvas, view: View, center: Array, shape: Shape, endless: float) -> None:
     color = COLORS[shape.kind]
     if shape.axes.shape[1] != 2:
         return
@@ -170,7 +174,7 @@ def _draw_flat(ax: Any, view: View, center: np.ndarray, shape: Shape, endless: f
         ax.plot(*line.T, color=color, lw=1.4, zorder=8, label=f"_{shape.kind} ellipse")
 
 
-def _draw_axes(ax: Any, view: View, center: np.ndarray, shape: Shape, endless: float) -> None:
+def _draw_axes(ax: Canvas, view: View, center: Array, shape: Shape, endless: float) -> None:
     """The principal axes; dashed where they have no end."""
     for axis, length in zip(shape.axes.T, shape.lengths, strict=True):
         ends = view(np.stack([center - min(length, endless) * axis, center + min(length, endless) * axis]))
@@ -179,7 +183,7 @@ def _draw_axes(ax: Any, view: View, center: np.ndarray, shape: Shape, endless: f
                 (0, (3, 2)), zorder=9.0 if wide else 9.5, label=f"_{shape.kind} axis")
 
 
-def _draw_legend(ax: Any, tree: Tree, frame: str, task: str, shapes: Sequence[Shape],
+def _draw_legend(ax: Canvas, tree: Tree, frame: str, task: str, shapes: Sequence[Shape],
                  characteristic_length: float | None) -> None:
     columns = set(velocity_units(tree, frame).values())
     rates, torques = ("rad/s", "N m") if columns == {"rad"} else ("m/s", "N")

@@ -5,7 +5,7 @@ looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import matplotlib.artist
 import numpy as np
@@ -14,7 +14,15 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
+from cayley.compiler.typing import Array
 from cayley.drawing.canvas import GREY, INK, on_screen
+
+if TYPE_CHECKING:
+    from matplotlib.backend_bases import RendererBase
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import BboxBase
+
+    from cayley.drawing.canvas import Canvas
 
 _DISTANCES = (9.0, 16.0, 26.0, 38.0, 54.0, 74.0)  # from the point, in points of print
 _ANGLES = np.radians([20, -20, 160, -160, 60, -60, 120, -120, 90, -90, 0, 180])
@@ -25,7 +33,8 @@ class Labels(matplotlib.artist.Artist):
     """Texts at points (n, 2 or 3) of `ax`, away from one another, from the `obstacles` (k, 2 or 3) and from the edge.
     """
 
-    def __init__(self, ax: Any, points: np.ndarray, names: Sequence[str], obstacles: np.ndarray, fontsize: float = 8.5):
+    def __init__(self, ax: Canvas, points: Array, names: Sequence[str], obstacles: Array,
+                 fontsize: float = 8.5) -> None:
         super().__init__()
         self.points = np.asarray(points, dtype=float)
         self.obstacles = np.asarray(obstacles, dtype=float)
@@ -36,7 +45,7 @@ class Labels(matplotlib.artist.Artist):
         ax.add_artist(self)
         self.set_clip_on(False)
 
-    def draw(self, renderer: Any) -> None:
+    def draw(self, renderer: RendererBase) -> None:
         """Place every text, the leftmost first, and draw it."""
         if not self.get_visible():
             return
@@ -55,13 +64,13 @@ class Labels(matplotlib.artist.Artist):
         self.stale = False
 
     @property
-    def _page(self) -> Any:
-        return self.get_figure()
+    def _page(self) -> Figure:
+        return cast("Figure", self.get_figure(root=True))
 
-    def _best_place(self, renderer: Any, text: Text, point: np.ndarray, taken: Sequence[Bbox],
-                    obstacles: np.ndarray) -> np.ndarray:
+    def _best_place(self, renderer: RendererBase, text: Text, point: Array, taken: Sequence[Bbox],
+                    obstacles: Array) -> Array:
         text.set_position((point[0], point[1]))
-        half = 0.5 * np.array(text.get_window_extent(renderer).size)
+        half: Array = 0.5 * np.array(text.get_window_extent(renderer).size, dtype=float)
         page = self._page.bbox
         best = point
         least = np.inf
@@ -77,8 +86,7 @@ class Labels(matplotlib.artist.Artist):
         text.set_position((best[0], best[1]))
         return best
 
-    def _cost(self, place: np.ndarray, half: np.ndarray, page: Any, taken: Sequence[Bbox],
-              obstacles: np.ndarray) -> float:
+    def _cost(self, place: Array, half: Array, page: BboxBase, taken: Sequence[Bbox], obstacles: Array) -> float:
         low = place - half - 1
         high = place + half + 1
         boxes = np.reshape([box.extents for box in taken], (-1, 4))
@@ -87,7 +95,7 @@ class Labels(matplotlib.artist.Artist):
         hidden = int(np.count_nonzero(((obstacles > low) & (obstacles < high)).all(axis=1)))
         return 1000.0 * (overlaps + outside) + min(hidden, 20) * 0.7
 
-    def _leader(self, point: np.ndarray, place: np.ndarray, box: Bbox, renderer: Any) -> None:
+    def _leader(self, point: Array, place: Array, box: Bbox, renderer: RendererBase) -> None:
         """A thin line from the point to the nearest place on the text's box."""
         end = np.clip(point, [box.x0, box.y0], [box.x1, box.y1])
         line = Line2D(*np.stack([point, end]).T, color=GREY, lw=0.6)

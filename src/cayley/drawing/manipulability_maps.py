@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.sampling import JointLimits, ranges
 from cayley.drawing.skeleton import configurations
 from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
@@ -22,6 +23,9 @@ from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.uniform_units import velocity_units
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.drawing.canvas import Canvas
 
 Index = Literal["manipulability", "inverse_condition_number"]
 
@@ -39,16 +43,16 @@ class ManipulabilityMap:
     frame: str
     index: Index
     names: tuple[str, str]  # of the two coordinates
-    horizontal: np.ndarray
-    vertical: np.ndarray
-    values: np.ndarray
-    singular: np.ndarray  # (n, 2): places of singular configurations
-    singular_configurations: np.ndarray  # (n, nq)
-    q: np.ndarray  # where the other joints stand, (nq)
+    horizontal: Array
+    vertical: Array
+    values: Array
+    singular: Array  # (n, 2): places of singular configurations
+    singular_configurations: Array  # (n, nq)
+    q: Array  # where the other joints stand, (nq)
     unit: str
     space: Workspace | None  # of which this is a section, or None over joints
 
-    def draw(self, *, ax: Any = None) -> Any:
+    def draw(self, *, ax: Canvas = None) -> Canvas:
         """The map with its level lines, and the singular configurations in red. Returns the Matplotlib axes."""
         from cayley.drawing.map_pictures import draw_map
         return draw_map(self, ax)
@@ -60,7 +64,7 @@ class ManipulabilityMap:
             f"{np.nanmax(self.values):.4g} {self.unit}, {len(self.singular)} singular places>")
 
 
-def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: Any = None,
+def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: ArrayLike | None = None,
                        task: str = "position", characteristic_length: float | None = None,
                        index: Index = "manipulability", resolution: int = 121, limits: JointLimits | None = None,
                        samples: int = 200_000, seed: int = 0) -> ManipulabilityMap:
@@ -105,24 +109,24 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
 class Meter:
     """What is measured at configurations (..., nq)."""
 
-    jacobian: Callable[[np.ndarray], np.ndarray]
+    jacobian: Callable[[Array], Array]
     index: Index
 
-    def value(self, q: np.ndarray) -> np.ndarray:
+    def value(self, q: Array) -> Array:
         """As `cayley.kinematics.indices.indices`, from the singular values alone."""
         s = self.singular_values(q)
         if self.index == "manipulability":
             return np.prod(s, axis=-1)
         return s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0)
 
-    def singular_values(self, q: np.ndarray) -> np.ndarray:
+    def singular_values(self, q: Array) -> Array:
         return np.linalg.svd(self.jacobian(q), compute_uv=False)
 
 
 # Over two joints
 
 
-def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: str, over: Sequence[str],
+def _over_joints(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, over: Sequence[str],
                  limits: JointLimits | None, resolution: int) -> ManipulabilityMap:
     numbers = [tree.joint_number(name) for name in over]
     if len(numbers) != 2 or numbers[0] == numbers[1]:
@@ -146,7 +150,7 @@ def _over_joints(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: 
 # Over a section
 
 
-def _over_section(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit: str, space: Workspace,
+def _over_section(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, space: Workspace,
                   resolution: int) -> ManipulabilityMap:
     places, chosen, names = space.section
     value = meter.value(space.configurations[chosen])
@@ -162,7 +166,7 @@ def _over_section(tree: Tree, frame: str, meter: Meter, start: np.ndarray, unit:
                              space.section_of(singular), singular, start, unit, space)
 
 
-def _random_lines(tree: Tree, q: np.ndarray) -> np.ndarray:
+def _random_lines(tree: Tree, q: Array) -> Array:
     """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are
     drawn from, too.
     """
@@ -179,7 +183,7 @@ def _random_lines(tree: Tree, q: np.ndarray) -> np.ndarray:
 # Singular configurations
 
 
-def singular_on_lines(meter: Meter, lines: np.ndarray) -> np.ndarray:
+def singular_on_lines(meter: Meter, lines: Array) -> Array:
     """The singular configurations (n, nq) on lines (k, stations, nq) of configurations, as far as the stations tell
     minima apart.
     """
@@ -197,7 +201,7 @@ def singular_on_lines(meter: Meter, lines: np.ndarray) -> np.ndarray:
     return best[meter.singular_values(best)[..., -1] <= _SINGULAR * scale] if len(best) else best
 
 
-def _least(meter: Meter, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _least(meter: Meter, low: Array, high: Array) -> Array:
     """Where the smallest singular value is least between configurations (n, nq), by golden sections of all at once."""
     for _ in range(_HALVINGS):
         left = high - _GOLDEN * (high - low)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,12 +11,15 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 from cayley.drawing.canvas import INK, RED, flat_style
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+
+    from cayley.drawing.canvas import Canvas
     from cayley.drawing.manipulability_maps import ManipulabilityMap
 
 _WORDS = {"manipulability": "manipulability", "inverse_condition_number": "inverse condition number"}
 
 
-def draw_map(found: ManipulabilityMap, ax: Any = None) -> Any:
+def draw_map(found: ManipulabilityMap, ax: Canvas = None) -> Canvas:
     """The map of an index as a surface of colours with level lines; singular places as red dots that make up curves."""
     if ax is None:
         ax = plt.figure(figsize=(6.4, 5.4), layout="constrained").add_subplot()
@@ -50,7 +53,7 @@ def draw_map(found: ManipulabilityMap, ax: Any = None) -> Any:
     return ax
 
 
-def _degrees(axis: Any, name: str) -> None:
+def _degrees(axis: Axis, name: str) -> None:
     """Angles are read in degrees."""
     if name.endswith("[rad]"):
         low, high = np.degrees(axis.get_view_interval())

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.configurations import quaternion_places, with_followers
@@ -36,7 +37,7 @@ def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]
     return moving
 
 
-def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[np.ndarray, np.ndarray]:
+def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[Array, Array]:
     """Where the coordinates (nq) of the joints are drawn from; the others have an empty range at rest."""
     low = high = resting(tree)
     low = low.copy()
@@ -77,7 +78,7 @@ def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tup
 
 
 def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: int,
-                          limits: JointLimits | None = None) -> np.ndarray:
+                          limits: JointLimits | None = None) -> Array:
     """Configurations (count, nq); joints not named are at rest."""
     drawn = leaders(tree, joints)
     low, high = ranges(tree, drawn, limits)
@@ -95,7 +96,7 @@ def leaders(tree: Tree, joints: Sequence[int]) -> list[int]:
     return sorted({tree.followers[number].leader if number in tree.followers else number for number in joints})
 
 
-def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> np.ndarray:
+def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> Array:
     """The velocities (nv, k) with which the joints move within their limits, those that follow others with them."""
     drawn = leaders(tree, joints)
     low, high = ranges(tree, drawn, limits)
@@ -114,7 +115,7 @@ def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | Non
     return np.stack(columns, axis=1) if columns else np.zeros((tree.nv, 0))
 
 
-def _followed_unit(tree: Tree, leader: int, place: int) -> np.ndarray:
+def _followed_unit(tree: Tree, leader: int, place: int) -> Array:
     """The velocity (nv) whose entry at a place of the leader is one, with what follows it."""
     unit = np.zeros(tree.nv)
     unit[place] = 1.0
@@ -124,7 +125,7 @@ def _followed_unit(tree: Tree, leader: int, place: int) -> np.ndarray:
     return unit
 
 
-def _one_turn(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _one_turn(lower: Array, upper: Array) -> tuple[Array, Array]:
     """Finite ranges of angles."""
     free = np.isinf(lower) & np.isinf(upper)
     low = np.where(free, -np.pi, np.where(np.isinf(lower), upper - 2 * np.pi, lower))

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SignatureError
 from cayley.kinematics.closure import close
 from cayley.kinematics.forward import Pose, body_poses, joint_pose
@@ -21,6 +22,9 @@ from cayley.model.configurations import with_followers
 from cayley.model.joint_kinds import Mark
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _DETOUR = 1.75  # of a path over the common normal; three equal legs at right angles make 1.73
 _SAME = 1e-9  # [m]
@@ -38,7 +42,7 @@ class LinkLine(NamedTuple):
     """
 
     body: str
-    points: np.ndarray
+    points: Array
     carries: bool
 
 
@@ -46,7 +50,7 @@ class SlideLine(NamedTuple):
     """The way (2, 3) that a slide has gone, from the joint's frame to the child's."""
 
     joint: str
-    points: np.ndarray
+    points: Array
 
 
 class JointMark(NamedTuple):
@@ -54,8 +58,8 @@ class JointMark(NamedTuple):
 
     joint: str
     mark: Mark
-    center: np.ndarray
-    axes: np.ndarray
+    center: Array
+    axes: Array
     size: float
 
 
@@ -69,12 +73,12 @@ class Skeleton:
     slides: tuple[SlideLine, ...]
 
     @property
-    def paths(self) -> list[np.ndarray]:
+    def paths(self) -> list[Array]:
         """The points of each line."""
         return [line.points for line in self.lines] + [slide.points for slide in self.slides]
 
     @cached_property
-    def points(self) -> np.ndarray:
+    def points(self) -> Array:
         """All points of the lines, and the root's origin unless the mechanism floats, (n, 3)."""
         return np.concatenate([*self.paths, np.stack([pose.p for pose in self.poses[1 if floats(self.tree) else 0:]])])
 
@@ -112,7 +116,7 @@ class Skeleton:
         return self.poses[self.tree.body_number(frame.body)].then(Pose.of(frame.pose))
 
 
-def skeleton(tree: Tree, q: np.ndarray) -> Skeleton:
+def skeleton(tree: Tree, q: Array) -> Skeleton:
     """The stick figure of a mechanism at a configuration (nq)."""
     poses = body_poses(tree, q)
     lines = []
@@ -139,7 +143,7 @@ def skeleton(tree: Tree, q: np.ndarray) -> Skeleton:
     return Skeleton(tree, poses, tuple(lines), tuple(slides))
 
 
-def configurations(tree: Tree, q: Any) -> np.ndarray:
+def configurations(tree: Tree, q: ArrayLike | None) -> Array:
     """Configurations (k, nq) from one (nq) or several (k, nq); the resting one if there is none."""
     if q is None:
         return resting(tree)[None]
@@ -156,7 +160,7 @@ def configurations(tree: Tree, q: Any) -> np.ndarray:
     return given
 
 
-def resting(tree: Tree) -> np.ndarray:
+def resting(tree: Tree) -> Array:
     """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops.
     """
     q = tree.neutral
@@ -170,7 +174,7 @@ def resting(tree: Tree) -> np.ndarray:
 
 def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine], list[SlideLine], list[JointMark]]]:
     """The parts of each figure that no later one has at the same place."""
-    def kept(parts: Any, later: Any) -> list:
+    def kept(parts: Iterable[Part], later: Iterable[Part]) -> list[Any]:
         return [part for part in parts if not any(_same(part, other) for other in later)]
 
     found = []
@@ -183,9 +187,12 @@ def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine
     return found
 
 
-def _same(one: Any, other: Any) -> bool:
+Part = LinkLine | SlideLine | JointMark
+
+
+def _same(one: Part, other: Part) -> bool:
     """Whether two lines, or two marks, of the same part are at the same place."""
-    pairs = [(a, b) for a, b in zip(one[1:], other[1:], strict=True) if isinstance(a, np.ndarray)]
+    pairs = [(a, b) for a, b in zip(one[1:], other[1:], strict=True) if isinstance(a, np.ndarray) and isinstance(b, np.ndarray)]
     return one[0] == other[0] and all(a.shape == b.shape and np.allclose(a, b, atol=_SAME) for a, b in pairs)
 
 
@@ -206,8 +213,7 @@ def stands_on_legs(tree: Tree) -> bool:
     return floats(tree) or sum(joint.parent in fast and joint.motion.nv > 0 for joint in tree.joints) > 1
 
 
-def link_path(start: np.ndarray, start_axis: np.ndarray | None, end: np.ndarray,
-              end_axis: np.ndarray | None) -> np.ndarray:
+def link_path(start: Array, start_axis: Array | None, end: Array, end_axis: Array | None) -> Array:
     """From a point on an axis to a point on another, over the feet of their common normal: (k, 3), k from 2 to 4."""
     way = end - start
     if start_axis is None and end_axis is None:
@@ -223,27 +229,27 @@ def link_path(start: np.ndarray, start_axis: np.ndarray | None, end: np.ndarray,
     return path if path_length(path) <= _DETOUR * np.linalg.norm(way) else np.stack([start, end])
 
 
-def path_length(points: np.ndarray) -> float:
+def path_length(points: Array) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def _distinct(points: Sequence[np.ndarray]) -> np.ndarray:
+def _distinct(points: Sequence[Array]) -> Array:
     kept = [points[0], *[b for a, b in pairwise(points) if np.linalg.norm(b - a) > _SAME]]
     return np.stack(kept)
 
 
-def _beside(slide: np.ndarray, distance: float) -> np.ndarray:
+def _beside(slide: Array, distance: float) -> Array:
     """A little along a slide, so that its sleeve does not sit inside the joint before it."""
     length = float(np.linalg.norm(slide))
     return slide * min(distance / length, 0.5) if length > 0 else slide
 
 
-def _first_axis(mark: Mark | None, joint: Pose) -> np.ndarray | None:
+def _first_axis(mark: Mark | None, joint: Pose) -> Array | None:
     """The axis that a link ends on; a universal joint's first."""
     return joint.R @ np.asarray(mark.lines[0].direction) if mark is not None and mark.lines else None
 
 
-def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> np.ndarray | None:
+def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> Array | None:
     """The axis of the joint that carries a body; the second of a universal joint."""
     mark = tree.joints[body - 1].motion.mark if body else None
     return poses[body].R @ np.asarray(mark.lines[-1].direction) if mark is not None and mark.lines else None

@@ -9,11 +9,11 @@ when they scale the axes.)
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
 
+from cayley.compiler.typing import Array
 from cayley.model.joint_kinds import plane_across
 
 Polygons = list[np.ndarray]
@@ -22,7 +22,7 @@ _LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])
 _SIDES = 14
 
 
-def cylinder(center: np.ndarray, axis: np.ndarray, radius: float, half_length: float) -> Polygons:
+def cylinder(center: Array, axis: Array, radius: float, half_length: float) -> Polygons:
     """A closed cylinder about an axis."""
     ring = _ring(axis, radius, _SIDES)
     low = center - half_length * axis + ring
@@ -30,7 +30,7 @@ def cylinder(center: np.ndarray, axis: np.ndarray, radius: float, half_length: f
     return [*_wall(low, high), *_lid(low[::-1]), *_lid(high)]
 
 
-def tube(points: np.ndarray, radius: float, piece: float) -> Polygons:
+def tube(points: Array, radius: float, piece: float) -> Polygons:
     """A thin tube along a polyline, in pieces no longer than `piece`, with round corners."""
     found: Polygons = []
     for start, end in pairwise(points):
@@ -46,7 +46,7 @@ def tube(points: np.ndarray, radius: float, piece: float) -> Polygons:
     return found
 
 
-def box(center: np.ndarray, axis: np.ndarray, half_width: float, half_length: float) -> Polygons:
+def box(center: Array, axis: Array, half_width: float, half_length: float) -> Polygons:
     """A box with a square section, long along an axis."""
     across = plane_across(axis)
     corners = half_width * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ across
@@ -55,11 +55,11 @@ def box(center: np.ndarray, axis: np.ndarray, half_width: float, half_length: fl
     return [*_wall(low, high), low[::-1], high]
 
 
-def sphere(center: np.ndarray, radius: float, sides: int = _SIDES) -> Polygons:
+def sphere(center: Array, radius: float, sides: int = _SIDES) -> Polygons:
     return ellipsoid(center, np.eye(3) * radius, sides)
 
 
-def ellipsoid(center: np.ndarray, semi_axes: np.ndarray, sides: int) -> Polygons:
+def ellipsoid(center: Array, semi_axes: Array, sides: int) -> Polygons:
     """The surface center + semi_axes @ (unit sphere); the semi-axes are columns (3, 3), and may be zero."""
     around = np.linspace(0, 2 * np.pi, sides + 1)
     down = np.linspace(0, np.pi, sides // 2 + 1)
@@ -68,37 +68,37 @@ def ellipsoid(center: np.ndarray, semi_axes: np.ndarray, sides: int) -> Polygons
     return quads(center + ball @ semi_axes.T)
 
 
-def quads(net: np.ndarray) -> Polygons:
+def quads(net: Array) -> Polygons:
     """The meshes (4, 3) of a net (m, n, 3)."""
     cells = np.stack([net[:-1, :-1], net[1:, :-1], net[1:, 1:], net[:-1, 1:]], axis=2)
     return list(cells.reshape(-1, 4, 3))
 
 
-def shaded(polygons: Polygons, color: Any, fade: float = 0.0) -> np.ndarray:
+def shaded(polygons: Polygons, color: str, fade: float = 0.0) -> Array:
     """Colours (n, 3) of the polygons in the light, mixed with white by `fade` from 0 to 1."""
     base = np.array(to_rgb(color))
     light = np.array([0.72 + 0.28 * _brightness(polygon) for polygon in polygons])
     return (1 - fade) * np.clip(light[:, None] * base, 0, 1) + fade
 
 
-def _brightness(polygon: np.ndarray) -> float:
+def _brightness(polygon: Array) -> float:
     """Between -1 and 1: faces are seen from outside, so the sign of the normal counts."""
     normal = np.cross(polygon[2] - polygon[0], polygon[3] - polygon[1])
     length = np.linalg.norm(normal)
     return float(normal @ _LIGHT / length) if length > 0 else 0.0
 
 
-def _ring(axis: np.ndarray, radius: float, sides: int) -> np.ndarray:
+def _ring(axis: Array, radius: float, sides: int) -> Array:
     angle = np.arange(sides) * 2 * np.pi / sides
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ plane_across(axis)
 
 
-def _lid(ring: np.ndarray) -> Polygons:
+def _lid(ring: Array) -> Polygons:
     """A ring of an even number of points, filled from its center."""
     center = ring.mean(axis=0)
     return [np.stack([center, ring[k], ring[k + 1], ring[(k + 2) % len(ring)]]) for k in range(0, len(ring), 2)]
 
 
-def _wall(low: np.ndarray, high: np.ndarray) -> Polygons:
+def _wall(low: Array, high: Array) -> Polygons:
     """The faces between two rings, counter-clockwise from outside."""
     return list(np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, Polygon
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import solids
 from cayley.drawing.canvas import (
     BLUE,
@@ -46,13 +47,18 @@ from cayley.kinematics.forward import Pose
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 
+if TYPE_CHECKING:
+    from matplotlib.patches import Patch
+
+    from cayley.drawing.canvas import Canvas
+
 COLORS = {"turn": BLUE, "slide": ORANGE, "screw": PURPLE, "ball": GREEN}
 SLIDE = "#b9a58f"
 _MANY_ENDS = 6  # with more, no end is named unless asked for
 
 
-def stick_figure(tree: Tree, q: Any = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
-                 ground: bool = True, trail: bool = True, ax: Any = None) -> Any:
+def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
+                 ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
     """Draw a mechanism at a configuration (nq), or at several (k, nq): the last in full colour, those before it the
     paler the earlier.
 
@@ -122,7 +128,7 @@ def _end_frame(tree: Tree, body: str) -> Frame:
 # In space
 
 
-def _draw_solid(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
+def _draw_solid(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
     """All configurations as one collection, sorted by depth."""
     polygons: solids.Polygons = []
     colors = []
@@ -161,7 +167,7 @@ def joint_solid(mark: JointMark) -> solids.Polygons:
 # In a plane
 
 
-def _draw_flat(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
+def _draw_flat(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
     for depth, ((lines, slides, marks),
                 fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
         level = 5 + depth / len(figures)
@@ -175,7 +181,7 @@ def _draw_flat(ax: Any, view: View, figures: Sequence[Skeleton]) -> None:
             ax.add_patch(_joint_patch(view, mark, fade, level + 0.5 / len(figures)))
 
 
-def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Any:
+def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Patch:
     style = {
         "facecolor": _pale(COLORS[mark.mark.color], fade), "edgecolor": _pale("#ffffff", fade), "lw": 1.0,
         "zorder": level, "label": f"_{mark.joint}"}
@@ -189,19 +195,19 @@ def _joint_patch(view: View, mark: JointMark, fade: float, level: float) -> Any:
     return Circle((center[0], center[1]), mark.size, **style)
 
 
-def _pale(color: str, fade: float) -> np.ndarray:
+def _pale(color: str, fade: float) -> Array:
     return (1 - fade) * np.array(to_rgb(color)) + fade
 
 
 # What both have
 
 
-def fades(count: int) -> np.ndarray:
+def fades(count: int) -> Array:
     """How pale each of several configurations is: the last not at all."""
     return np.append(np.linspace(0.82, 0.55, count - 1), 0.0) if count > 1 else np.zeros(1)
 
 
-def _draw_ground(ax: Any, view: View, figures: Sequence[Skeleton], points: np.ndarray) -> np.ndarray:
+def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Array) -> Array:
     """The floor below a figure in space; in a plane a hatched wedge at the root.
 
     The corners (k, 3) of what was drawn.
@@ -225,12 +231,12 @@ def _draw_ground(ax: Any, view: View, figures: Sequence[Skeleton], points: np.nd
     return slab
 
 
-def triad_ends(pose: Pose, size: float) -> np.ndarray:
+def triad_ends(pose: Pose, size: float) -> Array:
     """Where the arms of a triad end, as rows (3, 3)."""
     return pose.p + 0.11 * size * pose.R.T
 
 
-def draw_triad(ax: Any, view: View, pose: Pose, size: float) -> None:
+def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
     """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away
     from it a cross.
     """
@@ -244,13 +250,13 @@ def draw_triad(ax: Any, view: View, pose: Pose, size: float) -> None:
             ax.plot(*arm.T, color=color, lw=1.9, solid_capstyle="round", zorder=11, label=f"_{name}")
 
 
-def _draw_trails(ax: Any, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
+def _draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
     for frame in frames:
         path = np.stack([figure.frame_pose(frame).p for figure in figures])
         ax.plot(*view(path).T, color=INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")
 
 
-def _draw_labels(ax: Any, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
+def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
                  size: float) -> None:
     """One label for each place: frames that share an origin share a label."""
     shared: dict[tuple[float, ...], list[str]] = {}

@@ -8,11 +8,10 @@ The task "position" of a planar mechanism is two rows, to the right and up; "ori
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
 from cayley.kinematics.uniform_units import ROW_UNITS, made_uniform, uniform_jacobian, velocity_units
@@ -21,7 +20,7 @@ from cayley.model.tree import Tree
 _PARTS = {"position": ("linear",), "orientation": ("angular",), "pose": ("linear", "angular")}
 
 
-def task_rows(tree: Tree, task: str) -> tuple[np.ndarray, list[str]]:
+def task_rows(tree: Tree, task: str) -> tuple[Array, list[str]]:
     """The rows (m, 6) that pick a task out of a twist (v; w), and the unit of each, "m" or "rad"."""
     if task not in _PARTS:
         raise ConventionError(f'the task is "position", "orientation" or "pose", not {task!r}')
@@ -34,7 +33,7 @@ def task_rows(tree: Tree, task: str) -> tuple[np.ndarray, list[str]]:
     return np.stack(rows), units
 
 
-def task_jacobian(tree: Tree, q: Any, frame: str, task: str, characteristic_length: float | None) -> Any:
+def task_jacobian(tree: Tree, q: Array, frame: str, task: str, characteristic_length: float | None) -> Array:
     """The Jacobian (m, n) of a task in the root's axes, by the velocities of the joints on the way to the frame."""
     rows, units = task_rows(tree, task)
     columns = list(velocity_units(tree, frame).values())

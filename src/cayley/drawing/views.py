@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.forward import body_poses
 from cayley.model.joint_kinds import Screw
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.drawing.canvas import Canvas
 
 _PARALLEL = 1e-5  # files give right angles as 1.5708
 
@@ -26,18 +30,18 @@ _PARALLEL = 1e-5  # files give right angles as 1.5708
 class View:
     """Directions of the picture as rows: (3, 3) in space, (2, 3) in a plane, to the right and up."""
 
-    rows: np.ndarray
+    rows: Array
 
     @property
     def flat(self) -> bool:
         return len(self.rows) == 2
 
     @property
-    def normal(self) -> np.ndarray:
+    def normal(self) -> Array:
         """Towards the eye, of a view of a plane."""
         return np.cross(*self.rows[:2])
 
-    def __call__(self, points: Any) -> np.ndarray:
+    def __call__(self, points: ArrayLike) -> Array:
         """Coordinates (..., 2 or 3) in the picture of points (..., 3)."""
         return np.asarray(points, dtype=float) @ self.rows.T
 
@@ -58,7 +62,7 @@ def view_of(tree: Tree) -> View:
     return SPACE if normal is None else plane_view(normal)
 
 
-def view_for(tree: Tree, ax: Any) -> View:
+def view_for(tree: Tree, ax: Canvas) -> View:
     """The view that fits the Matplotlib axes `ax`, or the mechanism if there are none yet."""
     if ax is None:
         return view_of(tree)
@@ -71,7 +75,7 @@ def view_for(tree: Tree, ax: Any) -> View:
     return view
 
 
-def plane_view(normal: np.ndarray) -> View:
+def plane_view(normal: Array) -> View:
     """The picture of the planes across a unit vector."""
     above = np.array([0.0, 0.0, 1.0]) if abs(normal[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     up = above - (above @ normal) * normal
@@ -81,7 +85,7 @@ def plane_view(normal: np.ndarray) -> View:
     return View(np.stack([right, up]) + 0.0)
 
 
-def plane_normal(tree: Tree) -> np.ndarray | None:
+def plane_normal(tree: Tree) -> Array | None:
     """The unit normal of the planes in which all bodies move, or None."""
     turns: list[np.ndarray] = []
     slides: list[np.ndarray] = []
@@ -99,7 +103,7 @@ def plane_normal(tree: Tree) -> np.ndarray | None:
     return normal if across and inside else None
 
 
-def _axes(tree: Tree) -> Iterator[tuple[Screw | None, np.ndarray]]:
+def _axes(tree: Tree) -> Iterator[tuple[Screw | None, Array]]:
     """The elementary motions of a mechanism that stands at its zeros, with the directions of their axes."""
     poses = body_poses(tree, tree.neutral)
     for joint, pose in zip(tree.joints, poses[1:], strict=True):

@@ -4,7 +4,7 @@ outline.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,12 +12,17 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import FuncFormatter
 from scipy import ndimage
 
+from cayley.compiler.typing import Array
 from cayley.drawing.canvas import DENSITY, GREY, INK, RED, add_axes, fit, flat_style
 from cayley.drawing.cells import filled_cells
 from cayley.drawing.labels import Labels
 from cayley.drawing.stick_figures import stick_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cayley.drawing.canvas import Canvas
     from cayley.drawing.workspaces import Workspace
 
 _DOTS = 12_000
@@ -25,7 +30,7 @@ _CELLS_ACROSS = 110
 _STILL = 1e-9  # [m]
 
 
-def draw_workspace(space: Workspace, figure: Any = None) -> Any:
+def draw_workspace(space: Workspace, figure: Figure | None = None) -> Figure:
     """The figure of a workspace."""
     flat = space.view.flat
     figure = plt.figure(figsize=(6.6, 5.6) if flat else (10.5, 5.2), layout="constrained") if figure is None else figure
@@ -41,7 +46,7 @@ def draw_workspace(space: Workspace, figure: Any = None) -> Any:
     return figure
 
 
-def draw_section(ax: Any, space: Workspace) -> Any:
+def draw_section(ax: Canvas, space: Workspace) -> Axes:
     """How often configurations lead to each cell of the section, per area or volume, and the outline of what is
     reached.
     """
@@ -81,7 +86,7 @@ def draw_section(ax: Any, space: Workspace) -> Any:
     return ax
 
 
-def _draw_outline(ax: Any, points: np.ndarray, width: float) -> None:
+def _draw_outline(ax: Canvas, points: Array, width: float) -> None:
     """The boundary of the cells that are reached."""
     filled, corner = filled_cells(points, width)
     filled = ndimage.binary_closing(np.pad(filled, 3), iterations=3)
@@ -90,7 +95,7 @@ def _draw_outline(ax: Any, points: np.ndarray, width: float) -> None:
     ax.contour(*middles, filled.T.astype(float), levels=[0.5], colors=INK, linewidths=0.9, zorder=3)
 
 
-def _draw_cloud(ax: Any, space: Workspace) -> None:
+def _draw_cloud(ax: Canvas, space: Workspace) -> None:
     """A part of the points, the deeper the colour the farther from the center, with the robot."""
     dots = space.points[:: max(1, len(space.points) // _DOTS)]
     if space.relative_to is None:
@@ -105,7 +110,7 @@ def _draw_cloud(ax: Any, space: Workspace) -> None:
                depthshade=False, zorder=3, label="_cloud")
 
 
-def _posture(space: Workspace) -> np.ndarray:
+def _posture(space: Workspace) -> Array:
     """The sample that reaches nearest to the middle of the distances: neither stretched nor folded."""
     distance = np.linalg.norm(space.points - space.center, axis=1)
     return space.configurations[np.argmin(np.abs(distance - 0.5 * (space.nearest + space.farthest)))]

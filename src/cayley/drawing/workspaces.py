@@ -9,12 +9,13 @@ reach are missed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import Room, room
 from cayley.drawing.sampling import JointLimits, free_directions, joints_between, leaders, random_configurations, ranges
 from cayley.drawing.views import SPACE, View, view_of
@@ -24,6 +25,9 @@ from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import quaternion_places, with_followers
 from cayley.model.tree import Tree
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _BEST = 6  # samples to start a search from
 _VERTICAL = 1e-6
 
@@ -31,8 +35,8 @@ _VERTICAL = 1e-6
 class Axis(NamedTuple):
     """The line of the first joint: a point and a direction, in the frame that the workspace is in."""
 
-    point: np.ndarray
-    direction: np.ndarray
+    point: Array
+    direction: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,9 +46,9 @@ class Workspace:
     tree: Tree
     frame: str
     relative_to: str | None
-    points: np.ndarray  # (n, 3), in the root's frame or in that of `relative_to` [m]
-    configurations: np.ndarray  # (n, nq) that reach them
-    center: np.ndarray  # (3), from which distances are measured
+    points: Array  # (n, 3), in the root's frame or in that of `relative_to` [m]
+    configurations: Array  # (n, nq) that reach them
+    center: Array  # (3), from which distances are measured
     nearest: float  # smallest and
     farthest: float  # largest distance from the center [m]
     dimension: int  # of the set of points: 1 a curve, 2 a surface, 3 a volume
@@ -53,12 +57,12 @@ class Workspace:
     _room: Room | None
 
     @property
-    def lowest(self) -> np.ndarray:
+    def lowest(self) -> Array:
         """The lower corner (3) of the box around the points."""
         return self.points.min(axis=0)
 
     @property
-    def highest(self) -> np.ndarray:
+    def highest(self) -> Array:
         """The upper corner (3) of the box around the points."""
         return self.points.max(axis=0)
 
@@ -80,7 +84,7 @@ class Workspace:
         return self._room.uncertainty if self._room is not None else 0.0
 
     @property
-    def section(self) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
+    def section(self) -> tuple[Array, Array, tuple[str, str]]:
         """Coordinates (k, 2) of points in the plane that shows the workspace best, their places among the points, and
         two names.
 
@@ -90,7 +94,7 @@ class Workspace:
         chosen = self._in_slice(self.points)
         return self._flattened(self.points[chosen]), chosen, self._section_names
 
-    def section_of(self, q: np.ndarray) -> np.ndarray:
+    def section_of(self, q: Array) -> Array:
         """Where configurations (n, nq) are in the section, (k, 2); those outside the slice, if it is one, are left out.
         """
         points = position_kernel(self.tree, self.frame, self.relative_to)(q).reshape(-1, 3)
@@ -102,21 +106,21 @@ class Workspace:
             return self.view.names[0], self.view.names[1]
         return ("x [m]", "z [m]") if self.axis is None else ("distance from the first axis [m]", "z [m]")
 
-    def _in_slice(self, points: np.ndarray) -> np.ndarray:
+    def _in_slice(self, points: Array) -> Array:
         if self.view.flat or self.axis is not None:
             return np.arange(len(points))
         middle = 0.5 * (self.lowest + self.highest)[1]
         thick = 0.05 * float(np.ptp(self.points, axis=0).max())
         return np.flatnonzero(np.abs(points[:, 1] - middle) <= thick)
 
-    def _flattened(self, points: np.ndarray) -> np.ndarray:
+    def _flattened(self, points: Array) -> Array:
         if self.view.flat:
             return self.view(points)
         if self.axis is None:
             return points[:, [0, 2]]
         return np.stack([np.hypot(*(points[:, :2] - self.axis.point[:2]).T), points[:, 2]], axis=1)
 
-    def draw(self, *, figure: Any = None) -> Any:
+    def draw(self, *, figure: Figure | None = None) -> Figure:
         """The cloud of points with the robot in it, and the section beside it; a planar workspace in its plane.
 
         A Matplotlib figure.
@@ -132,7 +136,7 @@ class Workspace:
 
 
 def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,
-              relative_to: str | None = None, center: Any = (0.0, 0.0, 0.0)) -> Workspace:
+              relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0)) -> Workspace:
     """The reachable workspace of a frame's origin.
 
     samples       random configurations, alike in the range of each joint; turns without limits are drawn from one turn
@@ -173,10 +177,10 @@ class Reach(NamedTuple):
     tree: Tree
     joints: list[int]
     place: Kernel
-    center: np.ndarray
+    center: Array
     limits: JointLimits | None
 
-    def search(self, q: np.ndarray, distance: np.ndarray, sign: float) -> float:
+    def search(self, q: Array, distance: Array, sign: float) -> float:
         """The smallest distance (sign 1) or the largest (-1), from the best of the samples on."""
         searched = leaders(self.tree, self.joints)
         turned = [k for _, place in quaternion_places(self.tree) for k in range(place.start, place.stop)]
@@ -187,7 +191,7 @@ class Reach(NamedTuple):
             return sign * best
         low, high = ranges(self.tree, searched, self.limits)
         for start in q[np.argsort(sign * distance)[:_BEST]]:
-            def squared(x: np.ndarray, start: np.ndarray = start) -> float:
+            def squared(x: Array, start: Array = start) -> float:
                 trial = start.copy()
                 trial[free] = x
                 return float(sign * np.sum((self.place(with_followers(self.tree, trial)) - self.center) ** 2))
@@ -199,7 +203,7 @@ class Reach(NamedTuple):
         return sign * best
 
 
-def _dimension(tree: Tree, q: np.ndarray, frame: str, relative_to: str | None, free: np.ndarray) -> int:
+def _dimension(tree: Tree, q: Array, frame: str, relative_to: str | None, free: Array) -> int:
     """The largest rank of the position's Jacobian on a few configurations, by the directions that are free."""
     seen_from = "world" if relative_to is None else relative_to
     jacobian = [

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.attitude import ROUNDING, Attitude
@@ -25,13 +26,13 @@ from cayley.kinematics.general_jacobian import general_jacobian, hessian, jacobi
 from cayley.model.tree import Tree
 
 
-def coordinates(tree: Tree, q: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
+def coordinates(tree: Tree, q: Array, frame: str, *, attitude: str, relative_to: str) -> Array:
     """r (6, or 7 with quaternions): position [m] and attitude of a frame as seen from another."""
     pose = relative_pose(tree, q, frame, relative_to)
     return np.concatenate([pose.p, attitude_named(attitude).parameters(pose.R)])
 
 
-def analytic_jacobian(tree: Tree, q: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
+def analytic_jacobian(tree: Tree, q: Array, frame: str, *, attitude: str, relative_to: str) -> Array:
     """dr/dt by the velocities: (6 or 7, nv).
 
     Infinite or NaN where the parameters are singular: see `check_attitude`.
@@ -41,7 +42,7 @@ def analytic_jacobian(tree: Tree, q: Any, frame: str, *, attitude: str, relative
     return _over(general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to), named.rate_map(R))
 
 
-def analytic_jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
+def analytic_jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, *, attitude: str, relative_to: str) -> Array:
     """The time derivative of `analytic_jacobian` at the velocity `qd`; so r'' = J qdd + J' qd."""
     named = attitude_named(attitude)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
@@ -50,8 +51,8 @@ def analytic_jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, attitude:
     return _over(rate, named.rate_map(R), (named.rate_map_rate(R, J[3:] @ qd), J))
 
 
-def analytic_jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, attitude: str,
-                                  relative_to: str) -> Any:
+def analytic_jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, attitude: str,
+                                  relative_to: str) -> Array:
     """The second time derivative of `analytic_jacobian` at the velocity `qd` and the acceleration `qdd`."""
     named = attitude_named(attitude)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
@@ -64,7 +65,7 @@ def analytic_jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: 
                  (named.rate_map_second_rate(R, w, dw), J))
 
 
-def analytic_hessian(tree: Tree, q: Any, frame: str, *, attitude: str, relative_to: str) -> Any:
+def analytic_hessian(tree: Tree, q: Array, frame: str, *, attitude: str, relative_to: str) -> Array:
     """H (6 or 7, nv, nv): H[:, i, j] is the change of column i of `analytic_jacobian` when velocity j is one and the
     others are zero.
     """
@@ -80,7 +81,7 @@ def analytic_hessian(tree: Tree, q: Any, frame: str, *, attitude: str, relative_
     return np.stack(layers, axis=2) if layers else np.zeros((3 + named.size, 0, 0))
 
 
-def relative_pose(tree: Tree, q: Any, frame: str, relative_to: str) -> Pose:
+def relative_pose(tree: Tree, q: Array, frame: str, relative_to: str) -> Pose:
     """The pose of a frame in another, or in the root ("world")."""
     return frame_pose(tree, q, frame, None if relative_to == "world" else relative_to)
 
@@ -93,7 +94,7 @@ def check_attitude(tree: Tree, frame: str, *, attitude: str, relative_to: str) -
     margin_of = kernel(f"({tree.nq})->()",
                        name="margin")(lambda q: named.margin(relative_pose(tree, q, frame, relative_to).R))
 
-    def check(q: Any, *_: Any) -> None:
+    def check(q: ArrayLike, *_: object) -> None:
         margin = np.asarray(margin_of(q))
         bad = first_failure(~(margin <= ROUNDING))
         if bad is not None:
@@ -105,6 +106,6 @@ def check_attitude(tree: Tree, frame: str, *, attitude: str, relative_to: str) -
     return check
 
 
-def _over(J: Any, B: Any, *more: tuple[Any, Any]) -> Any:
+def _over(J: Array, B: Array, *more: tuple[Any, Any]) -> Array:
     """(J_v; B J_w + sum B_k J_w,k)."""
     return np.concatenate([J[:3], sum((C @ K[3:] for C, K in more), start=B @ J[3:])])

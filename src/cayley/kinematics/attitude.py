@@ -20,6 +20,7 @@ import numpy as np
 from cayley.compiler.derivative import forward
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import Symbols
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.geometry.rates.rotation_vector_rates import world_velocity_map_inverse
 from cayley.geometry.rotations.euler import SEQUENCES, euler_kernels
@@ -62,16 +63,16 @@ def attitude(name: str) -> Attitude:
                     lambda R: _euler_rate_map(R, sequence, axes), lambda R: np.linalg.norm(_normal(R, sequence, axes)))
 
 
-def _kernels(name: str, size: int, parameters: Callable, rate_map: Callable, margin: Callable) -> Attitude:
+def _kernels(name: str, size: int, parameters: Callable[..., Any], rate_map: Callable[..., Any], margin: Callable[..., Any]) -> Attitude:
     label = "".join(c if c.isalnum() else "_" for c in name)
 
-    def made(signature: str, text: Callable, word: str) -> Kernel:
+    def made(signature: str, text: Callable[..., Any], word: str) -> Kernel:
         return kernel(signature, name=f"{word}_of_{label}")(text)
 
-    def rate(R, w):
+    def rate(R: Array, w: Array) -> Array:
         return changing(rate_map(R), [R], [hat(w) @ R])
 
-    def second_rate(R, w, dw):
+    def second_rate(R: Array, w: Array, dw: Array) -> Array:
         return changing(rate(R, w), [R, w], [hat(w) @ R, dw])
 
     return Attitude(size, made(f"(3,3)->({size})", parameters, "parameters"),
@@ -81,7 +82,7 @@ def _kernels(name: str, size: int, parameters: Callable, rate_map: Callable, mar
                     made("(3,3)->()", margin, "margin"))
 
 
-def changing(values: Any, variables: list[Any], rates: list[Any]) -> Any:
+def changing(values: ArrayLike, variables: list[Any], rates: list[Any]) -> Array:
     """The rate of values that were computed from inputs of a traced function, when these change at the given rates."""
     nodes = [x for variable in variables for x in variable.flat]
     tangents = [x for rate in rates for x in rate.flat]
@@ -89,17 +90,17 @@ def changing(values: Any, variables: list[Any], rates: list[Any]) -> Any:
     return np.array(forward(lifted, nodes, tangents), dtype=object).view(Symbols).reshape(np.shape(values))
 
 
-def _normal(R: Any, sequence: str, axes: str) -> Any:
+def _normal(R: Array, sequence: str, axes: str) -> Array:
     first, last = _outer_axes(R, sequence, axes)
     return np.cross(first, last)
 
 
-def _outer_axes(R: Any, sequence: str, axes: str) -> tuple[Any, Any]:
+def _outer_axes(R: Array, sequence: str, axes: str) -> tuple[Any, Any]:
     moving = sequence if axes == "moving" else sequence[::-1]
     return np.eye(3)["xyz".index(moving[0])], R[:, "xyz".index(moving[2])]
 
 
-def _euler_rate_map(R: Any, sequence: str, axes: str) -> Any:
+def _euler_rate_map(R: Array, sequence: str, axes: str) -> Array:
     first, last = _outer_axes(R, sequence, axes)
     n = np.cross(first, last)
     m2 = n @ n
@@ -109,30 +110,30 @@ def _euler_rate_map(R: Any, sequence: str, axes: str) -> Any:
     return np.stack(rows if axes == "moving" else rows[::-1])
 
 
-def _vector_parameter(R: Any) -> Any:
+def _vector_parameter(R: Array) -> Array:
     h = quaternion_from_matrix.unchecked(R)
     return h[1:] / h[0]
 
 
-def _vector_parameter_rate_map(R: Any) -> Any:
+def _vector_parameter_rate_map(R: Array) -> Array:
     c = _vector_parameter(R)
     return 0.5 * (np.eye(3) + np.outer(c, c) - hat(c))
 
 
-def _quaternion_rate_map(R: Any) -> Any:
+def _quaternion_rate_map(R: Array) -> Array:
     h = quaternion_from_matrix.unchecked(R)
     return 0.5 * np.concatenate([-np.stack([h[1:]]), h[0] * np.eye(3) - hat(h[1:])])
 
 
-def _rotation_vector(R: Any) -> Any:
+def _rotation_vector(R: Array) -> Array:
     return rotation_vector_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R))
 
 
-def _everywhere(R: Any) -> Any:
+def _everywhere(R: Array) -> Scalar:
     return 1.0 + 0.0 * R[0, 0]
 
 
-_NAMED: dict[str, tuple[int, Callable, Callable, Callable]] = {
+_NAMED: dict[str, tuple[int, Callable[..., Any], Callable[..., Any], Callable[..., Any]]] = {
     "rotation vector": (3, _rotation_vector, lambda R: world_velocity_map_inverse.unchecked(_rotation_vector(R)),
                         _everywhere),
     "vector-parameter": (3, _vector_parameter, _vector_parameter_rate_map,

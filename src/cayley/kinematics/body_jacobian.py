@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import Pose
@@ -24,10 +25,10 @@ class OwnColumns(NamedTuple):
     """What an elementary motion gives to the frame: columns (6, m), and their first place in the velocity."""
 
     first: int
-    matrix: Any
+    matrix: Array
 
 
-def own_columns(tree: Tree, q: Any, frame: str, point: Any) -> list[OwnColumns]:
+def own_columns(tree: Tree, q: Array, frame: str, point: Array) -> list[OwnColumns]:
     """The columns of the joints on the way, from the frame inwards."""
     # the frame after a step, seen from the frame's axes at the point
     R = np.eye(3)
@@ -42,12 +43,12 @@ def own_columns(tree: Tree, q: Any, frame: str, point: Any) -> list[OwnColumns]:
     return found
 
 
-def own_jacobian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
+def own_jacobian(tree: Tree, q: Array, frame: str, point: Array) -> Array:
     """The Jacobian (6, nv) in the frame's axes at a point (3) of the frame."""
     return _assembled(tree, {c.first: c.matrix for c in own_columns(tree, q, frame, point)})
 
 
-def own_jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, point: Any) -> Any:
+def own_jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, point: Array) -> Array:
     """Its time derivative (6, nv) at the velocity `qd`."""
     beyond = np.zeros(6)
     rates = {}
@@ -57,7 +58,7 @@ def own_jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, point: Any) -> An
     return _assembled(tree, rates)
 
 
-def own_jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, point: Any) -> Any:
+def own_jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, point: Array) -> Array:
     """Its second time derivative (6, nv) at the velocity `qd` and the acceleration `qdd`."""
     beyond = np.zeros(6)
     beyond_rate = np.zeros(6)
@@ -71,7 +72,7 @@ def own_jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, 
     return _assembled(tree, found)
 
 
-def own_hessian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
+def own_hessian(tree: Tree, q: Array, frame: str, point: Array) -> Array:
     """Its changes (6, nv, nv) by unit velocities."""
     columns = own_columns(tree, q, frame, point)
     layers = [np.zeros((6, tree.nv)) for _ in range(tree.nv)]
@@ -83,19 +84,19 @@ def own_hessian(tree: Tree, q: Any, frame: str, point: Any) -> Any:
     return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
 
 
-def _before(R: Any, p: Any, pose: Pose) -> tuple[Any, Any]:
+def _before(R: Array, p: Array, pose: Pose) -> tuple[Any, Any]:
     before = R @ pose.R.T
     return before, p - before @ pose.p
 
 
-def _brackets(matrix: Any, twist: Any) -> Any:
+def _brackets(matrix: Array, twist: Array) -> Array:
     """[column, twist] for each column."""
     linear = hat(twist[:3])
     angular = hat(twist[3:])
     return -np.concatenate([linear @ matrix[3:] + angular @ matrix[:3], angular @ matrix[3:]])
 
 
-def _assembled(tree: Tree, parts: dict[int, Any]) -> Any:
+def _assembled(tree: Tree, parts: dict[int, Any]) -> Array:
     columns = [np.zeros(6)] * tree.nv
     for first, matrix in parts.items():
         columns[first:first + matrix.shape[1]] = list(matrix.T)

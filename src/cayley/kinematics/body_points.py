@@ -7,24 +7,23 @@ body, pose)`.
 
 from __future__ import annotations
 
-from typing import Any
-
+from cayley.compiler.typing import Array
 from cayley.kinematics.analytic import relative_pose
 from cayley.kinematics.velocity import acceleration, twist
 from cayley.model.tree import Tree
 
 
-def point_position(tree: Tree, q: Any, point: Any, frame: str, *, relative_to: str) -> Any:
+def point_position(tree: Tree, q: Array, point: Array, frame: str, *, relative_to: str) -> Array:
     """Where a point (3) of a frame is, seen from another frame or from the root ("world") [m]: R point + p."""
     pose = relative_pose(tree, q, frame, relative_to)
     return pose.R @ point + pose.p
 
 
-def point_velocity(tree: Tree, q: Any, qd: Any, point: Any, frame: str, *, axes: str) -> Any:
+def point_velocity(tree: Tree, q: Array, qd: Array, point: Array, frame: str, *, axes: str) -> Array:
     """The velocity (3) of a point of a frame relative to the root, in the named axes [m/s]."""
     return twist(tree, q, qd, frame, axes=axes, at=point)[:3]
 
 
-def point_acceleration(tree: Tree, q: Any, qd: Any, qdd: Any, point: Any, frame: str, *, axes: str) -> Any:
+def point_acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, point: Array, frame: str, *, axes: str) -> Array:
     """The acceleration (3) of a point of a frame relative to the root, without gravity, in the named axes [m/s^2]."""
     return acceleration(tree, q, qd, qdd, frame, axes=axes, at=point)[:3]

@@ -41,13 +41,13 @@ class Closure:
     """A configuration (nq) near a guess in which the loops are closed, or the nearest that was found."""
 
     status: Literal["closed", "open"]
-    configuration: np.ndarray
+    configuration: Array
     residual: float  # the length of what is left open [m, rad]
     iterations: int
     independent: int  # how many velocities the constraints leave
 
 
-def close(tree: Tree, guess: np.ndarray) -> Closure:
+def close(tree: Tree, guess: Array) -> Closure:
     """Close the loops of one configuration (nq); all joints take part, and limits do not.
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
@@ -87,11 +87,11 @@ def mobility(tree: Tree) -> int:
     return min(closed)
 
 
-def _closing_at_zero(tree: Tree) -> list[np.ndarray]:
+def _closing_at_zero(tree: Tree) -> list[Array]:
     return [loop.motion.neutral for loop in tree.loops]
 
 
-def _guesses(tree: Tree) -> Iterator[np.ndarray]:
+def _guesses(tree: Tree) -> Iterator[Array]:
     yield tree.neutral
     yield from random_configuration(tree.spanning_tree(), _STARTS, seed=0)
 
@@ -112,7 +112,7 @@ class _Loops:
     def velocities(self) -> int:
         return self.motions[-1][2].stop
 
-    def closed_from(self, x: np.ndarray) -> Closure:
+    def closed_from(self, x: Array) -> Closure:
         """First the joints of the loops take up what they can, then all joints move."""
         own = np.arange(self.velocities) >= self.tree.nv
         x, _ = self._searched(x, own)
@@ -124,7 +124,7 @@ class _Loops:
         status: Literal["closed", "open"] = "closed" if left <= self._enough(x) else "open"
         return Closure(status, x[:self.tree.nq], left, iterations, self.velocities - rank)
 
-    def _searched(self, x: np.ndarray, moving: np.ndarray) -> tuple[np.ndarray, int]:
+    def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""
         for iterations in range(_STEPS):
             e, J = self._opening(x)
@@ -139,7 +139,7 @@ class _Loops:
             x = shorter
         return x, _STEPS
 
-    def _shortened(self, x: np.ndarray, step: np.ndarray, square: float) -> np.ndarray | None:
+    def _shortened(self, x: Array, step: Array, square: float) -> Array | None:
         """The step, halved until it closes something that is worth it; None if nothing does."""
         for part in (1.0, 0.5, 0.25, 0.125, 0.0625):
             moved = self.moved(x, part * step)
@@ -148,11 +148,11 @@ class _Loops:
                 return moved
         return None
 
-    def _enough(self, x: np.ndarray) -> float:
+    def _enough(self, x: Array) -> float:
         reach = [frame_pose(self.tree, x, loop.first).p for loop in self.tree.loops]
         return _CLOSED * (1.0 + max((float(np.linalg.norm(p)) for p in reach), default=0.0))
 
-    def moved(self, x: np.ndarray, step: np.ndarray) -> np.ndarray:
+    def moved(self, x: Array, step: Array) -> Array:
         return np.concatenate([motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq])
 
     @cached_property
@@ -162,11 +162,11 @@ class _Loops:
         signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities})"
         return kernel(signature, name="opening_of_loops", outputs=("e", "J"))(self._opening_text)
 
-    def _opening_text(self, x: Any) -> tuple[Any, Any]:
+    def _opening_text(self, x: Array) -> tuple[Any, Any]:
         parts = [*self._loop_openings(x), *self._mimic_openings(x)]
         return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
 
-    def _loop_openings(self, x: Any) -> Iterator[tuple[Any, Any]]:
+    def _loop_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
         tree = self.tree
         for loop, (motion, q, v) in zip(tree.loops, self.motions[len(tree.joints):], strict=True):
             between = frame_pose(tree, x, loop.second, loop.first)
@@ -178,7 +178,7 @@ class _Loops:
                 np.zeros((6, self.velocities - v.stop))]
             yield twist_from_pose.unchecked(allowed.inverse.then(between).matrix), np.concatenate(columns, axis=1)
 
-    def _mimic_openings(self, x: Any) -> Iterator[tuple[Any, Any]]:
+    def _mimic_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
         for number, (leader, multiplier, offset) in self.tree.followers.items():
             _, q, v = self.motions[number]
             _, q_leader, v_leader = self.motions[leader]

@@ -16,6 +16,7 @@ from cayley.compiler.graph import Node
 from cayley.compiler.inline import with_own_variables
 from cayley.compiler.interpret import NUMPY
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
@@ -27,30 +28,30 @@ def has_changing_directions(tree: Tree) -> bool:
     return not all(motion.constant_subspace for joint in tree.joints for motion in joint.motion.elementary)
 
 
-def rate_of(tree: Tree, text: Text, q: Any, qd: Any) -> Any:
+def rate_of(tree: Tree, text: Text, q: Array, qd: Array) -> Array:
     """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `qd`."""
     return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ _coordinate_rates(tree, q, qd)
 
 
-def second_rate_of(tree: Tree, text: Text, q: Any, qd: Any, qdd: Any) -> Any:
+def second_rate_of(tree: Tree, text: Text, q: Array, qd: Array, qdd: Array) -> Array:
     """The second time derivative of `text(q)` at the velocity `qd` and the acceleration `qdd`."""
     by_q, by_v = derivatives(lambda q, qd: rate_of(tree, text, q, qd), (6, tree.nv), q, qd, inside=has_symbols(tree))
     return by_q @ _coordinate_rates(tree, q, qd) + by_v @ qdd
 
 
-def changes_of(tree: Tree, text: Text, q: Any) -> Any:
+def changes_of(tree: Tree, text: Text, q: Array) -> Array:
     """The changes (..., nv) of `text(q)` by unit velocities."""
     along = np.stack([_coordinate_rates(tree, q, unit) for unit in np.eye(tree.nv)], axis=1)
     return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ along
 
 
-def derivatives(text: Text, shape: tuple[int, ...], *arrays: Any, inside: bool = False) -> tuple[Any, ...]:
+def derivatives(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool = False) -> tuple[Any, ...]:
     """The derivatives (*shape, n) of a text by each of its arrays (n); on numbers, or inside a trace. `inside`: the
     text itself holds symbols of that trace.
     """
     sizes = [len(array) for array in arrays]
 
-    def of_its_own_variables(*variables: Any) -> Any:  # those given may be constants, or equal to one another
+    def of_its_own_variables(*variables: Array) -> Array:  # those given may be constants, or equal to one another
         return jacobian(np.reshape(text(*variables), (-1,)), np.concatenate(variables))
 
     if inside:
@@ -64,6 +65,6 @@ def derivatives(text: Text, shape: tuple[int, ...], *arrays: Any, inside: bool =
     return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
 
 
-def _coordinate_rates(tree: Tree, q: Any, qd: Any) -> Any:
+def _coordinate_rates(tree: Tree, q: Array, qd: Array) -> Array:
     places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
     return np.concatenate([joint.motion.rate(q[a], qd[b]) for joint, a, b in places if joint.motion.nq])

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.kinematics.forward import HERE, Pose
 from cayley.model.joint_kinds import Motion
@@ -25,12 +26,12 @@ class Step(NamedTuple):
     """One elementary motion on the way to a frame; the last step, from the last joint to the frame, moves nothing."""
 
     columns: slice  # its entries in the velocity
-    subspace: np.ndarray  # (6, m), in the axes and at the origin of the frame after it
+    subspace: Array  # (6, m), in the axes and at the origin of the frame after it
     pose: Pose  # of the frame after it, in the frame before it
     # of its own velocities: (6), the rate of the subspace times them; None if that is constant
     bias: Callable[[Any], Any] | None = None
 
-    def twist_rate(self, qd: Any, qdd: Any) -> Any:
+    def twist_rate(self, qd: Array, qdd: Array) -> Array:
         """The rate (6) of the components of subspace @ qd, for the velocities (nv) of the mechanism."""
         given = self.subspace @ qdd[self.columns]
         return given if self.bias is None else given + self.bias(qd[self.columns])
@@ -83,15 +84,15 @@ def pairs_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
     return links, end
 
 
-def steps_to(tree: Tree, q: Any, frame: str) -> list[Step]:
+def steps_to(tree: Tree, q: Array, frame: str) -> list[Step]:
     """The elementary motions from the root to a named frame at a configuration, and a last step without motion."""
     links, end = way_to(tree, frame)
     return [*[_step(link, q[link.coordinates]) for link in links], Step(slice(0, 0), np.zeros((6, 0)), end)]
 
 
-def _step(link: Link, q: Any) -> Step:
+def _step(link: Link, q: Array) -> Step:
     motion = link.motion
     pose = link.placement.then(Pose(*link.motion.pose(q)))
     if motion.constant_subspace:
-        return Step(link.columns, motion.subspace(None), pose)
+        return Step(link.columns, motion.subspace(np.zeros(motion.nq)), pose)
     return Step(link.columns, motion.subspace(q), pose, partial(motion.bias, q))

@@ -6,18 +6,19 @@ The pose of joint k's child is the parent's pose, moved by the placement of the 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.model.tree import Tree
 
 
 class Pose(NamedTuple):
     """A rotation (3, 3) and an origin (3)."""
 
-    R: Any
-    p: Any
+    R: Array
+    p: Array
 
     def then(self, other: Pose) -> Pose:
         return Pose(self.R @ other.R, self.p + self.R @ other.p)
@@ -27,26 +28,26 @@ class Pose(NamedTuple):
         return Pose(self.R.T, -(self.R.T @ self.p))
 
     @property
-    def matrix(self) -> Any:
+    def matrix(self) -> Array:
         """As a homogeneous matrix (4, 4)."""
         top = np.concatenate([self.R, np.stack([self.p], axis=1)], axis=1)
         return np.concatenate([top, np.array([[0.0, 0.0, 0.0, 1.0]])])
 
     @staticmethod
-    def of(matrix: Any) -> Pose:
+    def of(matrix: Array) -> Pose:
         return Pose(matrix[:3, :3], matrix[:3, 3])
 
 
 HERE = Pose(np.eye(3), np.zeros(3))
 
 
-def joint_pose(tree: Tree, number: int, q: Any) -> Pose:
+def joint_pose(tree: Tree, number: int, q: Array) -> Pose:
     """The pose of a joint's child in its parent."""
     joint = tree.joints[number]
     return Pose.of(joint.placement).then(Pose(*joint.motion.pose(q[tree.q_slices[number]])))
 
 
-def body_poses(tree: Tree, q: Any) -> list[Pose]:
+def body_poses(tree: Tree, q: Array) -> list[Pose]:
     """The poses of all bodies, the root first."""
     poses = [HERE]
     for number, parent in enumerate(tree.parents):
@@ -54,7 +55,7 @@ def body_poses(tree: Tree, q: Any) -> list[Pose]:
     return poses
 
 
-def body_pose(tree: Tree, q: Any, body: int) -> Pose:
+def body_pose(tree: Tree, q: Array, body: int) -> Pose:
     """The pose of one body: only the joints on the way to it are looked at."""
     pose = HERE
     for number in tree.path(body):
@@ -62,7 +63,7 @@ def body_pose(tree: Tree, q: Any, body: int) -> Pose:
     return pose
 
 
-def frame_pose(tree: Tree, q: Any, frame: str, relative_to: str | None = None) -> Pose:
+def frame_pose(tree: Tree, q: Array, frame: str, relative_to: str | None = None) -> Pose:
     """The pose of a named frame in the root's frame, or in another named frame."""
     wanted = tree.frame(frame)
     pose = body_pose(tree, q, tree.body_number(wanted.body)).then(Pose.of(wanted.pose))

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.kernel_family import GIVEN
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ConventionError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of
@@ -29,7 +30,7 @@ def sized(tree: Tree, signature: str) -> str:
     return re.sub(r"\b[qv]\b", lambda letter: str(tree.nq if letter[0] == "q" else tree.nv), signature)
 
 
-def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: Callable[..., None] | None = None, *,
+def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str, check: Callable[..., None] | None = None, *,
                  sentence: str = "", unit: str = "") -> MechanismKernel:
     """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it
     computes, for its docstring and exported code; the unit is that of its only result, or one of the names that
@@ -43,7 +44,7 @@ def sized_kernel(tree: Tree, signature: str, text: Callable, name: str, check: C
 
 
 @of_a_mechanism
-def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, check: Callable[..., None] | None = None,
+def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: str, *, check: Callable[..., None] | None = None,
                  **choices: Any) -> MechanismKernel:
     """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
     `at=GIVEN` makes the point (3) the last input.
@@ -58,7 +59,7 @@ def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, chec
     arrays = names[1:names.index("frame")]
     given = [name for name, choice in choices.items() if choice is GIVEN]
 
-    def of_one_state(*inputs: Any) -> Any:
+    def of_one_state(*inputs: Array) -> Scalar:
         return text(tree, *inputs[:len(arrays)], frame, **choices | dict(zip(given, inputs[len(arrays):], strict=True)))
 
     of_one_state.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -68,7 +69,7 @@ def frame_kernel(tree: Tree, text: Callable, signature: str, frame: str, *, chec
                         f"{text.__name__}_of_{frame}", check, unit=_UNITS.get(text.__name__, ""))
 
 
-def pose_matrix(tree: Tree, q: Any, frame: str, *, relative_to: str) -> Any:
+def pose_matrix(tree: Tree, q: Array, frame: str, *, relative_to: str) -> Array:
     """The pose (4, 4) of a frame in another, or in the root ("world")."""
     return frame_pose(tree, q, frame, None if relative_to == "world" else relative_to).matrix
 

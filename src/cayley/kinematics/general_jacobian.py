@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, FrameName
 from cayley.kinematics.body_jacobian import own_hessian, own_jacobian, own_jacobian_rate, own_jacobian_second_rate
 from cayley.kinematics.differentiated_jacobians import changes_of, has_changing_directions, rate_of, second_rate_of
 from cayley.kinematics.elementary import steps_to
@@ -28,8 +29,8 @@ from cayley.model.tree import Tree
 class Column(NamedTuple):
     """What a unit velocity of a joint does, in the root's axes."""
 
-    turn: Any  # a
-    slide: Any  # s
+    turn: Array  # a
+    slide: Array  # s
     moved: Moving  # the frame after the joint
     last: int  # the first velocity that is not of this step: of those on the way, the ones before it carry this one
 
@@ -53,7 +54,8 @@ class View(NamedTuple):
     axes_way: Branch
 
 
-def general_jacobian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
+def general_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+                     relative_to: str = "world") -> Array:
     """The Jacobian (6, nv): the twist of a frame's body relative to the body of another, by the velocities.
 
     The reference point is the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame,
@@ -61,13 +63,13 @@ def general_jacobian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = Non
     of a frame.
     """
     if _is_own(axes, at, relative_to):
-        return own_jacobian(tree, q, frame, np.zeros(3) if at is None else at)
+        return own_jacobian(tree, q, frame, _own_point(at))
     view = _view(tree, q, None, None, frame, axes, at, relative_to)
     return _assembled(tree, view, {i: _column(view, sign, c) for i, sign, c, _ in view.columns})
 
 
-def jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any = None,
-                  relative_to: str = "world") -> Any:
+def jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+                  relative_to: str = "world") -> Array:
     """The time derivative (6, nv) of `general_jacobian` at the velocity `qd`.
 
     In the root's axes, rate @ qd + jacobian @ qdd is the acceleration of a point that is fixed to the body (`at` not a
@@ -76,7 +78,7 @@ def jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any
     if has_changing_directions(tree):
         return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd)
     if _is_own(axes, at, relative_to):
-        return own_jacobian_rate(tree, q, qd, frame, np.zeros(3) if at is None else at)
+        return own_jacobian_rate(tree, q, qd, frame, _own_point(at))
     view = _view(tree, q, qd, None, frame, axes, at, relative_to)
     rates = {
         i: _column_rate(view, sign, c) - _spun(view.axes.w, _column(view, sign, c))
@@ -84,13 +86,13 @@ def jacobian_rate(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any
     return _assembled(tree, view, rates)
 
 
-def jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, axes: str, at: Any = None,
-                         relative_to: str = "world") -> Any:
+def jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axes: str,
+                         at: Array | FrameName | None = None, relative_to: str = "world") -> Array:
     """The second time derivative (6, nv) of `general_jacobian` at the velocity `qd` and the acceleration `qdd`."""
     if has_changing_directions(tree):
         return second_rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd, qdd)
     if _is_own(axes, at, relative_to):
-        return own_jacobian_second_rate(tree, q, qd, qdd, frame, np.zeros(3) if at is None else at)
+        return own_jacobian_second_rate(tree, q, qd, qdd, frame, _own_point(at))
     view = _view(tree, q, qd, qdd, frame, axes, at, relative_to)
     w = view.axes.w
     dw = view.axes.dw
@@ -103,7 +105,8 @@ def jacobian_second_rate(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, a
     return _assembled(tree, view, found)
 
 
-def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relative_to: str = "world") -> Any:
+def hessian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+            relative_to: str = "world") -> Array:
     """H (6, nv, nv): H[:, i, j] is the change of column i of `general_jacobian` when velocity j is one and the others
     are zero.
 
@@ -113,7 +116,7 @@ def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relati
     if has_changing_directions(tree):
         return changes_of(tree, _of_q(tree, frame, axes, at, relative_to), q)
     if _is_own(axes, at, relative_to):
-        return own_hessian(tree, q, frame, np.zeros(3) if at is None else at)
+        return own_hessian(tree, q, frame, _own_point(at))
     view = _view(tree, q, None, None, frame, axes, at, relative_to)
     plain = {i: _column(view, sign, c) for i, sign, c, _ in view.columns}
     directions = {
@@ -130,11 +133,15 @@ def hessian(tree: Tree, q: Any, frame: str, *, axes: str, at: Any = None, relati
     return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
 
 
-def _of_q(tree: Tree, frame: str, axes: str, at: Any, relative_to: str) -> Callable[[Any], Any]:
+def _of_q(tree: Tree, frame: str, axes: str, at: Array | FrameName | None, relative_to: str) -> Callable[[Any], Any]:
     return lambda q: general_jacobian(tree, q, frame, axes=axes, at=at, relative_to=relative_to)
 
 
-def _is_own(axes: str, at: Any, relative_to: str) -> bool:
+def _own_point(at: Array | FrameName | None) -> Array:
+    return np.zeros(3) if at is None else np.asarray(at)
+
+
+def _is_own(axes: str, at: Array | FrameName | None, relative_to: str) -> bool:
     """Whether point and axes are those of the frame itself, for which `own_axes` has the shorter texts."""
     return axes == "body" and relative_to == "world" and not isinstance(at, str)
 
@@ -142,11 +149,11 @@ def _is_own(axes: str, at: Any, relative_to: str) -> bool:
 # Columns, in the root's axes
 
 
-def _column(view: View, sign: float, c: Column) -> Any:
+def _column(view: View, sign: float, c: Column) -> Array:
     return sign * np.concatenate([c.slide + np.cross(c.turn, view.point.pose.p - c.moved.pose.p), c.turn])
 
 
-def _column_rate(view: View, sign: float, c: Column) -> Any:
+def _column_rate(view: View, sign: float, c: Column) -> Array:
     r = view.point.pose.p - c.moved.pose.p
     dr = view.point.u - c.moved.u
     turn = np.cross(c.moved.w, c.turn)
@@ -154,7 +161,7 @@ def _column_rate(view: View, sign: float, c: Column) -> Any:
     return sign * np.concatenate([slide + np.cross(turn, r) + np.cross(c.turn, dr), turn])
 
 
-def _column_second_rate(view: View, sign: float, c: Column) -> Any:
+def _column_second_rate(view: View, sign: float, c: Column) -> Array:
     r = view.point.pose.p - c.moved.pose.p
     dr = view.point.u - c.moved.u
     ddr = view.point.du - c.moved.du
@@ -163,7 +170,7 @@ def _column_second_rate(view: View, sign: float, c: Column) -> Any:
     return sign * np.concatenate([slide + np.cross(turn, r) + 2 * np.cross(rate, dr) + np.cross(c.turn, ddr), turn])
 
 
-def _column_change(view: View, sign: float, c: Column, way: Branch, j: int, along: Column) -> Any:
+def _column_change(view: View, sign: float, c: Column, way: Branch, j: int, along: Column) -> Array:
     """How a column changes with a unit velocity j."""
     point = view.point.pose.p
     own = along.slide + np.cross(along.turn, point - along.moved.pose.p)  # of what j carries, at the point
@@ -174,12 +181,12 @@ def _column_change(view: View, sign: float, c: Column, way: Branch, j: int, alon
     return sign * np.concatenate([linear, np.cross(along.turn, c.turn)])
 
 
-def _spun(w: Any, column: Any) -> Any:
+def _spun(w: Array, column: Array) -> Array:
     """w x both halves of a column."""
     return np.concatenate([np.cross(w, column[:3]), np.cross(w, column[3:])])
 
 
-def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Any:
+def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Array:
     """The matrix of the columns, in the asked axes."""
     turn = view.axes.pose.R.T
     turned = [
@@ -191,7 +198,7 @@ def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Any:
 # Ways
 
 
-def branch(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str) -> Branch:
+def branch(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str) -> Branch:
     """The way to a frame, moving with `qd` and `qdd`."""
     steps = steps_to(tree, q, frame)
     still = np.zeros(tree.nv)
@@ -205,12 +212,13 @@ def branch(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str) -> Branch:
     return Branch(columns, motions[-1])
 
 
-def reference(tree: Tree, q: Any, qd: Any, qdd: Any, name: str) -> Branch:
+def reference(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, name: str) -> Branch:
     """The way to what things are seen from: a frame, or the root, which is "world" even if a frame has that name."""
     return Branch({}, Moving(HERE)) if name == "world" else branch(tree, q, qd, qdd, name)
 
 
-def _view(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, axes: str, at: Any, relative_to: str) -> View:
+def _view(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str, axes: str,
+          at: Array | FrameName | None, relative_to: str) -> View:
     own = branch(tree, q, qd, qdd, frame)
     other = reference(tree, q, qd, qdd, relative_to)
     columns = [(i, 1.0, c, own) for i, c in own.columns.items() if i not in other.columns]

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.uniform_units import uniform_jacobian
@@ -30,11 +31,11 @@ Norm = Literal["2", "frobenius"]
 class Indices:
     """Of Jacobians (..., m, n): each field (...)."""
 
-    condition_number: Any  # k2, from 1 to infinity
-    inverse_condition_number: Any  # c2: 0 where singular, 1 where isotropic
-    manipulability: Any  # sqrt(det(J J^T)); zero if there are fewer joints than rows
-    smallest_singular_value: Any
-    isotropic: Any  # c2 is 1 but for rounding
+    condition_number: Array  # k2, from 1 to infinity
+    inverse_condition_number: Array  # c2: 0 where singular, 1 where isotropic
+    manipulability: Array  # sqrt(det(J J^T)); zero if there are fewer joints than rows
+    smallest_singular_value: Array
+    isotropic: Array  # c2 is 1 but for rounding
     decomposition: Subspaces
 
     def __repr__(self) -> str:
@@ -50,11 +51,11 @@ class Indices:
 class Ellipsoid:
     """Principal `axes` as columns (..., k, k) and semi-axes `lengths` (..., k), infinite along a cylinder."""
 
-    axes: np.ndarray
-    lengths: np.ndarray
+    axes: Array
+    lengths: Array
 
 
-def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
+def indices(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Indices:
     """The indices of Jacobians with elements of one unit; singular values below `tolerance` of the largest count as
     zero.
 
@@ -75,7 +76,7 @@ def indices(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Indices:
     return Indices(k2, c2, w, parts.smallest, c2 > 1 - 1e-9, parts)
 
 
-def condition_number(J: Any, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -> Any:
+def condition_number(J: Array, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -> Array:
     """|J| |J^+| (...) in the 2-norm or the Frobenius norm; infinite where J is singular. Ruggiu (2.59)."""
     if norm not in ("2", "frobenius"):
         raise ConventionError(
@@ -89,19 +90,19 @@ def condition_number(J: Any, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -
     return np.where(singular, np.inf, np.linalg.norm(s, axis=-1) * np.linalg.norm(inverse, axis=-1))[()]
 
 
-def joint_velocity_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+def joint_velocity_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
     """The joint velocities (..., n) that give velocities of the task of length one."""
     parts = subspaces(J, tolerance=tolerance)
     return Ellipsoid(parts.V, _reciprocals(parts, parts.V.shape[-1]))
 
 
-def force_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+def force_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
     """The forces (..., m) that joint torques of length one exert."""
     parts = subspaces(J, tolerance=tolerance)
     return Ellipsoid(parts.U, _reciprocals(parts, parts.U.shape[-1]))
 
 
-def velocity_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+def velocity_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
     """The velocities of the task (..., m) that joint velocities of length one give; flat where J is singular."""
     parts = subspaces(J, tolerance=tolerance)
     k = parts.singular_values.shape[-1]
@@ -109,8 +110,8 @@ def velocity_ellipsoid(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoi
     return Ellipsoid(parts.U, _filled(lengths, parts.U.shape[-1], 0.0))
 
 
-def manipulability(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
-                   characteristic_length: float | None = None) -> Any:
+def manipulability(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
+                   characteristic_length: float | None = None) -> Scalar:
     """sqrt(det(J J^T)) of the task's Jacobian as a text that can be traced, compiled and differentiated. Ruggiu (2.76).
 
     The Jacobian is that of `uniform_jacobian`. Its derivatives do not exist where it is zero.
@@ -122,12 +123,12 @@ def manipulability(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool]
     return np.abs(np.linalg.det(J)) if m == n else np.sqrt(np.maximum(np.linalg.det(J @ J.T), 0.0))
 
 
-def _reciprocals(parts: Subspaces, size: int) -> np.ndarray:
+def _reciprocals(parts: Subspaces, size: int) -> Array:
     k = parts.singular_values.shape[-1]
     kept = np.arange(k) < np.asarray(parts.rank)[..., None]
     return _filled(np.where(kept, 1 / np.where(kept, parts.singular_values, 1.0), np.inf), size, np.inf)
 
 
-def _filled(lengths: np.ndarray, size: int, value: float) -> np.ndarray:
+def _filled(lengths: Array, size: int, value: float) -> Array:
     missing = np.full((*lengths.shape[:-1], size - lengths.shape[-1]), value)
     return np.concatenate([lengths, missing], axis=-1)

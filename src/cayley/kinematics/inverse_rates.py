@@ -8,10 +8,10 @@ A singular J has no inverse: `SingularityError` names the velocity that is lost.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.subspaces import RANK_TOLERANCE, subspaces
@@ -21,11 +21,11 @@ from cayley.kinematics.subspaces import RANK_TOLERANCE, subspaces
 class JointMotion:
     """Joint velocities and accelerations, each (..., n)."""
 
-    velocities: np.ndarray
-    accelerations: np.ndarray
+    velocities: Array
+    accelerations: Array
 
 
-def joint_velocities(J: Any, rate: Any, *, tolerance: float = RANK_TOLERANCE) -> np.ndarray:
+def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Array:
     """The joint velocities (..., n) that give the rate (..., n) of a task with the Jacobian J (..., n, n).
 
     >>> joint_velocities([[0.0, 2.0], [1.0, 0.0]], [4.0, 3.0])
@@ -34,7 +34,8 @@ def joint_velocities(J: Any, rate: Any, *, tolerance: float = RANK_TOLERANCE) ->
     return _solved(_checked(J, tolerance), rate)
 
 
-def joint_motion(J: Any, J_rate: Any, rate: Any, second_rate: Any, *, tolerance: float = RANK_TOLERANCE) -> JointMotion:
+def joint_motion(J: ArrayLike, J_rate: ArrayLike, rate: Array, second_rate: ArrayLike, *,
+                 tolerance: float = RANK_TOLERANCE) -> JointMotion:
     """The joint velocities and accelerations that give the rate r' and the second rate r'' of a task: (..., n) each.
 
     `J` and `J_rate` (..., n, n) must be of the same kind as the rates: of the same point, axes and parameters of the
@@ -46,7 +47,7 @@ def joint_motion(J: Any, J_rate: Any, rate: Any, second_rate: Any, *, tolerance:
     return JointMotion(velocities, _solved(J, np.asarray(second_rate, dtype=np.float64) - drift))
 
 
-def _checked(J: Any, tolerance: float) -> np.ndarray:
+def _checked(J: ArrayLike, tolerance: float) -> Array:
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2 or J.shape[-1] != J.shape[-2]:
         raise SignatureError(f"a Jacobian with an inverse has shape (..., n, n), not {J.shape}: choose rows, or use "
@@ -62,5 +63,5 @@ def _checked(J: Any, tolerance: float) -> np.ndarray:
     return J
 
 
-def _solved(J: np.ndarray, right: Any) -> np.ndarray:
+def _solved(J: Array, right: ArrayLike) -> Array:
     return np.linalg.solve(J, np.asarray(right, dtype=np.float64)[..., None])[..., 0]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.kinematics.elementary import pairs_to
 from cayley.kinematics.forward import HERE, Pose
 from cayley.model.joint_kinds import Motion
@@ -23,11 +24,11 @@ from cayley.model.tree import Tree
 class JointLines(NamedTuple):
     """Rows, one for each axis: K and K*, each (n, 3)."""
 
-    directions: Any
-    moments: Any
+    directions: Array
+    moments: Array
 
 
-def joint_lines(tree: Tree, q: Any, frame: str) -> JointLines:
+def joint_lines(tree: Tree, q: Array, frame: str) -> JointLines:
     """The axes on the way to a frame; a spherical or a floating joint has three, those of the body that it moves."""
     pose = HERE
     directions = []
@@ -41,7 +42,7 @@ def joint_lines(tree: Tree, q: Any, frame: str) -> JointLines:
         np.zeros((0, 3)), np.zeros((0, 3)))
 
 
-def dual_jacobian(tree: Tree, q: Any, frame: str) -> Any:
+def dual_jacobian(tree: Tree, q: Array, frame: str) -> Array:
     """The twist (v; w) of a frame's body at the root's origin, in the root's axes, by (t'; d'): (6, 2n).
 
     Mladenova (163).
@@ -50,7 +51,7 @@ def dual_jacobian(tree: Tree, q: Any, frame: str) -> Any:
     return np.concatenate([np.concatenate([moments, K]), np.concatenate([K, np.zeros(K.shape)])], axis=1)
 
 
-def active_columns(tree: Tree, frame: str) -> np.ndarray:
+def active_columns(tree: Tree, frame: str) -> Array:
     """The constant matrix (2n, nv) from velocities to (t'; d'): `dual_jacobian @ active_columns` is the Jacobian at the
     root's origin.
     """
@@ -67,7 +68,7 @@ def active_columns(tree: Tree, frame: str) -> np.ndarray:
     return chosen
 
 
-def _axes(motion: Motion) -> np.ndarray:
+def _axes(motion: Motion) -> Array:
     return np.eye(3) if motion.screw is None else np.array([motion.screw.axis])
 
 

@@ -23,7 +23,7 @@ from cayley.compiler.program import Program
 from cayley.compiler.samples import is_symbolic, suppose
 from cayley.compiler.signature import Signature
 from cayley.compiler.trace import trace
-from cayley.compiler.typing import Result
+from cayley.compiler.typing import Array, Result
 from cayley.kinematics.kernel_words import units_of
 from cayley.model.parameters import Parameters, chosen_parameters
 from cayley.model.tree import Tree
@@ -65,7 +65,7 @@ class MechanismKernel(Kernel[Result]):
         signature = Signature((*self.signature.inputs, (len(chosen),)), self.signature.outputs)
         units = units_of(self.tree)
 
-        def text(*arguments: Any) -> Any:
+        def text(*arguments: Any) -> Array:
             *state, values = arguments
             if is_symbolic(values):
                 suppose(values, chosen.samples())

@@ -7,10 +7,10 @@ unbounded one. Source: Mladenova (1), (109), (256); spec R-25.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.kinematics.elementary import pairs_to
 from cayley.kinematics.vector_parameter_chain import JointPairs
 from cayley.model.joint_kinds import Motion, Screw
@@ -25,7 +25,7 @@ class PairLimits:
     lower: JointPairs
     upper: JointPairs
 
-    def contain(self, pairs: JointPairs) -> Any:
+    def contain(self, pairs: JointPairs) -> Array:
         """Whether pairs (..., n, 3) are in the set, (...)."""
         inside = [(low <= x) & (x <= high) for low, x, high in zip(self.lower, pairs, self.upper, strict=True)]
         return np.all(inside[0] & inside[1], axis=(-2, -1))
@@ -42,12 +42,12 @@ def pair_limits(tree: Tree, frame: str) -> PairLimits:
     return PairLimits(JointPairs(low[:, 0], low[:, 1]), JointPairs(high[:, 0], high[:, 1]))
 
 
-def within_limits(tree: Tree, q: Any) -> Any:
+def within_limits(tree: Tree, q: ArrayLike) -> Array:
     """Whether configurations (..., nq) are in the set Q of the joint limits, (...). Mladenova (1)."""
     return np.all((tree.lower <= np.asarray(q)) & (np.asarray(q) <= tree.upper), axis=-1)
 
 
-def _pair_bounds(motion: Motion, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pair_bounds(motion: Motion, lower: Array, upper: Array) -> tuple[Array, Array]:
     """The smallest and the largest (c, t), each (2, 3)."""
     none = np.zeros((2, 3))
     attitude = motion.attitude
@@ -62,6 +62,6 @@ def _pair_bounds(motion: Motion, lower: np.ndarray, upper: np.ndarray) -> tuple[
     return np.array([c.min(axis=0), t.min(axis=0)]), np.array([c.max(axis=0), t.max(axis=0)])
 
 
-def _along(axis: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def _along(axis: Array, ends: Array) -> Array:
     """Both ends times the axis; zero times infinity is zero."""
     return np.where(axis == 0, 0.0, np.where(axis == 0, 1.0, axis) * ends)

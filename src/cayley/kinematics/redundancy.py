@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.indices import manipulability
 from cayley.kinematics.inverse.task import Task
@@ -31,24 +31,25 @@ class RateSolutions:
     null_projector @ anything.
     """
 
-    velocities: np.ndarray
-    residual: Any  # |J qd - v| (...)
-    solved: Any  # whether v is in the range of J (...); otherwise the residual is the least possible
-    unique: Any  # whether there is no other solution (...)
+    velocities: Array
+    residual: Scalar  # |J qd - v| (...)
+    solved: Scalar  # whether v is in the range of J (...); otherwise the residual is the least possible
+    unique: Array  # whether there is no other solution (...)
     decomposition: Subspaces
 
     @property
-    def null_projector(self) -> np.ndarray:
+    def null_projector(self) -> Array:
         return self.decomposition.null_projector
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str | Array:
         """"one", "many" or "none": how many velocities do exactly what was asked."""
         words = np.where(self.solved, np.where(self.unique, "one", "many"), "none")
         return str(words) if np.ndim(words) == 0 else words
 
 
-def general_solution(J: Any, v: Any, start: Any = None, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+def general_solution(J: ArrayLike, v: ArrayLike, start: ArrayLike | None = None, *,
+                     tolerance: float = RANK_TOLERANCE) -> RateSolutions:
     """qd = J^+ v + (1 - J^+ J) start (..., n): of all joint velocities that give v (..., m), the one nearest to `start`
     (zero if left out).
 
@@ -67,12 +68,12 @@ def general_solution(J: Any, v: Any, start: Any = None, *, tolerance: float = RA
                          np.broadcast_to(parts.redundancy == 0, np.shape(residual))[()], parts)
 
 
-def minimum_norm(J: Any, v: Any, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+def minimum_norm(J: ArrayLike, v: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
     """The shortest joint velocities (..., n) that give v (..., m): J^+ v. Ruggiu (2.71)."""
     return general_solution(J, v, tolerance=tolerance)
 
 
-def gradient_projection(J: Any, v: Any, gradient: Any, gain: Any, *,
+def gradient_projection(J: ArrayLike, v: ArrayLike, gradient: ArrayLike, gain: ArrayLike, *,
                         tolerance: float = RANK_TOLERANCE) -> RateSolutions:
     """Joint velocities that give v and, with what is free, make a criterion with this gradient (..., n) smaller: Ruggiu
     (2.75).
@@ -86,8 +87,8 @@ def gradient_projection(J: Any, v: Any, gradient: Any, gain: Any, *,
 # Texts that can be traced
 
 
-def projected_rates(tree: Tree, q: Any, v: Any, start: Any, frame: str, *, task: str | Sequence[bool],
-                    axes: str) -> Any:
+def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *, task: str | Sequence[bool],
+                    axes: str) -> Array:
     """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for.
 
     By J J^T, for regular configurations of arms with at least as many joints as rows; infinite or NaN at singular ones.
@@ -97,8 +98,8 @@ def projected_rates(tree: Tree, q: Any, v: Any, start: Any, frame: str, *, task:
     return start + J.T @ ldl_solve(J @ J.T, v - J @ start)
 
 
-def manipulability_gradient(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
-                            characteristic_length: float | None = None) -> Any:
+def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
+                            characteristic_length: float | None = None) -> Array:
     """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make
     it grow.
     """

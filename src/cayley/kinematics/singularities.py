@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
@@ -36,8 +37,8 @@ class Singularity:
     rank: int
     determinant: float | None  # of a square Jacobian
     smallest_singular_value: float
-    lost: np.ndarray  # velocities of the task that cannot be produced, as columns (m, m - rank)
-    self_motions: np.ndarray  # joint velocities that the task does not feel, as columns (nv, n - rank)
+    lost: Array  # velocities of the task that cannot be produced, as columns (m, m - rank)
+    self_motions: Array  # joint velocities that the task does not feel, as columns (nv, n - rank)
     kind: Class | None  # None where it was not asked for
     decomposition: Subspaces
 
@@ -50,7 +51,7 @@ class Singularity:
         return f"<{kind}singularity: rank {self.rank} of {self.rank + self.lost.shape[1]}, lost velocities {lost or 'none'}>"
 
 
-def singularity(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Singularity:
+def singularity(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Singularity:
     """The rank test of one Jacobian (m, n); for batches, and for m and n that differ, see also `subspaces`.
 
     >>> found = singularity([[-1.5, -0.5], [0.0, 0.0]])
@@ -60,9 +61,9 @@ def singularity(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Singularity:
     return _report(np.asarray(J, dtype=np.float64), subspaces(J, tolerance=tolerance), None)
 
 
-def singularity_at(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
+def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[bool], axes: str,
                    tolerance: float = RANK_TOLERANCE, step: float = 1e-3, limits: bool = True,
-                   reachable: Callable[[np.ndarray], bool] | None = None) -> Singularity:
+                   reachable: Callable[[Array], bool] | None = None) -> Singularity:
     """The singularity of one configuration (nq) for a task of a frame, with its class.
 
     task        "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes
@@ -87,7 +88,7 @@ def singularity_at(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool]
     return _report(J, parts, "boundary" if ends else "interior", np.eye(tree.nv)[:, way])
 
 
-def _report(J: np.ndarray, parts: Subspaces, kind: Class | None, places: np.ndarray | None = None) -> Singularity:
+def _report(J: Array, parts: Subspaces, kind: Class | None, places: Array | None = None) -> Singularity:
     square = J.shape[-2] == J.shape[-1]
     places = np.eye(J.shape[-1]) if places is None else places
     smallest = float(parts.smallest) if min(J.shape) else 0.0
@@ -96,13 +97,13 @@ def _report(J: np.ndarray, parts: Subspaces, kind: Class | None, places: np.ndar
                        kind, parts)
 
 
-def _twist(chosen: Sequence[int], values: np.ndarray) -> np.ndarray:
+def _twist(chosen: Sequence[int], values: Array) -> Array:
     twist = np.zeros(6)
     twist[list(chosen)] = values
     return twist
 
 
-def _displaced(pose: np.ndarray, turn: np.ndarray, twist: np.ndarray) -> np.ndarray:
+def _displaced(pose: Array, turn: Array, twist: Array) -> Array:
     """A pose moved by a small displacement (linear; angular) that is written in other axes."""
     moved = np.array(pose)
     moved[:3, :3] = matrix_from_rotation_vector(turn @ twist[3:]) @ pose[:3, :3]

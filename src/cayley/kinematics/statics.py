@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
 from cayley.errors import SignatureError
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import frame_pose
@@ -23,7 +24,8 @@ from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 
-def joint_forces_that_exert(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
+def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
+                            at: Array | FrameName | None = None) -> Array:
     """Joint forces [N] and torques [N m] (nv) with which a mechanism at rest, without gravity, exerts a wrench (6) with
     a frame's body.
 
@@ -40,14 +42,16 @@ def joint_forces_that_exert(tree: Tree, q: Any, wrench: Any, frame: str, *, axes
     return np.stack(forces) if forces else np.zeros(0)
 
 
-def joint_forces_that_resist(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
+def joint_forces_that_resist(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
+                             at: Array | FrameName | None = None) -> Array:
     """Joint forces (nv) that hold a mechanism at rest, without gravity, against a wrench (6) that acts on a frame's
     body.
     """
     return -joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
 
 
-def generalized_forces(tree: Tree, q: Any, tau: Any, wrench: Any, frame: str, *, axes: str, at: Any = None) -> Any:
+def generalized_forces(tree: Tree, q: Array, tau: Array, wrench: Array, frame: str, *, axes: str,
+                       at: Array | FrameName | None = None) -> Array:
     """Q (nv) = tau + J^T F: joint forces, and the wrench F = (f; m) (6) that the surroundings exert ON a frame.
 
     `axes`: "world" or "body", or the name of a frame; the moment is about the frame's origin, or `at` a point: both as
@@ -61,8 +65,8 @@ def generalized_forces(tree: Tree, q: Any, tau: Any, wrench: Any, frame: str, *,
     return tau + joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
 
 
-def moved_wrench(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: Any = None, to_axes: str,
-                 to: str) -> Any:
+def moved_wrench(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+                 to_axes: str, to: str) -> Array:
     """The same load (6), with its moment about the origin of the frame `to` ("world": the root's), in other axes.
 
     What it was is said as in `joint_forces_that_exert`; `to_axes` as there, "body" being the frame's own again.
@@ -79,14 +83,14 @@ def moved_wrench(tree: Tree, q: Any, wrench: Any, frame: str, *, axes: str, at: 
 class WrenchSolutions:
     """The wrenches (..., m) that joint forces exert, and what joint forces cannot tell about them."""
 
-    wrench: np.ndarray
-    residual: Any  # |J^T wrench - forces| (...): forces that no wrench balances
-    balanced: Any  # whether there is none of that (...)
-    unique: Any  # whether no other wrench has the same joint forces (...)
+    wrench: Array
+    residual: Scalar  # |J^T wrench - forces| (...): forces that no wrench balances
+    balanced: Array  # whether there is none of that (...)
+    unique: Array  # whether no other wrench has the same joint forces (...)
     decomposition: Subspaces  # of J
 
     @property
-    def carried(self) -> np.ndarray:
+    def carried(self) -> Array:
         """A basis of the wrenches that need no joint forces: the structure carries them.
 
         Columns (m, m - rank), of one Jacobian.
@@ -94,7 +98,7 @@ class WrenchSolutions:
         return self.decomposition.lost
 
 
-def wrench_from_joint_forces(J: Any, forces: Any, *, tolerance: float = RANK_TOLERANCE) -> WrenchSolutions:
+def wrench_from_joint_forces(J: ArrayLike, forces: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> WrenchSolutions:
     """The wrench (..., m) that joint forces (..., n) exert at rest: J^-T forces for a square regular Jacobian (..., m,
     n).
 
@@ -117,7 +121,8 @@ def wrench_from_joint_forces(J: Any, forces: Any, *, tolerance: float = RANK_TOL
                            np.broadcast_to(parts.rank == J.shape[-2], np.shape(residual))[()], parts)
 
 
-def _in_own_axes(tree: Tree, q: Any, wrench: Any, frame: str, axes: str, at: Any) -> tuple[Any, Any]:
+def _in_own_axes(tree: Tree, q: Array, wrench: Array, frame: str, axes: str,
+                 at: Array | FrameName | None) -> tuple[Any, Any]:
     """Force, and moment about the frame's origin, in the frame's axes."""
     f = wrench[:3]
     m = wrench[3:]

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.batch import first_failure, place
 
@@ -26,43 +26,43 @@ RANK_TOLERANCE = 1e-10
 class Subspaces:
     """The singular value decomposition of Jacobians (..., m, n), and their ranks (...)."""
 
-    U: np.ndarray
-    singular_values: np.ndarray
-    V: np.ndarray
-    rank: Any
+    U: Array
+    singular_values: Array
+    V: Array
+    rank: Scalar
 
     @property
-    def singular(self) -> Any:
+    def singular(self) -> Scalar:
         """Whether the rank is less than the smaller of m and n (...)."""
         return self.rank < self.singular_values.shape[-1]
 
     @property
-    def smallest(self) -> Any:
+    def smallest(self) -> Array:
         """The smallest singular value (...)."""
         return self.singular_values[..., -1]
 
     @property
-    def redundancy(self) -> Any:
+    def redundancy(self) -> Scalar:
         """The dimension n - rank of the null space (...)."""
         return self.V.shape[-1] - self.rank
 
     @property
-    def range(self) -> np.ndarray:
+    def range(self) -> Array:
         """An orthonormal basis of the velocities that can be produced, as columns (m, rank)."""
         return self._one().U[:, :self.rank]
 
     @property
-    def lost(self) -> np.ndarray:
+    def lost(self) -> Array:
         """An orthonormal basis of the velocities that cannot be produced at all, as columns (m, m - rank)."""
         return self._one().U[:, self.rank:]
 
     @property
-    def null_space(self) -> np.ndarray:
+    def null_space(self) -> Array:
         """An orthonormal basis of the joint velocities that the task does not feel, as columns (n, n - rank)."""
         return self._one().V[:, self.rank:]
 
     @cached_property
-    def pseudo_inverse(self) -> np.ndarray:
+    def pseudo_inverse(self) -> Array:
         """J^+ (..., n, m); singular values that count as zero are left out."""
         k = self.singular_values.shape[-1]
         kept = np.arange(k) < np.asarray(self.rank)[..., None]
@@ -70,7 +70,7 @@ class Subspaces:
         return (self.V[..., :k] * inverse[..., None, :]) @ np.swapaxes(self.U[..., :k], -2, -1)
 
     @cached_property
-    def null_projector(self) -> np.ndarray:
+    def null_projector(self) -> Array:
         """1 - J^+ J (..., n, n): the part of joint velocities that the task does not feel."""
         kept = np.arange(self.V.shape[-1]) >= np.asarray(self.rank)[..., None]
         return (self.V * kept[..., None, :]) @ np.swapaxes(self.V, -2, -1)
@@ -82,7 +82,7 @@ class Subspaces:
         return self
 
 
-def subspaces(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
+def subspaces(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
     """The subspaces of Jacobians (..., m, n). `tolerance`: the part of the largest singular value below which one
     counts as zero.
 
@@ -103,7 +103,7 @@ def subspaces(J: Any, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
     return Subspaces(U, s, np.swapaxes(Vt, -2, -1), rank)
 
 
-def _empty(J: np.ndarray) -> Subspaces:
+def _empty(J: Array) -> Subspaces:
     *batch, m, n = J.shape
     U, V = (np.broadcast_to(np.eye(k), (*batch, k, k)) for k in (m, n))
     return Subspaces(U, np.zeros((*batch, 0)), V, np.zeros(batch, dtype=int)[()])

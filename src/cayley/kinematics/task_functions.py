@@ -15,11 +15,12 @@ import numpy as np
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.graph import Node
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 
 
-def configuration_rate_map(tree: Tree, q: Any) -> Any:
+def configuration_rate_map(tree: Tree, q: Array) -> Array:
     """G (nq, nv) of q' = G v."""
     rows = []
     for joint, place, columns in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
@@ -30,7 +31,7 @@ def configuration_rate_map(tree: Tree, q: Any) -> Any:
     return np.concatenate(rows) if rows else np.zeros((0, 0))
 
 
-def task_jacobian(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
+def task_jacobian(tree: Tree, q: Array, function: Callable[[Any], Any]) -> Array:
     """The Jacobian (..., nv) of `function(q)`, which has any shape and is a text that can be traced: its rate is the
     Jacobian times qd.
     """
@@ -43,7 +44,7 @@ def task_jacobian(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
     return jacobian(values, declared) @ configuration_rate_map(tree, q)
 
 
-def _on_floats(tree: Tree, q: Any, function: Callable[[Any], Any]) -> Any:
+def _on_floats(tree: Tree, q: ArrayLike, function: Callable[[Any], Any]) -> Array:
     q = np.asarray(q, dtype=np.float64)
     if q.shape != (tree.nq,):
         raise SignatureError(

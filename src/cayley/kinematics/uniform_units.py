@@ -10,10 +10,10 @@ divided by L, in the rows and in the columns. Source: Ruggiu 2.3.5; spec S2-40, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
 from cayley.kinematics.elementary import way_to
 from cayley.kinematics.general_jacobian import general_jacobian
@@ -33,8 +33,8 @@ def velocity_units(tree: Tree, frame: str) -> dict[int, str]:
     return units
 
 
-def made_uniform(J: Any, *, rows: Sequence[str], columns: Sequence[str],
-                 characteristic_length: float | None = None) -> Any:
+def made_uniform(J: Array, *, rows: Sequence[str], columns: Sequence[str],
+                 characteristic_length: float | None = None) -> Array:
     """Jacobians (..., m, n) with elements of one unit. `rows` and `columns` are "m" or "rad", one for each.
 
     Without a characteristic length [m], `ConventionError` if the units differ; with one, the result has no unit.
@@ -61,8 +61,8 @@ def made_uniform(J: Any, *, rows: Sequence[str], columns: Sequence[str],
     return J * scale
 
 
-def uniform_jacobian(tree: Tree, q: Any, frame: str, *, task: str | Sequence[bool], axes: str,
-                     characteristic_length: float | None = None) -> Any:
+def uniform_jacobian(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
+                     characteristic_length: float | None = None) -> Array:
     """The rows of a frame's Jacobian that a task asks for, by the joints on the way to the frame, with elements of one
     unit: (m, n).
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
@@ -32,8 +33,8 @@ _ROUNDING = 1e-14  # of a unit form
 class JointPairs(NamedTuple):
     """One row for each elementary joint on the way: c and t, each (n, 3)."""
 
-    c: Any
-    t: Any
+    c: Array
+    t: Array
 
 
 class ChainPose(NamedTuple):
@@ -41,11 +42,11 @@ class ChainPose(NamedTuple):
     a half-turn.
     """
 
-    position: Any
-    attitude: Any
+    position: Array
+    attitude: Array
 
 
-def joint_pairs(tree: Tree, q: Any, frame: str) -> JointPairs:
+def joint_pairs(tree: Tree, q: Array, frame: str) -> JointPairs:
     """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three.
 
     Infinite at half-turns.
@@ -54,7 +55,7 @@ def joint_pairs(tree: Tree, q: Any, frame: str) -> JointPairs:
     return JointPairs(np.stack([c for c, _ in pairs]), np.stack([t for _, t in pairs]))
 
 
-def chain_pose(tree: Tree, c: Any, t: Any, frame: str) -> ChainPose:
+def chain_pose(tree: Tree, c: Array, t: Array, frame: str) -> ChainPose:
     """The pose of a frame from the pairs of the joints on the way: p_i+1 = p_i + O(g_i) s_i, g_i = <c_1, ..., c_i>.
 
     Mladenova (108).
@@ -67,7 +68,7 @@ def chain_pose(tree: Tree, c: Any, t: Any, frame: str) -> ChainPose:
     return ChainPose(poses[-1].p, normalize_homogeneous.unchecked(_then(g, end)))
 
 
-def vector_parameter_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
+def vector_parameter_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Array:
     """J_V = (M_V; N_V), (6, m): the twist of a frame in the root's axes by the rates of the pairs, three columns for
     each part of a pair that moves, c before t. Mladenova (114)-(121).
     """
@@ -86,7 +87,7 @@ def vector_parameter_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def attitude_jacobian(tree: Tree, c: Any, t: Any, frame: str) -> Any:
+def attitude_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Array:
     """N_CV (3, m): the rate of the chain's own vector-parameter c' by those of the pairs.
 
     Infinite at a half-turn. Mladenova (124).
@@ -102,14 +103,14 @@ def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
     n = len(pairs_to(tree, frame)[0])
     composed = kernel(f"({n},3),({n},3)->(4)", name="attitude")(lambda c, t: chain_pose(tree, c, t, frame).attitude)
 
-    def check(c: Any, t: Any) -> None:
+    def check(c: ArrayLike, t: Array) -> None:
         h = np.asarray(composed(c, t))
         check_not_half_turn(np.where(np.abs(h) < _ROUNDING, 0.0, h))
 
     return check
 
 
-def pair_rate_map(tree: Tree, q: Any, frame: str) -> Any:
+def pair_rate_map(tree: Tree, q: Array, frame: str) -> Array:
     """The rates of the pairs by the velocities, (m, nv): with it J(q) = J_V dc/dq. Mladenova (113)."""
     blocks = []
     for link in pairs_to(tree, frame)[0]:
@@ -120,7 +121,7 @@ def pair_rate_map(tree: Tree, q: Any, frame: str) -> Any:
     return np.concatenate(blocks)
 
 
-def _frames(tree: Tree, c: Any, t: Any, frame: str) -> list[Pose]:
+def _frames(tree: Tree, c: Array, t: Array, frame: str) -> list[Pose]:
     """The poses of the moved frames, and of the named frame."""
     links, end = pairs_to(tree, frame)
     poses = [HERE]
@@ -130,11 +131,11 @@ def _frames(tree: Tree, c: Any, t: Any, frame: str) -> list[Pose]:
     return [*poses[1:], poses[-1].then(end)]
 
 
-def _then(g: Any, fixed: Pose) -> Any:
+def _then(g: Array, fixed: Pose) -> Array:
     return compose_homogeneous(g, quaternion_from_matrix.unchecked(fixed.R))
 
 
-def _pair(motion: Motion, q: Any) -> tuple[Any, Any]:
+def _pair(motion: Motion, q: Array) -> tuple[Any, Any]:
     none = np.zeros(3)
     attitude = motion.attitude
     if attitude is not None:
@@ -144,7 +145,7 @@ def _pair(motion: Motion, q: Any) -> tuple[Any, Any]:
     return np.asarray(_axis(motion)) * np.tan(q[0] / 2) if motion.turns else none, t
 
 
-def _pair_rates(motion: Motion, q: Any) -> Any:
+def _pair_rates(motion: Motion, q: Array) -> Array:
     """(3 or 6, nv): the parts that move, c before t."""
     attitude = motion.attitude
     if attitude is not None:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import ConventionError
 from cayley.kinematics.elementary import Step, steps_to
 from cayley.kinematics.forward import HERE, Pose, frame_pose
@@ -31,21 +32,21 @@ class JointRate(NamedTuple):
     each (3).
     """
 
-    turn: Any
-    slide: Any
-    origin: Any
+    turn: Array
+    slide: Array
+    origin: Array
 
 
 class Moving(NamedTuple):
     """A frame in motion: its pose, its velocities and accelerations, each (3), all in the root's axes."""
 
     pose: Pose
-    u: Any = _REST
-    w: Any = _REST
-    du: Any = _REST
-    dw: Any = _REST
+    u: Array = _REST
+    w: Array = _REST
+    du: Array = _REST
+    dw: Array = _REST
 
-    def carried_to(self, point: Any) -> Moving:
+    def carried_to(self, point: Array) -> Moving:
         """The same body's motion at another point."""
         r = point - self.pose.p
         wr = np.cross(self.w, r)
@@ -53,7 +54,8 @@ class Moving(NamedTuple):
                              du=self.du + np.cross(self.dw, r) + np.cross(self.w, wr))
 
 
-def twist(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any = None, method: Method | None = None) -> Any:
+def twist(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+          method: Method | None = None) -> Array:
     """The twist (6) of a frame's body at the frame's origin, or `at` a point: coordinates (3) in the frame, or the name
     of a frame, for the point of the body that is at that frame's origin now ("world": the root's).
 
@@ -69,8 +71,8 @@ def twist(tree: Tree, q: Any, qd: Any, frame: str, *, axes: str, at: Any = None,
     return np.concatenate([turn @ u, turn @ w])
 
 
-def acceleration(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, axes: str, at: Any = None,
-                 method: Method | None = None) -> Any:
+def acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axes: str,
+                 at: Array | FrameName | None = None, method: Method | None = None) -> Array:
     """The acceleration (6) of a point of a frame's body and the angular acceleration of the body, at the velocity `qd`
     and with `qdd`.
 
@@ -90,7 +92,7 @@ def acceleration(tree: Tree, q: Any, qd: Any, qdd: Any, frame: str, *, axes: str
     return np.concatenate([turn @ du, turn @ dw])
 
 
-def point_in(tree: Tree, q: Any, frame: str, at: Any) -> Any:
+def point_in(tree: Tree, q: Array, frame: str, at: Array | FrameName | None) -> Array:
     """The reference point (3) in the frame's own coordinates."""
     if at is None:
         return np.zeros(3)
@@ -103,7 +105,7 @@ def point_in(tree: Tree, q: Any, frame: str, at: Any) -> Any:
 # Velocities of joints whose axes are known
 
 
-def joint_rates(tree: Tree, q: Any, qd: Any, frame: str) -> list[JointRate]:
+def joint_rates(tree: Tree, q: Array, qd: Array, frame: str) -> list[JointRate]:
     """What each joint on the way to a frame does, in the root's axes."""
     pose = HERE
     rates = []
@@ -114,13 +116,13 @@ def joint_rates(tree: Tree, q: Any, qd: Any, frame: str) -> list[JointRate]:
     return rates
 
 
-def velocity_by_sum(joints: Sequence[JointRate], point: Any) -> tuple[Any, Any]:
+def velocity_by_sum(joints: Sequence[JointRate], point: ArrayLike) -> tuple[Any, Any]:
     """Velocity of a point of the last body, and its angular velocity: Ruggiu (2.56)."""
     u = sum((np.cross(j.turn, point - j.origin) + j.slide for j in joints), start=_REST)
     return u, sum((j.turn for j in joints), start=_REST)
 
 
-def velocity_by_running(joints: Sequence[JointRate], point: Any) -> tuple[Any, Any]:
+def velocity_by_running(joints: Sequence[JointRate], point: Array) -> tuple[Any, Any]:
     """The same by the forward computation, Ruggiu 2.3.2."""
     u = _REST
     w = _REST
@@ -146,7 +148,7 @@ def _chosen(method: str | None, axes: str) -> str:
 # Motions step by step
 
 
-def moving(steps: Sequence[Step], qd: Any, qdd: Any) -> list[Moving]:
+def moving(steps: Sequence[Step], qd: Array, qdd: Array) -> list[Moving]:
     """The motions of the frames after each step, in the root's axes."""
     motions = [Moving(HERE)]
     for step in steps:
@@ -154,7 +156,7 @@ def moving(steps: Sequence[Step], qd: Any, qdd: Any) -> list[Moving]:
     return motions[1:]
 
 
-def _after(parent: Moving, step: Step, qd: Any, qdd: Any) -> Moving:
+def _after(parent: Moving, step: Step, qd: Array, qdd: Array) -> Moving:
     pose = parent.pose.then(step.pose)
     s, t = np.split(_turned(pose.R, step.subspace @ qd[step.columns]), 2)
     ds, dt = np.split(_turned(pose.R, step.twist_rate(qd, qdd)), 2)
@@ -163,7 +165,7 @@ def _after(parent: Moving, step: Step, qd: Any, qdd: Any) -> Moving:
     return Moving(pose, carried.u + s, parent.w + t, du, parent.dw + np.cross(parent.w, t) + dt)
 
 
-def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], qd: Any, qdd: Any,
+def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], qd: Array, qdd: Array,
                           end: Moving) -> tuple[Any, Any]:
     du = _REST
     dw = _REST
@@ -176,7 +178,7 @@ def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], qd: 
     return du, dw
 
 
-def _in_own_axes(steps: Sequence[Step], qd: Any, qdd: Any) -> tuple[Any, Any, Any, Any]:
+def _in_own_axes(steps: Sequence[Step], qd: Array, qdd: Array) -> tuple[Any, Any, Any, Any]:
     """u, w, du, dw of the frame after the last step, in its own axes."""
     u = w = du = dw = _REST
     for step in steps:
@@ -192,7 +194,7 @@ def _in_own_axes(steps: Sequence[Step], qd: Any, qdd: Any) -> tuple[Any, Any, An
     return u, w, du, dw
 
 
-def _resolved(tree: Tree, q: Any, linear: Any, angular: Any, frame: str, axes: str) -> Any:
+def _resolved(tree: Tree, q: Array, linear: Array, angular: Array, frame: str, axes: str) -> Array:
     if axes != "body":
         own = frame_pose(tree, q, frame)
         turn = own.R if axes == "world" else axes_in_root(tree, q, axes, own).T @ own.R
@@ -201,5 +203,5 @@ def _resolved(tree: Tree, q: Any, linear: Any, angular: Any, frame: str, axes: s
     return np.concatenate([linear, angular])
 
 
-def _turned(R: Any, pair: Any) -> Any:
+def _turned(R: Array, pair: Array) -> Array:
     return np.concatenate([R @ pair[:3], R @ pair[3:]])

@@ -7,16 +7,15 @@ name of a frame. Source: equation (K-3) of docs/theory/kinematics.md.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.forward import HERE, Pose, frame_pose, joint_pose
 from cayley.model.tree import Tree
 
 
-def jacobian(tree: Tree, q: Any, frame: str, *, axes: str) -> Any:
+def jacobian(tree: Tree, q: Array, frame: str, *, axes: str) -> Array:
     """The Jacobian (6, nv) of a frame: its twist is J @ v."""
     wanted = tree.frame(frame)
     poses = poses_on_the_way(tree, q, tree.body_number(wanted.body))
@@ -28,7 +27,7 @@ def jacobian(tree: Tree, q: Any, frame: str, *, axes: str) -> Any:
     return np.concatenate(columns, axis=1) if columns else np.zeros((6, 0))
 
 
-def poses_on_the_way(tree: Tree, q: Any, body: int) -> list[tuple[int, Pose]]:
+def poses_on_the_way(tree: Tree, q: Array, body: int) -> list[tuple[int, Pose]]:
     """For each joint from the root to a body, its number and the pose of its child."""
     pose = HERE
     found = []
@@ -38,14 +37,14 @@ def poses_on_the_way(tree: Tree, q: Any, body: int) -> list[tuple[int, Pose]]:
     return found
 
 
-def axes_in_root(tree: Tree, q: Any, axes: str, own: Pose) -> Any:
+def axes_in_root(tree: Tree, q: Array, axes: str, own: Pose) -> Array:
     """The rotation of the asked axes in the root's frame."""
     if axes == "world":
         return np.eye(3)
     return own.R if axes == "body" else frame_pose(tree, q, axes).R
 
 
-def _columns(subspace: Any, child: Pose, point: Any, turn: Any) -> Any:
+def _columns(subspace: Array, child: Pose, point: Array, turn: Array) -> Array:
     """What a joint's directions do to a point, in the asked axes."""
     angular = child.R @ subspace[3:]
     linear = child.R @ subspace[:3] - hat(point - child.p) @ angular

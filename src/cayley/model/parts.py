@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.samples import is_symbolic
 from cayley.compiler.symbols import Symbols
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.motions.homogeneous import pose_defect
@@ -93,9 +93,9 @@ class Body(Immutable):
 
     name: str
     mass: float | None = None  # [kg]
-    center: np.ndarray = field(default_factory=lambda: np.zeros(3))  # of mass, in the body's frame [m], (3,)
+    center: FieldArray = field(default_factory=lambda: np.zeros(3))  # of mass, in the body's frame [m], (3,)
     # about the center, in the body's axes [kg m^2], (3, 3)
-    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    inertia: FieldArray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self) -> None:
         if not (self.mass is None or is_symbolic(self.mass)
@@ -204,7 +204,7 @@ class Joint(Immutable):
     parent: str
     child: str
     motion: Motion = field(default_factory=Motion)
-    placement: np.ndarray | None = None  # of the joint's frame in the parent's, (4, 4)
+    placement: FieldArray = None  # of the joint's frame in the parent's, (4, 4)
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
@@ -240,7 +240,7 @@ class Frame(Immutable):
 
     name: str
     body: str
-    pose: np.ndarray | None = None  # in the body's frame, (4, 4)
+    pose: FieldArray = None  # in the body's frame, (4, 4)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pose", frozen_pose(self.pose, f"the pose of frame {self.name!r}"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Motion
@@ -32,7 +33,7 @@ class Fall:
 
     tree: Tree
     trajectory: Trajectory
-    configurations: np.ndarray
+    configurations: Array
     start: str
 
 
@@ -64,7 +65,7 @@ def fall(tree: Tree) -> Fall:
     return Fall(part, found, whole_configurations(tree, still, found.q), words)
 
 
-def whole_configurations(tree: Tree, still: Sequence[bool], q: np.ndarray) -> np.ndarray:
+def whole_configurations(tree: Tree, still: Sequence[bool], q: Array) -> Array:
     """Configurations (n, nq) of the mechanism from those of the one with held joints."""
     found = np.tile(resting(tree), (len(q), 1))
     moving = [np.r_[place] for place, fixed in zip(tree.q_slices, still, strict=True) if not fixed]
@@ -92,7 +93,7 @@ def _start(arm: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
     return others[int(np.argmax(pull))], np.zeros(arm.nv), words
 
 
-def _placed(joint: Joint, q: np.ndarray) -> np.ndarray:
+def _placed(joint: Joint, q: Array) -> Array:
     R, p = joint.motion.pose(q)
     pose = np.eye(4)
     pose[:3, :3] = R

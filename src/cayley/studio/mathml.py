@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy.printing.mathml import MathMLPresentationPrinter
+
+from cayley.compiler.typing import Text
+
+if TYPE_CHECKING:
+    from xml.dom.minidom import Element, Text
+
+    from sympy import Expr
 
 _DIGITS = 6
 _DOTS = {"qd": ("q", "˙"), "qdd": ("q", "¨")}
@@ -19,33 +26,33 @@ _WAVE = re.compile(r"([cs])((?:m?\d|m?[a-z]{4,5}\d)\w*)")  # short names of cosi
 
 
 class _Printer(MathMLPresentationPrinter):
-    def __init__(self, order: str | None):
+    def __init__(self, order: str | None) -> None:
         super().__init__({"order": order})
 
-    def _print_Symbol(self, expr: Any, style: str = "plain") -> Any:
+    def _print_Symbol(self, expr: Expr, style: str = "plain") -> Element:
         return self._named(expr.name)
 
-    def _print_Float(self, expr: Any) -> Any:
+    def _print_Float(self, expr: Expr) -> Element:
         mantissa, _, power = f"{float(expr):.{_DIGITS}g}".partition("e")
         if not power:
             return self._leaf("mn", mantissa)
         raised = self._node("msup", self._leaf("mn", "10"), self._leaf("mn", str(int(power)).replace("-", "−")))
         return self._node("mrow", self._leaf("mn", mantissa), self._leaf("mo", "·"), raised)
 
-    def _print_cos(self, expr: Any) -> Any:
+    def _print_cos(self, expr: Expr) -> Element:
         return self._wave("cos", expr)
 
-    def _print_sin(self, expr: Any) -> Any:
+    def _print_sin(self, expr: Expr) -> Element:
         return self._wave("sin", expr)
 
-    def _wave(self, word: str, expr: Any) -> Any:
+    def _wave(self, word: str, expr: Expr) -> Element:
         """Functions of one angle stand without brackets, as in books."""
         angle = self._print(expr.args[0])
         if not expr.args[0].is_Symbol:
             angle = self._node("mrow", self._leaf("mo", "("), angle, self._leaf("mo", ")"))
         return self._node("mrow", self._leaf("mi", word), self._leaf("mo", "\u2061"), angle)
 
-    def _named(self, name: str) -> Any:
+    def _named(self, name: str) -> Element:
         """qd_1 is the rate of q_1, c2m3 the cosine of q_2 - q_3, upright; what follows an underscore is below."""
         if wave := _WAVE.fullmatch(name):
             upright = self._leaf("mi", wave[1])
@@ -63,26 +70,26 @@ class _Printer(MathMLPresentationPrinter):
     def _below(text: str) -> str:
         return re.sub("|".join(_GREEK), lambda found: _GREEK[found[0]], text.replace("_", ","))
 
-    def _leaf(self, tag: str, text: str) -> Any:
+    def _leaf(self, tag: str, text: str) -> Element:
         return self._node(tag, self.dom.createTextNode(text))
 
-    def _node(self, tag: str, *children: Any) -> Any:
+    def _node(self, tag: str, *children: Element | Text) -> Element:
         node = self.dom.createElement(tag)
         for child in children:
             node.appendChild(child)
         return node
 
-    def _sign(self, sign: str, between: bool) -> Any:
+    def _sign(self, sign: str, between: bool) -> Element:
         node = self._leaf("mo", sign)
         node.setAttribute("form", "infix" if between else "prefix")
         return node
 
-    def formula(self, *parts: Any) -> str:
+    def formula(self, *parts: Element | str) -> str:
         """Parts, each a node or the text of an operator, as one <math>."""
         node = self._node("math", *[self._leaf("mo", part) if isinstance(part, str) else part for part in parts])
         return node.toxml().replace("&InvisibleTimes;", _TIMES)
 
-    def terms(self, expression: Any) -> list[str]:
+    def terms(self, expression: Expr) -> list[str]:
         """A formula for each term of a sum."""
         found = []
         for k, term in enumerate(self._as_ordered_terms(expression) if expression.is_Add else [expression]):

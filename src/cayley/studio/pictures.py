@@ -6,12 +6,12 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cayley.compiler.typing import Array
 from cayley.drawing import manipulability_map, workspace
 from cayley.drawing.views import view_of
 from cayley.drawing.workspaces import Workspace
@@ -74,7 +74,7 @@ class EnergyPlot:
     left = float(_LEFT)
     right = float(_WIDTH - _RIGHT)
 
-    def __init__(self, motion: Trajectory):
+    def __init__(self, motion: Trajectory) -> None:
         self.motion = motion
         self.curves = {"kinetic": motion.kinetic, "potential": motion.potential, "total": motion.energy}
         values = np.concatenate(list(self.curves.values()))
@@ -93,7 +93,7 @@ class EnergyPlot:
             f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in joules">'
             f"{levels}{seconds}{lines}{cursor}</svg>")
 
-    def _points(self, curve: Any) -> str:
+    def _points(self, curve: Array) -> str:
         return " ".join(f"{self._x(t):.1f},{self._y(e):.1f}" for t, e in zip(self.motion.t, curve, strict=True))
 
     def _x(self, t: float) -> float:

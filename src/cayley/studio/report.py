@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
+from cayley.compiler.typing import Array
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
@@ -92,7 +93,7 @@ class Page:
     arm: Mechanism
     sections: list[Section] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
-    reach: np.ndarray | None = None
+    reach: Array | None = None
     motion: Fall | None = None
     motion_note: str = ""
 
@@ -219,7 +220,7 @@ class Page:
         return Template(_file("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
 
 
-def embedded(data: Any) -> str:
+def embedded(data: object) -> str:
     """Data as JSON that can stand inside a <script>."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/").replace("<!", "<\\u0021")
 
@@ -228,7 +229,7 @@ def _length(value: float) -> str:
     return f"{round(value, 6):.3g}"
 
 
-def _six(values: np.ndarray) -> list[float]:
+def _six(values: Array) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import round_number
 from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, skeleton, stands_on_legs
 from cayley.drawing.views import view_of
@@ -46,7 +47,7 @@ def _remoteness(tree: Tree, body: int) -> tuple[int, float]:
     return sum(joint.motion.nv for joint in path), round(sum(lengths), 9)
 
 
-def scene(tree: Tree, *, reach: np.ndarray | None = None) -> dict[str, Any]:
+def scene(tree: Tree, *, reach: Array | None = None) -> dict[str, Any]:
     """The mechanism at rest, and all that moves it. `reach` (n, 3): points of its workspace, in the root's frame."""
     rest = resting(tree)
     figure = skeleton(tree, rest)
@@ -89,7 +90,7 @@ def _program(motion: Motion) -> dict[str, Any]:
     """The pose as steps: [operation, places of its operands], a number, or null for the next coordinate; and the places
     of the results.
     """
-    def pose(q: Any) -> Any:
+    def pose(q: Array) -> Array:
         R, p = motion.pose(q)
         return np.concatenate([R, np.reshape(p, (3, 1))], axis=1)
 
@@ -146,7 +147,7 @@ def _frames(tree: Tree) -> list[dict[str, Any]]:
             for frame in (main, *[frame for frame in others if frame.name != main.name])]
 
 
-def _sliders(tree: Tree, rest: np.ndarray) -> list[dict[str, Any]]:
+def _sliders(tree: Tree, rest: Array) -> list[dict[str, Any]]:
     """One for each coordinate that is moved alone; three turns for an attitude. Joints that follow others have none."""
     found = []
     size = skeleton(tree, rest).size
@@ -208,15 +209,15 @@ def _camera(figure: Skeleton) -> dict[str, Any]:
         "center": _rounded(0.5 * (low + high)), "size": size, "camera": {"azimuth": azimuth, "elevation": elevation}}
 
 
-def rows_of(pose: Any) -> list[float]:
+def rows_of(pose: ArrayLike) -> list[float]:
     """The 12 numbers of a pose (4, 4)."""
     return [float(x) for x in np.asarray(pose)[:3].ravel()]
 
 
-def _seen_from(pose: Pose, points: np.ndarray) -> Any:
+def _seen_from(pose: Pose, points: Array) -> ArrayLike:
     """Points (..., 3) of the root's frame in that of a body."""
     return _rounded((points - pose.p) @ pose.R)
 
 
-def _rounded(points: np.ndarray) -> Any:
+def _rounded(points: Array) -> list[Any]:
     return (np.round(points, _DIGITS) + 0.0).tolist()

@@ -114,7 +114,7 @@ def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
     moves = [block_diag(moved(R, p), 1.0) for R, p in poses]
     seen = [_twists_seen(R, p) @ parent.twists for R, p in poses]
     before = _span(np.concatenate(seen, axis=1).T).T
-    pairs = [(link.motion.subspace(None), before)] if link.motion.constant_subspace else [
+    pairs = [(link.motion.subspace(np.zeros(link.motion.nq)), before)] if link.motion.constant_subspace else [
         (np.asarray(link.motion.subspace(q)), twists) for q, twists in zip(places, seen, strict=True)]
     own = np.concatenate([directions for directions, _ in pairs], axis=1)
     crossed = np.array([energy_row(x, s) for directions, twists in pairs for s in directions.T

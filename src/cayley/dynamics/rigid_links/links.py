@@ -84,7 +84,7 @@ class Link:
 
     @cached_property
     def _directions(self) -> np.ndarray:
-        return self.motion.subspace(None)
+        return self.motion.subspace(np.zeros(self.motion.nq))
 
     @cached_property
     def _turns(self) -> tuple[Turn | GeneralTurn, Turn, Turn]:

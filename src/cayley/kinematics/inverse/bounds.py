@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.constraints import check_independent
@@ -30,30 +30,30 @@ _TOUCHING = 1e-9  # rad or m
 class Bounds:
     """Limits (nq,), infinite where there is none; which coordinates turn; which joints the frame depends on."""
 
-    lower: np.ndarray
-    upper: np.ndarray
-    turns: np.ndarray  # coordinates that come back after a turn, (nq,)
-    lengths: np.ndarray  # coordinates that are lengths, (nq,)
-    velocity: np.ndarray  # the place in qd of each coordinate whose rate it is, or -1, (nq,)
-    moved: np.ndarray  # coordinates of joints on the way to the frame, (nq,)
+    lower: Array
+    upper: Array
+    turns: Array  # coordinates that come back after a turn, (nq,)
+    lengths: Array  # coordinates that are lengths, (nq,)
+    velocity: Array  # the place in qd of each coordinate whose rate it is, or -1, (nq,)
+    moved: Array  # coordinates of joints on the way to the frame, (nq,)
     quaternions: tuple[slice, ...]  # of those joints
     size: float  # half the length of the chain, or 1 [m]
 
     @cached_property
-    def wraps(self) -> np.ndarray:
+    def wraps(self) -> Array:
         """Limited coordinates whose range is a turn or more."""
         return self.turns & np.isfinite(self.upper - self.lower) & (self.upper - self.lower >= _TURN - _ROUNDING)
 
     @cached_property
-    def blocks(self) -> np.ndarray:
+    def blocks(self) -> Array:
         """Coordinates that can be held at a limit."""
         return (np.isfinite(self.lower) | np.isfinite(self.upper)) & ~self.wraps
 
-    def kept(self, q: Any) -> Any:
+    def kept(self, q: Array) -> Array:
         """The coordinates brought back between their limits; for floats and for symbols."""
         return np.stack([self._kept(k, q[..., k]) for k in range(len(self.lower))], axis=-1) if len(self.lower) else q
 
-    def _kept(self, k: int, x: Any) -> Any:
+    def _kept(self, k: int, x: Array) -> Scalar:
         low = self.lower[k]
         high = self.upper[k]
         if self.wraps[k]:
@@ -63,7 +63,7 @@ class Bounds:
         x = np.maximum(x, low) if np.isfinite(low) else x
         return np.minimum(x, high) if np.isfinite(high) else x
 
-    def unwound(self, q: np.ndarray) -> np.ndarray:
+    def unwound(self, q: Array) -> Array:
         """Unlimited turns of the chain brought to between -pi and pi."""
         if not self._has_endless:
             return q
@@ -74,14 +74,14 @@ class Bounds:
         return bool(self._endless.any())
 
     @cached_property
-    def _endless(self) -> np.ndarray:
+    def _endless(self) -> Array:
         return self.turns & self.moved & np.isinf(self.lower) & np.isinf(self.upper)
 
-    def hit(self, q: np.ndarray) -> np.ndarray:
+    def hit(self, q: Array) -> Array:
         """Which coordinates are at a limit, to 1e-9, or beyond."""
         return (q <= self.lower + _TOUCHING) | (q >= self.upper - _TOUCHING)
 
-    def places(self, q: np.ndarray) -> np.ndarray:
+    def places(self, q: Array) -> Array:
         """Numbers that tell configurations of the chain apart, whole turns and the sign of a quaternion left out."""
         turning = self.turns & self.moved
         plain = self.moved & ~self.turns & ~self._in_quaternions
@@ -90,7 +90,7 @@ class Bounds:
 
     # Starts
 
-    def middle(self, neutral: np.ndarray) -> np.ndarray:
+    def middle(self, neutral: Array) -> Array:
         """The middle of the ranges, a little off; what the frame does not depend on, and quaternions, as they are in
         `neutral`.
         """
@@ -98,7 +98,7 @@ class Bounds:
         q = 0.5 * (low + high) + _START_OFFSET * 0.5 * (high - low)
         return np.where(self.moved & ~self._in_quaternions, q, neutral)
 
-    def scattered(self, count: int, seed: int, neutral: np.ndarray) -> np.ndarray:
+    def scattered(self, count: int, seed: int, neutral: Array) -> Array:
         """Random starts (count, nq), the same for the same seed; a longer list begins with the shorter."""
         low, high = self._ranges()
         spread = np.where(np.arange(count) < _INNER_STARTS, 0.5, 1.0)[:, None]
@@ -110,13 +110,13 @@ class Bounds:
         return q
 
     @property
-    def _in_quaternions(self) -> np.ndarray:
+    def _in_quaternions(self) -> Array:
         inside = np.zeros(len(self.lower), dtype=bool)
         for place in self.quaternions:
             inside[place] = True
         return inside
 
-    def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+    def _ranges(self) -> tuple[Array, Array]:
         """Finite ranges: half a turn either way, or the size of the chain, from whatever limit there is."""
         reach = np.where(self.lengths, self.size, np.pi)
         center = np.where(np.isfinite(self.lower), self.lower + reach,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.kinematics.inverse.rates import resolved_rates
 
@@ -22,9 +22,9 @@ class NewtonResult:
     """`q` (n), whether it is `solved`, the `residuals` |r - f(q)| of the start and after every step, and the `reason`
     for the end: "within tolerance", "singular Jacobian", "iteration limit" or "diverged"."""
 
-    q: np.ndarray
+    q: Array
     solved: bool
-    residuals: np.ndarray
+    residuals: Array
     reason: str
 
     @property
@@ -40,7 +40,7 @@ class NewtonResult:
         return "solved" if self.solved else "not found"
 
 
-def newton_iteration(f: Kernel, target: Any, start: Any, *, gain: float = 1.0, tolerance: float = 1e-12,
+def newton_iteration(f: Kernel, target: ArrayLike, start: ArrayLike, *, gain: float = 1.0, tolerance: float = 1e-12,
                      iterations: int = 100, angles: Sequence[int] = ()) -> NewtonResult:
     """A solution of f(q) = target (m) near `start` (n), with `f` a kernel of one argument.
 
@@ -78,6 +78,6 @@ def newton_iteration(f: Kernel, target: Any, start: Any, *, gain: float = 1.0, t
     return NewtonResult(q, solved, np.array(residuals), "within tolerance" if solved else reason)
 
 
-def _wrapped(missing: np.ndarray, angles: Sequence[int]) -> np.ndarray:
+def _wrapped(missing: Array, angles: Sequence[int]) -> Array:
     chosen = np.isin(np.arange(len(missing)), list(angles))
     return np.where(chosen, missing - 2 * np.pi * np.round(missing / (2 * np.pi)), missing)

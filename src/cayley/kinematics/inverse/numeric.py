@@ -9,12 +9,12 @@ IEEE Transactions on Robotics 27 (2011).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.geometry.motions.homogeneous import check_pose, pose_defect
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
@@ -29,7 +29,7 @@ from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 
 
-def inverse_kinematics(tree: Tree, target: Any, frame: str, *, start: Any = None, tolerance: float = 1e-10,
+def inverse_kinematics(tree: Tree, target: Array, frame: str, *, start: Array | None = None, tolerance: float = 1e-10,
                        limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
                        restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
     """A configuration that brings a frame to a pose; see `InverseKinematicsResult`.
@@ -57,7 +57,7 @@ def inverse_kinematics(tree: Tree, target: Any, frame: str, *, start: Any = None
     return solver_of(tree, frame, task, axes, limits).solve(target, start, tolerance, restarts, iterations, seed)
 
 
-def distinct_solutions(tree: Tree, target: Any, frame: str, *, starts: int = 200, tolerance: float = 1e-10,
+def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 200, tolerance: float = 1e-10,
                        limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
                        iterations: int = 200, seed: int = 0, apart: float = 1e-4) -> InverseKinematicsResult:
     """The different configurations that searches from many starts find for one pose (4, 4), as a batch, in the order of
@@ -97,7 +97,7 @@ def solver_of(tree: Tree, frame: str, task: str | Sequence[bool], axes: str, lim
 class Solver:
     """The kernels of one task of one frame of one mechanism."""
 
-    def __init__(self, tree: Tree, frame: str, task: Task, bounds: Bounds):
+    def __init__(self, tree: Tree, frame: str, task: Task, bounds: Bounds) -> None:
         self.name = tree.name
         self.nq = tree.nq
         self.neutral = tree.neutral
@@ -110,7 +110,7 @@ class Solver:
         self._origin = _first_origin(tree, frame)
         self._starts: dict[tuple[int, int], np.ndarray] = {}
 
-    def solve(self, target: Any, start: Any, tolerance: float, restarts: int, iterations: int,
+    def solve(self, target: ArrayLike, start: ArrayLike | None, tolerance: float, restarts: int, iterations: int,
               seed: int) -> InverseKinematicsResult:
         targets = checked_targets(target)
         if not (restarts >= 0 and iterations >= 1 and tolerance >= 0.0):
@@ -127,7 +127,7 @@ class Solver:
         targets = targets.reshape(-1, 4, 4)
         table = self.starts(restarts + 1, seed)
 
-        def starts(rows: Any, number: int, count: int) -> np.ndarray:
+        def starts(rows: Array | slice, number: int, count: int) -> Array:
             return self._of_attempts(table[None, number:number + count], None if own is None else own[rows], number,
                                      len(targets[rows]))
 
@@ -137,14 +137,14 @@ class Solver:
             quick = None if batch else self._quick_result(made, targets[0], tolerance)
             return self._result(search(made, targets), targets, tolerance, batch) if quick is None else quick
 
-    def starts(self, count: int, seed: int) -> np.ndarray:
+    def starts(self, count: int, seed: int) -> Array:
         """The first starts (count, nq) of a seed."""
         if (count, seed) not in self._starts:
             scattered = self.bounds.scattered(count - 1, seed, self.neutral)
             self._starts[count, seed] = np.concatenate([self.bounds.middle(self.neutral)[None], scattered])
         return self._starts[count, seed]
 
-    def _of_attempts(self, scattered: np.ndarray, own: np.ndarray | None, number: int, rows: int) -> np.ndarray:
+    def _of_attempts(self, scattered: Array, own: Array | None, number: int, rows: int) -> Array:
         """The starts (rows, count, nq) of attempts from `number` on: those scattered, and the targets' own for the
         first.
         """
@@ -155,7 +155,7 @@ class Solver:
             q[:, 0] = own
         return q
 
-    def _checked_start(self, start: Any) -> np.ndarray:
+    def _checked_start(self, start: ArrayLike) -> Array:
         q = np.asarray(start, dtype=np.float64)
         if q.shape[-1:] != (self.nq,) or not np.isfinite(q).all():
             raise SignatureError(f"a start of {self.name} is {self.nq} finite numbers, not {start!r}")
@@ -163,11 +163,11 @@ class Solver:
             check_unit_quaternion(q[..., place])
         return self.bounds.kept(q)
 
-    def _hopeless(self, targets: np.ndarray) -> np.ndarray:
+    def _hopeless(self, targets: Array) -> Array:
         """Which targets are farther from the first joint than the chain is long."""
         return np.linalg.norm(targets[:, :3, 3] - self._origin, axis=-1) > self._reach * (1 + 1e-9)
 
-    def _quick_result(self, made: Search, target: np.ndarray, tolerance: float) -> InverseKinematicsResult | None:
+    def _quick_result(self, made: Search, target: Array, tolerance: float) -> InverseKinematicsResult | None:
         found = quick_search(made, target)
         if found is None:
             return None
@@ -178,14 +178,14 @@ class Solver:
         return InverseKinematicsResult(q, np.True_, position, angle, residual, found[2], found[1], self.bounds.size,
                                        reasons.WITHIN_TOLERANCE, self.bounds.hit, lambda: self._jacobian(q, target))
 
-    def _result(self, found: Found, targets: np.ndarray, tolerance: float,
+    def _result(self, found: Found, targets: Array, tolerance: float,
                 batch: tuple[int, ...]) -> InverseKinematicsResult:
         q = self.bounds.unwound(found.q)
         position, angle, residual = self._errors(q, targets)
         solved = residual <= tolerance
         why = self._why(solved, found.state, targets)
 
-        def shaped(x: np.ndarray) -> Any:
+        def shaped(x: Array) -> Scalar:
             return x.reshape(*batch, *x.shape[1:]) if batch else x[0]
 
         q = shaped(q)
@@ -194,7 +194,7 @@ class Solver:
                                        shaped(found.iterations.astype(int)), shaped(found.attempt), self.bounds.size,
                                        shaped(why), self.bounds.hit, lambda: self._jacobian(q, targets))
 
-    def _why(self, solved: np.ndarray, state: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    def _why(self, solved: Array, state: Array, targets: Array) -> Array:
         if np.count_nonzero(solved) == len(solved):
             return np.zeros(len(solved), dtype=int)
         why = np.where(state == STALLED, reasons.LOCAL_MINIMUM, reasons.ITERATION_LIMIT)
@@ -202,12 +202,12 @@ class Solver:
 
 
 @kernel("(4,4)->()")
-def _defect(T: Any) -> Any:
+def _defect(T: Array) -> Scalar:
     """How far a matrix is from a pose with a finite origin."""
     return np.maximum(pose_defect(T), where(np.max(np.abs(T[:3, 3])) < np.inf, 0.0, np.inf))
 
 
-def checked_targets(target: Any) -> np.ndarray:
+def checked_targets(target: ArrayLike) -> Array:
     """Poses (..., 4, 4) as floats, or an error that says what is wrong with them."""
     targets = np.ascontiguousarray(target, dtype=np.float64)
     if targets.shape[-2:] != (4, 4) or not (_defect(targets) <= 1e-8).all():
@@ -215,7 +215,7 @@ def checked_targets(target: Any) -> np.ndarray:
     return targets
 
 
-def _first_origin(tree: Tree, frame: str) -> np.ndarray:
+def _first_origin(tree: Tree, frame: str) -> Array:
     """The origin (3) of the first joint on the way to a frame: it does not move."""
     way = tree.path(tree.body_number(tree.frame(frame).body))
     return Pose.of(tree.joints[way[0]].placement).p if way else np.zeros(3)

@@ -11,20 +11,20 @@ above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 
 _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
 
-def _check_damping(J: Any, damping: Any) -> None:
+def _check_damping(J: ArrayLike, damping: ArrayLike) -> None:
     J = np.asarray(J, dtype=float)
     k = np.asarray(damping, dtype=float)
     _check_finite(J, k)
@@ -35,7 +35,7 @@ def _check_damping(J: Any, damping: Any) -> None:
             f"the Jacobian{place(bad)} is singular and not damped: it has no inverse; give a damping above zero")
 
 
-def _check_finite(J: np.ndarray, damping: np.ndarray) -> None:
+def _check_finite(J: Array, damping: Array) -> None:
     bad = first_failure(damping >= 0)
     if bad is not None:
         raise SignatureError(f"the damping{place(bad)} is {damping[bad]}: it must not be negative")
@@ -45,7 +45,7 @@ def _check_finite(J: np.ndarray, damping: np.ndarray) -> None:
 
 
 @kernel("(m,n),()->(n,m)", check=_check_damping)
-def damped_inverse(J, damping):
+def damped_inverse(J: Array, damping: Scalar) -> Array:
     """The damped inverse J* (n, m) of a Jacobian (m, n): J* x has the least |J v - x|^2 + damping^2 |v|^2. Ruggiu
     (5.17).
 
@@ -63,7 +63,7 @@ def damped_inverse(J, damping):
 
 
 @kernel("(),(),()->()")
-def damping_from_singular_value(smallest, threshold, largest_damping):
+def damping_from_singular_value(smallest: Scalar, threshold: Scalar, largest_damping: Scalar) -> Scalar:
     """The damping k for a smallest singular value: zero from `threshold` on, `largest_damping` at zero.
 
     >>> float(damping_from_singular_value(0.0, 0.05, 0.1)), float(damping_from_singular_value(0.05, 0.05, 0.1))
@@ -77,21 +77,21 @@ def damping_from_singular_value(smallest, threshold, largest_damping):
 class Rates:
     """`velocity` (..., n), the `singular_values` (..., min(m, n)) of J, and the `damping` (...) that was used."""
 
-    velocity: np.ndarray
-    singular_values: np.ndarray
-    damping: Any
+    velocity: Array
+    singular_values: Array
+    damping: Array
 
     @property
-    def smallest_singular_value(self) -> Any:
+    def smallest_singular_value(self) -> Array:
         return self.singular_values[..., -1]
 
     @property
-    def regular(self) -> Any:
+    def regular(self) -> Array:
         """Whether the velocity is determined: J has full rank, or is damped (...)."""
         return (self.smallest_singular_value > _SINGULAR * self.singular_values[..., 0]) | (self.damping > 0)
 
 
-def resolved_rates(J: Any, twist: Any, *, damping: float | tuple[float, float] = 0.0) -> Rates:
+def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[float, float] = 0.0) -> Rates:
     """The velocities that give a twist (..., m), for Jacobians (..., m, n).
 
     `damping` is a number (0 for the plain inverse), or (threshold, largest): then it is chosen from the smallest

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
 
 WITHIN_TOLERANCE, LOCAL_MINIMUM, ITERATION_LIMIT, BEYOND_REACH = range(4)
 REASONS = np.array(["within tolerance", "local minimum", "iteration limit", "beyond the reach of the chain"])
@@ -23,56 +24,57 @@ class InverseKinematicsResult:
     together. What is not solved is the best of all attempts, never a success.
     """
 
-    q: np.ndarray  # (..., nq)
-    solved: Any  # truth values (...)
-    position_error: Any  # [m] (...), zero where no position is asked
-    angle_error: Any  # [rad] (...), zero where no orientation is asked
-    residual: Any  # (...)
-    iterations: Any  # of the attempt that gave q (...)
-    restarts: Any  # number of that attempt: 0 is the first start (...)
+    q: Array  # (..., nq)
+    solved: Scalar  # truth values (...)
+    position_error: Scalar  # [m] (...), zero where no position is asked
+    angle_error: Scalar  # [rad] (...), zero where no orientation is asked
+    residual: Scalar  # (...)
+    iterations: Scalar  # of the attempt that gave q (...)
+    restarts: Scalar  # number of that attempt: 0 is the first start (...)
     length: float  # [m]; in which lengths are measured for `singular_values`
-    _reason: Any = field(repr=False)
-    _limits: Callable[[np.ndarray], np.ndarray] = field(repr=False)
-    _jacobian: Callable[[], np.ndarray] = field(repr=False)
+    _reason: Scalar = field(repr=False)
+    _limits: Callable[[Array], Array] = field(repr=False)
+    _jacobian: Callable[[], Array] = field(repr=False)
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str | Array:
         """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable
         all the same).
         """
         return _words(_STATUS, self._reason)
 
     @property
-    def reason(self) -> Any:
+    def reason(self) -> str | Array:
         """Why the search stopped: "within tolerance", "local minimum" (of every attempt), "iteration limit" (of at
         least one attempt), or "beyond the reach of the chain"."""
         return _words(REASONS, self._reason)
 
     @cached_property
-    def limits_hit(self) -> np.ndarray:
+    def limits_hit(self) -> Array:
         """Which coordinates are at a limit, to 1e-9 (..., nq)."""
         return self._limits(self.q)
 
     @cached_property
-    def singular_values(self) -> np.ndarray:
+    def singular_values(self) -> Array:
         """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have
         no unit.
         """
         return np.linalg.svd(self._jacobian(), compute_uv=False)
 
     @property
-    def smallest_singular_value(self) -> Any:
+    def smallest_singular_value(self) -> Array:
         """How far q is from a singular configuration (...)."""
         return self.singular_values[..., -1]
 
     @cached_property
-    def branch(self) -> Any:
+    def branch(self) -> Scalar:
         """The sign of the determinant of the task's Jacobian (...): a singular configuration lies between solutions of
         different signs. Zero where the Jacobian is not square."""
         J = self._jacobian()
         return np.sign(np.linalg.det(J)) if J.shape[-2] == J.shape[-1] else np.zeros(J.shape[:-2])
 
-    def __getitem__(self, index: Any) -> InverseKinematicsResult:
+    def __getitem__(self,
+                    index: int | slice | list[int] | Array | tuple[int | slice | Array, ...]) -> InverseKinematicsResult:
         """The result of one or some of the batch."""
         arrays = ("q", "solved", "position_error", "angle_error", "residual", "iterations", "restarts", "_reason")
         return replace(self, **{name: getattr(self, name)[index]
@@ -85,5 +87,5 @@ class InverseKinematicsResult:
         return f"<inverse kinematics: {self.status} ({self.reason}), residual {self.residual:.1e}, q = {q}>"
 
 
-def _words(words: np.ndarray, codes: Any) -> Any:
+def _words(words: Array, codes: Array) -> str | Array:
     return str(words[codes]) if np.ndim(codes) == 0 else words[codes]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.kinematics.inverse.step import FRESH, RUNNING, SETTLING, SOLVED
 
 # searches that run at once where there are few targets: calls cost more than their lanes
@@ -25,10 +26,10 @@ class Found(NamedTuple):
     """The best configuration for each target (n, nq), and (n) of each: the number of its attempt, the iterations of
     that attempt, and the state in which it ended."""
 
-    q: np.ndarray
-    attempt: np.ndarray
-    iterations: np.ndarray
-    state: np.ndarray
+    q: Array
+    attempt: Array
+    iterations: Array
+    state: Array
 
 
 class Search(NamedTuple):
@@ -38,14 +39,14 @@ class Search(NamedTuple):
 
     step: Callable[..., Any]
     errors: Callable[..., Any]
-    starts: Callable[..., np.ndarray]
-    hopeless: Callable[[np.ndarray], np.ndarray]
+    starts: Callable[..., Array]
+    hopeless: Callable[[Array], Array]
     tolerance2: float
     calls: int
     total: int
 
 
-def search(s: Search, targets: np.ndarray) -> Found:
+def search(s: Search, targets: Array) -> Found:
     """The best that all attempts find for each of the targets (n, 4, 4)."""
     done = _width(s, len(targets), 0, _FIRST_LANES)
     found = _attempts(s, targets, s.starts(slice(None), 0, done), 0)
@@ -66,7 +67,7 @@ def search(s: Search, targets: np.ndarray) -> Found:
     return _settled(s, found, targets)
 
 
-def quick_search(s: Search, target: np.ndarray) -> tuple[np.ndarray, int, int] | None:
+def quick_search(s: Search, target: Array) -> tuple[Array, int, int] | None:
     """The configuration, attempt and iterations that `search` finds for one target (4, 4), if the first attempts that
     run at once are enough: the same without arrays of one, for those who call it a thousand times a second."""
     width = _width(s, 1, 0, _FIRST_LANES)
@@ -77,7 +78,7 @@ def quick_search(s: Search, target: np.ndarray) -> tuple[np.ndarray, int, int] |
     return q[row], row, int(memory[row, 2])
 
 
-def _settled(s: Search, found: Found, targets: np.ndarray) -> Found:
+def _settled(s: Search, found: Found, targets: Array) -> Found:
     """What is not solved brought as near as it comes: searches end when they slow down, before they are at rest."""
     rows = np.flatnonzero(found.state != SOLVED)
     if rows.size:
@@ -94,11 +95,11 @@ def _width(s: Search, targets: int, done: int, lanes: int) -> int:
     return min(s.total - done, max(1, lanes // max(1, targets)))
 
 
-def _residual(s: Search, q: np.ndarray, targets: np.ndarray) -> np.ndarray:
+def _residual(s: Search, q: Array, targets: Array) -> Array:
     return np.fmin(s.errors(q, targets)[2], np.inf)  # what is not a number is the worst
 
 
-def _attempts(s: Search, targets: np.ndarray, q: np.ndarray, first: int) -> Found:
+def _attempts(s: Search, targets: Array, q: Array, first: int) -> Found:
     """The best of some attempts for each target, from configurations (n, width, nq)."""
     n, width, size = q.shape
     if width == 1:
@@ -115,7 +116,7 @@ def _attempts(s: Search, targets: np.ndarray, q: np.ndarray, first: int) -> Foun
     return Found(q[rows], np.array(columns, dtype=int) + first, memory[:, 2], memory[:, 3])
 
 
-def _together(s: Search, q: np.ndarray, aims: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, list[float]]:
+def _together(s: Search, q: Array, aims: Array, width: int) -> tuple[Array, Array, list[float]]:
     """Searches in groups of `width`, one group a target, until the answer of each group is known; and the states of
     all.
     """
@@ -146,7 +147,7 @@ def _first_solved(states: list[float], width: int) -> list[int]:
     return [group.index(SOLVED) if SOLVED in group else -1 for group in groups]
 
 
-def _apart(s: Search, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _apart(s: Search, q: Array, targets: Array) -> tuple[Array, Array]:
     """One search a target, until all have ended; those that have ended make room for the others."""
     ended_q = np.array(q)
     ended_memory = _FRESH.repeat(len(q), axis=0)

@@ -12,13 +12,14 @@ direction would cross is held: its column is left out. The others are brought ba
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.model.tree import Tree
@@ -40,8 +41,8 @@ class SearchState(NamedTuple):
     """Where a search is: the configuration (nq), and what it remembers (4): best squared error, iterations since it was
     met, iterations, and whether it is running, solved or stalled."""
 
-    q: Any
-    memory: Any
+    q: Array
+    memory: Array
 
 
 FRESH = np.array([np.inf, 0.0, 0.0, RUNNING])
@@ -54,7 +55,7 @@ def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel[Se
 
     A search that has ended stays where it is.
     """
-    def text(q: Any, memory: Any, target: Any, tolerance2: Any) -> SearchState:
+    def text(q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
         for _ in range(UNROLLED):
             q, memory = _iteration(tree, frame, task, bounds, q, memory, target, tolerance2)
         return SearchState(q, memory)
@@ -63,16 +64,16 @@ def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel[Se
     return kernel(f"({tree.nq}),(4),(4,4),()->({tree.nq}),(4)", name=name)(text)
 
 
-def _iteration(tree: Tree, frame: str, task: Task, bounds: Bounds, q: Any, memory: Any, target: Any,
-               tolerance2: Any) -> SearchState:
+def _iteration(tree: Tree, frame: str, task: Task, bounds: Bounds, q: Array, memory: Array, target: Array,
+               tolerance2: Scalar) -> SearchState:
     linear, angular = task_error(tree, q, frame, target, task)
     memory = _remember(memory, linear @ linear + angular @ angular, tolerance2)
     dq = damped_step(tree, q, frame, target, task, bounds, linear, angular, memory[1] < 0)
     return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(tree, q, dq)), q), memory)
 
 
-def damped_step(tree: Tree, q: Any, frame: str, target: Any, task: Task, bounds: Bounds, linear: Any, angular: Any,
-                settling: Any) -> Any:
+def damped_step(tree: Tree, q: Array, frame: str, target: Array, task: Task, bounds: Bounds, linear: Array,
+                angular: Array, settling: Scalar) -> Array:
     """The change dq (nv) of the coordinates that a damped step asks for."""
     rows = np.array([1.0 / bounds.size] * len(linear) + [1.0] * len(angular))
     columns = velocity_scale(tree, bounds)
@@ -83,7 +84,7 @@ def damped_step(tree: Tree, q: Any, frame: str, target: Any, task: Task, bounds:
     return _with_short_turns(columns * damped_solution(J, r, damping), tree, bounds)
 
 
-def damped_solution(J: Any, r: Any, damping: Any) -> Any:
+def damped_solution(J: Array, r: Array, damping: Scalar) -> Array:
     """x with the least |J x - r|^2 + damping |x|^2, by the smaller of the two normal equations."""
     columns = [k for k in range(J.shape[1]) if any(not _is_zero(x) for x in J[:, k])]
     wide = len(columns) >= len(J)
@@ -96,7 +97,7 @@ def damped_solution(J: Any, r: Any, damping: Any) -> Any:
     return x
 
 
-def integrate(tree: Tree, q: Any, qd: Any) -> Any:
+def integrate(tree: Tree, q: Array, qd: Array) -> Array:
     """Where the constant velocity qd leads from q in unit time; quaternions stay unit."""
     parts = [
         j.motion.step(q[a], qd[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
@@ -104,25 +105,25 @@ def integrate(tree: Tree, q: Any, qd: Any) -> Any:
     return np.concatenate(parts)
 
 
-def velocity_scale(tree: Tree, bounds: Bounds) -> np.ndarray:
+def velocity_scale(tree: Tree, bounds: Bounds) -> Array:
     """What one unit of each velocity is worth (nv): the size of the chain for slides, a radian for turns."""
     return np.where(_slides(tree, bounds), bounds.size, 1.0)
 
 
-def _slides(tree: Tree, bounds: Bounds) -> np.ndarray:
+def _slides(tree: Tree, bounds: Bounds) -> Array:
     """Which velocities are along a line (nv)."""
     lengths = [bounds.lengths[place][:joint.motion.nv] for joint, place in zip(tree.joints, tree.q_slices, strict=True)]
     return np.concatenate(lengths)
 
 
-def _with_short_turns(qd: Any, tree: Tree, bounds: Bounds) -> Any:
+def _with_short_turns(qd: Array, tree: Tree, bounds: Bounds) -> Array:
     limits = np.where(_slides(tree, bounds), np.inf, _LONGEST_TURN)
     return np.stack([
         np.minimum(np.maximum(x, -limit), limit) if np.isfinite(limit) else x
         for x, limit in zip(qd, limits, strict=True)])
 
 
-def _unblocked(q: Any, descent: Any, nv: int, bounds: Bounds) -> Any:
+def _unblocked(q: Array, descent: Array, nv: int, bounds: Bounds) -> Array:
     """0 for velocities that would cross a limit at which their coordinate is, 1 for the others (nv)."""
     free = np.ones(nv, dtype=object)
     for k in np.flatnonzero(bounds.blocks & bounds.moved):
@@ -133,7 +134,7 @@ def _unblocked(q: Any, descent: Any, nv: int, bounds: Bounds) -> Any:
     return free
 
 
-def _remember(memory: Any, error2: Any, tolerance2: Any) -> Any:
+def _remember(memory: Array, error2: Scalar, tolerance2: Scalar) -> Array:
     best, since, iterations, state = memory
     progress = error2 < _IMPROVEMENT * best
     waited = where(progress & (since >= 0), 0.0, since + 1.0)
@@ -143,5 +144,5 @@ def _remember(memory: Any, error2: Any, tolerance2: Any) -> Any:
                      iterations + where(running & (found == RUNNING), 1.0, 0.0), where(running, found, state)])
 
 
-def _is_zero(x: Any) -> bool:
+def _is_zero(x: Scalar) -> bool:
     return bool(getattr(x, "op", None) == "constant" and x.value == 0.0) if hasattr(x, "op") else bool(x == 0.0)

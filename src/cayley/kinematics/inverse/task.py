@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
@@ -60,7 +61,7 @@ class Task:
         return [k for k in range(3) if self.rows[3 + k]]
 
 
-def task_error(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> tuple[Any, Any]:
+def task_error(tree: Tree, q: Array, frame: str, target: Array, task: Task) -> tuple[Any, Any]:
     """What is missing, as the asked linear rows [m] and the asked angular rows [rad]."""
     here = frame_pose(tree, q, frame)
     there = Pose.of(target)
@@ -69,7 +70,7 @@ def task_error(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> tuple
     return (turn @ (there.p - here.p))[task.linear], (turn @ missing)[task.angular]
 
 
-def task_jacobian(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> Any:
+def task_jacobian(tree: Tree, q: Array, frame: str, target: Array, task: Task) -> Array:
     """The rows (m, nv) by which the velocities diminish the error: d(error)/dt = -rows @ v.
 
     With all three angular rows the error is the rotation vector l, and J itself stands for d l/dt = -(1 - hat(l)/2 +
@@ -86,18 +87,18 @@ def task_jacobian(tree: Tree, q: Any, frame: str, target: Any, task: Task) -> An
     return np.concatenate([linear[task.linear], angular[task.angular]])
 
 
-def target_motion(tree: Tree, q: Any, frame: str, target: Any, task: Task, twist: Any) -> Any:
+def target_motion(tree: Tree, q: Array, frame: str, target: Array, task: Task, twist: Array) -> Array:
     """The rows (m) by which the target's own motion (v; w) enlarges the error, for tasks in the root's axes."""
     _, to_missing = _missing_turn(frame_pose(tree, q, frame), Pose.of(target), task)
     return np.concatenate([twist[:3][task.linear], (to_missing.T @ twist[3:])[task.angular]])
 
 
-def _axes(tree: Tree, q: Any, here: Pose, there: Pose, task: Task) -> Any:
+def _axes(tree: Tree, q: Array, here: Pose, there: Pose, task: Task) -> Array:
     named = {"world": np.eye(3), "target": there.R, "body": here.R}
     return named[task.axes] if task.axes in named else frame_pose(tree, q, task.axes).R
 
 
-def _spin_of_axes(tree: Tree, q: Any, frame: str, task: Task, J: Any) -> Any:
+def _spin_of_axes(tree: Tree, q: Array, frame: str, task: Task, J: Array) -> Array:
     """The angular velocity (3, nv) of the axes themselves."""
     if task.axes in ("world", "target"):
         return np.zeros((3, tree.nv))

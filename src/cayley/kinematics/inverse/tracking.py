@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
 from cayley.kinematics.inverse.kernels import made_once, moment_kernel, motion_kernel
@@ -32,22 +32,22 @@ class PathResult:
     `velocity` is NaN.
     """
 
-    q: np.ndarray
-    velocity: np.ndarray
-    position_error: np.ndarray  # [m] (..., K)
-    angle_error: np.ndarray  # [rad] (..., K)
-    smallest_singular_value: np.ndarray  # of the rows of the task (..., K)
-    damping: np.ndarray  # (..., K)
-    followed: np.ndarray  # (..., K)
+    q: Array
+    velocity: Array
+    position_error: Array  # [m] (..., K)
+    angle_error: Array  # [rad] (..., K)
+    smallest_singular_value: Array  # of the rows of the task (..., K)
+    damping: Array  # (..., K)
+    followed: Array  # (..., K)
     stable: bool  # gain times time step is below 2
 
     @property
-    def residual(self) -> np.ndarray:
+    def residual(self) -> Array:
         """The norm of the error, metres and radians together (..., K)."""
         return np.hypot(self.position_error, self.angle_error)
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str | Array:
         """"followed"; "singular" where the motion ended before the path; "unstable" where errors grow from step to step
         (...).
         """
@@ -55,8 +55,8 @@ class PathResult:
         return str(words) if words.ndim == 0 else words
 
 
-def follow_path(tree: Tree, path: Any, frame: str, start: Any, *, time_step: float, gain: float = 0.0,
-                damping: float | tuple[float, float] = 0.0, velocity: Any = None,
+def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_step: float, gain: float = 0.0,
+                damping: float | tuple[float, float] = 0.0, velocity: ArrayLike | None = None,
                 task: str | Sequence[bool] = "pose") -> PathResult:
     """Configurations by which a frame follows poses (..., K, 4, 4) that are `time_step` [s] apart, from the
     configurations (..., nq).
@@ -104,7 +104,7 @@ def follow_path(tree: Tree, path: Any, frame: str, start: Any, *, time_step: flo
     return PathResult(q, qd, position, angle, smallest, dampings, followed, gain * step < 2.0)
 
 
-def path_twists(poses: Any, step: float) -> np.ndarray:
+def path_twists(poses: Array, step: float) -> Array:
     """The twists (..., K, 6) from each pose to the next, in the root's axes; the last is that before it."""
     p = poses[..., :3, 3]
     R = poses[..., :3, :3]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.model.joint_kinds.motion import Axis, Motion, split
 
 
@@ -16,7 +17,7 @@ class Compound(Motion):
     rates.
     """
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         first, *others = zip(self.elementary, split(self.elementary, q, "nq"), strict=True)
         R, p = first[0].pose(first[1])
         for part, own in others:
@@ -24,7 +25,7 @@ class Compound(Motion):
             R, p = R @ r, p + R @ s
         return R, p
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         columns: list[tuple[Any, Any]] = []  # slides and turns of the frame after each part
         given = self.neutral if q is None else q
         for part, own in zip(self.elementary, split(self.elementary, given, "nq"), strict=True):
@@ -33,7 +34,7 @@ class Compound(Motion):
             columns += [(column[:3], column[3:]) for column in part.subspace(own).T]
         return np.stack([np.concatenate(column) for column in columns], axis=1)
 
-    def bias(self, q: Any, qd: Any) -> Any:
+    def bias(self, q: Array, qd: Array) -> Array:
         u = w = du = dw = np.zeros(3)  # velocities and true accelerations of the frame after each part
         parts = zip(self.elementary, split(self.elementary, q, "nq"), split(self.elementary, qd, "nv"), strict=True)
         for part, own, speed in parts:
@@ -60,7 +61,7 @@ class Compound(Motion):
     def wraps(self) -> tuple[bool, ...]:
         return tuple(wraps for part in self.elementary for wraps in part.wraps)
 
-    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+    def reach(self, lower: Array, upper: Array) -> float:
         ends = zip(self.elementary, split(self.elementary, lower, "nq"), split(self.elementary, upper, "nq"),
                    strict=True)
         return sum(part.reach(low, high) for part, low, high in ends)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.joint_kinds.motion import Motion, split, turn
 
@@ -29,7 +29,7 @@ def check_contract(motion: Motion) -> None:
                 f"{motion}")
 
 
-def _contradictions(motion: Motion, q: np.ndarray, qd: np.ndarray) -> Iterator[str]:
+def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:
     sizes = (len(motion.coordinate_names), len(motion.coordinate_units), len(motion.wraps), len(motion.velocity_names),
              len(motion.velocity_units))
     if sizes != (motion.nq,) * 3 + (motion.nv,) * 2 or np.shape(q) != (motion.nq,):
@@ -43,8 +43,8 @@ def _contradictions(motion: Motion, q: np.ndarray, qd: np.ndarray) -> Iterator[s
         yield f"its subspace has the shape {S.shape}, not (6, {motion.nv})"
     elif not _same(S @ qd, _twist(motion, q, qd)):
         yield f"its subspace @ qd is {_shown(S @ qd)}, and the rate of its pose is {_shown(_twist(motion, q, qd))}"
-    elif motion.constant_subspace and not _same(motion.subspace(None), S):
-        yield "it says that its subspace is constant, and subspace(None) is another one"
+    elif motion.constant_subspace and not _same(motion.subspace(np.zeros(motion.nq)), S):
+        yield "it says that its subspace is constant, and it is another one at q = 0"
     elif not _same(motion.bias(q, qd), _subspace_change(motion, q, qd)):
         yield f"its bias is {_shown(motion.bias(q, qd))}, and the rate of its subspace, times qd, {_shown(_subspace_change(motion, q, qd))}"
     elif not _same(motion.difference(q, motion.step(q, 0.1 * qd)), 0.1 * qd):
@@ -53,7 +53,7 @@ def _contradictions(motion: Motion, q: np.ndarray, qd: np.ndarray) -> Iterator[s
         yield from _contradicting_parts(motion, q)
 
 
-def _contradicting_parts(motion: Motion, q: np.ndarray) -> Iterator[str]:
+def _contradicting_parts(motion: Motion, q: Array) -> Iterator[str]:
     R, p = _pose(motion, q)
     if motion.elementary != (motion,):
         made = np.eye(3)
@@ -75,7 +75,7 @@ def _contradicting_parts(motion: Motion, q: np.ndarray) -> Iterator[str]:
             yield f"coordinate {k} is said to come back after a turn, and does not"
 
 
-def _twist(motion: Motion, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def _twist(motion: Motion, q: Array, qd: Array) -> Array:
     """The twist (6) of the child, by differences of the pose."""
     rate = np.asarray(motion.rate(q, qd), dtype=float)
     (before, p0), (after, p1) = (_pose(motion, q + sign * _STEP * rate) for sign in (-1, 1))
@@ -85,18 +85,18 @@ def _twist(motion: Motion, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
                        (2 * _STEP)), W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / [1, 1, 1, 2, 2, 2]
 
 
-def _subspace_change(motion: Motion, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def _subspace_change(motion: Motion, q: Array, qd: Array) -> Array:
     rate = np.asarray(motion.rate(q, qd), dtype=float)
     before, after = (np.asarray(motion.subspace(q + sign * _STEP * rate), dtype=float) @ qd for sign in (-1, 1))
     return (after - before) / (2 * _STEP)
 
 
-def _pose(motion: Motion, q: Any) -> tuple[np.ndarray, np.ndarray]:
+def _pose(motion: Motion, q: Array) -> tuple[Array, Array]:
     R, p = motion.pose(q)
     return np.asarray(R, dtype=float), np.asarray(p, dtype=float)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: ArrayLike, other: ArrayLike) -> bool:
     one = np.asarray(one, dtype=float)
     other = np.asarray(other, dtype=float)
     return one.shape == other.shape and bool(
@@ -104,5 +104,5 @@ def _same(one: Any, other: Any) -> bool:
                                                             np.abs(other).max(initial=0.0)))
 
 
-def _shown(values: Any) -> str:
+def _shown(values: ArrayLike) -> str:
     return str(np.round(np.asarray(values, dtype=float), 6).tolist())

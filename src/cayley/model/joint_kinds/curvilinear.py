@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.joint_kinds.motion import LIST, Mark, MarkAxis, Motion, SharedMoments, Z
 
@@ -53,16 +54,16 @@ class Curvilinear(Motion):
             curve = [tuple(k * c for k, c in enumerate(polynomial))[1:] for polynomial in curve]
         return curve
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         return np.eye(3), _values(self._derived(0), q[0])
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return np.concatenate([_values(self._derived(1), q[0]), np.zeros(3)])[:, None]
 
-    def bias(self, q: Any, qd: Any) -> Any:
+    def bias(self, q: Array, qd: Array) -> Array:
         return np.concatenate([_values(self._derived(2), q[0]) * (qd[0] * qd[0]), np.zeros(3)])
 
-    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+    def reach(self, lower: Array, upper: Array) -> float:
         far = float(np.maximum(np.abs(lower), np.abs(upper))[0])
         return float(sum(abs(c) * far**k for polynomial in self._curve for k, c in enumerate(polynomial) if c))
 
@@ -79,7 +80,7 @@ class Curvilinear(Motion):
         return max(abs(c) for polynomial in self._curve for c in polynomial[:1] or (0.0,))
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         return [np.array([q]) for q in (0.0, *np.linspace(-1.3, 1.5, 2 * max(map(len, self._curve)) + 2))]
 
     @property
@@ -93,7 +94,7 @@ class Curvilinear(Motion):
         return Mark("sleeve", "slide", (MarkAxis(tuple((tangent / size).tolist()) if size else Z, True),))
 
 
-def _values(curve: list[tuple[float, ...]], q: Any) -> Any:
+def _values(curve: list[tuple[float, ...]], q: Scalar) -> Array:
     """The polynomials at q, by Horner's rule."""
     found = []
     for polynomial in curve:

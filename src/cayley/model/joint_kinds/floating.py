@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.geometry.motions.homogeneous import pose_from_quaternion, relative_pose
 from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.cross import hat
-from cayley.model.joint_kinds.motion import Attitude, Motion
+from cayley.model.joint_kinds.motion import Attitude, Axis, Motion
 from cayley.model.joint_kinds.spherical import Spherical, attitudes
 
 _BALL = Spherical()
@@ -27,36 +28,36 @@ class Floating(Motion):
     nv = 6
     word = "floating"
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         return matrix_from_quaternion.unchecked(q[3:]), q[:3]
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return np.eye(6)
 
-    def turning(self, qd: Any) -> Any:
+    def turning(self, qd: Array) -> Array:
         x, y, z = qd[3:]
         across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         return np.concatenate([np.concatenate([across, np.zeros((3, 3))], axis=1), np.zeros((3, 6))])
 
-    def rate(self, q: Any, qd: Any) -> Any:
+    def rate(self, q: Array, qd: Array) -> Array:
         return np.concatenate([matrix_from_quaternion.unchecked(q[3:]) @ qd[:3], _BALL.rate(q[3:], qd[3:])])
 
-    def step(self, q: Any, qd: Any) -> Any:
+    def step(self, q: Array, qd: Array) -> Array:
         moved = pose_from_twist(qd)[:3, 3]
         return np.concatenate([q[:3] + matrix_from_quaternion.unchecked(q[3:]) @ moved, _BALL.step(q[3:], qd[3:])])
 
-    def difference(self, start: Any, end: Any) -> Any:
+    def difference(self, start: Array, end: Array) -> Array:
         here = pose_from_quaternion.unchecked(start[3:], start[:3])
         there = pose_from_quaternion.unchecked(end[3:], end[:3])
         return twist_from_pose.unchecked(relative_pose.unchecked(here, there))
 
-    def perturbation_rate(self, qd: Any) -> Any:
+    def perturbation_rate(self, qd: Array) -> Array:
         u = hat(qd[..., :3])
         w = hat(qd[..., 3:])
         return -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
 
     @property
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
     @property
@@ -75,11 +76,11 @@ class Floating(Motion):
     def coordinate_units(self) -> tuple[str, ...]:
         return ("m",) * 3 + ("",) * 4
 
-    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+    def reach(self, lower: Array, upper: Array) -> float:
         return float(np.maximum(np.abs(lower), np.abs(upper))[:3].sum())
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         corners = [np.array(p, dtype=float) for p in product((0, 1, -1), repeat=3) if np.abs(p).sum() <= 2]
         return [np.concatenate([p, attitude]) for p in corners for attitude in attitudes()]
 
@@ -88,5 +89,5 @@ class Floating(Motion):
         return "floating"
 
     @property
-    def mjcf(self) -> Any:
+    def mjcf(self) -> tuple[tuple[str, Axis | None], ...]:
         return (("free", None),)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.model.joint_kinds.motion import NUMBER, Mark, Screw, turn
 from cayley.model.joint_kinds.single_axis import SingleAxis
@@ -27,10 +28,10 @@ class Helical(SingleAxis):
             raise ModelError(
                 f"the pitch of a helical joint is {self.pitch}: it must be a finite number of metres a radian")
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         return turn(self.axis, q[0]), np.asarray(self.axis) * (self.pitch * q[0])
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return np.array([[*(self.pitch * np.asarray(self.axis)), *self.axis]]).T
 
     @property
@@ -45,7 +46,7 @@ class Helical(SingleAxis):
         return abs(self.pitch)
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         return [np.array([q]) for q in np.linspace(0.0, 5.0, 16)]
 
     @property

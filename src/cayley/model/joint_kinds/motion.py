@@ -12,12 +12,13 @@ or its pictures better. Nothing outside asks which class a joint is of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
 
 Axis = tuple[float, float, float]
@@ -52,8 +53,8 @@ class SharedMoments(NamedTuple):
     is the screw's."""
 
     mass: float
-    first: np.ndarray
-    second: np.ndarray
+    first: Array
+    second: Array
 
 
 class MarkAxis(NamedTuple):
@@ -103,19 +104,19 @@ class Motion:
 
     # Motion
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         """Rotation (3, 3) and origin (3) of the child's frame in the joint's frame."""
         return np.eye(3), np.zeros(3)
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         """The directions (6, nv) of motion, in the child's axes."""
         return np.zeros((6, 0))
 
-    def bias(self, q: Any, qd: Any) -> Any:
+    def bias(self, q: Array, qd: Array) -> Array:
         """The acceleration (6) that is left when qdd is zero: the rate of the subspace, times qd."""
         return np.zeros(6)
 
-    def subspace_rate(self, q: Any, qd: Any) -> Any:
+    def subspace_rate(self, q: Array, qd: Array) -> Array:
         """The rate (6, nv) of the subspace. Of its part that is symmetric in qd and a direction the bias says all; the
         other part is the bracket of the two twists (Maurer-Cartan). Where velocities are rates of the coordinates."""
         if self.constant_subspace:
@@ -132,31 +133,31 @@ class Motion:
             columns.append(symmetric if self.nv == 1 else symmetric - _bracket(S @ qd, S[:, k]) / 2)
         return np.stack(columns, axis=1)
 
-    def turning(self, qd: Any) -> Any:
+    def turning(self, qd: Array) -> Array:
         """N (nv, nv), skew: qdd + N qd is how fast a velocity really changes that is given in axes which turn with it;
         zero for rates.
         """
         return np.zeros((self.nv, self.nv))
 
-    def perturbation_rate(self, qd: Any) -> Any:
+    def perturbation_rate(self, qd: Array) -> Array:
         """N (..., nv, nv) of (dq)' = dv + N dq for a small change of the motion along the velocities; zero for rates.
         """
         return np.zeros((*np.shape(qd), self.nv))
 
-    def rate(self, q: Any, qd: Any) -> Any:
+    def rate(self, q: Array, qd: Array) -> Array:
         """dq/dt (nq)."""
         return qd
 
-    def step(self, q: Any, qd: Any) -> Any:
+    def step(self, q: Array, qd: Array) -> Array:
         """Where the constant velocity `qd` leads from `q` in unit time (nq)."""
         return q + qd
 
-    def difference(self, start: Any, end: Any) -> Any:
+    def difference(self, start: Array, end: Array) -> Array:
         """The constant velocity (nv) that leads from `start` to `end` in unit time, by the shorter way."""
         return end - start
 
     @property
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         """The coordinates (nq) of its zero."""
         return np.zeros(self.nq)
 
@@ -206,7 +207,7 @@ class Motion:
 
     # In other frames and units
 
-    def turned(self, R: np.ndarray) -> Motion:
+    def turned(self, R: Array) -> Motion:
         """The same motion in the axes that are the columns of R (3, 3).
 
         Motions with a screw must be able to; others are never asked.
@@ -254,12 +255,12 @@ class Motion:
         """Which coordinates (nq) come back to the same pose after a turn."""
         return (False,) * self.nq
 
-    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+    def reach(self, lower: Array, upper: Array) -> float:
         """No coordinates between the limits (nq) take the child's origin farther from the joint's than this [m]."""
         return np.inf if self.nv else 0.0
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         """Coordinates (nq) that stand for all, its zero first: what holds of the moments at these holds everywhere."""
         random = np.random.default_rng(0)
         return [
@@ -273,7 +274,7 @@ class Motion:
     # Files and pictures
 
     @classmethod
-    def from_keys(cls, word: str, **values: Any) -> Self:
+    def from_keys(cls, word: str, **values: ArrayLike) -> Self:
         """The joint of a file, from the word for its kind and the values of `keys`."""
         return cls(**values)
 
@@ -308,14 +309,14 @@ class Motion:
         return None if not self.nv or self.free else Mark("ball", "ball", (MarkAxis(Z, False),))
 
 
-def turn(axis: Any, angle: Any) -> Any:
+def turn(axis: Sequence[float] | Array, angle: Scalar) -> Array:
     """The rotation about a constant unit axis by an angle (Rodrigues)."""
     x, y, z = axis
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
 
 
-def plane_across(axis: Any) -> np.ndarray:
+def plane_across(axis: ArrayLike) -> Array:
     """Two unit vectors (2, 3) that make a right-handed frame with a unit axis: x and y themselves for z."""
     n = np.asarray(axis, dtype=float)
     nearest = np.eye(3)[np.argmin(np.abs(n))] if abs(n[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
@@ -324,7 +325,7 @@ def plane_across(axis: Any) -> np.ndarray:
     return np.stack([first, np.cross(n, first)])
 
 
-def split(motions: tuple[Motion, ...], q: Any, sizes: Literal["nq", "nv"]) -> Iterator[Any]:
+def split(motions: tuple[Motion, ...], q: Array, sizes: Literal["nq", "nv"]) -> Iterator[Any]:
     """The entries of a vector that belong to each of several motions."""
     start = 0
     for motion in motions:
@@ -333,18 +334,18 @@ def split(motions: tuple[Motion, ...], q: Any, sizes: Literal["nq", "nv"]) -> It
         start += size
 
 
-def _bracket(one: Any, other: Any) -> Any:
+def _bracket(one: Array, other: Array) -> Array:
     """[one, other] (6) of twists (v; w)."""
     u, w = np.split(one, 2)
     s, t = np.split(other, 2)
     return np.concatenate([np.cross(w, s) + np.cross(u, t), np.cross(w, t)])
 
 
-def _unit(axis: Any, kind: str) -> Axis:
+def _unit(axis: ArrayLike, kind: str) -> Axis:
     """A unit axis, to the last digit if it is one to 1e-6."""
     values = np.asarray(axis, dtype=float)
     length = float(np.linalg.norm(values)) if values.shape == (3,) else float("nan")
     if not abs(length - 1) < 1e-6:
-        raise ModelError(f"the axis {axis} of a {kind} joint is not a unit vector: its length is {length:.6g}")
+        raise ModelError(f"the axis {values} of a {kind} joint is not a unit vector: its length is {length:.6g}")
     exact = values if abs(length - 1) < 1e-15 else values / length
     return tuple(exact.tolist())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.model.joint_kinds.motion import Motion
 
 
@@ -18,14 +19,14 @@ class InUnits(Motion):
     unit: float
     word = "rescaled"
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         R, p = self.motion.pose(q * self._lengths)
         return R, p / self.unit
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return self.motion.subspace(None if q is None else q * self._lengths) * self._lengths / self._rows[:, None]
 
-    def bias(self, q: Any, qd: Any) -> Any:
+    def bias(self, q: Array, qd: Array) -> Array:
         return self.motion.bias(q * self._lengths, qd * self._lengths) / self._rows
 
     @property
@@ -41,9 +42,9 @@ class InUnits(Motion):
         return self.motion.constant_subspace
 
     @property
-    def _lengths(self) -> np.ndarray:
+    def _lengths(self) -> Array:
         return np.where(np.array(self.motion.velocity_units) == "m", self.unit, 1.0)
 
     @property
-    def _rows(self) -> np.ndarray:
+    def _rows(self) -> Array:
         return np.repeat([self.unit, 1.0], 3)

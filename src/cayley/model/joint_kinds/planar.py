@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from cayley.compiler.typing import Array
 from cayley.model.joint_kinds.compound import Compound
 from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion, Z, plane_across
 from cayley.model.joint_kinds.prismatic import Prismatic
@@ -25,7 +24,7 @@ class Planar(Compound):
     constant_subspace = False
 
     @property
-    def plane(self) -> np.ndarray:
+    def plane(self) -> Array:
         return plane_across(self.axis)
 
     @property

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.model.joint_kinds.motion import Mark, Screw, SharedMoments
+from cayley.compiler.typing import Array
+from cayley.model.joint_kinds.motion import Axis, Mark, Screw, SharedMoments
 from cayley.model.joint_kinds.single_axis import SingleAxis
 
 
@@ -19,10 +20,10 @@ class Prismatic(SingleAxis):
     nv = 1
     word = "prismatic"
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         return np.eye(3), np.asarray(self.axis) * q[0]
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return np.array([[*self.axis, 0.0, 0.0, 0.0]]).T
 
     @property
@@ -30,7 +31,7 @@ class Prismatic(SingleAxis):
         return self._screw(0.0, 1.0)
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         return [np.array([q]) for q in (0.0, 1.0, -1.0)]
 
     @property
@@ -42,7 +43,7 @@ class Prismatic(SingleAxis):
         return "prismatic"
 
     @property
-    def mjcf(self) -> Any:
+    def mjcf(self) -> tuple[tuple[str, Axis | None], ...]:
         return (("slide", self.axis),)
 
     @property

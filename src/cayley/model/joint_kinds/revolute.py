@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from cayley.model.joint_kinds.motion import Mark, Screw, SharedMoments, turn
+from cayley.compiler.typing import Array
+from cayley.model.joint_kinds.motion import Axis, Mark, Screw, SharedMoments, turn
 from cayley.model.joint_kinds.single_axis import SingleAxis
 
 
@@ -23,10 +24,10 @@ class Revolute(SingleAxis):
     def word(self) -> str:  # type: ignore[override]
         return "continuous" if self.continuous else "revolute"
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         return turn(self.axis, q[0]), np.zeros(3)
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return np.array([[0.0, 0.0, 0.0, *self.axis]]).T
 
     @classmethod
@@ -46,7 +47,7 @@ class Revolute(SingleAxis):
         return (True,)
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         return [np.array([2 * np.pi * k / 5]) for k in range(5)]
 
     @property
@@ -58,7 +59,7 @@ class Revolute(SingleAxis):
         return self.word
 
     @property
-    def mjcf(self) -> Any:
+    def mjcf(self) -> tuple[tuple[str, Axis | None], ...]:
         return (("hinge", self.axis),)
 
     @property

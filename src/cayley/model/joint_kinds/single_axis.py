@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.model.joint_kinds.motion import AXIS, Axis, MarkAxis, Motion, Screw, Z
 
 _ROUNDING = 1e-15
@@ -17,7 +18,7 @@ class SingleAxis(Motion):
 
     axis: Axis = field(default=Z, metadata=AXIS)
 
-    def turned(self, R: np.ndarray) -> SingleAxis:
+    def turned(self, R: Array) -> SingleAxis:
         turned = R.T @ np.asarray(self.axis)
         turned = np.where(np.abs(turned) < _ROUNDING, 0.0, turned)
         return replace(self, axis=Z if np.abs(turned - Z).max() < _ROUNDING else tuple(turned.tolist()))
@@ -25,7 +26,7 @@ class SingleAxis(Motion):
     def in_units(self, length: float) -> SingleAxis:
         return self
 
-    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+    def reach(self, lower: Array, upper: Array) -> float:
         slide = 0.0 if self.screw is None else self.screw.slide
         return abs(slide) * float(np.maximum(np.abs(lower), np.abs(upper))[0]) if slide else 0.0
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_conjugate, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
-from cayley.model.joint_kinds.motion import Attitude, Motion, SharedMoments
+from cayley.model.joint_kinds.motion import Attitude, Axis, Motion, SharedMoments
 
 
 @dataclass(frozen=True)
@@ -24,27 +25,27 @@ class Spherical(Motion):
     nv = 3
     word = "spherical"
 
-    def pose(self, q: Any) -> tuple[Any, Any]:
+    def pose(self, q: Array) -> tuple[Any, Any]:
         return matrix_from_quaternion.unchecked(q), np.zeros(3)
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         return np.concatenate([np.zeros((3, 3)), np.eye(3)])
 
-    def rate(self, q: Any, qd: Any) -> Any:
+    def rate(self, q: Array, qd: Array) -> Array:
         return 0.5 * quaternion_product.unchecked(q, np.concatenate([[0.0], qd]))
 
-    def step(self, q: Any, qd: Any) -> Any:
+    def step(self, q: Array, qd: Array) -> Array:
         return quaternion_product.unchecked(q, quaternion_from_rotation_vector.unchecked(qd))
 
-    def difference(self, start: Any, end: Any) -> Any:
+    def difference(self, start: Array, end: Array) -> Array:
         between = quaternion_product.unchecked(quaternion_conjugate.unchecked(start), end)
         return rotation_vector_from_quaternion.unchecked(between)
 
-    def perturbation_rate(self, qd: Any) -> Any:
+    def perturbation_rate(self, qd: Array) -> Array:
         return -hat(qd)
 
     @property
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         return np.array([1.0, 0.0, 0.0, 0.0])
 
     @property
@@ -63,11 +64,11 @@ class Spherical(Motion):
     def coordinate_units(self) -> tuple[str, ...]:
         return ("",) * 4
 
-    def reach(self, lower: np.ndarray, upper: np.ndarray) -> float:
+    def reach(self, lower: Array, upper: Array) -> float:
         return 0.0
 
     @property
-    def samples(self) -> list[np.ndarray]:
+    def samples(self) -> list[Array]:
         return list(attitudes())
 
     @property
@@ -75,7 +76,7 @@ class Spherical(Motion):
         return SharedMoments(1.0, np.zeros(3), np.zeros((3, 3)))
 
     @property
-    def mjcf(self) -> Any:
+    def mjcf(self) -> tuple[tuple[str, Axis | None], ...]:
         return (("ball", None),)
 
     @property
@@ -84,7 +85,7 @@ class Spherical(Motion):
 
 
 @cache
-def attitudes() -> tuple[np.ndarray, ...]:
+def attitudes() -> tuple[Array, ...]:
     """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit
     first.
     """

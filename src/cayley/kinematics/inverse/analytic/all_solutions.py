@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.inverse.analytic.batches import ManyPoses, Solutions
 from cayley.kinematics.inverse.analytic.families import family_of
@@ -35,35 +36,35 @@ class AllSolutions:
     places left over.
     """
 
-    q: np.ndarray  # (..., m, nq)
-    found: np.ndarray  # truth values (..., m)
-    within_limits: np.ndarray  # truth values (..., m)
-    residual: np.ndarray  # (..., m): the root of the squares of the distance [m] and of 2 sin(angle / 2)
-    branches: np.ndarray  # names (..., m)
+    q: Array  # (..., m, nq)
+    found: Array  # truth values (..., m)
+    within_limits: Array  # truth values (..., m)
+    residual: Array  # (..., m): the root of the squares of the distance [m] and of 2 sin(angle / 2)
+    branches: Array  # names (..., m)
     continua: dict[tuple[int, ...], tuple[Continuum, ...]]  # by the index of the pose, () for a single one
     task: Literal["pose", "position"]  # "position" for a planar arm of two joints: it has no choice of orientation
-    limits: tuple[np.ndarray, np.ndarray]  # lower and upper, (nq)
-    turns: np.ndarray  # which coordinates come back after a whole turn (nq)
+    limits: tuple[Array, Array]  # lower and upper, (nq)
+    turns: Array  # which coordinates come back after a whole turn (nq)
 
     @property
-    def count(self) -> Any:
+    def count(self) -> Array:
         """How many solutions there are (...), those outside the limits included."""
         return np.count_nonzero(self.found, axis=-1)
 
     @property
-    def status(self) -> Any:
+    def status(self) -> str | Array:
         """"solved", "outside limits" (of every solution) or "unreachable" (...)."""
         words = np.where(self.within_limits.any(axis=-1), "solved",
                          np.where(self.found.any(axis=-1), "outside limits", "unreachable"))
         return str(words) if words.ndim == 0 else words
 
     @property
-    def solutions(self) -> np.ndarray:
+    def solutions(self) -> Array:
         """The solutions within the limits for one pose, (k, nq)."""
         self._one_pose()
         return self.q[self.within_limits]
 
-    def with_turns(self, number: int) -> np.ndarray:
+    def with_turns(self, number: int) -> Array:
         """All that differ from a solution for one pose by whole turns and are within the limits, (k, nq); endless
         joints stay.
         """
@@ -85,7 +86,7 @@ class AllSolutions:
         if self.found.ndim != 1:
             raise SignatureError("poses have different numbers of solutions: take one of the batch, as in found[3]")
 
-    def __getitem__(self, index: Any) -> AllSolutions:
+    def __getitem__(self, index: int | tuple[int, ...]) -> AllSolutions:
         """The solutions for one pose of a batch."""
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != self.found.ndim - 1 or not all(isinstance(i, (int, np.integer)) for i in index):
@@ -105,7 +106,7 @@ class AllSolutions:
             f"\n  {c}" for c in self.continua.get((), ()))
 
 
-def all_solutions(tree: Tree, target: Any, frame: str, *, reference: Any = None) -> AllSolutions:
+def all_solutions(tree: Tree, target: Array, frame: str, *, reference: ArrayLike | None = None) -> AllSolutions:
     """All configurations that bring a frame to poses (..., 4, 4) of the root's frame; see `AllSolutions`.
 
     `reference` (..., nq), zero if not given, chooses among whole turns, gives free joints their values, and is where
@@ -123,7 +124,7 @@ def all_solutions(tree: Tree, target: Any, frame: str, *, reference: Any = None)
 class AnalyticSolver:
     """The closed form of one chain of one mechanism."""
 
-    def __init__(self, tree: Tree, frame: str):
+    def __init__(self, tree: Tree, frame: str) -> None:
         tree.frame(frame)
         try:
             chain = chain_to(tree, frame)
@@ -146,7 +147,7 @@ class AnalyticSolver:
         self.turns = np.zeros(tree.nq, dtype=bool)
         self.turns[self.places] = arm.turns
 
-    def solve(self, target: Any, reference: Any) -> AllSolutions:
+    def solve(self, target: ArrayLike, reference: ArrayLike | None) -> AllSolutions:
         targets = checked_targets(target)
         own = self.neutral if reference is None else np.asarray(reference, dtype=np.float64)
         if own.shape[-1:] != self.neutral.shape or not np.isfinite(own).all():
@@ -156,7 +157,7 @@ class AnalyticSolver:
         own = np.broadcast_to(own, (*batch, len(self.neutral))).reshape(-1, len(self.neutral))
         return self._result(self.many.solutions(targets, lambda i: self.senses * own[i, self.places]), own, batch)
 
-    def _result(self, made: Solutions, own: np.ndarray, batch: tuple[int, ...]) -> AllSolutions:
+    def _result(self, made: Solutions, own: Array, batch: tuple[int, ...]) -> AllSolutions:
         found = ~np.isnan(made.residuals)
         q = np.where(found[..., None], own[:, None], np.nan)
         q[..., self.places] = self.senses * made.q
@@ -164,7 +165,7 @@ class AnalyticSolver:
         inside = ((q >= self.lower - _AT_A_LIMIT) &
                   (q <= self.upper + _AT_A_LIMIT))[..., self.places].all(axis=-1) & found
 
-        def shaped(x: np.ndarray) -> np.ndarray:
+        def shaped(x: Array) -> Array:
             return x.reshape(*batch, *x.shape[1:])
 
         continua = {tuple(int(k) for k in np.unravel_index(i, batch)) if batch else (): self._continua(alone, q[i])
@@ -172,14 +173,14 @@ class AnalyticSolver:
         return AllSolutions(shaped(q), shaped(found), shaped(inside), shaped(made.residuals), shaped(made.branches),
                             continua, "pose" if self.rows == 6 else "position", (self.lower, self.upper), self.turns)
 
-    def _turned(self, q: np.ndarray, own: np.ndarray) -> np.ndarray:
+    def _turned(self, q: Array, own: Array) -> Array:
         """Whole turns added to come near to `own`, within the limits where that is possible."""
         nearest = np.round((own - q) / _TURN)
         first, last = _turns_inside(q, self.lower, self.upper)
         k = np.where(first <= last, np.clip(nearest, first, last), nearest)
         return np.where(self.turns, q + _TURN * k, q)
 
-    def _continua(self, alone: AnalyticResult, q: np.ndarray) -> tuple[Continuum, ...]:
+    def _continua(self, alone: AnalyticResult, q: Array) -> tuple[Continuum, ...]:
         """The same in the coordinates of the mechanism."""
         def lifted(c: Continuum) -> Continuum:
             weights = np.zeros(len(self.neutral))
@@ -192,12 +193,12 @@ class AnalyticSolver:
         return tuple(map(lifted, alone.degenerate))
 
 
-def _turns_inside(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
+def _turns_inside(x: Array, low: Array, high: Array) -> tuple[Any, Any]:
     """The least and the greatest number of turns that bring x between the limits; crossed if none does."""
     return np.ceil((low - _AT_A_LIMIT - x) / _TURN), np.floor((high + _AT_A_LIMIT - x) / _TURN)
 
 
-def _of_one_sense(lines: tuple[AxisLine, ...]) -> tuple[list[AxisLine], np.ndarray]:
+def _of_one_sense(lines: tuple[AxisLine, ...]) -> tuple[list[AxisLine], Array]:
     """Lines of which none points against the one before it, and the signs of the coordinates about them."""
     turned = [lines[0]]
     for line in lines[1:]:
@@ -206,7 +207,7 @@ def _of_one_sense(lines: tuple[AxisLine, ...]) -> tuple[list[AxisLine], np.ndarr
     return turned, np.array([1.0 if new is old else -1.0 for new, old in zip(turned, lines, strict=True)])
 
 
-def _check_table(tree: Tree, table: DHTable, tip: str, places: np.ndarray, senses: np.ndarray, reach: float) -> None:
+def _check_table(tree: Tree, table: DHTable, tip: str, places: Array, senses: Array, reach: float) -> None:
     """The table must keep the poses: neighbouring axes that are nearly parallel have feet far away, where rounding is
     felt.
     """

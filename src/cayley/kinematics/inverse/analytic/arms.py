@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 from cayley.model.denavit_hartenberg.table import DHTable, convert_dh, standard_dh_pose
@@ -21,8 +22,8 @@ class Arm:
     """A table made ready: standard, with the constants of a last revolute row moved to the tool."""
 
     table: DHTable
-    offsets: np.ndarray
-    turns: np.ndarray
+    offsets: Array
+    turns: Array
     size: float
 
     @staticmethod
@@ -38,17 +39,17 @@ class Arm:
         offsets = np.array([row.theta if row.kind == "revolute" else row.d for row in table.rows])
         return Arm(table, offsets, turns, sum(abs(row.a) + abs(row.d) for row in table.rows))
 
-    def column(self, name: str) -> np.ndarray:
+    def column(self, name: str) -> Array:
         return np.array([getattr(row, name) for row in self.table.rows])
 
-    def moving(self, reference: Any) -> np.ndarray:
+    def moving(self, reference: ArrayLike | None) -> Array:
         """The moving numbers at the reference, zero joint coordinates if it is None."""
         q = np.zeros(len(self.offsets)) if reference is None else np.asarray(reference, dtype=np.float64)
         if q.shape != self.offsets.shape:
             raise ModelError(f"the reference must have the shape {self.offsets.shape}, not {q.shape}")
         return self.offsets + q
 
-    def row(self, number: int, moving: Any) -> Pose:
+    def row(self, number: int, moving: Scalar) -> Pose:
         """A_i at its moving number, the rows counted from 0."""
         row = self.table.rows[number]
         theta, d = (moving, row.d) if self.turns[number] else (row.theta, moving)
@@ -59,7 +60,7 @@ class Arm:
         R = np.array([[ct, -ca * st, sa * st], [st, ca * ct, -sa * ct], [0.0 * ct, sa, ca]])
         return Pose(R, np.array([row.a * ct, row.a * st, d]))
 
-    def inner(self, target: Any) -> Pose:
+    def inner(self, target: Array) -> Pose:
         """The pose of the last frame in frame 0, where the tool is to be at `target` (4, 4)."""
         before, after = self._ends
         return before.then(Pose.of(target)).then(after)
@@ -80,7 +81,7 @@ def kinds_of(table: DHTable) -> str:
     return "".join(row.kind[0].upper() for row in table.rows)
 
 
-def check_target(target: Any) -> np.ndarray:
+def check_target(target: ArrayLike) -> Array:
     """A pose (4, 4) whose rotation is one to 1e-8."""
     target = np.asarray(target, dtype=np.float64)
     if target.shape != (4, 4) or not np.isfinite(target).all():
@@ -92,12 +93,12 @@ def check_target(target: Any) -> np.ndarray:
     return target
 
 
-def rotation_defect(target: np.ndarray) -> Any:
+def rotation_defect(target: Array) -> Scalar:
     """How far the rotations of poses (..., 4, 4) are from orthonormal (...)."""
     R = target[..., :3, :3]
     return np.abs(np.swapaxes(R, -2, -1) @ R - np.eye(3)).max(axis=(-2, -1))
 
 
-def wrap(angle: Any) -> Any:
+def wrap(angle: ArrayLike) -> Array:
     """Into (-pi, pi]."""
     return np.pi - np.mod(np.pi - np.asarray(angle), 2 * np.pi)

@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl, ldl_solve
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import Arm, wrap
@@ -37,9 +38,9 @@ class Solutions:
     """Of poses (k): configurations (k, m, n), NaN where there are fewer, residuals (k, m), branches (k, m), and the
     poses that were done by themselves."""
 
-    q: np.ndarray
-    residuals: np.ndarray
-    branches: np.ndarray
+    q: Array
+    residuals: Array
+    branches: Array
     alone: dict[int, AnalyticResult]
 
 
@@ -49,7 +50,7 @@ class ManyPoses:
     An arm whose text cannot be traced (the quartic) has none, and its poses are done one by one.
     """
 
-    def __init__(self, family: Family, arm: Arm):
+    def __init__(self, family: Family, arm: Arm) -> None:
         self._family = family
         self._arm = arm
         self._far = _FAR * max(1.0, arm.size)
@@ -62,7 +63,7 @@ class ManyPoses:
         self._candidates = _candidates_kernel(family, arm, len(sample), len(sample[0].branch))
         self._closing = _closing_kernel(arm, family.rows)
 
-    def solutions(self, targets: np.ndarray, reference: Callable[[int], np.ndarray]) -> Solutions:
+    def solutions(self, targets: Array, reference: Callable[[int], Array]) -> Solutions:
         """The solutions for poses (k, 4, 4); `reference` gives the configuration (n) that free joints take for one of
         them.
         """
@@ -82,7 +83,7 @@ class ManyPoses:
             branches[i, places] = [", ".join(branch) for branch in found.branches]
         return Solutions(q, residuals, branches, alone)
 
-    def _regular(self, targets: np.ndarray, q: np.ndarray, residuals: np.ndarray, branches: np.ndarray) -> np.ndarray:
+    def _regular(self, targets: Array, q: Array, residuals: Array, branches: Array) -> Array:
         """Fill in what is found by the kernels; the numbers of the poses for which that will not do."""
         found = self._candidates(targets)
         closed_q, off, margin = self._closing(found.q, targets[:, None])
@@ -102,7 +103,7 @@ class ManyPoses:
         return np.flatnonzero(doubt)
 
 
-def _names(sample: list[Candidate]) -> np.ndarray:
+def _names(sample: list[Candidate]) -> Array:
     """The names of the branches by the bits of their signs."""
     parts = [sign.names for sign in sample[0].branch]
     joined = [
@@ -111,7 +112,7 @@ def _names(sample: list[Candidate]) -> np.ndarray:
     return np.array(joined, dtype=object)
 
 
-def _numbered(names: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _numbered(names: Array, kept: Array) -> Array:
     """Where the signs do not tell all branches apart, the sheets are counted."""
     before = np.zeros(names.shape, dtype=int)
     for i in range(1, names.shape[1]):
@@ -122,13 +123,13 @@ def _numbered(names: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 class _Candidates(NamedTuple):
-    q: Any  # (m, n)
-    signs: Any  # (m, b)
-    special: Any  # distance from the nearest special pose, one where it begins
+    q: Array  # (m, n)
+    signs: Array  # (m, b)
+    special: Scalar  # distance from the nearest special pose, one where it begins
 
 
 def _candidates_kernel(family: Family, arm: Arm, count: int, names: int) -> Kernel[_Candidates]:
-    def text(target: Any) -> _Candidates:
+    def text(target: Array) -> _Candidates:
         noting = Noting()
         found = family.candidates(arm, target, noting)
         nearest = noting.notes[0] if noting.notes else 1e300
@@ -141,15 +142,15 @@ def _candidates_kernel(family: Family, arm: Arm, count: int, names: int) -> Kern
 
 
 class _Closed(NamedTuple):
-    q: Any  # (n)
-    residual: Any
-    margin: Any  # the smallest pivot of J^T J
+    q: Array  # (n)
+    residual: Scalar
+    margin: Scalar  # the smallest pivot of J^T J
 
 
 def _closing_kernel(arm: Arm, rows: int) -> Kernel[_Closed]:
     lengths = np.where(arm.turns, 1.0, arm.size)
 
-    def text(q: Any, target: Any) -> _Closed:
+    def text(q: Array, target: Array) -> _Closed:
         margin = 1.0
         for _ in range(_NEWTON_STEPS):
             J, error, _ = _misfit(arm, q, target, rows)
@@ -165,7 +166,7 @@ def _closing_kernel(arm: Arm, rows: int) -> Kernel[_Closed]:
     return kernel(f"({n}),(4,4)->({n}),(),()", name="closing")(text)
 
 
-def _misfit(arm: Arm, q: Any, target: Any, rows: int) -> tuple[Any, Any, Any]:
+def _misfit(arm: Arm, q: Array, target: Array, rows: int) -> tuple[Any, Any, Any]:
     """Jacobian and error, with lengths measured in the size of the arm, and the residual in metres and radians."""
     here = Pose.of(arm.table.base)
     axes = []

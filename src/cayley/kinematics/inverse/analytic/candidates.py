@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
+
 LAST = 99  # the number of what is tried when no value of a free joint will do
 SAME = 3e-7  # configurations nearer than this are one: a double root
 
@@ -26,7 +28,7 @@ class Sign(NamedTuple):
     branches meet.
     """
 
-    value: Any
+    value: Scalar
     names: Names
 
     @property
@@ -51,7 +53,7 @@ class Candidate:
     all are kept: values of a free joint are alternatives, not further solutions.
     """
 
-    moving: Any
+    moving: Array
     branch: tuple[Sign, ...]
     free: tuple[Free, ...] = ()
     choices: tuple[Choice, ...] = ()
@@ -60,7 +62,7 @@ class Candidate:
 class Special(Protocol):
     """Whether a pose is a special one, and the values of free joints there."""
 
-    def near(self, distance: Any, bound: float) -> bool: ...
+    def near(self, distance: Scalar, bound: float) -> bool: ...
 
     def values(self, joint: int) -> list[tuple[int, float]]: ...
 
@@ -69,9 +71,9 @@ class Special(Protocol):
 class Careful:
     """For one pose. `start` are the moving numbers of the reference."""
 
-    start: np.ndarray
+    start: Array
 
-    def near(self, distance: Any, bound: float) -> bool:
+    def near(self, distance: Scalar, bound: float) -> bool:
         return bool(distance <= bound)
 
     def values(self, joint: int) -> list[tuple[int, float]]:
@@ -87,7 +89,7 @@ class Noting:
 
     notes: list[Any] = field(default_factory=list)
 
-    def near(self, distance: Any, bound: float) -> bool:
+    def near(self, distance: Scalar, bound: float) -> bool:
         self.notes.append(distance / bound)
         return False
 
@@ -95,7 +97,7 @@ class Noting:
         return []
 
 
-def angles_of(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
+def angles_of(a: Scalar, b: Scalar, c: Scalar) -> tuple[Any, Any]:
     """The angles x with a cos x + b sin x = c, the one ahead of atan2(b, a) first.
 
     Beyond reach the nearest angle is given twice: whether it will do is seen when it is closed.

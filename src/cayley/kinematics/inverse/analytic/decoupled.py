@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
@@ -60,7 +61,7 @@ class Wrist(NamedTuple):
     free: tuple[Free, ...]
 
 
-def decoupled_6r(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
+def decoupled_6r(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of a 6R arm with a spherical wrist (a4 = a5 = d5 = 0) that reach the pose (4, 4): up to eight.
 
     `reference` (6) gives free joints their value; it is zero if not given.
@@ -80,7 +81,7 @@ def check_wrist(arm: Arm) -> None:
         raise ModelError("axes 1 and 2 coincide: this arm does not place its wrist centre in space")
 
 
-def decoupled_candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     """Every posture with every wrist; the third joint may be prismatic."""
     inner = arm.inner(target)
     return [
@@ -91,7 +92,7 @@ def decoupled_candidates(arm: Arm, target: Any, special: Special) -> list[Candid
                             _rotation(arm, posture.moving).T @ inner.R, special)]
 
 
-def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Any:
+def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:
     """R_03."""
     return arm.row(0, moving[0]).R @ arm.row(1, moving[1]).R @ arm.row(2, moving[2]).R
 
@@ -99,7 +100,7 @@ def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Any:
 # Orienting
 
 
-def wrists(arm: Arm, R: Any, special: Special) -> list[Wrist]:
+def wrists(arm: Arm, R: Array, special: Special) -> list[Wrist]:
     """The angles of joints 4 to 6 that give the hand the rotation R in frame 3. (2.43)-(2.45).
 
     Where axis 6 lies on axis 4, the two turn as one: theta4 is that of the reference.
@@ -118,7 +119,7 @@ def wrists(arm: Arm, R: Any, special: Special) -> list[Wrist]:
     return found
 
 
-def _wrist(arm: Arm, R: Any, theta4: Any, free: tuple[Free, ...]) -> Wrist:
+def _wrist(arm: Arm, R: Array, theta4: Scalar, free: tuple[Free, ...]) -> Wrist:
     H = arm.row(3, theta4).R.T @ R
     sa5 = np.sin(arm.table.rows[4].alpha)
     theta5 = np.arctan2(H[0, 2] / sa5, -H[1, 2] / sa5)
@@ -134,12 +135,12 @@ class _Equations(NamedTuple):
     row second.
     """
 
-    L: Any  # (2)
-    M: Any  # (2, 2)
-    N: np.ndarray  # (2, 3), of the arm alone
+    L: Array  # (2)
+    M: Array  # (2, 2)
+    N: Array  # (2, 3), of the arm alone
 
 
-def postures(arm: Arm, c: Any, special: Special) -> list[Posture]:
+def postures(arm: Arm, c: Array, special: Special) -> list[Posture]:
     """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not
     close.
     """
@@ -160,7 +161,7 @@ def postures(arm: Arm, c: Any, special: Special) -> list[Posture]:
         for posture in _postures(arm, equations, c, theta1, x, special, free, number)]
 
 
-def _equations(arm: Arm, c: Any) -> _Equations:
+def _equations(arm: Arm, c: Array) -> _Equations:
     (a1, a2, a3) = arm.column("a")[:3]
     (al1, al2, al3) = arm.column("alpha")[:3]
     (d1, d2, d3, d4) = arm.column("d")[:4]
@@ -187,7 +188,7 @@ def _equations(arm: Arm, c: Any) -> _Equations:
     return _Equations(L, M, np.array([[x * x + y * y + z * z, 2 * z, 1.0], [sa2 * y + ca2 * z, ca2, 0.0]]))
 
 
-def _basis(arm: Arm, x: Any) -> Any:
+def _basis(arm: Arm, x: Scalar) -> Array:
     return np.array([1.0, np.cos(x), np.sin(x)]) if arm.turns[2] else np.array([1.0, x, x * x])
 
 
@@ -206,7 +207,7 @@ def _third(arm: Arm, equations: _Equations, i: int) -> tuple[Any, ...]:
     return (-k1 + root) / (2 * k2), (-k1 - root) / (2 * k2)
 
 
-def _first(arm: Arm, equations: _Equations, i: int, x: Any) -> tuple[Any, Any]:
+def _first(arm: Arm, equations: _Equations, i: int, x: Scalar) -> tuple[Any, Any]:
     """theta1 from equation i at joint 3."""
     a, b = equations.M[i]
     return angles_of(a, b, equations.N[i] @ _basis(arm, x) - equations.L[i])
@@ -241,8 +242,8 @@ def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[tuple[fl
             for k, x in zip(angles, thirds, strict=True)]
 
 
-def _postures(arm: Arm, equations: _Equations, c: Any, theta1: Any, x: Any, special: Special, free: tuple[Free, ...],
-              number: int) -> list[Posture]:
+def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scalar, special: Special,
+              free: tuple[Free, ...], number: int) -> list[Posture]:
     """theta2, and the branch. On axis 2 any theta2 will do."""
     first = arm.row(0, theta1)
     here = first.R.T @ (c - first.p)

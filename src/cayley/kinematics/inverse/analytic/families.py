@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import ArrayLike
 from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.inverse.analytic.arms import Arm, check_target, kinds_of
 from cayley.kinematics.inverse.analytic.decoupled import DECOUPLED_6R
@@ -38,8 +37,8 @@ def family_of(table: DHTable) -> tuple[Family, Arm]:
         "Use the numeric inverse_kinematics")
 
 
-def analytic_inverse_kinematics(table: DHTable, targets: Any, *,
-                                reference: Any = None) -> AnalyticResult | list[AnalyticResult]:
+def analytic_inverse_kinematics(table: DHTable, targets: ArrayLike, *,
+                                reference: ArrayLike | None = None) -> AnalyticResult | list[AnalyticResult]:
     """All configurations that reach a pose (4, 4), or each of a batch of poses (k, 4, 4), by the family that the arm
     belongs to.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
@@ -30,7 +31,7 @@ _ON_AXIS = 1e-9
 _NEARLY_ALIGNED = 1e-7
 
 
-def parallel_6r(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
+def parallel_6r(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of an arm of the UR family that reach the pose (4, 4): up to eight.
 
     `reference` (6) gives free joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies
@@ -56,7 +57,7 @@ class Hand(NamedTuple):
     choices: tuple[Choice, ...]
 
 
-def _candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+def _candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     return [candidate for shoulder in _shoulders(arm, inner, special) for hand in _hands(arm, inner, special, shoulder)
             for candidate in _elbows(arm, inner, special, hand)]

@@ -8,10 +8,11 @@ Source: Yamamoto 1.10, (1.24). The elbow is "left" for q2 > 0 (the arm turns to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
@@ -27,12 +28,12 @@ FOLDED = "the links are of one length and folded onto each other"
 class TwoLink(NamedTuple):
     """One way of two links to a point; `folded` if the first angle is free."""
 
-    first: Any
-    second: Any
+    first: Scalar
+    second: Scalar
     folded: bool = False
 
     @property
-    def bend(self) -> Any:
+    def bend(self) -> Scalar:
         return np.sin(self.second)
 
     def free(self, joint: int, follower: int | None = None, sense: float = 1.0) -> tuple[Free, ...]:
@@ -41,7 +42,7 @@ class TwoLink(NamedTuple):
         return (Free(joint, FOLDED, weights),) if self.folded else ()
 
 
-def elbow_discriminant(x: Any, y: Any, l1: float, l2: float) -> Any:
+def elbow_discriminant(x: Scalar, y: Scalar, l1: float, l2: float) -> Scalar:
     """k^2 [m^4], broadcast over points: negative out of reach, zero on the outer and the inner boundary. (1.24).
 
     It is written as the product of its factors, which loses no digits on the boundary.
@@ -60,7 +61,7 @@ def check_links(l1: float, l2: float) -> None:
             f"a link of no length, of {l1:.3g} and {l2:.3g}, moves nothing: its joint is not determined by a point")
 
 
-def two_links(x: Any, y: Any, l1: float, l2: float, special: Special, joint: int) -> list[TwoLink]:
+def two_links(x: Scalar, y: Scalar, l1: float, l2: float, special: Special, joint: int) -> list[TwoLink]:
     """Both ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off.
 
     On the axis of the first joint with equal links the first angle is free, and is that of the reference: it is the
@@ -78,7 +79,8 @@ def two_links(x: Any, y: Any, l1: float, l2: float, special: Special, joint: int
                     np.arctan2(s * k * bend, (square - l1 * l1 - l2 * l2) * bend)) for s in (1.0, -1.0)]
 
 
-def planar_2r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = None) -> AnalyticResult:
+def planar_2r(arm: DHTable | Sequence[float], target: ArrayLike, *,
+              reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of a planar arm of two links that bring its tip to a point.
 
     `arm` is a table, or the two lengths [m]; `target` a point (2) of its plane, or a pose (4, 4) of which only the
@@ -91,7 +93,8 @@ def planar_2r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = N
     return PLANAR_2R.solutions(PLANAR_2R.arm(_table(arm, 2)), _pose(target, 2), reference)
 
 
-def planar_3r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = None) -> AnalyticResult:
+def planar_3r(arm: DHTable | Sequence[float], target: ArrayLike, *,
+              reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of a planar arm of three links that bring its tip to a pose.
 
     `arm` is a table, or the three lengths [m]; `target` is (x, y, angle) in its plane, or a pose (4, 4).
@@ -102,14 +105,14 @@ def planar_3r(arm: DHTable | Sequence[float], target: Any, *, reference: Any = N
     return PLANAR_3R.solutions(PLANAR_3R.arm(_table(arm, 3)), _pose(target, 3), reference)
 
 
-def _two(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+def _two(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     x, y = Pose.of(arm.table.base).inverse.then(Pose.of(target)).p[:2]
     l1, l2, bend = _second_link(arm)
     return [Candidate(np.array([way.first, way.second - bend]), (Sign(way.bend, ELBOW),), way.free(0))
             for way in two_links(x, y, l1, l2, special, 0)]
 
 
-def _three(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+def _three(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     direction = np.arctan2(inner.R[1, 0], inner.R[0, 0])
     l1, l2 = arm.column("a")[:2].tolist()
@@ -142,7 +145,7 @@ def _table(arm: DHTable | Sequence[float], n: int) -> DHTable:
     return DHTable(tuple(DHRow(a=float(a)) for a in arm), "standard")
 
 
-def _pose(target: Any, n: int) -> Any:
+def _pose(target: ArrayLike, n: int) -> Array:
     """A point (x, y), or a point and an angle, as a pose; other targets as they are."""
     target = np.asarray(target, dtype=np.float64)
     if target.shape != (n,):

@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array
+
 Branch = tuple[str, ...]
 
 
@@ -24,9 +26,9 @@ class Continuum:
     solution: int
     free: int
     straight: bool
-    weights: np.ndarray  # (n)
+    weights: Array  # (n)
     value: float  # of the fixed sum; nan where there is none
-    tangent: np.ndarray  # (n), one for the free joint
+    tangent: Array  # (n), one for the free joint
     reason: str
 
     def __str__(self) -> str:
@@ -46,9 +48,9 @@ class AnalyticResult:
     that belongs to a continuum has its free joint at the value of the reference, and is named in `degenerate`.
     """
 
-    solutions: np.ndarray  # (m, n)
+    solutions: Array  # (m, n)
     branches: tuple[Branch, ...]
-    residuals: np.ndarray  # (m)
+    residuals: Array  # (m)
     degenerate: tuple[Continuum, ...]
 
     @property

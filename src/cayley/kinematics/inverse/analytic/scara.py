@@ -6,10 +6,9 @@ Axes may be turned head down (alpha = pi), which turns the sense of what follows
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.kinematics.inverse.analytic.arms import Arm
 from cayley.kinematics.inverse.analytic.candidates import Candidate, Sign, Special
 from cayley.kinematics.inverse.analytic.planar import ELBOW, TwoLink, check_links, two_links
@@ -18,7 +17,7 @@ from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.model.denavit_hartenberg.table import DHTable, standard_dh_pose
 
 
-def scara(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
+def scara(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
     """Both configurations of a SCARA arm that reach the pose (4, 4). A pose whose axis is tilted is unreachable.
 
     The elbow is "left" for q2 > 0. With links of one length, above the first axis, q1 is free and q4 goes with it.
@@ -38,7 +37,7 @@ def _second_link(arm: Arm) -> tuple[float, float]:
     return float(np.hypot(rows[1].a + slide[0], slide[1])), float(np.arctan2(slide[1], rows[1].a + slide[0]))
 
 
-def _candidates(arm: Arm, target: Any, special: Special) -> list[Candidate]:
+def _candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     inner = arm.inner(target)
     length, bend = _second_link(arm)
     senses = np.cumprod([1.0, *[np.sign(np.cos(row.alpha)) for row in arm.table.rows[:3]]]).tolist()

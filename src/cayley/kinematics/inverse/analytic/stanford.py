@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.kinematics.inverse.analytic.decoupled import check_wrist, decoupled_candidates
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.kinematics.inverse.analytic.verification import Family
@@ -12,7 +11,7 @@ from cayley.model.denavit_hartenberg.table import DHTable
 STANFORD = Family("RRPRRR", check_wrist, decoupled_candidates)
 
 
-def stanford_arm(table: DHTable, target: Any, *, reference: Any = None) -> AnalyticResult:
+def stanford_arm(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of an arm of the type RRPRRR with a spherical wrist that reach the pose (4, 4): up to eight.
 
     Half of them have the slide on its other side ("elbow down": d3 below the middle of both); limits are not looked at.

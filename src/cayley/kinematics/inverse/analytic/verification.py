@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.kinematics.inverse.analytic.arms import Arm, check_target, rotation_defect, wrap
 from cayley.kinematics.inverse.analytic.candidates import SAME, Candidate, Careful, Free, Special
 from cayley.kinematics.inverse.analytic.result import AnalyticResult, Branch, Continuum
@@ -38,20 +39,20 @@ class Family:
         self.check(arm)
         return arm
 
-    def solutions(self, arm: Arm, target: Any, reference: Any) -> AnalyticResult:
+    def solutions(self, arm: Arm, target: ArrayLike, reference: ArrayLike | None) -> AnalyticResult:
         """All configurations of an arm of this family that reach one pose."""
         target = check_target(target)
         return close(arm, target, self.candidates(arm, target, Careful(arm.moving(reference))), self.rows)
 
 
-def closing_bound(arm: Arm, target: np.ndarray) -> Any:
+def closing_bound(arm: Arm, target: Array) -> Scalar:
     """The residual (...) that a solution may have: rounding, and what the targets (..., 4, 4) themselves are off from a
     pose.
     """
     return CLOSED * max(1.0, arm.size) + 2 * rotation_defect(target)
 
 
-def close(arm: Arm, target: np.ndarray, candidates: Sequence[Candidate], rows: int) -> AnalyticResult:
+def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -> AnalyticResult:
     """The solutions among the candidates."""
     n = len(arm.offsets)
     q = np.array([c.moving for c in candidates], dtype=np.float64).reshape(-1, n) - arm.offsets
@@ -80,7 +81,7 @@ def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
     return closed
 
 
-def _polished(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> np.ndarray:
+def _polished(arm: Arm, target: Array, q: Array, rows: int) -> Array:
     """Newton steps, each taken only where it helps.
 
     At a singular configuration the small singular values are left out.
@@ -102,7 +103,7 @@ def _polished(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> np.ndar
     return q
 
 
-def _error(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _error(arm: Arm, target: Array, q: Array, rows: int) -> tuple[Array, Array]:
     """The geometric Jacobian (m, rows, n), and target minus pose (m, 3, 4 or 1), the position in the last column."""
     frames = dh_frames(arm.table, q)
     pose = frames[:, -1] @ arm.table.tool
@@ -115,11 +116,11 @@ def _error(arm: Arm, target: np.ndarray, q: np.ndarray, rows: int) -> tuple[np.n
     return J, error if rows == 6 else error[..., 3:]
 
 
-def _residual(error: np.ndarray) -> np.ndarray:
+def _residual(error: Array) -> Array:
     return np.sqrt(np.sum(error[..., -1] ** 2, axis=-1) + np.sum(error[..., :-1] ** 2, axis=(-1, -2)) / 2)
 
 
-def _task_error(error: np.ndarray, target: np.ndarray, rows: int) -> np.ndarray:
+def _task_error(error: Array, target: Array, rows: int) -> Array:
     """Position error and small rotation vector (m, rows)."""
     if rows == 3:
         return error[..., -1]
@@ -128,7 +129,7 @@ def _task_error(error: np.ndarray, target: np.ndarray, rows: int) -> np.ndarray:
     return np.concatenate([error[..., -1], turn], axis=-1)
 
 
-def _same(arm: Arm, q: np.ndarray, other: np.ndarray, free: tuple[Free, ...]) -> bool:
+def _same(arm: Arm, q: Array, other: Array, free: tuple[Free, ...]) -> bool:
     """Whether q is the other, or a member of the straight continuum through the other."""
     difference = np.where(arm.turns, wrap(q - other), q - other)
     for f in free:
@@ -149,7 +150,7 @@ def distinct(branches: list[Branch]) -> tuple[Branch, ...]:
     return tuple(names)
 
 
-def _continuum(arm: Arm, number: int, q: np.ndarray, free: Free, rows: int) -> Continuum:
+def _continuum(arm: Arm, number: int, q: Array, free: Free, rows: int) -> Continuum:
     n = len(q)
     weights = np.zeros(n)
     for joint, weight in free.weights:
