@@ -1,0 +1,193 @@
+"""The translational machine of three legs (Delta): a platform that only moves along, on cranks and parallelograms.
+
+    phi_i, r, h        directions of the legs, radius of the base and of the platform         theta_i   angles of the cranks
+    a, b               lengths of the cranks and of the parallelograms         p   place of the platform
+    c = Rz(phi)^T p + (h - r, 0, 0) = (a c1 + b s3 c12, b c3, a s1 + b s3 s12)     in the axes of a leg
+    C_i                centres of the spheres on which p is: ((a c1 + r - h) cos phi, (a c1 + r - h) sin phi, a s1)
+Inverse: in its own plane a leg is a crank and a rod of length b s3 = sqrt(b^2 - c_y^2), so it has two postures, and the
+machine 8 working modes. Direct: three spheres of radius b about C_i meet in two points, on the axis of the circle
+through C_1, C_2, C_3; cranks at equal angles are nothing special.
+    j_i . pd = a s2 s3 theta1d,     j_i = (p - C_i) / b
+Source: Ruggiu (4.32)-(4.41), corrected as in spec E-12, E-38.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ModelError, SingularityError, UnreachableError
+from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
+
+_MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
+_IN_LINE = 1e-12  # of the distances of three points: how far one may be from the line of the others
+_THIRDS = tuple(np.radians([0.0, 120.0, 240.0]))
+
+
+class DeltaJacobians(NamedTuple):
+    """Jx (3, 3), unit vectors along the parallelograms, and the diagonal Jq (3) [m] of Jx pd = Jq thetad."""
+
+    Jx: Array
+    Jq: Array
+
+
+@dataclass(frozen=True, eq=False)
+class TranslationalDelta:
+    """A Delta by its lengths [m] and the directions (3) of its legs [rad].
+
+    >>> machine = TranslationalDelta(crank=0.3, rod=0.6, base=0.25, platform=0.08)
+    >>> modes = machine.inverse_position([0.05, -0.04, 0.55])
+    >>> np.degrees(modes[-1]).round(6)
+    array([20.563753, 36.540518, 26.683536])
+    >>> machine.direct_position(modes[-1])[0].round(9)
+    array([ 0.05, -0.04,  0.55])
+    """
+
+    crank: float
+    rod: float
+    base: float
+    platform: float
+    directions: tuple[float, float, float] = _THIRDS
+
+    def __post_init__(self) -> None:
+        check_lengths("Delta", crank=np.array(self.crank), rod=np.array(self.rod))
+        if len(self.directions) != 3:
+            raise ModelError(f"a Delta has three legs, not {len(self.directions)}")
+
+    @cached_property
+    def inverse_position(self) -> Kernel:
+        """`inverse_position(p)`: crank angles (..., 8, 3) of all working modes at places (..., 3) of the platform.
+
+        In the first mode every parallelogram turns to the right after its crank. NaN in a leg that does not reach.
+        """
+        def inverse_position(p: Array) -> Array:
+            both = [self._leg_angles(p, leg) for leg in range(3)]
+            return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
+
+        return kernel("(3)->(8,3)", name="inverse_position", inputs=("p",), outputs=("theta",),
+                      explain=self._explain_unreachable)(inverse_position)
+
+    @cached_property
+    def direct_position(self) -> Kernel:
+        """`direct_position(theta)`: both places (..., 2, 3) of the platform for crank angles (..., 3), the one towards
+        the cranks' turn (positive z for cranks that all stand alike) first; NaN if the machine cannot be assembled."""
+        def direct_position(theta: Array) -> Array:
+            C1, C2, C3 = self._centers(theta)
+            u = C2 - C1
+            w = C3 - C1
+            n = np.cross(u, w)
+            nn = where(n @ n <= (_IN_LINE * (u @ u + w @ w))**2, np.nan, n @ n)
+            middle = np.cross(n, u) * (w @ w) + np.cross(w, n) * (u @ u)  # to the centre of the circle, times 2 n.n
+            center = C1 + middle / (2 * nn)
+            height = np.sqrt((self.rod**2 - (middle @ middle) / (4 * nn**2)) / nn)
+            return np.array([center + height * n, center - height * n])
+
+        return kernel("(3)->(2,3)", name="direct_position", inputs=("theta",), outputs=("p",),
+                      explain=self._explain_unassembled)(direct_position)
+
+    @cached_property
+    def leg_angles(self) -> Kernel:
+        """`leg_angles(p, theta)`: theta1, theta2, theta3 (..., 3, 3) of every leg, theta3 in [0, pi].
+
+        theta2 is of the parallelogram after the crank; where theta3 is 0 or pi any will do, and it is what rounding gives.
+        """
+        def leg_angles(p: Array, theta: Array) -> Array:
+            found = []
+            for leg in range(3):
+                c = self._seen_from(p, leg)
+                along = [c[0] - self.crank * np.cos(theta[leg]), c[2] - self.crank * np.sin(theta[leg])]
+                theta2 = wrapped(np.arctan2(along[1], along[0]) - theta[leg])
+                found.append([theta[leg], theta2, np.arctan2(np.sqrt(along[0]**2 + along[1]**2), c[1])])
+            return np.array(found)
+
+        return kernel("(3),(3)->(3,3)", name="leg_angles", inputs=("p", "theta"))(leg_angles)
+
+    @cached_property
+    def leg_rates(self) -> Kernel:
+        """`leg_rates(p, theta, pd, thetad)`: rates (..., 3, 3) of `leg_angles`."""
+        by_p = self.leg_angles.jacobian("p")
+        by_theta = self.leg_angles.jacobian("theta")
+
+        def leg_rates(p: Array, theta: Array, pd: Array, thetad: Array) -> Array:
+            return by_p(p, theta) @ pd + by_theta(p, theta) @ thetad
+
+        return kernel("(3),(3),(3),(3)->(3,3)", name="leg_rates")(leg_rates)
+
+    @cached_property
+    def jacobians(self) -> Kernel[DeltaJacobians]:
+        """`jacobians(p, theta)`: Jx (..., 3, 3) and the diagonal Jq (..., 3), with Jx pd = Jq thetad."""
+        def jacobians(p: Array, theta: Array) -> DeltaJacobians:
+            rods = (p - self._centers(theta)) / self.rod
+            return DeltaJacobians(rods, np.array([j @ d for j, d in zip(rods, self._center_rates(theta), strict=True)]))
+
+        return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("p", "theta"))(jacobians)
+
+    def crank_rates(self, p: ArrayLike, theta: ArrayLike, velocity: ArrayLike) -> Array:
+        """Rates (..., 3) of the cranks for velocities (..., 3) of the platform; without bound where a leg is singular."""
+        Jx, Jq = self.jacobians(p, theta)
+        with np.errstate(divide="ignore"):
+            return np.einsum("...ij,...j->...i", Jx, np.asarray(velocity, dtype=float)) / Jq
+
+    def velocity(self, p: ArrayLike, theta: ArrayLike, crank_rates: ArrayLike) -> Array:
+        """Velocities (..., 3) of the platform for rates (..., 3) of the cranks; `singularity` says where there are none."""
+        Jx, Jq = self.jacobians(p, theta)
+        return np.linalg.solve(Jx, (Jq * np.asarray(crank_rates, dtype=float))[..., None])[..., 0]
+
+    def singularity(self, p: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+        """The class of one posture, with the velocities of the platform that it loses and gains."""
+        Jx, Jq = self.jacobians(p, theta)
+        return parallel_singularity(Jx, Jq / self.crank, tolerance=tolerance)
+
+    def rod_lengths(self, p: ArrayLike, theta: ArrayLike) -> Array:
+        """How far the platform is from the centres of its spheres, (..., 3): the rods' length, if it is closed."""
+        angles = np.asarray(theta, dtype=float)
+        out = self.crank * np.cos(angles) + self.base - self.platform
+        centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)], axis=-1)
+        return np.linalg.norm(np.asarray(p, dtype=float)[..., None, :] - centers, axis=-1)
+
+    # The text
+
+    def _centers(self, theta: Array) -> Array:
+        out = self.crank * np.cos(theta) + self.base - self.platform
+        return np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(theta)], axis=1)
+
+    def _center_rates(self, theta: Array) -> Array:
+        inwards = -self.crank * np.sin(theta)
+        return np.stack([inwards * np.cos(self.directions), inwards * np.sin(self.directions), self.crank * np.cos(theta)],
+                        axis=1)
+
+    def _seen_from(self, p: Array, leg: int) -> list[Scalar]:
+        """The place of the platform in the axes of a leg, from the crank's pivot."""
+        cos, sin = np.cos(self.directions[leg]), np.sin(self.directions[leg])
+        return [cos * p[0] + sin * p[1] + self.platform - self.base, cos * p[1] - sin * p[0], p[2]]
+
+    def _leg_angles(self, p: Array, leg: int) -> Array:
+        x, across, z = self._seen_from(p, leg)
+        return crank_angles(x, z, self.crank, np.sqrt((self.rod - across) * (self.rod + across)))
+
+    def _explain_unreachable(self, p: ArrayLike) -> None:
+        for leg in range(3):
+            x, across, z = self._seen_from(np.asarray(p, dtype=float), leg)
+            if abs(across) > self.rod:
+                raise UnreachableError(f"leg {leg + 1} of the Delta: the platform is {abs(across):.6g} m beside its plane, and "
+                                       f"the parallelogram is {self.rod:.6g} m long")
+            rod = np.sqrt(self.rod**2 - across**2)
+            if not abs(self.crank - rod) <= np.hypot(x, z) <= self.crank + rod:
+                raise UnreachableError(f"leg {leg + 1} of the Delta reaches from {abs(self.crank - rod):.6g} m to "
+                                       f"{self.crank + rod:.6g} m in its plane; the platform is at {np.hypot(x, z):.6g} m")
+
+    def _explain_unassembled(self, theta: ArrayLike) -> None:
+        C1, C2, C3 = self._centers(np.asarray(theta, dtype=float))
+        u = C2 - C1
+        w = C3 - C1
+        if np.linalg.norm(np.cross(u, w)) <= _IN_LINE * (u @ u + w @ w):
+            raise SingularityError("the centres of the three spheres are in line: the platform is not determined by the "
+                                   "cranks, or cannot be reached")
+        raise UnreachableError(f"with these cranks the three parallelograms of {self.rod:.6g} m do not meet in a point")

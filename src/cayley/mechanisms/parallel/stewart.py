@@ -1,0 +1,146 @@
+"""The Stewart-Gough platform: six legs of variable length between a base and a platform that moves in every way.
+
+    B_k, P_k     joints of the legs: on the base, and on the platform in its own axes         T = (R, p)   pose
+    L_k          length of leg k: |p + R P_k - B_k|,   u_k its direction
+    Ld = J (v; w),   J_k = (u_k, (R P_k) x u_k)     twist of the platform at its origin, in the base's axes
+The inverse problem is this formula. The direct one has up to 40 answers; it is solved by Newton's method from a guess,
+and for all of them from many starts. It is singular where the six lines u_k through the joints depend on each other.
+Source: Stewart 1965, Gough 1962; Dietmaier 1998 for the number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError
+from cayley.geometry.motions.screws import pose_from_twist
+from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+
+_STEPS = 60
+_CLOSES = 1e-13  # of the largest length
+_APART = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class StewartAssembly:
+    """The pose (..., 4, 4) that Newton's method found, how far the legs are from their lengths [m], and its steps."""
+
+    status: Literal["assembled", "not found"]
+    pose: Array
+    residual: Array
+    iterations: int
+
+
+@dataclass(frozen=True, eq=False)
+class StewartPlatform:
+    """A platform by the joints (6, 3) of its legs on the base and on the platform, in the axes of each [m].
+
+    >>> angles = np.radians([0, 60, 120, 180, 240, 300])
+    >>> turned = angles + np.radians([25, -25, 25, -25, 25, -25])
+    >>> ring = lambda radius, at: radius * np.stack([np.cos(at), np.sin(at), 0 * at], axis=1)
+    >>> machine = StewartPlatform(ring(0.8, angles), ring(0.4, turned))
+    >>> pose = np.eye(4)
+    >>> pose[:3, 3] = 0.0, 0.0, 0.9
+    >>> lengths = machine.leg_lengths(pose)
+    >>> lengths.round(6)
+    array([1.014871, 1.014871, 1.014871, 1.014871, 1.014871, 1.014871])
+    >>> machine.direct_position(lengths, guess=pose).status
+    'assembled'
+    """
+
+    base: ArrayLike
+    platform: ArrayLike
+
+    def __post_init__(self) -> None:
+        for name in ("base", "platform"):
+            joints = np.array(getattr(self, name), dtype=float)
+            if joints.shape != (6, 3) or not np.isfinite(joints).all():
+                raise ModelError(f"a Stewart platform has six joints on its {name}, (6, 3) finite numbers, not {joints.shape}")
+            object.__setattr__(self, name, joints)
+
+    @cached_property
+    def leg_lengths(self) -> Kernel:
+        """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem."""
+        def leg_lengths(pose: Array) -> Array:
+            return np.array([np.sqrt(leg @ leg) for leg in self._legs(pose)])
+
+        return kernel("(4,4)->(6)", name="leg_lengths", inputs=("pose",), outputs=("lengths",))(leg_lengths)
+
+    @cached_property
+    def jacobian(self) -> Kernel:
+        """`jacobian(pose)`: rates of the lengths by the twist (v; w) of the platform at its origin, (..., 6, 6)."""
+        def jacobian(pose: Array) -> Array:
+            legs = self._legs(pose)
+            arms = [pose[:3, :3] @ joint for joint in np.asarray(self.platform)]
+            directions = [leg / np.sqrt(leg @ leg) for leg in legs]
+            return np.array([np.concatenate([u, np.cross(arm, u)]) for u, arm in zip(directions, arms, strict=True)])
+
+        return kernel("(4,4)->(6,6)", name="jacobian", inputs=("pose",))(jacobian)
+
+    def direct_position(self, lengths: ArrayLike, *, guess: ArrayLike) -> StewartAssembly:
+        """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has not."""
+        wanted = np.asarray(lengths, dtype=float)
+        pose = np.broadcast_to(np.asarray(guess, dtype=float), (*wanted.shape[:-1], 4, 4)).copy()
+        size = np.abs(wanted).max(initial=1e-300)
+        steps = 0
+        off = wanted - self.leg_lengths(pose)
+        while steps < _STEPS and np.abs(off).max() > _CLOSES * size:
+            pose = self._moved(pose, off, size)
+            off = wanted - self.leg_lengths(pose)
+            steps += 1
+        residual = np.abs(off).max(axis=-1)
+        closed = bool((residual <= 10 * _CLOSES * size).all())
+        return StewartAssembly("assembled" if closed else "not found", pose, residual, steps)
+
+    def direct_positions(self, lengths: ArrayLike, *, starts: int = 400, seed: int = 0) -> Array:
+        """All poses (m, 4, 4) that were found for one set of lengths (6), from random starts; more starts may find more.
+
+        Sorted by height, then by the other coordinates. Mirror images about a planar base are both there.
+        """
+        wanted = np.asarray(lengths, dtype=float)
+        if wanted.shape != (6,):
+            raise ModelError(f"the lengths of one machine are (6), not {wanted.shape}")
+        found = self.direct_position(np.broadcast_to(wanted, (starts, 6)), guess=self._starts(wanted, starts, seed))
+        good = found.pose[found.residual <= 1e-10 * wanted.max()]
+        kept: list[Array] = []
+        for pose in good:
+            if not any(np.abs(pose - other).max() <= _APART for other in kept):
+                kept.append(pose)
+        return np.array(sorted(kept, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3], 6)))).reshape(-1, 4, 4)
+
+    def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+        """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`."""
+        radius = float(np.linalg.norm(np.asarray(self.platform), axis=1).max())
+        return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=[1.0] * 3 + [radius or 1.0] * 3,
+                                    tolerance=tolerance)
+
+    def _legs(self, pose: Array) -> list[Array]:
+        base = np.asarray(self.base)
+        return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(np.asarray(self.platform), base, strict=True)]
+
+    def _moved(self, pose: Array, off: Array, size: float) -> Array:
+        """One step of Newton's method, no longer than half of the machine or half a radian."""
+        step = np.einsum("...ij,...j->...i", np.linalg.pinv(self.jacobian(pose), rcond=1e-10), off)
+        turn = np.linalg.norm(step[..., 3:], axis=-1)
+        slide = np.linalg.norm(step[..., :3], axis=-1)
+        step = step / np.maximum(1.0, np.maximum(2 * turn, 2 * slide / size))[..., None]
+        moved = pose.copy()
+        moved[..., :3, 3] += step[..., :3]
+        spin = np.concatenate([np.zeros_like(step[..., :3]), step[..., 3:]], axis=-1)
+        moved[..., :3, :3] = pose_from_twist(spin)[..., :3, :3] @ pose[..., :3, :3]
+        return moved
+
+    def _starts(self, lengths: Array, count: int, seed: int) -> Array:
+        from scipy.spatial.transform import Rotation
+
+        chance = np.random.default_rng(seed)
+        poses = np.broadcast_to(np.eye(4), (count, 4, 4)).copy()
+        poses[:, :3, :3] = Rotation.random(count, rng=chance).as_matrix()
+        poses[:, :3, 3] = np.mean(self.base, axis=0) + chance.normal(size=(count, 3)) * lengths.mean()
+        return poses
