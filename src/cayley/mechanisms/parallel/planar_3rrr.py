@@ -14,7 +14,6 @@ Source: Ruggiu (4.1)-(4.14), corrected as in spec E-06.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -44,7 +43,6 @@ class PlatformJacobians(NamedTuple):
     Jq: Array
 
 
-@dataclass(frozen=True, eq=False)
 class Planar3RRR:
     """A planar 3-RRR by the pivots (3, 2) of its base, the lengths (3) of cranks and rods, and the platform's side [m].
 
@@ -58,17 +56,11 @@ class Planar3RRR:
       [1.25 0.62 0.2 ]
     """
 
-    pivots: ArrayLike
-    cranks: ArrayLike
-    rods: ArrayLike
-    side: float
-
-    def __post_init__(self) -> None:
-        for name, shape in (("pivots", (3, 2)), ("cranks", (3,)), ("rods", (3,))):
-            values = np.array(getattr(self, name), dtype=float)
-            if values.shape != shape:
-                raise ModelError(f"a planar 3-RRR has {name} of the shape {shape}, not {values.shape}")
-            object.__setattr__(self, name, values)
+    def __init__(self, pivots: ArrayLike, cranks: ArrayLike, rods: ArrayLike, side: float) -> None:
+        self.pivots = _numbers("pivots", pivots, (3, 2))
+        self.cranks = _numbers("cranks", cranks, (3,))
+        self.rods = _numbers("rods", rods, (3,))
+        self.side = float(side)
         check_lengths("planar 3-RRR", crank=self.cranks, rod=self.rods, side=np.array(self.side))
 
     @cached_property
@@ -78,7 +70,8 @@ class Planar3RRR:
         The first mode has every rod turn to the right after its crank. NaN in a leg that does not reach.
         """
         def inverse_position(pose: Array) -> Array:
-            both = [crank_angles(*v, a, b) for v, a, b in zip(self._from_pivots(pose), self.cranks, self.rods, strict=True)]
+            corners = self._from_pivots(pose)
+            both = [crank_angles(x, y, a, b) for (x, y), a, b in zip(corners, self.cranks, self.rods, strict=True)]
             return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
 
         return kernel("(3)->(8,3)", name="inverse_position", inputs=("pose",), outputs=("theta",),
@@ -89,7 +82,7 @@ class Planar3RRR:
         ends = self.crank_ends(theta)
         phi = _real_angles(self._condition_roots(ends))
         centers = ends[..., None, :, :] - self._sides(phi)
-        corners = np.stack(_common_points(centers, np.asarray(self.rods)), axis=-2)  # (..., 6, 2, 2)
+        corners = np.stack(_common_points(centers, self.rods), axis=-2)  # (..., 6, 2, 2)
         P = corners - _corner(phi, self.side)[..., None, :]
         poses = np.concatenate([P, np.broadcast_to(phi[..., None, None], (*P.shape[:-1], 1))], axis=-1)
         poses = self._improved(poses.reshape(*poses.shape[:-3], 12, 3), np.asarray(theta, dtype=float)[..., None, :])
@@ -191,7 +184,7 @@ class Planar3RRR:
         x = np.where(near[..., None], poses, 0.0)
         for _ in range(_STEPS):
             Jx, _ = self.jacobians(x, theta)
-            off = (self.rod_lengths(x, theta)**2 - np.asarray(self.rods)**2) / 2
+            off = (self.rod_lengths(x, theta)**2 - self.rods**2) / 2
             x = x - np.einsum("...ij,...j->...i", np.linalg.pinv(Jx, rcond=1e-9), off)
         x[..., 2] = np.angle(np.exp(1j * x[..., 2]))
         return np.where(near[..., None], x, np.nan)
@@ -208,13 +201,13 @@ class Planar3RRR:
         centers = ends[..., None, :, :] - self._sides(phi)
         first = centers[..., 0, :]
         rows = 2 * (first[..., None, :] - centers[..., 1:, :])
-        powers = (centers**2).sum(axis=-1) - np.asarray(self.rods)**2
+        powers = (centers**2).sum(axis=-1) - self.rods**2
         sums = powers[..., :1] - powers[..., 1:]
         # rows . A = sums; times the determinant, so that nothing is divided
         delta = rows[..., 0, 0] * rows[..., 1, 1] - rows[..., 0, 1] * rows[..., 1, 0]
         x = sums[..., 0] * rows[..., 1, 1] - sums[..., 1] * rows[..., 0, 1]
         y = rows[..., 0, 0] * sums[..., 1] - rows[..., 1, 0] * sums[..., 0]
-        return (x - delta * first[..., 0])**2 + (y - delta * first[..., 1])**2 - (delta * np.asarray(self.rods)[0])**2
+        return (x - delta * first[..., 0])**2 + (y - delta * first[..., 1])**2 - (delta * self.rods[0])**2
 
     def _condition_roots(self, ends: Array) -> Array:
         """z = exp(i phi) (..., 6) with z^3 F = 0."""
@@ -224,8 +217,15 @@ class Planar3RRR:
         return _roots(polynomial)
 
 
-def _along(angles: Array, lengths: ArrayLike) -> Array:
-    return np.asarray(lengths)[..., None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
+    values = np.array(given, dtype=float)
+    if values.shape != shape:
+        raise ModelError(f"a planar 3-RRR has {name} of the shape {shape}, not {values.shape}")
+    return values
+
+
+def _along(angles: Array, lengths: Array) -> Array:
+    return lengths[..., None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 def _corner(phi: Array, side: float, corner: int = 0) -> Array:

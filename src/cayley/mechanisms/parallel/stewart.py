@@ -37,7 +37,6 @@ class StewartAssembly:
     iterations: int
 
 
-@dataclass(frozen=True, eq=False)
 class StewartPlatform:
     """A platform by the joints (6, 3) of its legs on the base and on the platform, in the axes of each [m].
 
@@ -54,15 +53,9 @@ class StewartPlatform:
     'assembled'
     """
 
-    base: ArrayLike
-    platform: ArrayLike
-
-    def __post_init__(self) -> None:
-        for name in ("base", "platform"):
-            joints = np.array(getattr(self, name), dtype=float)
-            if joints.shape != (6, 3) or not np.isfinite(joints).all():
-                raise ModelError(f"a Stewart platform has six joints on its {name}, (6, 3) finite numbers, not {joints.shape}")
-            object.__setattr__(self, name, joints)
+    def __init__(self, base: ArrayLike, platform: ArrayLike) -> None:
+        self.base = _joints("base", base)
+        self.platform = _joints("platform", platform)
 
     @cached_property
     def leg_lengths(self) -> Kernel:
@@ -77,7 +70,7 @@ class StewartPlatform:
         """`jacobian(pose)`: rates of the lengths by the twist (v; w) of the platform at its origin, (..., 6, 6)."""
         def jacobian(pose: Array) -> Array:
             legs = self._legs(pose)
-            arms = [pose[:3, :3] @ joint for joint in np.asarray(self.platform)]
+            arms = [pose[:3, :3] @ joint for joint in self.platform]
             directions = [leg / np.sqrt(leg @ leg) for leg in legs]
             return np.array([np.concatenate([u, np.cross(arm, u)]) for u, arm in zip(directions, arms, strict=True)])
 
@@ -116,13 +109,12 @@ class StewartPlatform:
 
     def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`."""
-        radius = float(np.linalg.norm(np.asarray(self.platform), axis=1).max())
+        radius = float(np.linalg.norm(self.platform, axis=1).max())
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=[1.0] * 3 + [radius or 1.0] * 3,
                                     tolerance=tolerance)
 
     def _legs(self, pose: Array) -> list[Array]:
-        base = np.asarray(self.base)
-        return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(np.asarray(self.platform), base, strict=True)]
+        return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(self.platform, self.base, strict=True)]
 
     def _moved(self, pose: Array, off: Array, size: float) -> Array:
         """One step of Newton's method, no longer than half of the machine or half a radian."""
@@ -144,3 +136,10 @@ class StewartPlatform:
         poses[:, :3, :3] = Rotation.random(count, rng=chance).as_matrix()
         poses[:, :3, 3] = np.mean(self.base, axis=0) + chance.normal(size=(count, 3)) * lengths.mean()
         return poses
+
+
+def _joints(name: str, given: ArrayLike) -> Array:
+    joints = np.array(given, dtype=float)
+    if joints.shape != (6, 3) or not np.isfinite(joints).all():
+        raise ModelError(f"a Stewart platform has six joints on its {name}, (6, 3) finite numbers, not {joints.shape}")
+    return joints
