@@ -11,7 +11,7 @@ import pytest
 
 from cayley.compiler.c_source import c_source
 from cayley.compiler.c_words import FOR_FUNCTIONS
-from cayley.compiler.cuda import cuda_source
+from cayley.compiler.cuda_source import cuda_source
 from cayley.compiler.signature import Signature
 from cayley.compiler.symbols import where
 from cayley.compiler.trace import trace

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cayley.compiler import compile
-from cayley.compiler import iterate as iterate_module
+from cayley.compiler.backends import llvm as iterate_module
 from cayley.compiler.iterate import iterate
 from cayley.compiler.kernel import kernel
 from cayley.compiler.machine import host

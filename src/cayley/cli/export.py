@@ -11,6 +11,7 @@ import typer
 
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
 from cayley.cli.terminal import literal, output, working, write_json
+from cayley.compiler.backends import BACKENDS, backend_named
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,13 +24,9 @@ OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "tw
 FUNCTIONS = (*OF_THE_ROBOT, *OF_A_FRAME)
 
 
-class Language(StrEnum):
-    """What is written."""
-
-    c = "c"
-    cuda = "cuda"
-    latex = "latex"
-    python = "python"
+Language = StrEnum("Language", [(name, name) for name in BACKENDS])  # type: ignore[misc]
+"""What is written."""
+_C = Language("c")
 
 
 class Precision(StrEnum):
@@ -47,7 +44,7 @@ def export(robot: Robot,
            function: Annotated[str,
                                typer.Option("--function", metavar="NAME", autocompletion=_function_completions,
                                             help=f"One of {', '.join(FUNCTIONS)}.")] = "inverse_dynamics",
-           language: Annotated[Language, typer.Option("--language", help="What to write.")] = Language.c,
+           language: Annotated[Language, typer.Option("--language", help="What to write.")] = _C,
            destination: Annotated[Path | None,
                                   typer.Option("--output", metavar="DIR", show_default=False,
                                                help="Folder for the files; without it the text is printed.")] = None,
@@ -61,10 +58,10 @@ def export(robot: Robot,
            frame: Frame = "", axes: Annotated[
                str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
            json: Json = False) -> None:
-    """Write a function of a robot as C99, CUDA, Python or LaTeX.
+    """Write a function of a robot as C99, CUDA, LLVM, Python or LaTeX.
 
-    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. Python needs only its own
-    math module.
+    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. LLVM is the assembly that is
+    compiled for this processor. Python needs only its own math module.
 
     **Examples**
 
@@ -77,7 +74,7 @@ def export(robot: Robot,
     arm = load(robot)
     kernel = chosen_kernel(arm, function, method, frame, axes)
     with working(f"writing {function} of {arm.name}"):
-        files = written(kernel, language, name or f"{arm.name}_{function}", precision.value)
+        files = written(kernel, language.value, name or f"{arm.name}_{function}", precision.value)
     if destination is not None:
         destination.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
@@ -113,37 +110,6 @@ def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: 
     return kernel.using(method) if method else kernel
 
 
-def written(kernel: Kernel, language: Language, name: str, precision: str) -> dict[str, str]:
+def written(kernel: Kernel, language: str, name: str, precision: str) -> dict[str, str]:
     """The texts by the names of their files."""
-    from cayley.compiler.cuda_source import cuda_source, kernel_name
-    program = replace(kernel.program(), name=name)
-    if language is Language.c:
-        from cayley.compiler.c_source import c_source
-        made = c_source(program, precision=precision)
-        return {f"{made.name}.h": made.header, f"{made.name}.c": made.source}
-    called = kernel_name(program)
-    if language is Language.cuda:
-        return {f"{called}.cu": cuda_source(program, precision)}
-    if language is Language.python:
-        from cayley.cli.python_text import python_text
-        return {f"{called}.py": python_text(program, called)}
-    from cayley.compiler.equations import equations
-    return {f"{called}.tex": _document(name, equations(program).latex())}
-
-
-def _document(title: str, latex: str) -> str:
-    """A document that LaTeX can set as it is; long lists of equations may be broken between pages."""
-    body = latex.replace("{aligned}", "{align*}")
-    heading = title.replace("_", r"\_")
-    return (r"\documentclass{article}"
-            "\n"
-            r"\usepackage{amsmath}"
-            "\n"
-            r"\allowdisplaybreaks"
-            "\n"
-            r"\begin{document}"
-            "\n"
-            rf"\section*{{{heading}}}"
-            f"\n{body}\n"
-            r"\end{document}"
-            "\n")
+    return backend_named(language).files(replace(kernel.program(), name=name), precision)

@@ -24,7 +24,7 @@ from cayley.wording import printable
 _INDENT = "    "
 _LONGEST_LINE = 110
 _DIALECTS = {"double": Dialect("double", "(double)INFINITY", "(double)NAN"), "float": Dialect("float")}
-_AS_WRITTEN = """/* No product is fused into a sum. */
+AS_WRITTEN = """/* No product is fused into a sum. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize ("fp-contract=off")
 #elif defined(_MSC_VER)
@@ -73,16 +73,23 @@ def c_source(program: Program, *, name: str | None = None, precision: str = "dou
         *out = 0.5*m*(v*v);
     }
     """
-    if precision not in _DIALECTS:
-        raise UnsupportedError(f"C is written in 'double' or 'float', not {precision!r}")
+    dialect = c_dialect(precision)
     program = in_precision(program, precision)
     called = identifier(name or program.name, FOR_FUNCTIONS)
     parameters = parameter_names(program, taken=helper_names(called))
     prototype = _prototype(program, called, parameters, precision)
-    comment = comment_of(program, called, parameters)
-    body = _body(program, called, parameters, _DIALECTS[precision])
-    source = _source(called, prototype, comment, body, _AS_WRITTEN if program.is_strict else "")
-    return CSource(called, source, _header(called, prototype, comment))
+    note = comment_of(program, called, parameters)
+    helpers = dialect.helpers({node.op for node in program.nodes}, called)
+    statements = _statements(program, called, parameters, dialect)
+    source = source_text(called, prototype, note, helpers, statements, AS_WRITTEN if program.is_strict else "")
+    return CSource(called, source, header_text(called, prototype, note))
+
+
+def c_dialect(precision: str) -> Dialect:
+    """How C spells numbers of this precision."""
+    if precision not in _DIALECTS:
+        raise UnsupportedError(f"C is written in 'double' or 'float', not {precision!r}")
+    return _DIALECTS[precision]
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,11 @@ def _prototype(program: Program, called: str, parameters: Parameters, real: str)
     spelled = [_declaration(v, name, f"const {real}") if v.shape else f"{real} {name}"
                for v, name in zip(program.inputs, parameters.inputs, strict=True)]
     spelled += [_declaration(v, name, real) for v, name in zip(program.outputs, parameters.outputs, strict=True)]
+    return declared(called, spelled)
+
+
+def declared(called: str, spelled: Sequence[str]) -> str:
+    """The prototype of a function with these parameters."""
     line = f"void {called}({', '.join(spelled) or 'void'})"
     if len(line) < _LONGEST_LINE:
         return line
@@ -121,13 +133,7 @@ def _declaration(variable: Variable, name: str, kind: str) -> str:
     return f"{kind} {name}[{len(variable.nodes)}]" if variable.shape and variable.nodes else f"{kind} *{name}"
 
 
-@dataclass(frozen=True)
-class _Code:
-    helpers: list[str]
-    statements: list[str]
-
-
-def _body(program: Program, called: str, parameters: Parameters, dialect: Dialect) -> _Code:
+def _statements(program: Program, called: str, parameters: Parameters, dialect: Dialect) -> list[str]:
     inputs = {node.index: Text(f"{name}[{k}]", WHOLE, reads=True) if v.shape else Text(name, WHOLE)
               for v, name in zip(program.inputs, parameters.inputs, strict=True) for k, node in enumerate(v.nodes)}
     temporary = free_prefix([called, *parameters.inputs, *parameters.outputs])
@@ -140,9 +146,7 @@ def _body(program: Program, called: str, parameters: Parameters, dialect: Dialec
     targets = [f"{name}[{k}]" if v.shape else f"*{name}"
                for v, name in zip(program.outputs, parameters.outputs, strict=True) for k in range(len(v.nodes))]
     stores = [f"{target} = {body.text(node).code};" for target, node in zip(targets, results, strict=True)]
-    return _Code(dialect.helpers({node.op
-                                  for node in program.nodes}, called),
-                 [*_unused(program, parameters), *body.lines, *stores])
+    return [*_unused(program, parameters), *body.lines, *stores]
 
 
 def _unused(program: Program, parameters: Parameters) -> list[str]:
@@ -157,14 +161,19 @@ def _unused(program: Program, parameters: Parameters) -> list[str]:
 
 def comment_of(program: Program, called: str, parameters: Parameters) -> str:
     """What the function computes, its inputs and outputs and what it costs, between /* and */."""
+    inputs, outputs = (table([(v, name, spoken(v)) for v, name in zip(variables, names, strict=True)])
+                       for variables, names in ((program.inputs, parameters.inputs),
+                                                (program.outputs, parameters.outputs)))
+    return comment(program, called, inputs, outputs, f"Operations: {count(program)}.",
+                   "An output may be the same array as an input. Written by Cayley.")
+
+
+def comment(program: Program, called: str, inputs: Sequence[str], outputs: Sequence[str], *last: str) -> str:
+    """A comment with the description of a program, tables of inputs and outputs, and last lines."""
     title = f"{called}: {program.description}" if program.description else called
     lines = [part for paragraph in title.splitlines() for part in _wrapped(paragraph)]
-    lines += [
-        "", "Inputs", *_table(program.inputs, parameters.inputs), "", "Outputs",
-        *_table(program.outputs, parameters.outputs)]
-    lines += [
-        "", *textwrap.wrap(f"Operations: {count(program)}.", 100),
-        "An output may be the same array as an input. Written by Cayley."]
+    lines += ["", "Inputs", *inputs, "", "Outputs", *outputs, ""]
+    lines += [part for line in last for part in textwrap.wrap(line, 100)]
     return "\n".join(["/*", *[f" * {_harmless(line)}".rstrip() for line in lines], " */"])
 
 
@@ -174,18 +183,23 @@ def _wrapped(paragraph: str) -> list[str]:
     return textwrap.wrap(paragraph, 100, subsequent_indent=" " * (indent and indent + 4)) or [""]
 
 
-def _table(variables: Sequence[Variable], names: Sequence[str]) -> list[str]:
-    rows = [(name, _spoken(v), f"[{v.unit}]" if v.unit else "", f"({v.name})" if v.name != name else "")
-            for v, name in zip(variables, names, strict=True)]
+def table(variables: Sequence[tuple[Variable, str, str]]) -> list[str]:
+    """Rows of variables, what they are called in the text, and what they are."""
+    rows = [(name, words, f"[{v.unit}]" if v.unit else "", f"({v.name})" if v.name != name else "")
+            for v, name, words in variables]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _spoken(variable: Variable) -> str:
+def spoken(variable: Variable, repeated: str = "") -> str:
+    """What an array is, in words; `repeated` says of what there is one each."""
     if len(variable.shape) < 2:
-        return f"vector of {variable.shape[0]}" if variable.shape else "scalar"
-    return f"{' x '.join(map(str, variable.shape))} {'matrix' if len(variable.shape) == 2 else 'array'}, row-major"
+        one = f"vector of {variable.shape[0]}" if variable.shape else "scalar"
+    else:
+        kind = "matrix" if len(variable.shape) == 2 else "array"
+        one = f"{' x '.join(map(str, variable.shape))} {kind}, row-major"
+    return f"{one} {repeated}".rstrip()
 
 
 def _harmless(line: str) -> str:
@@ -196,14 +210,17 @@ def _harmless(line: str) -> str:
     return printable(apart).replace("\n", "\\n")
 
 
-def _source(called: str, prototype: str, comment: str, code: _Code, pragmas: str) -> str:
-    helpers = "".join(f"{line}\n" for line in code.helpers) + ("\n" if code.helpers else "")
-    statements = "".join(f"{_INDENT}{line}\n" for line in code.statements)
-    head = f'{comment}\n\n#include "{called}.h"\n\n#include <math.h>\n\n'
-    return f"{head}{pragmas}{helpers}{prototype}\n{{\n{statements}}}\n"
+def source_text(called: str, prototype: str, note: str, helpers: Sequence[str], statements: Sequence[str],
+                pragmas: str) -> str:
+    """The .c file."""
+    before = "".join(f"{line}\n" for line in helpers) + ("\n" if helpers else "")
+    inside = "".join(f"{_INDENT}{line}\n" for line in statements)
+    head = f'{note}\n\n#include "{called}.h"\n\n#include <math.h>\n\n'
+    return f"{head}{pragmas}{before}{prototype}\n{{\n{inside}}}\n"
 
 
-def _header(called: str, prototype: str, comment: str) -> str:
+def header_text(called: str, prototype: str, note: str) -> str:
+    """The .h file."""
     guard = f"CAYLEY_{called.upper()}_H"
-    return (f"{comment}\n\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+    return (f"{note}\n\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
             f"{prototype};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n")

@@ -6,6 +6,7 @@ states is read where it is, and so is the transpose of an array of shape (elemen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text, helper_names
@@ -22,6 +23,16 @@ _DIALECTS = {
                       "__longlong_as_double(0x7ff8000000000000LL)", sincos="sincos", helper="static __device__"),
     "float": Dialect("float", "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)", sincos="sincosf",
                      helper="static __device__"), }
+
+
+THIS_THREAD = ("const long long state = (long long)blockIdx.x*blockDim.x + threadIdx.x;", "if (state >= count) return;")
+
+
+def cuda_dialect(precision: str) -> Dialect:
+    """How CUDA spells numbers of this precision."""
+    if precision not in _DIALECTS:
+        raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")
+    return _DIALECTS[precision]
 
 
 @dataclass(frozen=True)
@@ -48,22 +59,24 @@ def kernel_name(program: Program) -> str:
 def cuda_source(program: Program, precision: str = "double") -> str:
     """The text of the kernel `kernel_name(program)(count, pointer, state stride, element stride, ...)`, inputs first.
     """
-    if precision not in _DIALECTS:
-        raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")
+    dialect = cuda_dialect(precision)
     program = in_precision(program, precision)
-    dialect = _DIALECTS[precision]
     taken = {*helper_names(kernel_name(program)), "count", "state"}
     inputs, outputs = _operands(program, taken)
     helpers = dialect.helpers({node.op for node in program.nodes}, kernel_name(program))
     declared = [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
-    lines = ["const long long state = (long long)blockIdx.x*blockDim.x + threadIdx.x;", "if (state >= count) return;",
-             *_statements(program, dialect, inputs, outputs, taken)]
-    comment = comment_of(program, kernel_name(program),
-                         Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
+    lines = [*THIS_THREAD, *_statements(program, dialect, inputs, outputs, taken)]
+    note = comment_of(program, kernel_name(program),
+                      Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
+    return kernel_text(kernel_name(program), note, helpers, ["const long long count", *declared], lines)
+
+
+def kernel_text(called: str, note: str, helpers: Sequence[str], parameters: Sequence[str],
+                statements: Sequence[str]) -> str:
+    """The text of a kernel and of the functions that it calls."""
     return "".join([
-        f"{comment}\n", *[f"{helper}\n" for helper in helpers],
-        f'extern "C" __global__ void {kernel_name(program)}(\n    ',
-        ",\n    ".join(["const long long count", *declared]), ")\n{\n", *[f"    {line}\n" for line in lines], "}\n"])
+        f"{note}\n", *[f"{helper}\n" for helper in helpers], f'extern "C" __global__ void {called}(\n    ',
+        ",\n    ".join(parameters), ")\n{\n", *[f"    {line}\n" for line in statements], "}\n"])
 
 
 def _operands(program: Program, taken: set[str]) -> tuple[list[_Operand], list[_Operand]]:

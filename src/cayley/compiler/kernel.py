@@ -20,7 +20,7 @@ from cayley.compiler.graph import Node
 from cayley.compiler.implied import is_marked
 from cayley.compiler.inline import inline
 from cayley.compiler.interpret import NUMPY, Algebra, interpret
-from cayley.compiler.precision import PRECISION
+from cayley.compiler.precision import PRECISION, adapts, computed_in, dtype_name
 from cayley.compiler.program import Program, found
 from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
@@ -68,6 +68,7 @@ class Kernel(Generic[Result]):
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
         self._derived: dict[tuple[str, int], Kernel] = {}
+        self._elsewhere: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
         self._bare: Kernel[Result] | None = None
         self._lock = threading.RLock()
 
@@ -106,6 +107,10 @@ class Kernel(Generic[Result]):
                 self._programs[sizes] = simplify(self._trace(sizes))
         return self._programs[sizes]
 
+    def traced(self, **dimensions: int) -> Program:
+        """The expression graph as it was traced, for the given dimensions: `program` before it is simplified."""
+        return self._trace(self._sizes(dimensions))
+
     def _trace(self, sizes: tuple[int, ...]) -> Program:
         """The graph as it was traced: enough to find compiled code in the cache."""
         with self._lock:
@@ -132,7 +137,7 @@ class Kernel(Generic[Result]):
     def c_source(self, name: str | None = None, *, dtype: Any = np.float64, **dimensions: int) -> CSource:
         """One C99 function with its header; it allocates nothing and needs only math.h."""
         from cayley.compiler.c_source import c_source
-        return c_source(self.program(**dimensions), name=name, precision=PRECISION[self._dtype_name(dtype)])
+        return c_source(self.program(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
 
     def jacobian(self, variable: str, of: str | int | None = None) -> Kernel:
         """The kernel of the partial derivatives: the axes of the output, then those of the input `variable`."""
@@ -162,7 +167,7 @@ class Kernel(Generic[Result]):
 
     def ufunc(self, dtype: Any = np.float64, **dimensions: int) -> np.ufunc:
         """The NumPy ufunc for the given dimensions."""
-        return self._specialised(self._sizes(dimensions)).ufunc(self._dtype_name(dtype))
+        return self._specialised(self._sizes(dimensions)).ufunc(dtype_name(dtype))
 
     @property
     def unchecked(self) -> Kernel[Result]:
@@ -188,12 +193,13 @@ class Kernel(Generic[Result]):
         from cayley.compiler.parallel import Parallel
         return Parallel(self, [len(core) for core in self.signature.inputs], self._prepared, threads)
 
-    def on(self, device: str, **dimensions: int) -> Callable:
-        """The kernel for arrays on another device: `on("cuda")` takes and returns CuPy arrays."""
-        if device != "cuda":
-            raise UnsupportedError(f"there is no device {device!r}: 'cuda' is the one besides this processor")
-        from cayley.compiler.cuda import on_cuda
-        return on_cuda(self.program(**dimensions))
+    def on(self, backend: str, **dimensions: int) -> Callable[..., Any]:
+        """The kernel made by another backend: `on("cuda")` takes and returns CuPy arrays."""
+        from cayley.compiler.backends import backend_named
+        key = backend, self._sizes(dimensions)
+        if key not in self._elsewhere:
+            self._elsewhere[key] = backend_named(backend).function(self.program(**dimensions))
+        return self._elsewhere[key]
 
     def _general(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
         """Any call: other containers, batches, other types, keywords, symbols."""
@@ -203,7 +209,7 @@ class Kernel(Generic[Result]):
                     for a, label in zip(arguments, self.inputs, strict=True)]
         if any(_is_symbolic(a) for a in operands):
             return self._inlined(operands, out, dtype, options)
-        precision = self._dtype_of(arguments, operands, dtype)
+        precision = computed_in(self.__name__, self.inputs, arguments, operands, dtype)
         cores = operands
         if options and (axes := core_axes(self.signature, options, self.__name__)) is not None:
             cores = core_last(operands, axes, self.signature, self.inputs)
@@ -212,7 +218,7 @@ class Kernel(Generic[Result]):
         if self._check is not None:
             check_batch(cores, self.signature, self.inputs)
             self._check(*cores)
-        if dtype is not None or (precision == "float32" and any(_adapts(a) for a in arguments)):
+        if dtype is not None or (precision == "float32" and any(adapts(a) for a in arguments)):
             options["dtype"] = precision  # an explicit type also allows the cast to it
         if out is not None:
             options["out"] = out
@@ -268,7 +274,7 @@ class Kernel(Generic[Result]):
 
     def _prepared(self, arguments: Sequence[Any], arrays: Sequence[np.ndarray], dtype: Any) -> Prepared:
         """For a batch in pieces."""
-        precision = self._dtype_of(arguments, arrays, dtype)
+        precision = computed_in(self.__name__, self.inputs, arguments, arrays, dtype)
         sizes = self._sizes(self.signature.bind([a.shape for a in arrays], self.inputs))
         if self._check is not None:
             self._check(*arrays)
@@ -287,28 +293,6 @@ class Kernel(Generic[Result]):
     def _sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
         self.signature.check_bound(dimensions, self.__name__)
         return tuple(dimensions[name] for name in self.signature.names)
-
-    @staticmethod
-    def _dtype_name(dtype: Any) -> str:
-        name = np.dtype(dtype).name
-        if name not in PRECISION:
-            raise UnsupportedError(f"kernels compute in float64 or float32, not in {name}")
-        return name
-
-    def _dtype_of(self, arguments: Sequence[Any], operands: Sequence[Any], dtype: Any) -> str:
-        """What to compute in: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
-        adapt); or float64.
-        """
-        for label, operand in zip(self.inputs, operands, strict=True):
-            if operand.dtype.kind not in "fiub" or operand.dtype.itemsize > 8:
-                raise UnsupportedError(
-                    f"argument {label!r} of {self.__name__} is {operand.dtype}: kernels take real numbers that fit "
-                    "into float64")
-        if dtype is not None:
-            return self._dtype_name(dtype)
-        fixed = [o.dtype for a, o in zip(arguments, operands, strict=True) if not _adapts(a)]
-        small = bool(fixed) and all(d.kind == "f" and d.itemsize <= 4 for d in fixed)
-        return "float32" if small else "float64"
 
     def _output_place(self, of: str | int | None) -> int:
         total = len(self.signature.outputs)
@@ -450,11 +434,6 @@ def _results(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Any:
     """Named results that were pickled: their class has no place of its own."""
     make = _named_tuple(name, fields)
     return make(values) if make else tuple(values)
-
-
-def _adapts(argument: Any) -> bool:
-    """Whether this is a number of Python, which takes the type of the arrays beside it, as in NumPy."""
-    return isinstance(argument, (int, float)) and not isinstance(argument, np.generic)
 
 
 def _is_symbolic(operand: Any) -> bool:

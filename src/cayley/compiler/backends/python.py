@@ -5,12 +5,31 @@ without NumPy.
 from __future__ import annotations
 
 import keyword
+from collections.abc import Callable
 from typing import Any
 
+from cayley.compiler.backends.protocol import Backend
+from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.equations import equations
 from cayley.compiler.names import identifier
 from cayley.compiler.program import Program
 from cayley.compiler.typing import Scalar
+
+
+class Python(Backend):
+    """A function of numbers and lists of numbers, for one state."""
+
+    title = "Python"
+
+    def files(self, program: Program, precision: str) -> dict[str, str]:
+        name = identifier(program.name, FOR_FUNCTIONS)
+        return {f"{name}.py": python_text(program, name)}
+
+    def function(self, program: Program) -> Callable[..., Any]:
+        room: dict[str, Any] = {}
+        (file, text), = self.files(program, "double").items()
+        exec(compile(text, file, "exec"), room)
+        return room[file.removesuffix(".py")]
 
 
 def python_text(program: Program, name: str) -> str:
@@ -77,3 +96,6 @@ def _listed(name: str, entries: list[str], shape: tuple[int, ...]) -> list[str]:
     size = len(entries) // max(shape[0], 1)
     rows = [_nested(entries[k * size:(k + 1) * size], shape[1:]) for k in range(shape[0])]
     return [f"{name} = [", *[f"    {row}," for row in rows], "]"]
+
+
+BACKEND = Python()

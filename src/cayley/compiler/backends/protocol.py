@@ -1,0 +1,54 @@
+"""What a backend is: it makes text, or functions of arrays, or both, of programs and of iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from cayley.compiler.iteration import Iteration, Turns
+from cayley.compiler.program import Program
+from cayley.errors import UnsupportedError
+
+
+class IteratedFunction(Protocol):
+    """The kept outputs of an iteration, each (..., samples, *core).
+
+    `arrays` are the backend's own, one an input of the program: states and constants (..., *core), changing ones (...,
+    steps, *core), cycling ones (..., cycle, *core). Their cores and turns have been checked; their leading axes
+    broadcast. `dtype` is "float64" or "float32".
+    """
+
+    def __call__(self, arrays: Sequence[Any], turns: Turns, dtype: str, *, out: Sequence[Any] | None,
+                 threads: int) -> tuple[Any, ...]:
+        ...
+
+
+class Backend:
+    """A backend overrides what it can; the rest is refused by its name. To be reached, it is one line in `BACKENDS`.
+
+    A program has its names, shapes and units; `program.nodes` are its operations, operands first, each one of
+    `OPERATIONS`. Precisions are "double" and "float". An operation that a language lacks has a text, of which
+    `composed.program_of` makes a program.
+    """
+
+    title = ""
+
+    def files(self, program: Program, precision: str) -> dict[str, str]:
+        """The texts that compute the program, by the names of their files."""
+        raise UnsupportedError(f"{self.title} has no text of functions")
+
+    def function(self, program: Program) -> Callable[..., Any]:
+        """The program as a function of arrays: `f(*arguments, out=None, dtype=None)`."""
+        raise UnsupportedError(f"{self.title} is text only, to be compiled elsewhere: nothing to call")
+
+    def iteration_files(self, iteration: Iteration, name: str, precision: str) -> dict[str, str]:
+        """The texts of the whole loop, by the names of their files."""
+        raise UnsupportedError(f"{self.title} has no text of iterations")
+
+    def iterated(self, iteration: Iteration) -> IteratedFunction:
+        """The whole loop as a function of arrays."""
+        raise UnsupportedError(f"{self.title} runs no iterations")
+
+    def array(self, argument: Any, label: str) -> Any:
+        """An argument as an array that `iterated` takes."""
+        raise UnsupportedError(f"{self.title} has no arrays")

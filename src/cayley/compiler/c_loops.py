@@ -1,0 +1,122 @@
+"""The loops of an iteration as statements of C, for C99 and CUDA: one trajectory, its state in local variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text
+from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Plan
+from cayley.compiler.names import free_prefix, unique
+from cayley.compiler.program import Program
+
+LOOP_NAMES = ("samples", "every", "cycle", "sample", "step", "stage", "turn")
+STEP = "(sample*every + step)"
+_INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Place:
+    """An input or a kept output in memory: its name, and the text of each of its elements at the present turn of the
+    loops."""
+
+    name: str
+    at: Callable[[int], str]
+
+
+def loop_statements(program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place], outputs: Sequence[Place],
+                    *, taken: set[str], helper: str, index: str) -> list[str]:
+    """The statements: what is read, the loops, what is kept. `outputs` are those that are kept, in that order; `taken`
+    are names that are used, to which those of the local variables are added; `index` is the type of a counter."""
+    return _Loops(program, plan, dialect, inputs, outputs, taken, helper, index).lines
+
+
+class _Loops:
+    def __init__(self, program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
+                 outputs: Sequence[Place], taken: set[str], helper: str, index: str):
+        self.program = program
+        self.plan = plan
+        self.dialect = dialect
+        self.inputs = inputs
+        self.index = index
+        self._taken = taken
+        self._uses = program.uses()
+        self._locals = {place: [self._name(f"{inputs[place].name}_{k}") for k in range(len(v.nodes))]
+                        for place, v in enumerate(program.inputs)}
+        self._after = self._variables_of_outputs(outputs)
+        texts = {node.index: Text(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
+                 for node, name in zip(v.nodes, self._locals[place], strict=True)}
+        self._body = Body(program, dialect, texts, temporary=free_prefix(taken), helper=helper)
+        self.lines = [*self._read(CONSTANT), *self._declared(), *self._samples(outputs)]
+
+    def _name(self, wanted: str) -> str:
+        name = unique(wanted, self._taken)
+        self._taken.add(name)
+        return name
+
+    def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
+        """Where an output is found after a stage: in the state that it feeds, or in variables of its own."""
+        found = {after: self._locals[before] for after, before in self.plan.feeds}
+        wanted = {place: output.name for place, output in zip(self.plan.kept, outputs, strict=True)}
+        if self.plan.repeats is not None:
+            wanted.setdefault(self.plan.repeats[0], self.program.outputs[self.plan.repeats[0]].name)
+        for place, name in wanted.items():
+            if place not in found:
+                found[place] = [self._name(f"{name}_{k}") for k in range(len(self.program.outputs[place].nodes))]
+        return found
+
+    def _read(self, moves: tuple[int, ...]) -> list[str]:
+        """The inputs that move along these loops; a state is a variable, and everything else that is used a constant.
+        """
+        lines = []
+        for place, v in enumerate(self.program.inputs):
+            if self.plan.moves[place] == moves:
+                is_state = place in self.plan.fed
+                kind = self.dialect.real if is_state else f"const {self.dialect.real}"
+                lines += [f"{kind} {name} = {self.inputs[place].at(k)};"
+                          for k, (node, name) in enumerate(zip(v.nodes, self._locals[place], strict=True))
+                          if is_state or self._uses[node.index]]
+        return lines
+
+    def _declared(self) -> list[str]:
+        states = {after for after, _ in self.plan.feeds}
+        zero = self.dialect.number(0.0)
+        return [f"{self.dialect.real} {name} = {zero};" for place, names in self._after.items() if place not in states
+                for name in names]
+
+    def _samples(self, outputs: Sequence[Place]) -> list[str]:
+        kept = [f"{output.at(k)} = {name};" for place, output in zip(self.plan.kept, outputs, strict=True)
+                for k, name in enumerate(self._after[place])]
+        return self._loop("sample", "samples", [*self._steps(), *kept])
+
+    def _steps(self) -> list[str]:
+        return self._loop("step", "every", [*self._read(CHANGING), *self._repeated()])
+
+    def _repeated(self) -> list[str]:
+        if self.plan.repeats is None:
+            return self._stages()
+        output, most = self.plan.repeats
+        asked = f"if (!({self._after[output][0]} != {self.dialect.number(0.0)})) break;"
+        return self._loop("turn", str(most), [*self._stages(), asked])
+
+    def _stages(self) -> list[str]:
+        lines = [*self._read(CYCLING), *self._stage()]
+        return self._loop("stage", "cycle", lines) if self.plan.has_stages else lines
+
+    def _stage(self) -> list[str]:
+        """Every result is computed before the first state changes."""
+        feeds: dict[int, list[list[str]]] = {}
+        for after, before in self.plan.feeds:
+            feeds.setdefault(after, []).append(self._locals[before])
+        for place, names in self._after.items():
+            feeds.setdefault(place, [names])
+        for place in feeds:
+            for node in self.program.outputs[place].nodes:
+                self._body.keep(node)
+        changes = [f"{name} = {self._body.text(node).code};" for place, targets in feeds.items() for names in targets
+                   for node, name in zip(self.program.outputs[place].nodes, names, strict=True)]
+        return [*self._body.lines, *changes]
+
+    def _loop(self, counter: str, end: str, lines: Sequence[str]) -> list[str]:
+        head = f"for ({self.index} {counter} = 0; {counter} < {end}; ++{counter}) {{"
+        return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
