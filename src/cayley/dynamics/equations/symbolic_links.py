@@ -12,14 +12,14 @@ gamma_i.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links, Place
 from cayley.dynamics.rigid_links.moments import Moments
-from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, Turn, turn_about_z, zxz
+from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, Turn, zxz
 
 _ROUNDING = 1e-14  # of a number, beside the others of its kind
 
@@ -47,29 +47,6 @@ class Scalars(Protocol):
     def shift(self, parameter: Parameter) -> Any:
         """What is added to a joint's coordinate, or None if the scalar that stands for the coordinate has it already.
         """
-
-
-@dataclass(frozen=True, eq=False)
-class SymbolicLink(Link):
-    """A link whose constant turns, moments and offset are scalars of any kind; its angle is q + shift."""
-
-    turns: tuple[Turn, Turn, Turn] = (NO_TURN, NO_TURN, NO_TURN)
-    origin: Any = None
-    shift: Any = None
-
-    @property
-    def _turns(self) -> tuple[Turn, Turn, Turn]:
-        return self.turns
-
-    def offset(self, q: Any) -> Any:
-        return self.origin if self.is_revolute else self.origin + self.inwards(
-            self.motion.pose(q[self.coordinates])[1], q)
-
-    def _moved(self, gamma: Turn, q: Any) -> Any:
-        if not self.turns_about_axis:
-            return gamma
-        angle = q[self.coordinates][0]
-        return turn_about_z(gamma, angle if self.shift is None else angle + self.shift)
 
 
 class Numbers:
@@ -104,7 +81,7 @@ def symbolic_links(links: Links, scalars: Scalars) -> Links:
     return replace(links, links=made, gravity=_gravity(scalars, links.gravity))
 
 
-def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> SymbolicLink:
+def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> Link:
     link = links.links[number]
     place = str(number + 1)
     beta, alpha, gamma = zxz(link.placement[:3, :3])
@@ -114,8 +91,7 @@ def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> Symbo
     turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place,
                                                         alpha), _turn(scalars, "gamma", place, gamma))
     origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size)
-    return SymbolicLink(link.name, link.parent, link.motion, link.coordinates, link.columns, link.placement,
-                        _moments(scalars, place, link.moments), turns=turns, origin=origin, shift=shift)
+    return replace(link, moments=_moments(scalars, place, link.moments), place=Place(turns, origin, shift))
 
 
 def _carrier(links: Links, number: int) -> str:

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.samples import is_symbolic
 from cayley.compiler.symbols import symbols
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
@@ -34,9 +34,22 @@ from cayley.model.tree import Tree
 ROOT = -1
 
 
+class Place(NamedTuple):
+    """Where a joint is in its parent, in scalars of any kind: three turns, the origin (3), and what is added to the
+    joint's angle, if that is not part of the last turn."""
+
+    turns: tuple[Turn | GeneralTurn, Turn, Turn]
+    origin: Array
+    shift: Scalar = None
+
+
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A rigid body and the elementary motion by which it moves in its parent."""
+    """A rigid body and the elementary motion by which it moves in its parent.
+
+    Its numbers are scalars of any kind: floats, symbols of a trace, letters. For scalars that cannot be taken apart
+    into turns, as letters, `place` has these, and `placement` is the structure: what is zero, and which axes are parallel.
+    """
 
     name: str  # of its joint
     parent: int  # ROOT, or the number of the link before it
@@ -45,6 +58,7 @@ class Link:
     columns: slice  # in the velocity
     placement: np.ndarray  # of the joint's frame in the parent's, (4, 4)
     moments: Moments = NOTHING
+    place: Place | None = None
     turns_unseen: bool = False  # a last link, symmetric about its axis: its axes need not turn with it
 
     @property
@@ -88,14 +102,15 @@ class Link:
 
     @cached_property
     def _turns(self) -> tuple[Turn | GeneralTurn, Turn, Turn]:
-        return turns_of(self.placement[:3, :3])
+        return turns_of(self.placement[:3, :3]) if self.place is None else self.place.turns
 
     def offset(self, q: Any) -> Any:
         """The origin (3) of the link in its parent, at the mechanism's configuration `q`."""
+        origin = self.placement[:3, 3] if self.place is None else self.place.origin
         if self.is_revolute:
-            return self.placement[:3, 3]
+            return origin
         slid = self.motion.pose(q[self.coordinates])[1]
-        return self.placement[:3, 3] + self.placement[:3, :3] @ slid
+        return origin + (self.placement[:3, :3] @ slid if self.place is None else self.inwards(slid, q))
 
     def inwards(self, x: Any, q: Any) -> Any:
         """A x: components (3) in the link's axes into components in the parent's."""
@@ -117,10 +132,12 @@ class Link:
         return np.stack([self.inwards(e, q) for e in np.eye(3)], axis=1)
 
     def _moved(self, gamma: Turn, q: Any) -> Any:
-        if self.turns_unseen:
+        if self.turns_unseen or self.is_prismatic:
             return gamma
         if self.turns_about_axis:
-            return turn_about_z(gamma, q[self.coordinates][0])
+            angle = q[self.coordinates][0]
+            shift = None if self.place is None else self.place.shift
+            return turn_about_z(gamma, angle if shift is None else angle + shift)
         return gamma.then(self.motion.pose(q[self.coordinates])[0])
 
 
