@@ -18,7 +18,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.augmented_links import passes
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics, movements
-from cayley.dynamics.inverse.passes import FREE, STILL, skew
+from cayley.dynamics.inverse.passes import FREE, STILL
 from cayley.dynamics.linearised import algorithm_7_1, recursive, symbol_names
 from cayley.dynamics.linearised.closed_form_for_trees import composite_rates
 from cayley.dynamics.linearised.kernels import linearize_kernel
@@ -31,6 +31,7 @@ from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.transforms import moving_transforms
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.forward import frame_pose
 from dynamics.chains import EVERY_SHORT_PATTERN, random_chain, random_state
 from dynamics.test_inverse_dynamics import random_tree

@@ -24,11 +24,11 @@ from cayley.dynamics.inverse.vector_parameters import (
     joint_values,
     rate_map,
     rotation,
-    tilde,
 )
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations import quaternion_from_matrix
+from cayley.geometry.tensors.cross import skew
 from cayley.model.catalogue import load_robot
 from cayley.model.joint_kinds import Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint
@@ -196,8 +196,8 @@ def of_pinocchio(tree, c, dc, ddc):
     for joint, x, dx, ddx in zip(tree.joints, c, dc, ddc, strict=True):
         if isinstance(joint.motion, Spherical):
             scale = 2 / (1 + x @ x)
-            B = scale * (np.eye(3) - tilde(x))
-            dB = -scale * (x @ dx) * B - scale * tilde(dx)
+            B = scale * (np.eye(3) - skew(x))
+            dB = -scale * (x @ dx) * B - scale * skew(dx)
             there.append(quaternion_from_matrix(rotation(x)))
             v.append(B @ dx)
             vd.append(B @ ddx + dB @ dx)
@@ -289,4 +289,4 @@ def test_rate_map_is_the_angular_velocity():
     random, step = np.random.default_rng(21), 1e-6
     c, dc = random.normal(size=(2, 3))
     turning = (rotation(c + step * dc) - rotation(c - step * dc)) / (2 * step) @ rotation(c).T
-    assert np.abs(turning - tilde(rate_map(c) @ dc)).max() < 1e-8
+    assert np.abs(turning - skew(rate_map(c) @ dc)).max() < 1e-8

@@ -21,8 +21,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.rigid_links.energies import Twist, link_twists
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
-from cayley.dynamics.rigid_links.moments import Moments
-from cayley.geometry.tensors.cross import hat
+from cayley.geometry.spatial import cross_with_force, force_cross, force_transform, motion_cross, spatial_inertia
 
 
 def inertia_matrix(links: Links, q: Any) -> Any:
@@ -73,7 +72,7 @@ def gravity_forces(links: Links, q: Any) -> Any:
 def coriolis_matrix(links: Links, q: Any, v: Any) -> Any:
     """C (nv, nv), with V = C v, dM/dt - 2 C skew, and Christoffel's symbols where q are coordinates."""
     twists = link_twists(links, q, v)
-    I = [_spatial_inertia(link.moments) for link in links.links]
+    I = [spatial_inertia(link.moments.mass, link.moments.first, link.moments.inertia) for link in links.links]
     B = [_own_coriolis(inertia, twist) for inertia, twist in zip(I, twists, strict=True)]
     rates = [_direction_rates(link, twist, q, v) for link, twist in zip(links.links, twists, strict=True)]
     C = [[0.0] * links.nv for _ in range(links.nv)]
@@ -123,7 +122,7 @@ def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any
 
 def _direction_rates(link: Link, twist: Twist, q: Any, v: Any) -> Any:
     """How fast the directions (6, nv) of a joint change in space, seen in the link's axes."""
-    carried = _motion_cross(twist) @ link.subspace(q)
+    carried = motion_cross(np.concatenate(twist)) @ link.subspace(q)
     return carried if link.motion.constant_subspace else carried + link.subspace_rate(q, v[link.columns])
 
 
@@ -135,27 +134,10 @@ def _put(C: list[list[Any]], rows: Link, columns: Link, block: Any) -> None:
 def _inward(link: Link, q: Any) -> Any:
     """The matrix (6, 6) that turns wrenches on a link into wrenches, about its parent's origin, in the parent's axes.
     """
-    R = link.rotation(q)
-    return _blocks(R, np.zeros((3, 3)), hat(link.offset(q)) @ R, R)
-
-
-def _spatial_inertia(moments: Moments) -> Any:
-    """(6, 6), of twists (u; w) about the link's origin."""
-    n = hat(moments.first)
-    return _blocks(moments.mass * np.eye(3), -n, n, moments.inertia)
+    return force_transform(link.rotation(q), link.offset(q))
 
 
 def _own_coriolis(I: Any, twist: Twist) -> Any:
     """B (6, 6) of one body: B V = V x* I V, and dI/dt - 2 B is skew."""
-    p, l = np.split(I @ np.concatenate(twist), 2)
-    cross = _motion_cross(twist)
-    return (-cross.T @ I - I @ cross + _blocks(np.zeros((3, 3)), -hat(p), -hat(p), -hat(l))) / 2
-
-
-def _motion_cross(twist: Twist) -> Any:
-    """V x (6, 6), on twists; - (V x)^T is V x*, on wrenches."""
-    return _blocks(hat(twist.w), hat(twist.u), np.zeros((3, 3)), hat(twist.w))
-
-
-def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
-    return np.concatenate([np.concatenate([a, b], axis=1), np.concatenate([c, d], axis=1)])
+    V = np.concatenate(twist)
+    return (force_cross(V) @ I - I @ motion_cross(V) + cross_with_force(I @ V)) / 2

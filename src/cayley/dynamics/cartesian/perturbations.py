@@ -16,8 +16,9 @@ import numpy as np
 
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.model import check_regular
-from cayley.dynamics.linearised.batched_matrices import skews, solved, times
+from cayley.dynamics.linearised.batched_matrices import solved, times
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.geometry.tensors.cross import hat
 
 
 class Perturbation(NamedTuple):
@@ -72,7 +73,7 @@ def perturbation_map(coordinates: CartesianCoordinates, q: Any, qd: Any, qdd: An
 
 def _spin(coordinates: CartesianCoordinates, w: np.ndarray) -> np.ndarray:
     """The rows (..., m, 3) of diag(0, w~) that a task asks for, by the three columns of turning."""
-    tensors = skews(w)
+    tensors = hat(w)
     rows = np.concatenate([np.zeros_like(tensors), tensors], axis=-2)
     return rows[..., list(coordinates.rows), :]
 

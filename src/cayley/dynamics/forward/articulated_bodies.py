@@ -19,6 +19,7 @@ import numpy as np
 from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.geometry.tensors.cross import skew
 
 
 class Articulated(NamedTuple):
@@ -117,12 +118,7 @@ def _own_body(link: Link, w: Any) -> Articulated:
     m, u, _ = link.moments
     W = acceleration_tensor(w, np.zeros(3))
     n = turning_moment(Movement(w, np.zeros(3), W, None), link.moments.second)
-    return Articulated(m * np.eye(3), -hat_of(u), link.moments.inertia, W @ u, n)
-
-
-def hat_of(u: Any) -> Any:
-    """The cross-product matrix of constants or symbols."""
-    return np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
+    return Articulated(m * np.eye(3), -skew(u), link.moments.inertia, W @ u, n)
 
 
 def _joint_factor(link: Link, q: Any, body: Articulated, tau: Any, rotors: Any) -> JointFactor:
@@ -141,7 +137,7 @@ def _through_joint(body: Articulated, factor: JointFactor, c: Any) -> Articulate
 
 def _in_parent(link: Link, body: Articulated, q: Any) -> Articulated:
     """The body about the origin of the parent, in the parent's axes."""
-    s = hat_of(link.offset(q))
+    s = skew(link.offset(q))
     m = link.inwards_both(body.m, q)
     f = link.inwards(body.f, q)
     turned = np.stack([link.inwards(row, q) for row in np.stack([link.inwards(h, q) for h in body.H.T], axis=1)])

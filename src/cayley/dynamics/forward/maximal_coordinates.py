@@ -27,6 +27,7 @@ import numpy as np
 
 from cayley.compiler.linear import Row, solve_rows
 from cayley.dynamics.forward.free_bodies import ROOT, FreeBody, free_bodies
+from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.forward import body_poses
 from cayley.model.masses import rigid_groups
 from cayley.model.tree import Tree
@@ -130,7 +131,7 @@ def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...], abo
     arm = body.o - body.c
     _put(system, e, e, _SAME)
     _put(system, a, a, _SAME)
-    _put(system, a, e, -_skew(arm))
+    _put(system, a, e, -skew(arm))
     _put(system, e, vd, -body.turn)
     _put(system, a, vd, -body.slide)
     swung = -np.cross(body.w, np.cross(body.w, arm))
@@ -142,12 +143,12 @@ def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...], abo
     arm = body.o - parent.c
     _put(system, e, e_p, -_SAME)
     _put(system, a, a_p, -_SAME)
-    _put(system, a, e_p, _skew(arm))
+    _put(system, a, e_p, skew(arm))
     _right(system, e, body.drift[1])
     _right(system, a, body.drift[0] + swung + np.cross(parent.w, np.cross(parent.w, arm) + body.speed))
     _put(system, f_p, f, _SAME)
     _put(system, n_p, n, _SAME)
-    _put(system, n_p, f, _skew(arm))
+    _put(system, n_p, f, skew(arm))
 
 
 def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gravity: np.ndarray,
@@ -158,7 +159,7 @@ def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gr
     _put(system, f, f, -_SAME)
     _put(system, n, e, body.I)
     _put(system, n, n, -_SAME)
-    _put(system, n, f, -_skew(body.o - body.c))
+    _put(system, n, f, -skew(body.o - body.c))
     _right(system, f, body.m * gravity + outside[:3])
     _right(system, n, outside[3:] - np.cross(body.w, body.I @ body.w))
 
@@ -195,7 +196,3 @@ def _put(system: Equations, row: int, column: int, block: Any) -> None:
 def _right(system: Equations, row: int, values: Any) -> None:
     for i, value in enumerate(values):
         system.right[row + i] = value
-
-
-def _skew(v: Any) -> Any:
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

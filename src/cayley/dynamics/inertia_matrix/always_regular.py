@@ -17,6 +17,7 @@ from cayley.compiler.linear import ldl
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.geometry.spatial import spatial_inertia
 from cayley.model.masses import rigid_groups
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
@@ -59,7 +60,7 @@ def _least_pivots(motion: Any, body: Moments, rotors: np.ndarray) -> np.ndarray:
     """For each velocity of a joint the inertia (nv) that is left of its link's own when its other velocities give way.
     """
     S = motion.subspace(motion.neutral)
-    I = _spatial(body)
+    I = spatial_inertia(body.mass, body.first, body.inertia)
     # S turns with q, S^T S does not: at least the least eigenvalue of I, in one unit, for each
     if len(motion.elementary) > 1:
         length = np.sqrt(max(np.abs(I[3:, 3:]).max(), 1e-300) / max(body.mass, 1e-300))
@@ -69,12 +70,6 @@ def _least_pivots(motion: Any, body: Moments, rotors: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         pivots = np.array(ldl(own[::-1, ::-1])[1][::-1])
     return np.where(pivots > 2**6 * np.finfo(float).eps * np.diag(own), pivots, 0.0)
-
-
-def _spatial(body: Moments) -> np.ndarray:
-    x, y, z = body.first
-    hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.block([[body.mass * np.eye(3), -hat], [hat, body.inertia]])
 
 
 def _largest_inertias(tree: Tree) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.dynamics.inverse.rodriguez import spatial_inertia, transition
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
+from cayley.geometry.spatial import swapped
 
 
 def inertia_matrix(links: Links, q: Any) -> Any:
@@ -52,7 +53,7 @@ def composites(links: Links, phi: list[Any]) -> list[Any]:
 
 def directions(link: Link, q: Any) -> Any:
     """h (6, k): the directions of the joint, the turning first."""
-    return np.concatenate([link.subspace(q)[3:], link.subspace(q)[:3]])
+    return swapped(link.subspace(q))
 
 
 def _fill(rows: list[list[Any]], links: Links, phi: list[Any], number: int, F: Any, q: Any) -> None:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward, skew
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward
 from cayley.dynamics.rigid_links.links import Link, Links
-
-_ZERO = np.zeros((3, 3))
+from cayley.geometry import spatial
+from cayley.geometry.spatial import force_cross, force_transform, motion_transform, swapped
 
 
 class State(NamedTuple):
@@ -87,28 +87,25 @@ def axis(link: Link) -> Any:
 
 def spatial_inertia(link: Link) -> Any:
     """(6, 6), from motions to forces, (5.2.25)."""
-    u = skew(link.moments.first)
-    return np.block([[-u, link.moments.mass * np.eye(3)], [link.moments.inertia, u]])
+    m, u, _ = link.moments
+    return swapped(spatial.spatial_inertia(m, u, link.moments.inertia).T).T
 
 
 def spatial_dot(a: Any, b: Any) -> Any:
     """The power of a force in a motion, (5.2.28)."""
-    return a[:3] @ b[3:] + a[3:] @ b[:3]
+    return swapped(a) @ b
 
 
 def spatial_cross(v: Any) -> Any:
     """The matrix (6, 6) of the product with a motion, (5.2.29)."""
-    w = skew(v[:3])
-    return np.block([[w, _ZERO], [skew(v[3:]), w]])
+    return force_cross(swapped(v))
 
 
 def inward_transform(link: Link, q: Any) -> Any:
     """X (6, 6) from the coordinates of the link to those of the link before it, (5.2.30) with the translation."""
-    A = link.rotation(q)
-    return np.block([[A, _ZERO], [skew(link.offset(q)) @ A, A]])
+    return force_transform(link.rotation(q), link.offset(q))
 
 
 def outward_transform(link: Link, q: Any) -> Any:
     """The inverse of `inward_transform`."""
-    R = link.rotation(q).T
-    return np.block([[R, _ZERO], [-R @ skew(link.offset(q)), R]])
+    return motion_transform(link.rotation(q), link.offset(q)).T

@@ -84,11 +84,6 @@ def across_z(v: Any) -> Any:
     return np.array([v[1], -v[0], 0.0])
 
 
-def skew(v: Any) -> Any:
-    """The matrix (3, 3) of v x."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
 def along_the_axes(links: Links, loads: Sequence[Load]) -> Any:
     """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
     return np.array([

@@ -27,9 +27,10 @@ from cayley.dynamics.inverse.passes import (
     as_wrenches,
     backward,
     forward,
-    skew,
 )
 from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.geometry import spatial
+from cayley.geometry.spatial import motion_transform, swapped
 
 
 class State(NamedTuple):
@@ -103,8 +104,8 @@ def axis(link: Link) -> Any:
 
 def spatial_inertia(link: Link) -> Any:
     """(6, 6), from accelerations to forces, (5.2.31)."""
-    u = skew(link.moments.first)
-    return np.block([[link.moments.inertia, u], [-u, link.moments.mass * np.eye(3)]])
+    m, u, _ = link.moments
+    return swapped(swapped(spatial.spatial_inertia(m, u, link.moments.inertia)).T).T
 
 
 def transition(A: Any, s: Any) -> Any:
@@ -113,4 +114,4 @@ def transition(A: Any, s: Any) -> Any:
 
     With one set of axes phi(i, k) phi(k, j) = phi(i, j), phi(i, i) = 1 and phi(i, j) phi(j, i) = 1, (5.2.33).
     """
-    return np.block([[A, skew(s) @ A], [np.zeros((3, 3)), A]])
+    return motion_transform(A, s)  # of motions (v; w), as of forces (n; f)

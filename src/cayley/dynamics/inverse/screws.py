@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from cayley.dynamics.inverse.vector_parameters import tilde
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.geometry.spatial import force_cross, spatial_inertia
 
 
 def screw_inertia(moments: Moments) -> Any:
@@ -24,17 +24,12 @@ def screw_inertia(moments: Moments) -> Any:
     >>> np.diag(screw_inertia(Moments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
     array([2. , 2. , 2. , 0.5, 0.5, 0. ])
     """
-    m = moments.mass
-    u = tilde(moments.first)
-    I = moments.inertia
-    return np.concatenate([np.concatenate([m * np.eye(3), u.T], axis=1), np.concatenate([u, I], axis=1)])
+    return spatial_inertia(moments.mass, moments.first, moments.inertia)
 
 
 def screw_cross(V: Any) -> Any:
     """V^x (6, 6), which carries a momentum screw along: [[w~, 0], [v~, w~]]. Mladenova (165)."""
-    v = tilde(V[:3])
-    w = tilde(V[3:])
-    return np.concatenate([np.concatenate([w, np.zeros((3, 3))], axis=1), np.concatenate([v, w], axis=1)])
+    return force_cross(V)
 
 
 def screw_force(phi: Any, V: Any, dV: Any) -> Any:

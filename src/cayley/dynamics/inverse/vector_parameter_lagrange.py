@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
-from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation, tilde
+from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation
 from cayley.dynamics.rigid_links.links import Links
+from cayley.geometry.tensors.cross import skew
 
 
 class Place(NamedTuple):
@@ -135,7 +136,7 @@ def _places(links: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[
             v = v + np.cross(w, arm)  # (127)
             N = axes @ rate_map(c[k])  # (117)
             rotated = axes @ _rate_slope(c[k], dc[k])  # (117)
-            dN = tilde(w) @ N + axes @ _rate_change(c[k], dc[k])  # (134)
+            dN = skew(w) @ N + axes @ _rate_change(c[k], dc[k])  # (134)
             O = axes @ rotation(c[k])  # (64)
             w = w + N @ dc[k]  # (64)
         r = O @ link.moments.center  # (127)
@@ -145,19 +146,19 @@ def _places(links: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[
 
 def _rate_change(c: Any, dc: Any) -> Any:
     """The time derivative of N(c)."""
-    return 2 / (1 + c @ c) * (tilde(dc) - (c @ dc) * rate_map(c))
+    return 2 / (1 + c @ c) * (skew(dc) - (c @ dc) * rate_map(c))
 
 
 def _rate_slope(c: Any, dc: Any) -> Any:
     """The derivative (3, 3) of N(c) dc by c, dc held."""
-    return -2 / (1 + c @ c) * (tilde(dc) + np.outer(rate_map(c) @ dc, c))
+    return -2 / (1 + c @ c) * (skew(dc) + np.outer(rate_map(c) @ dc, c))
 
 
 def _M(places: list[Place], i: int) -> Any:
     """(126), (127), corrected as in spec E-27: the arms start at the joints."""
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
-        blocks[k] = places[k].N if places[k].slides else -tilde(places[i].G - places[k].p) @ places[k].N  # (127)
+        blocks[k] = places[k].N if places[k].slides else -skew(places[i].G - places[k].p) @ places[k].N  # (127)
     return np.concatenate(blocks, axis=1)
 
 
@@ -175,7 +176,7 @@ def _M_change(places: list[Place], i: int) -> Any:
     for k in range(i + 1):
         own = places[k]
         link = places[i]
-        blocks[k] = own.dN if own.slides else -tilde(link.u - own.v) @ own.N - tilde(link.G - own.p) @ own.dN  # (134)
+        blocks[k] = own.dN if own.slides else -skew(link.u - own.v) @ own.N - skew(link.G - own.p) @ own.dN  # (134)
     return np.concatenate(blocks, axis=1)
 
 
@@ -183,7 +184,7 @@ def _N_bar_change(places: list[Place], i: int) -> Any:
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
         if not places[k].slides:
-            blocks[k] = places[i].O.T @ (places[k].dN - tilde(places[i].w) @ places[k].N)  # (134)
+            blocks[k] = places[i].O.T @ (places[k].dN - skew(places[i].w) @ places[k].N)  # (134)
     return np.concatenate(blocks, axis=1)
 
 
@@ -212,12 +213,12 @@ def _energy_slope(links: Links, places: list[Place], k: int) -> Any:
         link = places[i]
         moments = links.links[i].moments
         if own.slides:
-            velocity = tilde(own.w) @ own.N  # (133)
+            velocity = skew(own.w) @ own.N  # (133)
         else:
             r = link.G - own.p
             beyond = link.u - own.v - np.cross(own.w, r)  # (133)
-            velocity = -tilde(beyond) @ own.N - tilde(own.w) @ (tilde(r) @ own.N) - tilde(r) @ own.rotated  # (133)
-            turned = link.O.T @ (tilde(own.w) @ own.N + own.rotated)  # (133)
+            velocity = -skew(beyond) @ own.N - skew(own.w) @ (skew(r) @ own.N) - skew(r) @ own.rotated  # (133)
+            turned = link.O.T @ (skew(own.w) @ own.N + own.rotated)  # (133)
             total = total + turned.T @ (moments.inertia_about_center @ (link.O.T @ link.w))  # (133)
         total = total + moments.mass * (velocity.T @ link.u)  # (133)
     return total

@@ -22,6 +22,7 @@ from cayley.compiler.symbols import where
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations.vector_parameter import vector_parameter_from_matrix
+from cayley.geometry.tensors.cross import skew
 
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -37,20 +38,15 @@ class Coordinates(NamedTuple):
     fixed: Sequence[Any]
 
 
-def tilde(v: Any) -> Any:
-    """The skew tensor (3, 3) of a vector."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
 def rotation(c: Any) -> Any:
     """O(c) = 1 + 2 (c~ + c~ c~)/(1 + c.c), (3, 3). Mladenova (64)."""
-    C = tilde(c)
+    C = skew(c)
     return np.eye(3) + 2 / (1 + c @ c) * (C + C @ C)
 
 
 def rate_map(c: Any) -> Any:
     """N(c) (3, 3), the factor 2 restored as in spec E-26. Mladenova (117)."""
-    return 2 / (1 + c @ c) * (np.eye(3) + tilde(c))
+    return 2 / (1 + c @ c) * (np.eye(3) + skew(c))
 
 
 def joint_coordinates(links: Links, q: Any, *, whole: bool = False) -> Coordinates:

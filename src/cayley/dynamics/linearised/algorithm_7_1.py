@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.dynamics.inverse.augmented_links import State, Sum, passes
-from cayley.dynamics.inverse.passes import FREE, STILL, across_z, skew
+from cayley.dynamics.inverse.passes import FREE, STILL, across_z
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.geometry.tensors.cross import skew
 
 _NONE = np.zeros(3)
 _NO_TENSOR = np.zeros((3, 3))

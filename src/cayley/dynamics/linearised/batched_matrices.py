@@ -21,11 +21,6 @@ def transposed(matrix: np.ndarray) -> np.ndarray:
     return np.swapaxes(matrix, -2, -1)
 
 
-def skews(vector: np.ndarray) -> np.ndarray:
-    """w~ (..., 3, 3) of w (..., 3)."""
-    return transposed(np.cross(vector[..., None, :], np.eye(3)))
-
-
 def regularity(matrix: np.ndarray) -> np.ndarray:
     """The smallest singular value beside the largest (...), zero if there are more rows than columns, NaN where an
     entry is.

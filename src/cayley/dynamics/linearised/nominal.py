@@ -20,9 +20,9 @@ import numpy as np
 
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
-from cayley.dynamics.inverse.passes import skew
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.geometry.tensors.cross import skew
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.dynamics.inverse.passes import skew
 from cayley.dynamics.linearised.nominal import MovingLink, Nominal, nominal
 from cayley.dynamics.rigid_links.links import Links
+from cayley.geometry.tensors.cross import skew
 
 _ZERO = np.zeros(3)
 _NO_TENSOR = np.zeros((3, 3))

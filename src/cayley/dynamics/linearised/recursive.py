@@ -16,10 +16,11 @@ import numpy as np
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.augmented_links import State, Sum, backward_cycle, forward_cycle, passed_on
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
-from cayley.dynamics.inverse.passes import NONE, Wrench, Z, skew
+from cayley.dynamics.inverse.passes import NONE, Wrench, Z
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.geometry.tensors.cross import skew
 
 _REST = State(NONE, NONE, np.zeros((3, 3)), NONE, NONE, NONE)
 

@@ -18,7 +18,7 @@ from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.scaling import direction
-from cayley.geometry.tensors.cross import hat
+from cayley.geometry.spatial import force_transform
 
 _PARALLEL = 1e-15
 """The sine of the angle between two directions that differ by rounding only."""
@@ -117,10 +117,7 @@ def line_transform(T_ab: Array) -> Array:
     >>> line_transform(np.eye(4))[3]
     array([0., 0., 0., 1., 0., 0.])
     """
-    R = T_ab[:3, :3]
-    return np.concatenate([
-        np.concatenate([R, np.zeros((3, 3))], axis=1),
-        np.concatenate([hat(T_ab[:3, 3]) @ R, R], axis=1)])
+    return force_transform(T_ab[:3, :3], T_ab[:3, 3])
 
 
 def _check_pose_and_line(T: Array, line: Array) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.motions.homogeneous import check_pose
-from cayley.geometry.motions.lines import line_transform
 from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.spatial import force_transform, motion_transform
 from cayley.geometry.tensors.cross import hat, vee
 
 
@@ -36,10 +36,7 @@ def twist_transform(T_ab: Array) -> Array:
     >>> twist_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[0]
     array([ 1.,  0.,  0.,  0., -2.,  0.])
     """
-    R = T_ab[:3, :3]
-    return np.concatenate([
-        np.concatenate([R, hat(T_ab[:3, 3]) @ R], axis=1),
-        np.concatenate([np.zeros((3, 3)), R], axis=1)])
+    return motion_transform(T_ab[:3, :3], T_ab[:3, 3])
 
 
 @kernel("(4,4)->(6,6)", check=check_pose)
@@ -49,7 +46,7 @@ def wrench_transform(T_ab: Array) -> Array:
     >>> wrench_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[3]
     array([ 0., -2.,  0.,  1.,  0.,  0.])
     """
-    return line_transform.unchecked(T_ab)
+    return force_transform(T_ab[:3, :3], T_ab[:3, 3])
 
 
 @kernel("(4,4),(6)->(6)", check=check_pose)

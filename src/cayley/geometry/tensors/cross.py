@@ -3,10 +3,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
+
+
+def skew(v: Any) -> Any:
+    """The matrix (3, 3) of v x, for one vector of any scalars; `hat` is its kernel, for stacks of numbers.
+
+    >>> skew([1.0, 2.0, 3.0]) @ [1.0, 0.0, 0.0]
+    array([ 0.,  3., -2.])
+    """
+    x, y, z = v
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 @kernel("(3)->(3,3)")
@@ -16,8 +28,7 @@ def hat(v: Array) -> Array:
     >>> hat([1.0, 2.0, 3.0]) @ [1.0, 0.0, 0.0]
     array([ 0.,  3., -2.])
     """
-    x, y, z = v
-    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return skew(v)
 
 
 @kernel("(3,3)->(3)")

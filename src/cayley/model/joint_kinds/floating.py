@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.geometry.motions.homogeneous import pose_from_quaternion, relative_pose
 from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.geometry.tensors.cross import hat
+from cayley.geometry.spatial import motion_cross
 from cayley.model.joint_kinds.motion import Attitude, Axis, Motion
 from cayley.model.joint_kinds.spherical import Spherical, attitudes
 
 _BALL = Spherical()
+_CROSS = kernel("(6)->(6,6)", name="motion_cross")(motion_cross)
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,7 @@ class Floating(Motion):
         return twist_from_pose.unchecked(relative_pose.unchecked(here, there))
 
     def perturbation_rate(self, qd: Array) -> Array:
-        u = hat(qd[..., :3])
-        w = hat(qd[..., 3:])
-        return -np.concatenate([np.concatenate([w, u], axis=-1), np.concatenate([0 * w, w], axis=-1)], axis=-2)
+        return -_CROSS(qd)
 
     @property
     def neutral(self) -> Array:

@@ -20,6 +20,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
+from cayley.geometry.tensors.cross import skew
 
 Axis = tuple[float, float, float]
 Z: Axis = (0.0, 0.0, 1.0)
@@ -311,9 +312,8 @@ class Motion:
 
 def turn(axis: Sequence[float] | Array, angle: Scalar) -> Array:
     """The rotation about a constant unit axis by an angle (Rodrigues)."""
-    x, y, z = axis
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
+    across = skew(axis)
+    return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * (across @ across)
 
 
 def plane_across(axis: ArrayLike) -> Array:
