@@ -19,7 +19,10 @@ reports, for one state or a batch of states:
 >>> damped(q, 0 * q).shape
 (1000, 7)
 
-Further packages, to be imported by name: `cayley.simulation`, `cayley.drawing`, `cayley.studio` (`write_report`: a
+`System` is anything with a state, inputs and outputs, a motor or a controller, and `connect` joins systems, mechanisms
+among them, by the names of their ports.
+
+Further packages, to be imported by name: `cayley.systems`, `cayley.simulation`, `cayley.drawing`, `cayley.studio` (`write_report`: a
 robot as an HTML page), `cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies, joints, files),
 `cayley.dynamics` (methods, identification).
 """
@@ -47,6 +50,7 @@ from cayley.errors import (
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism, catalogue, load
+    from cayley.systems import System, connect
 
 __version__ = "0.1.0"
 __all__ = [
@@ -65,11 +69,13 @@ __all__ = [
     "Operations",
     "SignatureError",
     "SingularityError",
+    "System",
     "TraceError",
     "UnreachableError",
     "UnsupportedError",
     "VersionError",
     "catalogue",
+    "connect",
     "fixed_point",
     "independent",
     "jacobian",
@@ -84,7 +90,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Mechanisms bring all of the geometry, which those who only compile should not wait for."""
+    """Mechanisms and systems bring the geometry, which those who only compile should not wait for."""
+    if name in ("System", "connect"):
+        from cayley import systems
+        return getattr(systems, name)
     if name in ("Mechanism", "catalogue", "load"):
         from cayley import mechanism
         return getattr(mechanism, name)

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from cayley.simulation import Event, Rollout, Trajectory
     from cayley.simulation.controllers import Controller
     from cayley.simulation.forces import Wrench
+    from cayley.systems import System
 
 TaskRows = str | Sequence[bool]
 
@@ -865,6 +866,16 @@ class Mechanism:
         return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
 
     # Motion in time
+
+    def system(self, *, wrenches: Sequence[str] = (), axes: str = "body") -> System:
+        """The mechanism as a system, with the state (`q`, `qd`), the input `tau` and, for each frame of `wrenches`, the
+        input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one.
+
+        >>> load("planar2r").system()
+        <system planar2r: state q, qd; inputs tau; outputs q, qd>
+        """
+        from cayley.simulation.fixed_steps import connectable_system
+        return connectable_system(self.tree, tuple(wrenches), axes)
 
     def simulate(self, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None,
                  until: float | None = None, times: Any = None, start: float = 0.0,

@@ -308,7 +308,7 @@ def test_systems_by_their_energies():
 
 
 def test_inertias_that_are_inputs_of_a_rollout_are_judged_as_they_come():
-    from cayley.simulation.state_equation import inertia_parameters
+    from cayley.simulation import inertia_parameters
 
     arm = chain("two", (Revolute(), None, 1.0, X, ROUND), (Revolute(), at(1, 0, 0), 1.0, X, ROUND))
     own = inertia_parameters(arm, "link2")

@@ -1,9 +1,10 @@
 """Motion in time: adaptive simulation with events, and compiled rollouts of fixed steps."""
 
-from cayley.simulation.events import Event
+from cayley.dynamics.open_tree.mechanics import inertia_parameters
 from cayley.simulation.rollouts import Rollout, rollout
 from cayley.simulation.simulate import simulate
-from cayley.simulation.state_equation import inertia_parameters
-from cayley.simulation.trajectory import Occurrence, Trajectory
+from cayley.simulation.trajectory import Trajectory
+from cayley.systems.events import Event
+from cayley.systems.trajectory import Occurrence
 
 __all__ = ["Event", "Occurrence", "Rollout", "Trajectory", "inertia_parameters", "rollout", "simulate"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.energies import (
     center_of_mass,
@@ -31,12 +31,15 @@ class Balance(NamedTuple):
     momentum: np.ndarray
 
 
-@lru_cache(maxsize=16)
 def balance_kernel(tree: Tree) -> Kernel:
     """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum.
 
     The energy of included rotors counts.
     """
+    return kept(tree, "balance", lambda: _balance_kernel(tree))
+
+
+def _balance_kernel(tree: Tree) -> Kernel:
     links = links_of(tree)
     rotors = rotor_inertias(tree)
 
@@ -68,7 +71,7 @@ def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> 
     The centre of mass falls freely, c + v t + g t^2 / 2, so the moment of gravity about the origin has the impulse m (c
     t + v t^2 / 2) x g.
     """
-    found, center = _momentum_kernel(tree)(q, qd)
+    found, center = kept(tree, "momentum about the root", lambda: _momentum_kernel(tree))(q, qd)
     mass = total_mass(links_of(tree))
     g = tree.gravity
     since = (t - t[0])[:, None]
@@ -78,7 +81,6 @@ def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> 
     return found - impulse - found[..., :1, :]
 
 
-@lru_cache(maxsize=16)
 def _momentum_kernel(tree: Tree) -> Kernel:
     """`momentum(q, qd)`: momentum (6) about the root's origin, and the centre of mass (3), in the root's axes."""
     links = links_of(tree)

@@ -1,4 +1,4 @@
-"""The fixed-step methods by name.
+"""The fixed-step methods of mechanisms by name: those of all systems, and a variational one.
 
     rk4                   explicit, order 4: the most accurate for its price, over times that are not long
     semi-implicit-euler   explicit, order 1: the cheapest step
@@ -8,30 +8,32 @@
 
 from __future__ import annotations
 
-from cayley.errors import ConventionError
-from cayley.simulation.fixed_step_protocol import FixedStep
-from cayley.simulation.lie_midpoint import lie_midpoint
-from cayley.simulation.runge_kutta import RK4
-from cayley.simulation.semi_implicit_euler import SEMI_IMPLICIT_EULER
+from dataclasses import replace
+from functools import partial
+
+from cayley.compiler.typing import Axes
+from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree.system import tree_system
+from cayley.dynamics.rigid_links.drives import coulomb_frictions
+from cayley.errors import UnsupportedError
+from cayley.model.tree import Tree
 from cayley.simulation.variational import variational
-from cayley.wording import did_you_mean
+from cayley.systems.fixed_steps.methods import EXPLICIT, IMPLICIT
+from cayley.systems.system import System
 
-EXPLICIT = {"rk4": RK4, "semi-implicit-euler": SEMI_IMPLICIT_EULER}
-IMPLICIT = {"lie-midpoint": lie_midpoint, "variational": variational}
-METHODS = (*EXPLICIT, *IMPLICIT)
-ITERATIONS = 6
+METHODS = (*EXPLICIT, *IMPLICIT, "variational")
 
 
-def fixed_step(name: str, iterations: int | None = None) -> FixedStep:
-    """A method by its name; `iterations` of an implicit one.
+def mechanism_system(mechanics: TreeMechanics) -> System:
+    """The system of an open tree, with the methods of mechanisms."""
+    return replace(tree_system(mechanics), methods={"variational": partial(variational, mechanics)})
 
-    >>> fixed_step("rk4").order
-    4
+
+def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes) -> System:
+    """The system of an open tree whose forces are all smooth: dry friction holds joints, which only `simulate` and
+    `rollout` of a mechanism know of.
     """
-    if name not in METHODS:
-        advice = did_you_mean(name, METHODS, otherwise=".")
-        raise ConventionError(f"there is no method {name!r}{advice} The methods are {', '.join(METHODS)}")
-    if iterations is not None and (name in EXPLICIT or iterations < 1):
-        raise ConventionError(
-            f"iterations, at least one, are an option of the methods {', '.join(IMPLICIT)}, not of {name!r}")
-    return EXPLICIT[name] if name in EXPLICIT else IMPLICIT[name](iterations or ITERATIONS)
+    if coulomb_frictions(tree).any():
+        raise UnsupportedError(f"{tree.name} includes dry friction, which holds joints at rest: it cannot be a part of "
+                               "another system; leave friction out, and write it as a system with modes")
+    return mechanism_system(TreeMechanics(tree, wrenches, axes))

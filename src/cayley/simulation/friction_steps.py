@@ -16,69 +16,53 @@ share s is new here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 from cayley.dynamics.forward.dry_friction import corrected, held_solve
-from cayley.simulation.fixed_step_protocol import FIRST, TIME, FixedStep, Stage, State
-from cayley.simulation.state_equation import StateEquation
+from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.simulation.held_flow import HeldFlow, HeldMechanics, acting
+from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage
+from cayley.systems.layout import Layout
+from cayley.systems.record import Record
 
 ROUNDS = 3
 
 
-@dataclass(frozen=True, eq=False)
-class HeldEquation(StateEquation):
-    """The state equation with some joints held: where `going` (nv) is zero."""
-
-    going: Any = 1.0
-
-    def acceleration(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
-        return held_solve(*self.balance(q, v, tau, *more), self.going)
-
-    def solved(self, M: Any, forces: Any) -> Any:
-        return held_solve(M, forces, self.going)
-
-
-def with_dry_friction(method: FixedStep, coulomb: np.ndarray) -> FixedStep:
-    """A method with dry friction (nv); its state equation has none."""
+def with_dry_friction(method: FixedStep, mechanics: TreeMechanics, coulomb: np.ndarray) -> FixedStep:
+    """A method with dry friction (nv); its system has none."""
     nv = len(coulomb)
-    settling = np.zeros((1, method.table.shape[1] + 1))
-    settling[0, TIME] = 1.0
-    settling[0, -1] = 1.0
-    table = np.concatenate([np.pad(method.table, ((0, 0), (0, 1))), settling])
+    table = method.table.extended(time=1.0, settles=True)
 
-    def carried(x: Any, nq: int) -> Any:
-        return np.concatenate([method.carried(x, nq), x[..., nq:-2]], axis=-1)
+    def carried(points: np.ndarray, layout: Layout) -> np.ndarray:
+        return np.concatenate([method.carried(points, layout), points[..., layout.places["qd"]]], axis=-1)
 
-    def text(stage: Stage, state: State, before: Any) -> tuple[State, Any]:
-        started = where(stage.row[FIRST] > 0.5, state.v, before[-nv:])
+    def text(stage: Stage, point: Point, before: Array) -> tuple[Point, Array]:
+        layout = stage.flow.layout
+        started = where(stage.row.first, point.x.qd, before[-nv:])
         going = where(coulomb > 0, np.sign(started), 1.0)
-        found, own = method.text(_frozen(stage, coulomb, going), state, before[:-nv])
-        settled = _settled(stage, state, coulomb, going, started)
-        now = stage.row[-1] > 0.5
-        after = State.of(where(now, settled.x, found.x), len(state.q))
-        return after, np.concatenate([where(now, method.carried(settled.x, len(state.q)), own), started])
+        found, own = method.text(_frozen(stage, mechanics, coulomb, going), point, before[:-nv])
+        settled = _settled(stage, point, mechanics, coulomb, going, started)
+        after = Point.of(where(stage.row.settles, settled.vector(layout), found.vector(layout)), layout)
+        start = method.carried(settled.vector(layout), layout)
+        return after, np.concatenate([where(stage.row.settles, start, own), started])
 
     return FixedStep(min(method.order, 2), table, carried, text)
 
 
-def _frozen(stage: Stage, coulomb: np.ndarray, going: Any) -> Stage:
-    equation = stage.equation
-    held = HeldEquation(equation.tree, equation.wrenches, equation.axes, equation.inertias, going)
-
-    def force(q: Any, v: Any) -> tuple[Any, ...]:
-        tau, *more = stage.force(q, v)
-        return (tau - coulomb * going, *more)
-
-    return Stage(held, force, stage.h, stage.row[:-1])
+def _frozen(stage: Stage, mechanics: TreeMechanics, coulomb: np.ndarray, going: Array) -> Stage:
+    flow = stage.flow
+    held = HeldMechanics(mechanics.tree, mechanics.wrenches, mechanics.axes, mechanics.inertias, going)
+    return stage._replace(flow=HeldFlow(flow.system, flow.t, flow.p, lambda x: _with_friction(
+        flow.inputs(x), coulomb * going), held))
 
 
-def _settled(stage: Stage, state: State, coulomb: np.ndarray, going: Any, started: Any) -> State:
-    q, v, work, defect = state
-    M, forces = stage.equation.balance(q, v, *_with_friction(stage, q, v, coulomb * going))
+def _settled(stage: Stage, point: Point, mechanics: TreeMechanics, coulomb: np.ndarray, going: Array,
+             started: Array) -> Point:
+    x, work, defect = point
+    v = x.qd
+    M, forces = mechanics.balance(x.q, v, *acting(_with_friction(stage.flow.inputs(x), coulomb * going)))
     reaction = stage.h * (M @ held_solve(M, forces, going) - forces)
     most = stage.h * coulomb
     turned = going * v < 0
@@ -90,9 +74,8 @@ def _settled(stage: Stage, state: State, coulomb: np.ndarray, going: Any, starte
     after = v
     for _ in range(ROUNDS):
         after, guess = corrected(M, momentum, lower, upper, guess)
-    return State(q, after, work + (after @ (M @ after) - v @ momentum) / 2, defect)
+    return Point(x.replaced({"qd": after}), work + (after @ (M @ after) - v @ momentum) / 2, defect)
 
 
-def _with_friction(stage: Stage, q: Any, v: Any, friction: Any) -> tuple[Any, ...]:
-    tau, *more = stage.force(q, v)
-    return (tau - friction, *more)
+def _with_friction(u: Record, friction: Array) -> Record:
+    return u.replaced({"tau": u["tau"] - friction})

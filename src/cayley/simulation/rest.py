@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from cayley.errors import ModelError
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.simulation.stops import Stop, Stops
+from cayley.systems.holding import Act, Blocks, Nothing
 
 FRICTION_WORDS = ("stick", "slip")
 
@@ -52,11 +54,14 @@ class Holding:
 
 
 @dataclass
-class Rest:
-    """The joints of a mechanism that can be held, and the mode they are in."""
+class Rest(Nothing):
+    """The joints of a mechanism that can be held, and the mode they are in; `ends` are limits at which a simulation
+    ends.
+    """
 
     tree: Tree
     stops: Stops
+    ends: list[Stop] = field(default_factory=list)
     coulomb: np.ndarray = field(init=False)
     sliding: np.ndarray = field(init=False)  # directions (nv) of friction, 0 where there is none
     held: np.ndarray = field(init=False)  # bool (nv)
@@ -68,34 +73,64 @@ class Rest:
         self._lower, self._upper, self._at = np.zeros(self.tree.nv), np.zeros(self.tree.nv), dict[int, Stop]()
         self._inertia = inertia_matrix_kernel(self.tree)
 
+    words = FRICTION_WORDS
+
     @property
-    def possible(self) -> bool:
+    def possible(self) -> bool:  # type: ignore[override]
         """Whether any joint can be held at all."""
         return bool(self.stops.all) or bool(self.coulomb.any())
 
     @property
-    def friction(self) -> np.ndarray:
-        """The dry friction (nv) of what slides: what is subtracted from the joint forces."""
-        return self.coulomb * self.sliding
+    def reactions(self) -> int:  # type: ignore[override]
+        return self.tree.nv if self.possible else 0
+
+    def inputs(self, u: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        return {**u, "tau": u["tau"] - self.coulomb * self.sliding} if self.sliding.any() else u
 
     @property
     def watched(self) -> list[Stop | Sliding | Holding]:
         """What ends this mode."""
         resting = [*self._at.values()]
-        return [*[stop for stop in self.stops.all if stop not in resting],
+        return [*self.ends, *[stop for stop in self.stops.all if stop not in resting],
                 *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
                 *[Holding(int(k)) for k in np.flatnonzero(self.held)]]
 
-    def resolved(self, q: np.ndarray, acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The acceleration (nv) with joints held, and their reactions (nv), given what all would do without."""
-        moves = ~self.held
+    def resolved(self, x: Blocks, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         reaction = np.zeros(len(self.held))
-        M = self._inertia(q)
-        forces = M @ acceleration
+        if not self.held.any():
+            return slope, reaction
+        moves = ~self.held
+        M = self._inertia(x["q"])
+        forces = M @ slope[self._velocities]
         found = np.zeros(len(self.held))
         found[moves] = np.linalg.solve(M[np.ix_(moves, moves)], forces[moves])
         reaction[self.held] = (M[self.held] @ found) - forces[self.held]
-        return found, reaction
+        slope = slope.copy()
+        slope[self._velocities] = found
+        return slope, reaction
+
+    @property
+    def _velocities(self) -> slice:
+        return slice(self.tree.nq, self.tree.nq + self.tree.nv)
+
+    def value(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Callable[[], np.ndarray]) -> float:
+        if isinstance(what, Stop):
+            return what.gap(x["q"])
+        return what.direction * x["qd"][what.column] if isinstance(what, Sliding) else self.slack(what.column, reaction())
+
+    def act(self, what: Stop | Sliding | Holding, x: Blocks, reaction: np.ndarray) -> Act:
+        if isinstance(what, Holding):
+            return Act(released={what.column: self.direction(what.column, reaction)})
+        if isinstance(what, Sliding):
+            x["qd"][what.column] = 0.0
+        elif what in self.ends:
+            return Act(end=("limit", what.name, f"joint {what.name} was reached"))
+        else:
+            x["q"][what.coordinate] = what.limit  # to the last digit, so that it touches
+        return Act(x)
+
+    def cleaned(self, x: Blocks) -> Blocks:
+        return {**x, "qd": np.where(self.held, 0.0, x["qd"])}
 
     def slack(self, column: int, reaction: np.ndarray) -> float:
         """How much the reaction of a held joint may still change; negative if it is beyond a bound."""
@@ -105,19 +140,24 @@ class Rest:
         """Where a held joint goes when it is let go."""
         return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
 
-    def impacts(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
-        """The velocity (nv) after impacts at stops, and the stops that were struck."""
+    def impacts(self, x: Blocks) -> tuple[Blocks, list[str]]:
+        """The state after impacts at stops, and the stops that were struck."""
+        v, struck = self._impacts(x["q"], x["qd"])
+        return {**x, "qd": v}, [stop.name for stop in struck]
+
+    def _impacts(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
         if not any(stop.touches(q) and stop.n * v[stop.column] < 0 for stop in self.stops.all):
             return v, []
         return self.stops.hit(q, v, np.linalg.inv(self._inertia(q)), self.held)
 
-    def settle(self, q: np.ndarray, v: np.ndarray, acceleration: Callable[[], np.ndarray],
+    def settle(self, x: Blocks, slope: Callable[[Blocks], np.ndarray],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
-        """Decide the mode at the state (`q`, `v`): what has changed, by name and word.
-
-        `acceleration()` is what all joints would do if none were held; those that were `released` just now, in a
+        """Decide the mode at a state: what has changed, by name and word. Joints that were `released` just now, in a
         direction, are not taken back.
         """
+        q = x["q"]
+        v = x["qd"]
+        acceleration = partial(self._acceleration, x, slope)
         before = self.held
         at = self._at
         slid = self.sliding
@@ -139,6 +179,10 @@ class Rest:
         stuck = [(self._names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held).tolist()
                  if k not in self._at]
         return [*let_go, *stuck]
+
+    def _acceleration(self, x: Blocks, slope: Callable[[Blocks], np.ndarray]) -> np.ndarray:
+        """What all joints (nv) would do if none were held."""
+        return slope(x)[self._velocities]
 
     def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray],
                released: Mapping[int, float]) -> np.ndarray:

@@ -6,27 +6,26 @@ accelerations, and what is returned, restarted or shown to a controller is broug
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import integrate
 
 from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
-from cayley.simulation.adaptive_run import Run
 from cayley.simulation.controllers import Controller
-from cayley.simulation.events import Event
 from cayley.simulation.forces import Forces, Wrench
-from cayley.simulation.progress import PatientBar
 from cayley.simulation.rest import Rest
 from cayley.simulation.stops import Stops, stops_of
 from cayley.simulation.trajectory import Trajectory
+from cayley.systems.events import Event
+from cayley.systems.simulate import METHODS, go, name_of, run_of
 
-METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
+__all__ = ["METHODS", "simulate"]
 
 
 def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None,
@@ -60,45 +59,35 @@ def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Contro
     >>> fallen.status, bool(abs(fallen.energy_drift).max() < 1e-7)
     ('finished', True)
     """
-    if (until is None) == (times is None):
-        raise ConventionError("say how long: `until` a time, or at which `times`")
     if tau is not None and controller is not None:
         raise ConventionError("joint forces are given by `tau` or by a `controller`, not by both")
-    solver = METHODS.get(method) if isinstance(method, str) else method
-    if solver is None:
-        raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
-    instants = None if times is None else _instants(times)
-    start = start if instants is None else float(instants[0])
-    end = float(until) if until is not None else float(instants[-1])  # type: ignore[index]
-    if not (np.isfinite(end) and end >= start):
-        raise ConventionError(f"the simulation starts at t = {start:.6g} and cannot go until t = {end:.6g}")
-    if not (0 < rtol < 1 and 0 < atol < np.inf and max_step > 0):
-        raise ConventionError(
-            f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
-            f"{max_step}")
-    if instants is None and control_period is not None and control_period > 0:
-        instants = _ticks(start, end, control_period)
-    forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, start)
-    watched = (events,) if isinstance(events, Event) else tuple(events)
+    begin = start if times is None or not np.size(times) else float(np.ravel(np.asarray(times, dtype=float))[0])
+    forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, begin)
     stops = _stops(tree, limits)
-    rest = Rest(tree, Stops(stops.restitution, []) if limits == "end" else stops)
-    run = Run(tree, forces, rest, stops.all if limits == "end" else [], watched, instants, end, max_events,
-              max_evaluations,
-              lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
-    run.start(start, *_checked(tree, q, qd, limits != "ignore"))
-    with PatientBar(f"{tree.name}, simulation", end - start, shown=progress) as bar:
-        run.go(bar)
-    named = method if isinstance(method, str) else method.__name__
-    return run.result({
-        "method": named, "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations,
-        "steps": run.steps})
+    rest = Rest(tree, Stops(stops.restitution, []), stops.all) if limits == "end" else Rest(tree, stops)
+    run = run_of(forces.system, forces, rest, {}, until=until, times=times, start=start, events=events, method=method,
+                 rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
+    if run.instants is None and control_period is not None and control_period > 0:
+        run.instants = _ticks(start, run.end, control_period)
+    go(run, _checked(tree, q, qd, limits != "ignore"), progress)
+    found = run.result()
+    facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations,
+             "steps": run.steps}
+    return Trajectory.of(tree, found.t, found.x[:, :tree.nq], found.x[:, tree.nq:], found.inputs["tau"], found.work,
+                         status=run.status, message=run.message, happened=tuple(run.happened), facts=facts,
+                         dense=None if found.dense is None else Interpolation(tree.nq, found.dense))
 
 
-def _instants(times: Any) -> np.ndarray:
-    instants = np.asarray(times, dtype=float)
-    if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
-        raise ConventionError("times must be finite and increase, at least one of them")
-    return instants
+@dataclass(frozen=True)
+class Interpolation:
+    """The solver's own: times (m) to q (m, nq) and qd (m, nv)."""
+
+    nq: int
+    states: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = self.states(times)
+        return found[:, :self.nq], found[:, self.nq:]
 
 
 def _ticks(start: float, end: float, period: float) -> np.ndarray:
@@ -116,7 +105,7 @@ def _stops(tree: Tree, limits: str | float) -> Stops:
     return Stops(restitution, [] if limits == "ignore" else stops_of(tree))
 
 
-def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> tuple[np.ndarray, np.ndarray]:
+def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> dict[str, np.ndarray]:
     q = np.asarray(q, dtype=float)
     qd = np.asarray(qd, dtype=float)
     if q.ndim != 1 or qd.shape != (tree.nv,):
@@ -129,4 +118,4 @@ def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> tuple[np.ndarray, np.
     reason = why_singular(tree, q)
     if reason is not None:
         raise SingularityError(reason)
-    return normalized(tree, q), qd
+    return {"q": normalized(tree, q), "qd": qd}

@@ -6,27 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
+from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.configurations import normalized
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
-from cayley.simulation.state_equation import StateEquation
-
-
-class Occurrence(NamedTuple):
-    """Something that happened on the way: when, what (the name of an event or of a joint), and what was done about it.
-    """
-
-    t: float
-    name: str
-    action: str
+from cayley.systems.trajectory import Occurrence
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +116,13 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.t)
 
-    def __getitem__(self, index: Any) -> Trajectory:
-        """Trajectories of a batch, by the index of its leading axes."""
+    def __getitem__(self, index: Any) -> Any:
+        """Trajectories of a batch, by the index of its leading axes; or, by their names, "q" and "qd"."""
+        if isinstance(index, str):
+            blocks = {"q": self.q, "qd": self.qd}
+            if index not in blocks:
+                raise ConventionError(f"the state of {self.name} is q and qd; there is no {index!r}")
+            return blocks[index]
         if not self.batch:
             raise ConventionError("this is one trajectory, not a batch: `between` cuts a piece of time out of it")
         chosen = self._each(lambda a, _: a[index])
@@ -175,7 +172,7 @@ class Trajectory:
 
     def _interpolated(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tree = self._mechanism("interpolation")
-        rate = sized_kernel(tree, "(q),(v)->(q)", StateEquation(tree).rate, "rate")(self.q, self.qd)
+        rate = sized_kernel(tree, "(q),(v)->(q)", Configurations(tree).rate, "rate")(self.q, self.qd)
         if len(self.t) == 1:
             return self.q + 0 * times[:, None], self.qd + 0 * times[:, None]
         onwards = slice(None, None, 1 if self.t[-1] > self.t[0] else -1)

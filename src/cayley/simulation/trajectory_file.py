@@ -15,7 +15,8 @@ import numpy as np
 from cayley.errors import CayleyError, ModelError
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance
-from cayley.simulation.trajectory import Occurrence, Trajectory
+from cayley.simulation.trajectory import Trajectory
+from cayley.systems.trajectory import Occurrence
 
 FORMAT = "cayley trajectory 1"
 _SHAPES = {

@@ -17,16 +17,19 @@ Marsden & West 2001; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-paramet
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree
-from cayley.simulation.fixed_step_protocol import FIRST, LAST, TIME, FixedStep, Stage, State, largest
-
-CLOSING = 3  # of the table: the last look at the midpoint
+from cayley.simulation.held_flow import HeldFlow, acting
+from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
+from cayley.systems.layout import Layout
 
 
 class Turn(NamedTuple):
@@ -120,54 +123,62 @@ def _moved(tree: Tree, parts: Parts, q: Any, nu: Any, turns: list[Turn], share: 
     return np.concatenate(new)
 
 
-def _stage(stage: Stage, state: State, carried: Any) -> tuple[State, Any]:
-    equation = stage.equation
-    h = stage.h
-    q, v, work, defect = state
-    tree = equation.tree
-    nv = len(v)
+def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
+    """One look: at the start for the momentum, at the midpoint for the velocities, at the end for the velocity there."""
+    flow, h, row = stage
+    mechanics = flow.mechanics if isinstance(flow, HeldFlow) else mechanics
+    q = point.x.q
+    tree = mechanics.tree
+    nv = tree.nv
     parts = Parts.of(tree)
-    first, last, closing = (stage.row[k] > 0.5 for k in (FIRST, LAST, CLOSING))
     P = carried[nv:2 * nv]
     end = carried[2 * nv:]
-    nu = where(first, parts.in_parent(q, v), carried[:nv])
+    nu = where(row.first, parts.in_parent(q, point.x.qd), carried[:nv])
     turns = [Turn(h * nu[own]) for _, own in parts.turns]
     halfway = _moved(tree, parts, q, h * nu, [turn.half for turn in turns], 0.5)
-    here = where(first, q, where(last, end, halfway))
+    here = where(row.first, q, where(row.last, end, halfway))
     velocity = parts.in_body(here, nu)
-    tau, *more = stage.force(here, velocity)
-    M = equation.inertia(here, *more)
+    tau, *more = acting(flow.inputs(point.x.replaced({"q": here, "qd": velocity})))
+    M = mechanics.inertia(here, *more)
     p = parts.in_parent(here, M @ velocity)
-    f = equation.slope_of_lagrangian(here, velocity, *more)
-    acting = equation.generalized_forces(here, velocity, tau, *more)
-    power = velocity @ acting
-    acting = parts.in_parent(here, acting)
+    f = mechanics.slope_of_lagrangian(here, velocity, *more)
+    generalized = mechanics.generalized_forces(here, velocity, tau, *more)
+    power = velocity @ generalized
+    force = parts.in_parent(here, generalized)
+    before, after = _momenta(parts, turns, h, p, f)
+    wanted = where(row.last, P, P + h / 2 * force - before)
+    found = parts.in_parent(here, mechanics.solved(M, parts.in_body(here, wanted)))
+    x = point.x.replaced({"q": where(row.last, end, q),
+                          "qd": where(row.last, parts.in_body(here, found), point.x.qd)})
+    arrived = Point(x, where(row.closing, point.work + h * power, point.work),
+                    where(row.closing, np.maximum(point.defect, largest(np.abs(found))), point.defect))
+    next_nu = where(row.first, nu, where(row.closing, nu, nu + found))
+    next_P = where(row.first, p, where(row.closing, after + h / 2 * force, P))
+    next_end = where(row.closing, _moved(tree, parts, q, h * nu, turns, 1.0), end)
+    return arrived, np.concatenate([next_nu, next_P, next_end])
+
+
+def _momenta(parts: Parts, turns: list[Turn], h: Scalar, p: Array, f: Array) -> tuple[Array, Array]:
+    """The momenta before and after the step that its midpoint asks for, without the forces."""
     u = replaced(p + h / 2 * f, [(own, p[own] + h * turn.half_derivative(turn.half.dcay(f[own])))
                                  for turn, (_, own) in zip(turns, parts.turns, strict=True)])
     before = parts.changed(u, lambda k, y: Turn(-turns[k].x).inverse_dcay(y)) - h * parts.changed(
         f, lambda k, y: _turned(turns[k].half, y))
-    after = parts.changed(u, lambda k, y: turns[k].inverse_dcay(y)) + h / 2 * acting
-    wanted = where(last, P, P + h / 2 * acting - before)
-    found = parts.in_parent(here, equation.solved(M, parts.in_body(here, wanted)))
-    arrived = State(where(last, end, q), where(last, parts.in_body(here, found), v),
-                    where(closing, work + h * power, work),
-                    where(closing, np.maximum(defect, largest(np.abs(found))), defect))
-    next_nu = where(first, nu, where(closing, nu, nu + found))
-    next_P = where(first, p, where(closing, after, P))
-    next_end = where(closing, _moved(tree, parts, q, h * nu, turns, 1.0), end)
-    return arrived, np.concatenate([next_nu, next_P, next_end])
+    return before, parts.changed(u, lambda k, y: turns[k].inverse_dcay(y))
 
 
 def _turned(turn: Turn, y: Any) -> Any:
     return matrix_from_quaternion.unchecked(turn.quaternion) @ y
 
 
-def variational(iterations: int) -> FixedStep:
-    table = np.zeros((iterations + 2, 4))
-    table[0, FIRST] = 1.0
-    table[-1, LAST] = 1.0
-    table[-2, CLOSING] = 1.0
-    table[1:-1, TIME] = 0.5
-    table[-1, TIME] = 1.0
-    return FixedStep(2, table, lambda x, nq: np.concatenate([x[..., nq:-2], x[..., nq:-2], x[..., :nq]], axis=-1),
-                     _stage)
+def _start(points: np.ndarray, layout: Layout) -> np.ndarray:
+    q, qd = (points[..., layout.places[name]] for name in ("q", "qd"))
+    return np.concatenate([qd, qd, q], axis=-1)
+
+
+def variational(mechanics: TreeMechanics, iterations: int) -> FixedStep:
+    """The method for a tree; `closing` is the last look at the midpoint."""
+    stages = range(iterations + 2)
+    table = Table(first=[k == 0 for k in stages], last=[k == iterations + 1 for k in stages],
+                  time=[0.0, *[0.5] * iterations, 1.0], closing=[k == iterations for k in stages])
+    return FixedStep(2, table, _start, partial(_stage, mechanics))

@@ -1,34 +1,31 @@
-"""The state equation of a mechanism: dq/dt = rate(q, v), dv/dt = acceleration(q, v, tau, *more), and the power that
-forces put in.
+"""The equations of motion of an open tree with all that acts: joint forces `tau`, and more.
 
-Beyond the joint forces `tau`, the world may push at named frames (`wrenches`), and the inertia of named bodies may be
-an input, so that one kernel serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source:
-Balafoutis & Patel, section 6.2; Yamamoto (5.2)-(5.4); spec S1-72, S3-37.
+The world may push at named frames (`wrenches`), and the inertia of named bodies may be an input, so that one kernel
+serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source: Balafoutis & Patel, section 6.2;
+Yamamoto (5.2)-(5.4); spec S1-72, S3-37.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.open_tree.configurations import moving_joints
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
-from cayley.dynamics.rigid_links.energies import lagrangian
-from cayley.dynamics.rigid_links.inertial_parameters import (
-    inertia_vector_from_moments,
-    tree_with_inertia_vectors,
-)
+from cayley.dynamics.rigid_links.energies import kinetic_energy, lagrangian, potential_energy
+from cayley.dynamics.rigid_links.inertial_parameters import inertia_vector_from_moments, tree_with_inertia_vectors
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import Moments
@@ -37,15 +34,13 @@ from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.velocity import twist
-from cayley.model.configurations import quaternion_places
 from cayley.model.constraints import check_independent
-from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class StateEquation:
-    """The texts of the state equation, and the names and shapes of what they take after `tau`."""
+class TreeMechanics:
+    """The texts of the equations of motion of a tree, and the names and shapes of what they take after `tau`."""
 
     tree: Tree
     wrenches: tuple[str, ...] = ()
@@ -68,71 +63,53 @@ class StateEquation:
                for frame in self.wrenches}, **{f"inertia_{body}": (10,)
                                                for body in self.inertias}}
 
-    def rate(self, q: Any, v: Any) -> Any:
-        """dq/dt (nq)."""
-        return self._joined(lambda joint, a, b: joint.motion.rate(q[a], v[b]))
+    def acceleration(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
+        """dqd/dt (nv)."""
+        return self.solved(*self.balance(q, qd, tau, *more)) if self.inertias else self._plain(q, qd, tau, *more)
 
-    def moved(self, q: Any, v: Any) -> Any:
-        """Where the constant velocity `v` leads in unit time (nq): on the group, so that quaternions stay unit."""
-        return self._joined(lambda joint, a, b: joint.motion.step(q[a], v[b]))
-
-    def projected(self, q: Any) -> Any:
-        """The nearest configuration (nq): quaternions brought back to length one."""
-        parts = []
-        last = 0
-        for _, turn in quaternion_places(self.tree):
-            own = q[turn]
-            parts += [q[last:turn.start], own / np.sqrt(own @ own)]
-            last = turn.stop
-        return np.concatenate([*parts, q[last:]]) if parts else q
-
-    def acceleration(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
-        """dv/dt (nv)."""
-        return self.solved(*self.balance(q, v, tau, *more)) if self.inertias else self._plain(q, v, tau, *more)
-
-    def balance(self, q: Any, v: Any, tau: Any, *more: Any) -> tuple[Any, Any]:
-        """The inertia matrix (nv, nv) and the forces (nv) of M dv/dt = f."""
+    def balance(self, q: Array, qd: Array, tau: Array, *more: Array) -> tuple[Array, Array]:
+        """The inertia matrix (nv, nv) and the forces (nv) of M dqd/dt = f."""
         tree = self.tree
         links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
         acting = ExternalLoads(self.wrenches, self.axes).at_links(links, tree, q, more[:len(self.wrenches)])
-        bias = inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, v)
-        return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, v) - bias
+        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, qd)
+        return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, qd) - bias
 
-    def power(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
+    def power(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """The power [W] of joint forces, friction and wrenches: what changes the energy."""
-        power = v @ (tau - friction_forces(self.tree, v))
+        power = qd @ (tau - friction_forces(self.tree, qd))
         for frame, wrench in zip(self.wrenches, more, strict=False):
-            power = power + wrench @ twist(self.tree, q, v, frame, axes=self.axes)
+            power = power + wrench @ twist(self.tree, q, qd, frame, axes=self.axes)
         return power
 
     # For the variational integrator
 
-    def inertia(self, q: Any, *more: Any) -> Any:
+    def inertia(self, q: Array, *more: Array) -> Array:
         """The inertia matrix (nv, nv)."""
-        return inertia_matrix(self._minimal_with(more), q) + np.diag(rotor_inertias(self.tree))
+        return inertia_matrix(self._minimal_with(more[len(self.wrenches):]), q) + np.diag(rotor_inertias(self.tree))
 
-    def solved(self, M: Any, forces: Any) -> Any:
+    def solved(self, M: Array, forces: Array) -> Array:
         """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere.
         """
         found = solve(M, forces)
         return only_where(is_definite(M[::-1, ::-1]),
                           found) if self.inertias or not always_regular(self.tree) else found
 
-    def generalized_forces(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
+    def generalized_forces(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """The joint forces (nv) that do the power of all forces but gravity."""
-        forces = tau - friction_forces(self.tree, v)
+        forces = tau - friction_forces(self.tree, qd)
         for frame, wrench in zip(self.wrenches, more, strict=False):
             forces = forces + general_jacobian(self.tree, q, frame, axes=self.axes).T @ wrench
         return forces
 
-    def slope_of_lagrangian(self, q: Any, v: Any, *more: Any) -> Any:
+    def slope_of_lagrangian(self, q: Array, qd: Array, *more: Array) -> Array:
         """dL/dq (nv) along the joints' own directions, a floating body's origin along the axes of its parent and its
         velocity kept there: by the rotation of the body, whose velocity is (v; w), the velocity v in its axes changes
         with -w x."""
-        slopes = self._slope(q, v, *more[len(self.wrenches):])
+        slopes = self._slope(q, qd, *more[len(self.wrenches):])
         found = []
-        momentum = self.inertia(q, *more) @ v
-        for joint, a, b in self._places():
+        momentum = self.inertia(q, *more) @ qd
+        for joint, a, b in moving_joints(self.tree):
             attitude = joint.motion.attitude
             own = slopes[a]
             if attitude is None:
@@ -141,7 +118,7 @@ class StateEquation:
             turning = _rotated(own[attitude.q], q[a][attitude.q])
             if attitude.position is not None:
                 found.append(own[attitude.position])
-                turning = turning + np.cross(momentum[b][attitude.position], v[b][attitude.position])
+                turning = turning + np.cross(momentum[b][attitude.position], qd[b][attitude.position])
             found.append(turning)
         return np.concatenate(found)
 
@@ -149,34 +126,31 @@ class StateEquation:
     def _slope(self) -> Kernel:
         inertias = ",(10)" * len(self.inertias)
 
-        def text(q: Any, v: Any, *tens: Any) -> Any:
-            return lagrangian(self._minimal_with([None] * len(self.wrenches) + list(tens)), q, v)
+        def text(q: Array, qd: Array, *tens: Array) -> Array:
+            return lagrangian(self._minimal_with(tens), q, qd)
 
-        names = ["q", "v", *[f"inertia_{body}" for body in self.inertias]]
+        names = ["q", "qd", *[f"inertia_{body}" for body in self.inertias]]
         made = kernel(sized(self.tree, f"(q),(v){inertias}->()"), name="lagrangian", inputs=names)(text)
         return made.jacobian("q")
 
-    def _minimal_with(self, more: Sequence[Any]) -> Links:
-        return self._links_with(more[len(self.wrenches):]) if self.inertias else self._lean
+    def _minimal_with(self, tens: Sequence[Array]) -> Links:
+        return self._links_with(tens) if self.inertias else self._minimal
 
     @cached_property
     def _pushed(self) -> Links:
         return minimal_links(self.tree, loaded=self.wrenches)
 
     @cached_property
-    def _lean(self) -> Links:
+    def _minimal(self) -> Links:
         return minimal_links(self.tree)
 
-    # The state as one vector
-
-    def derivative(self, q: Any, v: Any, tau: Any, *more: Any) -> Any:
-        """Of the state (q, v, work): (nq + nv + 1). The attitude enters the acceleration by its direction alone."""
-        straight = self.projected(q)
-        rates = [self.rate(q, v), self.acceleration(straight, v, tau, *more)]
-        return np.concatenate([*rates, np.stack([self.power(straight, v, tau, *more)])])
+    def energy(self, q: Array, qd: Array, *more: Array) -> Scalar:
+        """Kinetic and potential energy [J], with that of included rotors."""
+        links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._links
+        return (kinetic_energy(links, q, qd) + (rotor_inertias(self.tree) * qd) @ qd / 2 + potential_energy(links, q))
 
     @cached_property
-    def _plain(self) -> Callable[..., Any]:
+    def _plain(self) -> Callable[..., Array]:
         kernel = forward_dynamics_kernel(self.tree)
         return kernel.with_inputs(wrenches=self.wrenches, axes=self.axes) if self.wrenches else kernel
 
@@ -184,20 +158,12 @@ class StateEquation:
     def _links(self) -> Links:
         return links_of(self.tree)
 
-    def _links_with(self, tens: Sequence[Any]) -> Links:
+    def _links_with(self, tens: Sequence[Array]) -> Links:
         loaded = tree_with_inertia_vectors(self.tree, dict(zip(self.inertias, tens, strict=True)))
         return minimal_links(loaded, loaded=self.wrenches)
 
-    def _joined(self, of_joint: Callable[[Joint, slice, slice], Any]) -> Any:
-        return np.concatenate([of_joint(*place) for place in self._places()] or [np.zeros(0)])
 
-    def _places(self) -> Iterator[tuple[Joint, slice, slice]]:
-        for joint, a, b in zip(self.tree.joints, self.tree.q_slices, self.tree.v_slices, strict=True):
-            if joint.motion.nq:
-                yield joint, a, b
-
-
-def _rotated(slope: Any, quaternion: Any) -> Any:
+def _rotated(slope: Array, quaternion: Array) -> Array:
     """The slope (4) by the numbers of a quaternion as the slope (3) by turns about the body's axes."""
     return np.stack([
         slope @ (0.5 * quaternion_product.unchecked(quaternion, np.array([0.0, *axis]))) for axis in np.eye(3)])

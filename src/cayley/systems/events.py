@@ -11,43 +11,43 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from cayley.errors import ConventionError, SignatureError
+from cayley.systems.transitions import DIRECTIONS
 
 _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
-_DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something to watch for: `function(t, q, qd)` changes its sign.
+    """Something to watch for: `function(t, *blocks)` changes its sign, `function(t, q, qd)` for mechanisms.
 
-    `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t, q,
-    qd) -> (q, qd)`, if given, changes the state there and then; effects that follow each other ever faster are an event
-    storm, and end the simulation. An event that starts from zero happens when it comes back. Of events at the same
+    `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t,
+    *blocks)`, if given, returns other blocks, (q, qd), there and then; effects that follow each other ever faster are
+    an event storm, and end the simulation. An event that starts from zero happens when it comes back. Of events at the same
     instant all happen, in the order in which they were given.
     """
 
     name: str
-    function: Callable[[float, np.ndarray, np.ndarray], float]
+    function: Callable[..., float]
     direction: str = "both"
     action: str = "end"
-    effect: Callable[[float, np.ndarray, np.ndarray], tuple[Any, Any]] | None = None
+    effect: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        if self.direction not in _DIRECTIONS:
+        if self.direction not in DIRECTIONS:
             raise ConventionError(
-                f"the direction of event {self.name!r} is {self.direction!r}: it is one of {', '.join(_DIRECTIONS)}")
+                f"the direction of event {self.name!r} is {self.direction!r}: it is one of {', '.join(DIRECTIONS)}")
         if self.action not in ("end", "record"):
             raise ConventionError(f'the action of event {self.name!r} is {self.action!r}: it is "end" or "record"')
 
-    def value(self, t: float, q: np.ndarray, qd: np.ndarray) -> float:
-        found = np.asarray(self.function(t, q, qd), dtype=float)
+    def value(self, t: float, *blocks: np.ndarray) -> float:
+        found = np.asarray(self.function(t, *blocks), dtype=float)
         if found.size != 1:
             raise SignatureError(f"event {self.name!r} must be a number; its function returned the shape {found.shape}")
         return float(found.reshape(()))
 
     @property
     def sign(self) -> int:
-        return _DIRECTIONS[self.direction]
+        return DIRECTIONS[self.direction]
 
 
 def happenings(function: Callable[[float], float], times: np.ndarray, values: np.ndarray, sign: int) -> list[float]:

@@ -1,0 +1,63 @@
+"""Inputs and parameters that users give to a system, by name, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from cayley.compiler.typing import ArrayLike
+from cayley.errors import SignatureError
+from cayley.systems.system import System
+from cayley.wording import did_you_mean
+
+
+def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterable[str],
+                 changing: Sequence[str] = (), steps: int = 0) -> dict[str, np.ndarray]:
+    """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape."""
+    wanted = list(names)
+    _check_names(system, values, wanted, "input")
+    found = {}
+    for name in wanted:
+        port = system.ports[name]
+        if name not in values and port.default is None:
+            raise SignatureError(f"the input {name!r} of {system.name} is not given: it takes {', '.join(wanted)}")
+        array = _real(values[name] if name in values else np.full(port.shape, port.default, np.float32), name)
+        core = (steps, *port.shape) if name in changing and name in values else port.shape
+        if name in changing and name not in values:
+            array = np.broadcast_to(array, (steps, *port.shape))
+            core = (steps, *port.shape)
+        _check_shape(array, core, f"the input {name!r}" + (", which changes," if name in changing else ""))
+        found[name] = array
+    return found
+
+
+def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The parameters `names` as arrays (..., *shape), their own values where none is given."""
+    wanted = list(names)
+    _check_names(system, values, wanted, "parameter")
+    found = {}
+    for name in wanted:
+        array = _real(values.get(name, system.parameters[name]), name)
+        _check_shape(array, np.shape(system.parameters[name]), f"the parameter {name!r}")
+        found[name] = array
+    return found
+
+
+def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequence[str], kind: str) -> None:
+    unknown = [name for name in values if name not in wanted]
+    if unknown:
+        others = f"; it takes {', '.join(wanted) or 'none'}"
+        raise SignatureError(f"{system.name} takes no {kind} {unknown[0]!r}{did_you_mean(unknown[0], wanted, otherwise=others)}")
+
+
+def _real(value: ArrayLike, name: str) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu":
+        raise SignatureError(f"{name!r} must be real numbers, not {array.dtype}")
+    return array
+
+
+def _check_shape(array: np.ndarray, core: tuple[int, ...], what: str) -> None:
+    if array.ndim < len(core) or array.shape[array.ndim - len(core):] != core:
+        raise SignatureError(f"{what} has the shape ({', '.join(['...', *map(str, core)])}), not {array.shape}")

@@ -1,0 +1,64 @@
+"""Which results of a text depend on which of its arguments: found on the graph of the traced text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.graph import ancestors
+from cayley.compiler.signature import Signature, spell
+from cayley.compiler.trace import trace
+from cayley.compiler.typing import Array
+from cayley.systems.layout import as_vector, joined
+from cayley.systems.system import System
+
+Texts = Callable[..., dict[str, Array]]
+
+
+def feedthrough(system: System) -> dict[str, tuple[str, ...]]:
+    """For each output the inputs that it depends on directly."""
+    if system.output is None:
+        return {name: () for name in system.outputs}
+    found = dependence(system, system.values)
+    return {output: tuple(name for name in system.inputs if f"u.{name}" in on) for output, on in found.items()}
+
+
+def depends_on_time(system: System) -> bool:
+    """Whether derivative, power, constraints or transitions do. (Outputs are evaluated afterwards.)"""
+    def everything(t: Any, x: Any, u: Any, p: Any) -> dict[str, Array]:
+        parts = [*system.tangents(t, x, u, p).values(), *([system.power(t, x, u, p)] if system.power else [])]
+        parts += [phi(t, x, u, p) for phi in system.constraints.values()]
+        for transition in system.transitions:
+            parts.append(transition.guard(t, x, u, p))
+            parts.append(system.layout.vector(system.jumped(transition, t, x, u, p)))
+        return {"everything": joined([as_vector(part) for part in parts])}
+
+    return "t" in dependence(system, everything)["everything"]
+
+
+def dependence(system: System, text: Texts) -> dict[str, set[str]]:
+    """For each result of a text (t, x, u, p) the arguments on which it depends: "t", "x", "u.<input>", "p.<parameter>"."""
+    shapes: Mapping[str, tuple[int, ...]] = {
+        "t": (), "x": (system.layout.size,), **{f"u.{name}": port.shape for name, port in system.ports.items()},
+        **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
+    labels: list[str] = []
+    sizes: list[int] = []
+
+    def all_in_one(*arguments: Any) -> Array:
+        given = dict(zip(shapes, arguments, strict=True))
+        u = system.input_record({name: given[f"u.{name}"] for name in system.inputs})
+        p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})
+        found = {name: as_vector(value) for name, value in text(given["t"], system.layout.state(given["x"]), u, p).items()}
+        labels.extend(found)
+        sizes.extend(len(value) for value in found.values())
+        return joined(list(found.values()))
+
+    signature = Signature.parse(f"{','.join(map(spell, shapes.values()))}->(results)")
+    program = trace(all_in_one, signature, {}, name=system.name, inputs=list(shapes))
+    owner = {node.index: variable.name for variable in program.inputs for node in variable.nodes}
+    nodes = program.outputs[0].nodes
+    ends = np.cumsum([0, *sizes])
+    return {label: {owner[node.index] for node in ancestors(nodes[a:b]) if node.index in owner}
+            for label, a, b in zip(labels, ends[:-1], ends[1:], strict=True)}

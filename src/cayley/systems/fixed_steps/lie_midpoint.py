@@ -1,0 +1,68 @@
+"""The midpoint rule on the manifolds of the state: implicit, symmetric in time, order 2.
+
+    vm = (v + v') / 2        qm = q moved by h vm / 2        v' = v + h a(qm, vm)        q' = q moved by h vm
+and all other blocks as v. Energy that is a quadratic form of the velocities alone (a free body, a spherical joint
+through the centre of mass) is kept exactly, up to what is left of the iteration for vm. Source: Hairer, Lubich &
+Wanner, Geometric Numerical Integration, sections IV.2 and V.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
+from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
+from cayley.systems.layout import Layout, State, as_vector, each, joined
+
+
+def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
+    flow, h, row = stage
+    x = point.x
+    layout = flow.layout
+    guess = _with_others(layout, x, carried)
+    halfway = guess.replaced(layout.stepped(x, each(_velocities(layout, guess), lambda v: h / 2 * v)))
+    u = flow.inputs(halfway)
+    slopes = flow.tangents(halfway, u)
+    others = [name for name in layout.blocks if name not in layout.moved_by]
+    middle = x.replaced(layout.stepped(x, {name: h / 2 * slopes[name] for name in others}))
+    ends = {name: layout.opposite(name, x, middle, h, slopes) for name in others}
+    ends |= layout.stepped(x, each(_velocities(layout, middle), lambda v: h * v))
+    end = flow.constrained(x.replaced(ends))
+    at_middle = halfway.replaced({name: middle[name] for name in others})
+    found = _others(layout, middle)
+    after = Point(x.replaced({name: where(row.last, end[name], x[name]) for name in layout.blocks}),
+                  where(row.last, point.work + h * flow.power(at_middle, u), point.work),
+                  where(row.last, np.maximum(point.defect, largest(np.abs(found - carried))), point.defect))
+    return after, where(row.last, _others(layout, after.x), found)
+
+
+def _velocities(layout: Layout, x: State) -> dict[str, Array]:
+    return {name: x[velocity] for name, velocity in layout.moved_by.items()}
+
+
+def _others(layout: Layout, x: State) -> Array:
+    """All blocks that are no positions."""
+    return joined([as_vector(x[name]) for name in layout.blocks if name not in layout.moved_by])
+
+
+def _with_others(layout: Layout, x: State, values: Array) -> State:
+    found = {}
+    start = 0
+    for name, block in layout.blocks.items():
+        if name not in layout.moved_by:
+            part = values[start:start + block.size]
+            found[name] = part[0] if block.shape == () else part.reshape(block.shape)
+            start += block.size
+    return x.replaced(found)
+
+
+def _start(points: np.ndarray, layout: Layout) -> np.ndarray:
+    return np.concatenate([points[..., layout.places[name]] for name in layout.blocks if name not in layout.moved_by],
+                          axis=-1)
+
+
+def lie_midpoint(iterations: int) -> FixedStep:
+    stages = range(iterations)
+    table = Table(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages], time=[0.5] * iterations)
+    return FixedStep(2, table, _start, _stage)

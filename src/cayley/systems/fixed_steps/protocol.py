@@ -1,0 +1,130 @@
+"""A step of fixed length is made in stages: what a stage is given, what it returns, and how a method is described.
+
+A stage evaluates the derivative once. All stages are the same text; a table says by names what is different in each.
+Between stages a method carries what it needs, and the point it started from stays until the last stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+from cayley.systems.layout import Layout, State, joined
+from cayley.systems.projection import on_constraints
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+class Point(NamedTuple):
+    """Where a trajectory is: the state, the `work` [J] that was put in, and the `defect`, the largest last correction
+    that an iterated method had to make. As a vector: (blocks, modes, work, defect).
+    """
+
+    x: State
+    work: Scalar
+    defect: Scalar
+
+    @staticmethod
+    def of(vector: Array, layout: Layout) -> Point:
+        return Point(layout.state(vector[:layout.size]), vector[layout.size], vector[layout.size + 1])
+
+    def vector(self, layout: Layout) -> Array:
+        return joined([layout.vector(self.x), np.stack([self.work]), np.stack([self.defect])])
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A system in a stage: the time, the parameters, and what gives the inputs at a state."""
+
+    system: System
+    t: Scalar
+    p: Record
+    inputs: Callable[[State], Record]
+
+    @property
+    def layout(self) -> Layout:
+        return self.system.layout
+
+    def tangents(self, x: State, u: Record) -> dict[str, Array]:
+        """The derivative of each block."""
+        return self.system.tangents(self.t, x, u, self.p)
+
+    def power(self, x: State, u: Record) -> Scalar:
+        return self.system.power(self.t, x, u, self.p) if self.system.power is not None else 0.0
+
+    def constrained(self, x: State) -> State:
+        """The state with its drift away from constraints taken out."""
+        return on_constraints(self.system, self.t, x, self.inputs(x), self.p) if self.system.constraints else x
+
+
+class Stage(NamedTuple):
+    """What a stage is given: the system with all that acts, the step `h`, and its row of the table, by names."""
+
+    flow: Flow
+    h: Scalar
+    row: Record
+
+
+class Table:
+    """What is different in each stage, by name: truth values, or numbers. Every method says of each stage whether it is
+    the `first`, and the `last`, and its `time` in units of the step.
+
+    >>> table = Table(first=[True, False], last=[False, True], time=[0.0, 0.5])
+    >>> table.row(table.numbers[1]).time
+    np.float64(0.5)
+    """
+
+    def __init__(self, **columns: Sequence[bool] | Sequence[float]):
+        self.columns = columns
+        self._truths = {name for name, column in columns.items() if isinstance(column[0], bool)}
+
+    def __len__(self) -> int:
+        return len(self.columns["time"])
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """(stages, columns), a truth value as 1 or 0."""
+        return np.array(list(self.columns.values()), dtype=float).T
+
+    def row(self, numbers: Array) -> Record:
+        """The values of a row by name, truth values as conditions again."""
+        return Record("columns of the table of stages", {
+            name: value > 0.5 if name in self._truths else value
+            for name, value in zip(self.columns, (numbers[k] for k in range(len(self.columns))), strict=True)})
+
+    def extended(self, **row: bool | float) -> Table:
+        """With one more stage at the end, and columns that only it has; what it does not say is False or 0."""
+        columns = {name: [*column, row.get(name, type(column[0])(0))] for name, column in self.columns.items()}
+        new = {name: [*[type(value)(0)] * len(self), value] for name, value in row.items() if name not in columns}
+        return Table(**columns, **new)
+
+
+class FixedStep(NamedTuple):
+    """A method: its order, its table of stages, what it carries at the start, given vectors (...) of points, and the
+    text of a stage.
+    """
+
+    order: int
+    table: Table
+    carried: Callable[[np.ndarray, Layout], np.ndarray]
+    text: Callable[[Stage, Point, Array], tuple[Point, Array]]
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.table)
+
+
+def with_blocks(point: Point, values: Mapping[str, Array]) -> Point:
+    return point._replace(x=point.x.replaced(values))
+
+
+def largest(values: Array) -> Scalar:
+    """The largest of a few numbers, as an expression."""
+    found = values[0]
+    for value in values[1:]:
+        found = np.maximum(found, value)
+    return found

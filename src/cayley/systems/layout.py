@@ -1,0 +1,201 @@
+"""The state of a system as one vector: where the blocks are, and how they move together.
+
+The vector holds the coordinates of all blocks, each flattened, and then the number of each mode; leading axes are
+those of batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import SignatureError
+from cayley.systems.ports import Block
+from cayley.systems.record import Record
+from cayley.wording import did_you_mean
+
+
+class State(Record):
+    """The blocks and modes of a state; `x.is_in("contact", "slip")` asks for a mode by its word."""
+
+    def __init__(self, whose: str, values: Mapping[str, Any], modes: Mapping[str, tuple[str, ...]]):
+        super().__init__(whose, values)
+        self._modes = modes
+
+    def is_in(self, mode: str, word: str) -> Scalar:
+        """Whether the mode has the value of this name."""
+        return self[mode] == mode_number(self._modes, mode, word)
+
+    def replaced(self, values: Mapping[str, Any]) -> State:
+        return State(self._whose, self._values | dict(values), self._modes)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The blocks of a state, and its modes with the names of their values."""
+
+    whose: str
+    blocks: Mapping[str, Block]
+    modes: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each block is."""
+        ends = np.cumsum([0, *[block.size for block in self.blocks.values()]]).tolist()
+        return {name: slice(a, b) for name, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
+
+    @property
+    def smooth(self) -> int:
+        """How many numbers the blocks are; those of the modes follow."""
+        return sum(block.size for block in self.blocks.values())
+
+    @property
+    def size(self) -> int:
+        return self.smooth + len(self.modes)
+
+    @property
+    def freedoms(self) -> int:
+        """How many numbers the tangents of all blocks are."""
+        return sum(prod(block.tangent) for block in self.blocks.values())
+
+    @property
+    def moved_by(self) -> dict[str, str]:
+        """The blocks that have a velocity, and which it is."""
+        return {name: block.velocity for name, block in self.blocks.items() if block.velocity is not None}
+
+    def state(self, x: Array) -> State:
+        """The blocks of a vector (..., size), or of its smooth part where there are no modes."""
+        values: dict[str, Any] = {}
+        for name, place in self.places.items():
+            shape = self.blocks[name].shape
+            part = x[..., place]
+            values[name] = part[..., 0] if shape == () else part if len(shape) == 1 else part.reshape(
+                (*part.shape[:-1], *shape))
+        for k, name in enumerate(self.modes):
+            values[name] = x[..., self.smooth + k]
+        return State(f"states of {self.whose}", values, self.modes)
+
+    def state_with(self, smooth: Array, x: State) -> State:
+        """A state of other blocks (smooth), in the modes of `x`."""
+        return self.state(joined([smooth, *[as_vector(x[name]) for name in self.modes]]))
+
+    def vector(self, x: Record, modes: bool = True) -> Array:
+        """The vector of a state."""
+        parts = [as_vector(x[name]) for name in self.blocks]
+        return joined([*parts, *([as_vector(x[name]) for name in self.modes] if modes else [])])
+
+    def tangents(self, d: Array) -> dict[str, Array]:
+        """The tangents of the blocks in a vector (freedoms)."""
+        ends = np.cumsum([0, *[prod(block.tangent) for block in self.blocks.values()]]).tolist()
+        return {name: d[a] if block.tangent == () else d[a:b].reshape(block.tangent)
+                for (name, block), a, b in zip(self.blocks.items(), ends[:-1], ends[1:], strict=True)}
+
+    # How the blocks move: tangents by the names of their blocks
+
+    def rate(self, x: Record, d: Mapping[str, Array]) -> Array:
+        """The time derivative (smooth) of the coordinates."""
+        return joined([as_vector(block.manifold.rate(x[name], d[name])) for name, block in self.blocks.items()])
+
+    def stepped(self, x: Record, d: Mapping[str, Array]) -> dict[str, Array]:
+        """Where constant velocities lead the blocks they are given for."""
+        return {name: self.blocks[name].manifold.step(x[name], d[name]) for name in d}
+
+    def middle(self, name: str, start: Record, end: Record) -> Array:
+        """Halfway between two values of a block."""
+        block = self.blocks[name]
+        return (start[name] + end[name]) / 2 if block.is_flat else block.manifold.step(
+            start[name], block.manifold.difference(start[name], end[name]) / 2)
+
+    def opposite(self, name: str, start: Record, middle: Record, h: Scalar, slopes: Mapping[str, Array]) -> Array:
+        """Where a block is after the step `h` that brought it halfway to its middle."""
+        block = self.blocks[name]
+        return 2 * middle[name] - start[name] if block.is_flat else block.manifold.step(start[name], h * slopes[name])
+
+    def projected(self, x: State) -> State:
+        """Each block brought back onto its manifold."""
+        return x.replaced({name: block.manifold.projected(x[name]) for name, block in self.blocks.items()
+                           if not block.is_flat})
+
+    # States that users give
+
+    def given(self, x: Any) -> dict[str, np.ndarray]:
+        """The blocks and modes of a state that was given by names, or, if there is just one, as it is."""
+        names = [*self.blocks, *self.modes]
+        if not isinstance(x, (Mapping, Record)):
+            if len(names) != 1:
+                raise SignatureError(f"the state of {self.whose} consists of {', '.join(names) or 'nothing'}: give a "
+                                     "dictionary with these names")
+            x = {names[0]: x}
+        unknown = [name for name in x if name not in names]
+        if unknown:
+            others = f"; it has {', '.join(names) or 'none'}"
+            raise SignatureError(f"{self.whose} has no state {unknown[0]!r}{did_you_mean(unknown[0], names, otherwise=others)}")
+        missing = [name for name in self.blocks if name not in x]
+        if missing:
+            raise SignatureError(f"the state of {self.whose} is not complete: {missing[0]!r} is missing")
+        found = {name: self._block(name, x[name]) for name in self.blocks}
+        return found | {name: self._mode(name, x[name] if name in x else words[0]) for name, words in self.modes.items()}
+
+    def _block(self, name: str, given: Any) -> np.ndarray:
+        block = self.blocks[name]
+        values = np.asarray(given)
+        if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
+            raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape "
+                                 f"{_batched(block.shape)}, not {values.dtype} of {values.shape}")
+        block.manifold.check(values, f"{name!r} of {self.whose}")
+        return values if values.dtype.kind == "f" else values.astype(float)
+
+    def _mode(self, name: str, given: Any) -> np.ndarray:
+        words = np.asarray(given)
+        if words.dtype.kind in "fiu":
+            if not np.isin(words, range(len(self.modes[name]))).all():
+                raise SignatureError(f"the mode {name!r} of {self.whose} is one of {', '.join(self.modes[name])}, or "
+                                     f"its number, not {given}")
+            return words.astype(np.float32)
+        return np.vectorize(lambda word: float(mode_number(self.modes, name, word)), otypes=[np.float32])(words)
+
+    def vectors(self, given: Mapping[str, np.ndarray], batch: tuple[int, ...] | None = None) -> np.ndarray:
+        """The vectors (..., size) of a batch of states."""
+        batch = np.broadcast_shapes(*self.batch(given).values()) if batch is None else batch
+        parts = [np.broadcast_to(a, (*batch, *self._shape(name))).reshape((*batch, -1)) for name, a in given.items()]
+        return np.concatenate(parts, axis=-1) if parts else np.zeros((*batch, 0))
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        return self.blocks[name].shape if name in self.blocks else ()
+
+    def batch(self, given: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+        """The leading axes of each part of a state that was given."""
+        return {name: a.shape[:a.ndim - len(self._shape(name))] for name, a in given.items()}
+
+
+def mode_number(modes: Mapping[str, tuple[str, ...]], mode: str, word: str) -> int:
+    if mode not in modes:
+        raise SignatureError(f"there is no mode {mode!r}; there are {', '.join(modes) or 'none'}")
+    if word not in modes[mode]:
+        raise SignatureError(f"the mode {mode!r} is one of {', '.join(modes[mode])}, not {word!r}")
+    return modes[mode].index(word)
+
+
+def as_vector(value: Array) -> Array:
+    """A value for one state as a vector (n)."""
+    shape = np.shape(value)
+    return np.stack([value]) if shape == () else value if len(shape) == 1 else value.reshape(-1)
+
+
+def joined(parts: list[Array]) -> Array:
+    filled = [part for part in parts if np.shape(part) != (0,)]
+    return np.concatenate(filled) if len(filled) > 1 else filled[0] if filled else np.zeros(0)
+
+
+def each(values: Mapping[str, Array], change: Callable[[Array], Array]) -> dict[str, Array]:
+    return {name: change(value) for name, value in values.items()}
+
+
+def _batched(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(['...', *map(str, shape)])})"

@@ -1,0 +1,44 @@
+"""Kernels of what a system says besides its derivative, over (t, x, inputs, parameters)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.signature import spell
+from cayley.systems.system import System
+
+
+def output_kernel(system: System) -> Kernel:
+    """All outputs."""
+    shapes = [port.shape for port in system.output_ports.values()]
+    return kept(system, "outputs", lambda: text_kernel(
+        system, lambda *given: tuple(system.values(*given).values()), shapes, "outputs"))
+
+
+def energy_kernel(system: System) -> Kernel:
+    """The stored energy [J]."""
+    energy = system.energy
+    assert energy is not None
+    return kept(system, "energy", lambda: text_kernel(system, lambda *given: (energy(*given),), [()], "energy"))
+
+
+def text_kernel(system: System, text: Callable[..., tuple[Any, ...]], results: list[tuple[int, ...]],
+                name: str) -> Kernel:
+    """The kernel of a text (t, x, u, p), called with (t, x, *inputs, *parameters)."""
+    shapes = {"t": (), "x": (system.layout.size,), **{f"u.{n}": port.shape for n, port in system.ports.items()},
+              **{f"p.{n}": np.shape(value) for n, value in system.parameters.items()}}
+
+    def flat(*arguments: Any) -> Any:
+        given = dict(zip(shapes, arguments, strict=True))
+        u = system.input_record({n: given[f"u.{n}"] for n in system.inputs})
+        p = system.parameter_record({n: given[f"p.{n}"] for n in system.parameters})
+        found = text(given["t"], system.layout.state(given["x"]), u, p)
+        return found if len(found) > 1 else found[0]
+
+    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, results))}"
+    return kernel(signature, name=name, inputs=list(shapes))(flat)

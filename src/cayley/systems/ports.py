@@ -1,0 +1,106 @@
+"""What goes into a system and what comes out of it, and the blocks of its state: names, shapes, units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias
+
+from cayley.errors import SignatureError
+from cayley.systems.manifolds import VECTOR, Manifold, Shape
+from cayley.wording import shown
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output: its `shape`, a number if it is empty, its `unit`, and what an input is if nothing gives it."""
+
+    shape: Shape = ()
+    unit: str = ""
+    default: float | None = None
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the state: its `shape` and `unit`, the `manifold` it lies on, and the name of the block that is its
+    `velocity`, if one is. The derivative of a block is a tangent of its manifold; that of a block with a velocity is
+    the velocity, and is not written.
+    """
+
+    shape: Shape = ()
+    unit: str = ""
+    manifold: Manifold = VECTOR
+    velocity: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", as_shape(self.shape))
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a vector, or moves as one."""
+        return not self.manifold.curved
+
+    @property
+    def tangent(self) -> Shape:
+        return self.manifold.tangent(self.shape)
+
+
+PortLike: TypeAlias = Port | str | int | tuple[int | Shape, str] | Shape
+BlockLike: TypeAlias = Block | PortLike
+
+
+def as_shape(given: int | Shape) -> Shape:
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
+def as_port(given: PortLike, name: str) -> Port:
+    """A port as it is, or what stands for one: a unit (of a number), a size, a shape, or size and unit.
+
+    >>> as_port("V", "voltage"), as_port((3, "N m"), "torque")
+    (Port(shape=(), unit='V', default=None), Port(shape=(3,), unit='N m', default=None))
+    """
+    match given:
+        case Port():
+            return replace(given, shape=as_shape(given.shape))
+        case str():
+            return Port((), given)
+        case int() if given > 0:
+            return Port((given,))
+        case (int() | tuple() as shape, str() as unit):
+            return Port(as_shape(shape), unit)
+        case tuple():
+            sizes = tuple(size for size in given if isinstance(size, int) and size > 0)
+            if len(sizes) == len(given):
+                return Port(sizes)
+    raise SignatureError(f'{name!r} is described by a unit ("V"), a size (3), a shape, a size and a unit (3, "N m"), or '
+                         f"an object that says more, not by {shown(given)}")
+
+
+def as_ports(given: Mapping[str, PortLike]) -> dict[str, Port]:
+    return {name: as_port(spec, name) for name, spec in given.items()}
+
+
+def as_blocks(given: Mapping[str, BlockLike], whose: str) -> dict[str, Block]:
+    """The blocks of a state, each velocity with the tangents of what it moves."""
+    blocks = {}
+    for name, spec in given.items():
+        port = None if isinstance(spec, Block) else as_port(spec, name)
+        blocks[name] = spec if isinstance(spec, Block) else Block(port.shape, port.unit)  # type: ignore[union-attr]
+    for name, block in blocks.items():
+        if block.velocity is None:
+            continue
+        if block.velocity not in blocks:
+            raise SignatureError(f"the velocity of {name!r} is said to be {block.velocity!r}, which {whose} has not")
+        if blocks[block.velocity].shape != block.tangent:
+            raise SignatureError(f"{block.velocity!r} has the shape {blocks[block.velocity].shape}; as the velocity of "
+                                 f"{name!r} it has {block.tangent}")
+    return blocks

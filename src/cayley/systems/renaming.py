@@ -1,0 +1,75 @@
+"""Systems under other names: their texts keep their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cayley.compiler.typing import Text
+from cayley.errors import SignatureError
+from cayley.systems.layout import State
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.systems.transitions import Transition
+from cayley.wording import did_you_mean
+
+
+def renamed(system: System, names: Mapping[str, str], name: str | None = None) -> System:
+    """A system with other names for its blocks, modes, ports and parameters."""
+    known = [*system.state, *system.modes, *system.inputs, *system.outputs, *system.parameters]
+    unknown = [old for old in names if old not in known]
+    if unknown:
+        raise SignatureError(f"{system.name} has nothing of the name {unknown[0]!r}{did_you_mean(unknown[0], known)}")
+
+    def new(parts: Mapping[str, Any]) -> dict[str, Any]:
+        found = {names.get(old, old): value for old, value in parts.items()}
+        if len(found) != len(parts):
+            raise SignatureError(f"two parts of {system.name} would have the same name: {', '.join(names.values())}")
+        return found
+
+    def own_state(x: State) -> State:
+        values = {n: x[names.get(n, n)] for n in (*system.state, *system.modes)}
+        return State(f"states of {system.name}", values, system.layout.modes)
+
+    def own(t: Any, x: State, u: Record, p: Record) -> tuple[Any, State, Record, Record]:
+        return (t, own_state(x), system.input_record({n: u[names.get(n, n)] for n in system.inputs}),
+                system.parameter_record({n: p[names.get(n, n)] for n in system.parameters}))
+
+    def text(of: Text | None) -> Text | None:
+        return None if of is None else lambda t, x, u, p: of(*own(t, x, u, p))
+
+    def named(of: Text | None) -> Text | None:
+        return None if of is None else lambda *given: new(of(*own(*given)))
+
+    def explained(x: State) -> str | None:
+        return system.explain(own_state(x)) if system.explain else None
+
+    blocks = {n: replace(block, velocity=names.get(block.velocity, block.velocity)) if block.velocity else block
+              for n, block in system.blocks.items()}
+    transitions = [Transition(tr.name, text(tr.guard), tr.direction, new(tr.during), _jump(system, tr, named), new(tr.to))  # type: ignore[arg-type]
+                   for tr in system.transitions]
+    return replace(
+        system, name=name or system.name, state=new(blocks), inputs=new(system.inputs), outputs=new(system.outputs),
+        parameters=new(system.parameters), modes=new(system.modes), derivative=named(_derivative(system)),
+        output=named(system.values) if system.outputs else None, power=text(system.power), energy=text(system.energy),
+        constraints={n: text(phi) for n, phi in system.constraints.items()}, transitions=transitions,  # type: ignore[misc]
+        explain=explained, methods={} if names else system.methods)
+
+
+def _derivative(system: System) -> Text | None:
+    """The derivative of the blocks that have no velocity, by their names."""
+    if system.derivative is None:
+        return None
+    return lambda *given: {name: d for name, d in system.tangents(*given).items() if system.blocks[name].velocity is None}
+
+
+def _jump(system: System, transition: Transition, named: Any) -> Text | None:
+    if transition.jump is None:
+        return None
+
+    def changed(t: Any, x: Any, u: Any, p: Any) -> dict[str, Any]:
+        after = system.jumped(transition, t, x, u, p)
+        return {name: after[name] for name in system.state}
+
+    return named(changed)

@@ -1,0 +1,358 @@
+"""Whole trajectories inside one compiled loop: fixed steps, for batches of states, inputs and parameters.
+
+A method of `fixed_steps` is compiled as the text of one stage, and `cayley.compiler.iterate` puts the loops over
+stages, steps and samples around it. What drives inputs, a control law, is part of that text; so are transitions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.iterate import Iterated, iterate
+from cayley.compiler.kernel import kernel
+from cayley.compiler.signature import spell
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ConventionError, SignatureError
+from cayley.systems.arguments import given_inputs, given_parameters
+from cayley.systems.fixed_steps.methods import fixed_step
+from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
+from cayley.systems.layout import State
+from cayley.systems.progress import PatientBar
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.watching import Watching
+from cayley.wording import did_you_mean
+
+_TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
+_LITTLE = 2_000_000  # derivatives of single numbers: a small piece of work
+CONVERGED = 1e-8  # of the state: what the last correction of an iterated step may be
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Inputs that are not given but computed, by `text(t, x, parameters)`, from the state and `parameters` of its own;
+    once a step and held if `sampled`, or wherever the method looks; `timed` if it needs the time.
+    """
+
+    drives: tuple[str, ...]
+    parameters: Mapping[str, tuple[int, ...]]
+    text: Callable[[Scalar, State, dict[str, Array]], dict[str, Array]]
+    sampled: bool
+    timed: bool
+
+
+class Rolled(NamedTuple):
+    """What a run has found: points (..., samples + 1, size + 2), times (..., samples + 1), what acted, and the last
+    state of what was watched, if anything is.
+    """
+
+    points: np.ndarray
+    times: np.ndarray
+    given: dict[str, np.ndarray]
+    parameters: dict[str, np.ndarray]
+    watched: np.ndarray | None
+
+
+class Rollout:
+    """A system with a method, compiled for rollouts; `System.rollout` makes one."""
+
+    _recipe: partial[Rollout]
+
+    def __init__(self, system: System, method: FixedStep, name: str, changing: Sequence[str] = (),
+                 parameters: Sequence[str] = (), feed: Feed | None = None, watching: Watching | None = None):
+        self.system = system
+        self.method = name
+        self.order = method.order
+        self.evaluations = method.evaluations
+        self._method = method
+        self._feed = feed
+        self._watching = watching
+        driven = feed.drives if feed else ()
+        self.inputs: dict[str, tuple[int, ...]] = {**(feed.parameters if feed else {}), **{
+            n: port.shape for n, port in system.ports.items() if n not in driven}}
+        self.parameters = {n: np.shape(self._known(n)) for n in parameters}
+        unknown = [name for name in changing if name not in self.inputs]
+        if unknown:
+            raise SignatureError(
+                f"this rollout has no input {unknown[0]!r} that could change: it has {', '.join(self.inputs) or 'none'}")
+        self._changing = tuple(changing)
+        self._timed = system.is_timed or watching is not None or (feed is not None and feed.timed)
+        self._holds = feed is not None and feed.sampled and method.evaluations > 1
+        self._iterated = self._compiled()
+
+    def __reduce__(self) -> tuple[partial[Rollout], tuple[()]]:
+        """Pickled as what it was made of; it is compiled again where it arrives, or found in the cache."""
+        return self._recipe, ()
+
+    def __repr__(self) -> str:
+        return f"<rollout of {self.system.name} by {self.method}, inputs {', '.join(self.inputs) or 'none'}>"
+
+    def __call__(self, x: Any, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+                 inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
+                 threads: int = 1, progress: bool = True) -> SystemTrajectory:
+        """Trajectories from states: `steps` steps of `step` seconds, every k-th state kept.
+
+        `x`: the blocks by name, each (..., *shape), and modes that are not the first. `inputs` (..., *shape) by name;
+        those that were declared `changing` have an axis of steps before their shape. Everything broadcasts.
+        Trajectories that leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it
+        takes long.
+        """
+        given = given_inputs(self.system, inputs or {}, self.inputs, self._changing, steps)
+        own = given_parameters(self.system, parameters or {}, self.parameters)
+        rolled = self.run(self.system.layout.given(x), given, own, step=step, steps=steps, every=every, start=start,
+                          threads=threads, progress=progress)
+        return self._result(rolled, step, every)
+
+    def run(self, x: Mapping[str, np.ndarray], given: dict[str, np.ndarray], parameters: dict[str, np.ndarray], *,
+            step: ArrayLike, steps: int, every: int, start: float, threads: int, progress: bool) -> Rolled:
+        """Make the steps; everything is an array of the right shape already."""
+        self._check(step, steps, every)
+        fixed = [np.asarray(a).dtype for a in (*x.values(), *given.values(), *parameters.values())]
+        precision = np.float32 if fixed and all(kind == np.float32 for kind in fixed) else np.float64
+        batch = self._batch(x, given, parameters, step)
+        samples = steps // every
+        points = np.empty((*batch, samples + 1, self._size), precision)
+        points[..., 0, :-2] = self.system.layout.vectors(x, batch)
+        points[..., 0, -2:] = 0.0
+        times = start + np.asarray(step, dtype=float)[..., None] * np.arange(steps + 1)
+        watched = None
+        if self._watching is not None:
+            watched = self._watching.start(points[..., 0, :-2], times[..., :1], given, self._changing, parameters, step)
+        work = max(1, every * int(np.prod(batch)) * self.evaluations * self.system.layout.freedoms)
+        with PatientBar(f"{self.system.name}, {self.method}", samples, shown=progress) as bar:
+            for first, last in _pieces(samples, work, bar):
+                watched = self._advance(points, first, last, every, given | parameters, watched, step, times, threads)
+        return Rolled(points, times[..., ::every], given, parameters, watched)
+
+    @property
+    def _size(self) -> int:
+        return self.system.layout.size + 2
+
+    def _known(self, name: str) -> ArrayLike:
+        if name not in self.system.parameters:
+            others = f"; it has {', '.join(self.system.parameters) or 'none'}"
+            advice = did_you_mean(name, self.system.parameters, otherwise=others)
+            raise SignatureError(f"{self.system.name} has no parameter {name!r}{advice}")
+        return self.system.parameters[name]
+
+    def _check(self, step: ArrayLike, steps: int, every: int) -> None:
+        if not (np.isfinite(step) & (np.asarray(step) != 0)).all():
+            raise ConventionError(f"the step must be a number of seconds that is not zero, not {np.asarray(step)}")
+        if self._watching is not None and (np.asarray(step) < 0).any():
+            raise ConventionError("a step is negative: jumps and modes cannot be run backwards")
+        if steps < 0 or every < 1 or steps % every:
+            raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
+
+    def _batch(self, x: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], parameters: Mapping[str, np.ndarray],
+               step: ArrayLike) -> tuple[int, ...]:
+        cores = {n: len(shape) + (n in self._changing) for n, shape in self.inputs.items()}
+        batches = {**self.system.layout.batch(x), "step": np.shape(step),
+                   **{n: a.shape[:a.ndim - cores[n]] for n, a in given.items()},
+                   **{n: a.shape[:a.ndim - len(self.parameters[n])] for n, a in parameters.items()}}
+        try:
+            return np.broadcast_shapes(*batches.values())
+        except ValueError:
+            listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
+            raise SignatureError(f"the batches of states and inputs do not go together: {listed}") from None
+
+    def _advance(self, points: np.ndarray, first: int, last: int, every: int, given: Mapping[str, np.ndarray],
+                 watched: np.ndarray | None, step: ArrayLike, times: np.ndarray, threads: int) -> np.ndarray | None:
+        """From sample `first` to sample `last`."""
+        x = points[..., first, :]
+        precision = points.dtype
+        now = slice(first * every, last * every)
+        arguments: dict[str, Any] = {
+            "x": x, "carried": self._method.carried(x, self.system.layout), "h": np.asarray(step, precision),
+            "held": np.zeros(self._held, precision), "row": self._method.table.numbers.astype(precision),
+            "t": times[..., now].astype(precision)}
+        for name in self.inputs:
+            core = len(self.inputs[name])
+            arguments[f"u.{name}"] = _from_to(given[name], now, core) if name in self._changing else given[name]
+        arguments |= {f"p.{name}": given[name] for name in self.parameters}
+        out = [points[..., first + 1:last + 1, :]]
+        if watched is not None and self._watching is not None:
+            arguments |= self._watching.arguments(watched, now, precision)
+            out.append(np.empty((*points.shape[:-2], last - first, self._watching.size), precision))
+        self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=(last - first) * every,
+                       every=every, out=out, dtype=precision, threads=threads)
+        return None if watched is None else out[1][..., -1, :]
+
+    def _result(self, rolled: Rolled, step: ArrayLike, every: int) -> SystemTrajectory:
+        points, times, given, parameters, watched = rolled
+        status, message = self.outcome(rolled)
+        log = None
+        if watched is not None and self._watching is not None:
+            log = self._watching.log(watched)
+            status, message = self._watching.outcome(watched, points, status, message)
+        facts = {"method": self.method, "order": self.order, "step": np.asarray(step).tolist(), "every": every,
+                 "precision": str(points.dtype), "evaluations a step": self.evaluations}
+        shown = {n: np.broadcast_to(a, (*a.shape[:a.ndim - 1 - len(self.inputs[n])], points.shape[-2], *self.inputs[n]))
+                 for n, a in self.at_samples(given, points.shape[-2], every).items()}
+        return SystemTrajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status, message,
+                                log=log, facts=facts)
+
+    def at_samples(self, given: Mapping[str, np.ndarray], samples: int, every: int) -> dict[str, np.ndarray]:
+        """The inputs with an axis for the samples: what holds there and then."""
+        found = {}
+        for name, shape in self.inputs.items():
+            a = given[name]
+            axis = a.ndim - len(shape) - 1
+            if name in self._changing:
+                found[name] = np.take(a, np.minimum(np.arange(samples) * every, a.shape[axis] - 1), axis=axis)
+            else:
+                found[name] = np.expand_dims(a, axis + 1)
+        return found
+
+    def outcome(self, rolled: Rolled) -> tuple[str, str]:
+        """How it ended: a word, and a sentence."""
+        points = rolled.points
+        end = points[..., -1, :]
+        if not np.isfinite(end).all():  # what is no number stays none: the last state tells
+            fine = np.isfinite(points).all(-1)
+            bad = np.argwhere(~fine.all(-1))
+            place = tuple(bad[0])
+            before = max(int(np.argmin(fine[place])) - 1, 0)
+            t = np.broadcast_to(rolled.times, fine.shape)[place][before]
+            wrong = [n for n, a in (rolled.given | rolled.parameters).items() if not np.isfinite(a).all()]
+            return "not finite", (
+                f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
+                f"t = {t:.6g}: {self._reason(wrong, points[(*place, before)])}")
+        defect = end[..., -1]
+        size = np.abs(end[..., self._others]).max(initial=1.0)
+        if defect.size and defect.max() > max(CONVERGED, 100 * np.finfo(points.dtype).eps) * size:
+            return "not converged", (
+                f"the last correction of a step was {defect.max():.2g}: the step is too large for {self.evaluations} "
+                "iterations; make it smaller, or allow more iterations")
+        return "finished", "all steps were made"
+
+    def _reason(self, wrong: list[str], point: np.ndarray) -> str:
+        if wrong:
+            return f"the input {wrong[0]} is not finite"
+        explain = self.system.explain
+        why = explain(self.system.layout.state(point[:-2])) if explain is not None else None
+        return why or "the step is too large, or leads to where the derivative is singular"
+
+    @property
+    def _others(self) -> list[int]:
+        """Where the blocks are that are no positions."""
+        layout = self.system.layout
+        return [k for name, place in layout.places.items() if name not in layout.moved_by
+                for k in range(place.start, place.stop)]
+
+    # The kernel of a stage
+
+    @property
+    def _held(self) -> int:
+        return sum(self.system.ports[name].size for name in self._feed.drives) if self._feed else 0
+
+    def _compiled(self) -> Iterated:
+        layout = self.system.layout
+        carried = self._method.carried(np.zeros(self._size), layout).shape
+        watching = self._watching
+        shapes: dict[str, tuple[int, ...]] = {
+            "x": (self._size,), "carried": carried, "held": (self._held,), **(watching.shapes if watching else {}), "h": (),
+            "row": (len(self._method.table.columns),), "t": (), **{f"u.{n}": s for n, s in self.inputs.items()},
+            **{f"p.{n}": s for n, s in self.parameters.items()}}
+        unused = {name for name, used in (("carried", carried != (0,)), ("held", self._holds), ("t", self._timed))
+                  if not used}
+        names = [name for name in shapes if name not in unused]
+        fed = [name for name in ("x", "carried", "held", "watched") if name in names]
+        results = [*[spell(shapes[n]) for n in fed], *(["()"] if watching else [])]
+        signature = f"{','.join(spell(shapes[n]) for n in names)}->{','.join(results)}"
+        outputs = [f"{n}_after" for n in fed] + (["again"] if watching else [])
+        stage = kernel(signature, name="stage", inputs=names, outputs=outputs)(self._text(names, fed))
+        changing = [*[f"u.{n}" for n in self._changing], *(["t"] if self._timed else []), *(["turn"] if watching else [])]
+        return iterate(stage, {n: f"{n}_after" for n in fed}, changing=changing, cycling=["row"],
+                       keeping=["x_after", *(["watched_after"] if watching else [])],
+                       repeating=("again", watching.most_trials) if watching else None)
+
+    def _text(self, names: Sequence[str], fed: Sequence[str]) -> Callable[..., Any]:
+        layout = self.system.layout
+        watching = self._watching
+
+        def stage(*arguments: Any) -> Any:
+            given = dict(zip(names, arguments, strict=True))
+            point = Point.of(given["x"], layout)
+            row = self._method.table.row(given["row"])
+            p = self.system.parameter_record({n: given[f"p.{n}"] for n in self.parameters})
+            since, length = watching.trial(given) if watching else (0.0, given["h"])
+            inputs, held = self._driven(given, point, row, length)
+            t = given["t"] + since + row.time * length if self._timed else 0.0
+            flow = Flow(self.system, t, p, inputs)
+            after, carried = self._method.text(Stage(flow, length, row), point, given.get("carried"))  # type: ignore[arg-type]
+            results = {"x": after.vector(layout), "carried": carried, "held": held}
+            if watching:
+                ended = Flow(self.system, given["t"] + since + length, p, inputs)
+                results |= watching.settled(ended, given, row, point, after, carried, self._method)
+            found = [results[name] for name in (*fed, *(["again"] if watching else []))]
+            return tuple(found) if len(found) > 1 else found[0]
+        return stage
+
+    def _driven(self, given: dict[str, Any], point: Point, row: Record,
+                length: Scalar) -> tuple[Callable[[State], Record], Array | None]:
+        """What gives the inputs at a state, and those that are held for the next stage."""
+        fixed = {n: given[f"u.{n}"] for n in self.inputs if n in self.system.inputs}
+        feed = self._feed
+        if feed is None:
+            return (lambda x: self.system.input_record(fixed)), None
+        parameters = {n: given[f"u.{n}"] for n in feed.parameters}
+        t = given.get("t", 0.0)
+        if not feed.sampled:
+            now = t + row.time * length
+            return (lambda x: self.system.input_record(fixed | feed.text(now, x, parameters))), None
+        found = feed.text(t, point.x, parameters)
+        held = np.concatenate([found[n] for n in feed.drives])
+        if self._holds:
+            held = where(row.first, held, given["held"])
+            found = {}
+            start = 0
+            for n in feed.drives:
+                found[n] = held[start:start + self.system.ports[n].size]
+                start += self.system.ports[n].size
+        return (lambda x: self.system.input_record(fixed | found)), held
+
+
+def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
+            iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
+    """Compile rollouts of a system; see `System.rollout`."""
+    watching = Watching(system, tuple(parameters), events_in_a_step, remembered) if system.transitions else None
+    made = Rollout(system, fixed_step(method, iterations, system.methods), method, changing, parameters,
+                   watching=watching)
+    made._recipe = partial(rollout, system, method=method, changing=tuple(changing), parameters=tuple(parameters),
+                           iterations=iterations, events_in_a_step=events_in_a_step, remembered=remembered)
+    return made
+
+
+def _from_to(array: np.ndarray, steps: slice, core: int) -> np.ndarray:
+    """Some steps of an input that changes; `core` axes follow that of the steps."""
+    index: tuple[Any, ...] = (..., steps, *[slice(None)] * core)
+    return array[index]
+
+
+def _called(place: tuple[int, ...]) -> str:
+    return f" {place[0] if len(place) == 1 else tuple(map(int, place))}" if place else ""
+
+
+def _pieces(samples: int, largest: int, bar: PatientBar) -> Iterator[tuple[int, int]]:
+    """Samples in pieces of a fraction of a second, so that Python may look up in between.
+
+    The first is small, to see how long it takes.
+    """
+    first = 0
+    size = max(1, _LITTLE // largest)
+    while first < samples:
+        last = min(samples, first + size)
+        before = time.monotonic()
+        yield first, last
+        first = last
+        bar.reached(last)
+        if time.monotonic() - before < _TURN / 2:
+            size *= 2

@@ -1,0 +1,87 @@
+"""The compiled texts of a system as a simulation calls them, one state at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.signature import spell
+from cayley.systems.holding import Blocks
+from cayley.systems.layout import State, joined
+from cayley.systems.output_kernels import energy_kernel, text_kernel
+from cayley.systems.projection import on_constraints
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.systems.transitions import Transition
+
+
+class RunningKernels:
+    """The kernels of a system, with values for its parameters."""
+
+    def __init__(self, system: System, parameters: Mapping[str, np.ndarray]):
+        self.system = system
+        self._parameters = [np.asarray(parameters.get(n, value), dtype=float) for n, value in system.parameters.items()]
+        self._timed = system.is_timed
+        self._slope = kept(system, "slope", lambda: _slope(system))
+
+    def slope(self, t: float, x: Blocks, modes: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        """That of (coordinates, work)."""
+        time = [t] if self._timed else []
+        return self._slope(*time, *x.values(), *modes, *inputs.values(), *self._parameters)
+
+    def guards(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        return kept(self.system, "guards", lambda: _guards(self.system))(t, x, *inputs.values(), *self._parameters)
+
+    def energy(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> float:
+        return float(energy_kernel(self.system)(t, x, *inputs.values(), *self._parameters))
+
+    def constrained(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        return kept(self.system, "constrained", lambda: _constrained(self.system))(t, x, *inputs.values(), *self._parameters)
+
+    def jumped(self, transition: Transition, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The state after a transition."""
+        u = self.system.input_record(inputs)
+        p = self.system.parameter_record({n: value[()] for n, value in zip(self.system.parameters, self._parameters,
+                                                                          strict=True)})
+        after = self.system.jumped(transition, t, self.system.layout.state(x), u, p)
+        return np.asarray(self.system.layout.vector(after), dtype=float)
+
+
+def _guards(system: System) -> Kernel:
+    guards = [transition.guard for transition in system.transitions]
+    return text_kernel(system, lambda *given: (np.stack([guard(*given) for guard in guards]),), [(len(guards),)], "guards")
+
+
+def _constrained(system: System) -> Kernel:
+    def text(t: Any, x: State, u: Record, p: Record) -> tuple[Any]:
+        return (system.layout.vector(on_constraints(system, t, x, u, p)),)
+
+    return text_kernel(system, text, [(system.layout.size,)], "constrained")
+
+
+def _slope(system: System) -> Kernel:
+    """The slope of (coordinates, work). Blocks on manifolds enter the derivative by the nearest point, and their own
+    rate as they are.
+    """
+    layout = system.layout
+    shapes: dict[str, tuple[int, ...]] = {
+        **({"t": ()} if system.is_timed else {}), **{f"x.{n}": block.shape for n, block in system.blocks.items()},
+        **{f"x.{n}": () for n in layout.modes}, **{f"u.{n}": port.shape for n, port in system.ports.items()},
+        **{f"p.{n}": np.shape(value) for n, value in system.parameters.items()}}
+
+    def text(*arguments: Any) -> Any:
+        given = dict(zip(shapes, arguments, strict=True))
+        t = given.get("t", 0.0)
+        x = State(f"states of {system.name}", {n: given[f"x.{n}"] for n in (*system.blocks, *layout.modes)}, layout.modes)
+        u = system.input_record({n: given[f"u.{n}"] for n in system.inputs})
+        p = system.parameter_record({n: given[f"p.{n}"] for n in system.parameters})
+        straight = layout.projected(x)
+        power = system.power(t, straight, u, p) if system.power is not None else 0.0
+        return joined([layout.rate(x, system.tangents(t, straight, u, p)), np.stack([power])])
+
+    signature = f"{','.join(map(spell, shapes.values()))}->({layout.smooth + 1})"
+    return kernel(signature, name="derivative", inputs=list(shapes))(text)

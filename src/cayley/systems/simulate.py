@@ -1,0 +1,100 @@
+"""One system, followed with SciPy's adaptive integrators, with transitions, events and inputs written in Python.
+
+Blocks on manifolds are integrated by their coordinates; only their nearest point enters the derivative, and what is
+returned or restarted is brought back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from cayley.compiler.typing import ArrayLike
+from cayley.errors import ConventionError, SignatureError, SingularityError
+from cayley.systems.adaptive_run import Run
+from cayley.systems.arguments import given_parameters
+from cayley.systems.driving import Driving
+from cayley.systems.events import Event
+from cayley.systems.holding import Nothing
+from cayley.systems.progress import PatientBar
+from cayley.systems.running_kernels import RunningKernels
+from cayley.systems.system import System
+from cayley.systems.trajectory import SystemTrajectory
+
+METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
+
+
+def simulate(system: System, x: Any, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
+             inputs: Mapping[str, Any] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
+             events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
+             atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
+             progress: bool = True) -> SystemTrajectory:
+    """The motion of a system; see `System.simulate`."""
+    own = given_parameters(system, parameters or {}, system.parameters)
+    driving = Driving(system, inputs or {})
+    given = system.layout.given(x)
+    if any(system.layout.batch(given).values()):
+        raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
+    run = run_of(system, driving, Nothing(), own, until=until, times=times, start=start, events=events, method=method,
+                 rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
+    _check_start(system, given)
+    go(run, given, progress)
+    found = run.result()
+    facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "evaluations": run.evaluations, "steps": run.steps}
+    return SystemTrajectory(system, found.t, found.x, found.work, found.inputs, own, run.status, run.message,
+                            tuple(run.happened), facts=facts, dense=found.dense)
+
+
+def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[str, np.ndarray], *,
+           until: float | None, times: ArrayLike | None, start: float, events: Event | Sequence[Event],
+           method: str | type, rtol: float, atol: float, max_step: float, max_events: int,
+           max_evaluations: int | None) -> Run:
+    """A run, ready to go, with its options checked."""
+    if (until is None) == (times is None):
+        raise ConventionError("say how long: `until` a time, or at which `times`")
+    solver = METHODS.get(method) if isinstance(method, str) else method
+    if solver is None:
+        raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
+    instants = None if times is None else _instants(times)
+    start = start if instants is None else float(instants[0])
+    end = float(until) if until is not None else float(instants[-1])  # type: ignore[index]
+    if not (np.isfinite(end) and end >= start):
+        raise ConventionError(f"the simulation starts at t = {start:.6g} and cannot go until t = {end:.6g}")
+    if not (0 < rtol < 1 and 0 < atol < np.inf and max_step > 0):
+        raise ConventionError(
+            f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
+            f"{max_step}")
+    watched = (events,) if isinstance(events, Event) else tuple(events)
+    run = Run(system, RunningKernels(system, parameters), driving, held, watched, instants, end, max_events,
+              max_evaluations,
+              lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
+    run.t = start
+    return run
+
+
+def go(run: Run, x: Mapping[str, np.ndarray], progress: bool) -> None:
+    """From a state to the end."""
+    start = run.t
+    run.start(start, x)
+    with PatientBar(f"{run.system.name}, simulation", run.end - start, shown=progress) as bar:
+        run.go(bar)
+
+
+def name_of(method: str | type) -> str:
+    return method if isinstance(method, str) else method.__name__
+
+
+def _check_start(system: System, x: Mapping[str, np.ndarray]) -> None:
+    reason = system.explain(system.layout.state(system.layout.vectors(x))) if system.explain is not None else None
+    if reason is not None:
+        raise SingularityError(reason)
+
+
+def _instants(times: ArrayLike) -> np.ndarray:
+    instants = np.asarray(times, dtype=float)
+    if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
+        raise ConventionError("times must be finite and increase, at least one of them")
+    return instants

@@ -1,0 +1,256 @@
+"""A system: a state, inputs, parameters and outputs with names, and the texts that say how it moves.
+
+    dx/dt = derivative(t, x, u, p)        y = output(t, x, u, p)
+All texts are functions of (t, x, u, p), pure, scalar-agnostic and for one state; x, u and p are records: `x.current`,
+`u.voltage`. They return a dictionary by names, or the value itself where there is just one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
+from cayley.errors import SignatureError
+from cayley.systems.layout import Layout, State
+from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
+from cayley.systems.record import Record
+from cayley.systems.transitions import Transition
+from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from cayley.systems.events import Event
+    from cayley.systems.fixed_steps.protocol import FixedStep
+    from cayley.systems.linearization import StateSpace
+    from cayley.systems.rollouts import Rollout
+    from cayley.systems.trajectory import SystemTrajectory
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A system with a name.
+
+    `state`, `inputs`, `outputs`: by name a unit ("A", of a number), a size (3), both (3, "N m"), or a `Block` or `Port`
+    that says more, as on which manifold it is or which block is its velocity. Without `output` the outputs are the
+    state. `parameters`: by name their values, which may be replaced. `power` [W] is what is put in from outside and
+    `energy` [J] what is stored, for the balance. `constraints`: by name what must be zero; drift
+    away from them is projected out after each step. `modes`: by name the words for their values, the first of which
+    they start with, and `transitions` what changes them. `explain(x)` says in words why there is no derivative at a
+    state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts, unless
+    `timed` says it.
+
+    >>> motor = System("motor", state={"current": "A"}, inputs={"voltage": "V"}, parameters={"R": 2.0, "L": 0.1},
+    ...                derivative=lambda t, x, u, p: (u.voltage - p.R * x.current) / p.L)
+    >>> motor.simulate({"current": 0.0}, until=1.0, inputs={"voltage": 12.0}).end["current"].round(6)
+    np.float64(6.0)
+    """
+
+    name: str
+    state: Mapping[str, BlockLike] = field(default_factory=dict)
+    inputs: Mapping[str, PortLike] = field(default_factory=dict)
+    outputs: Mapping[str, PortLike] = field(default_factory=dict)
+    parameters: Mapping[str, ArrayLike] = field(default_factory=dict)
+    derivative: Text | None = None
+    output: Text | None = None
+    power: Text | None = None
+    energy: Text | None = None
+    constraints: Mapping[str, Text] = field(default_factory=dict)
+    modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    transitions: Sequence[Transition] = ()
+    explain: Callable[[State], str | None] | None = None
+    methods: Mapping[str, Callable[[int], FixedStep]] = field(default_factory=dict)
+    timed: bool | None = None
+
+    def __post_init__(self) -> None:
+        blocks = as_blocks(self.state, self.name)
+        modes = {name: tuple(words) for name, words in self.modes.items()}
+        layout = Layout(self.name, blocks, modes)
+        outputs = as_ports(self.outputs)
+        if self.output is None and not outputs:
+            outputs = {name: Port(block.shape, block.unit) for name, block in blocks.items()}
+        fixed: dict[str, Any] = {
+            "state": blocks, "inputs": as_ports(self.inputs), "outputs": outputs, "modes": modes,
+            "parameters": {name: np.asarray(value, dtype=float) for name, value in self.parameters.items()},
+            "transitions": tuple(self.transitions), "layout": layout}
+        for name, value in fixed.items():
+            object.__setattr__(self, name, value)
+        if self.output is None and outputs.keys() - blocks.keys():
+            raise SignatureError(f"the outputs {', '.join(outputs)} of {self.name} need an `output` that gives them")
+        if self.output is not None and not outputs:
+            raise SignatureError(f"{self.name} has an `output`, but names no outputs")
+        written = [name for name, block in blocks.items() if block.velocity is None]
+        if written and self.derivative is None:
+            raise SignatureError(f"{self.name} has the state {', '.join(written)}: it needs a `derivative`")
+        for transition in self.transitions:
+            transition.check(layout)
+
+    # What `__post_init__` has made of what was given
+    layout: Layout = field(init=False, repr=False)
+
+    def __repr__(self) -> str:
+        parts = {"state": [*self.state, *self.modes], "inputs": self.inputs, "outputs": self.outputs,
+                 "parameters": self.parameters}
+        listed = "; ".join(f"{word} {', '.join(names)}" for word, names in parts.items() if names)
+        return f"<system {self.name}: {listed}>"
+
+    @property
+    def blocks(self) -> dict[str, Block]:
+        return self.state  # type: ignore[return-value]
+
+    @property
+    def ports(self) -> dict[str, Port]:
+        """The inputs."""
+        return self.inputs  # type: ignore[return-value]
+
+    @property
+    def output_ports(self) -> dict[str, Port]:
+        return self.outputs  # type: ignore[return-value]
+
+    # The texts, with their results by name and checked
+
+    def tangents(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """The derivative of each block, in the tangents of its manifold; of positions, their velocity."""
+        written = {name: block.tangent for name, block in self.blocks.items() if block.velocity is None}
+        found = self._named(self.derivative(t, x, u, p), written, "derivative") if self.derivative and written else {}
+        return {name: found[name] if block.velocity is None else x[block.velocity] for name, block in self.blocks.items()}
+
+    def values(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """The outputs."""
+        if self.output is None:
+            return {name: x[name] for name in self.outputs}
+        shapes = {name: port.shape for name, port in self.output_ports.items()}
+        return self._named(self.output(t, x, u, p), shapes, "output")
+
+    def jumped(self, transition: Transition, t: Scalar, x: State, u: Record, p: Record) -> State:
+        """The state after a transition."""
+        found = {}
+        if transition.jump is not None:
+            given = transition.jump(t, x, u, p)
+            names = given if isinstance(given, (Mapping, Record)) else self.blocks
+            unknown = [name for name in names if name not in self.blocks]
+            if unknown:
+                raise SignatureError(f"the jump of {transition.name!r} of {self.name} gives {unknown[0]!r}, which is no "
+                                     f"block of its state{did_you_mean(unknown[0], self.blocks)}")
+            found = self._named(given, {name: self.blocks[name].shape for name in names}, f"jump of {transition.name!r}")
+        numbers = {mode: float(self.layout.modes[mode].index(word)) for mode, word in transition.to.items()}
+        return x.replaced(found | numbers)
+
+    def _named(self, found: Any, shapes: Mapping[str, tuple[int, ...]], what: str) -> dict[str, Array]:
+        if not isinstance(found, (Mapping, Record)):
+            if len(shapes) != 1:
+                raise SignatureError(f"the {what} of {self.name} must return a dictionary with {', '.join(shapes)}, not "
+                                     f"{type(found).__name__}")
+            found = {next(iter(shapes)): found}
+        wrong = [f"has no {name!r}" for name in shapes if name not in found]
+        wrong += [f"has {name!r}, which is none of {', '.join(shapes)}" for name in found if name not in shapes]
+        wrong += [f"has {name!r} of the shape {np.shape(found[name])}, not {shape}"
+                  for name, shape in shapes.items() if name in found and np.shape(found[name]) != shape]
+        if wrong:
+            raise SignatureError(f"what the {what} of {self.name} returned {wrong[0]}")
+        return {name: found[name] for name in shapes}
+
+    # Arguments of the texts
+
+    def input_record(self, values: Mapping[str, Any]) -> Record:
+        return Record(f"inputs of {self.name}", values)
+
+    def parameter_record(self, values: Mapping[str, Any]) -> Record:
+        """The parameters, with those given in place of their own values."""
+        own = {name: value[()] for name, value in self.parameters.items()}  # type: ignore[call-overload, index]
+        return Record(f"parameters of {self.name}", own | dict(values))
+
+    # What follows from them
+
+    @cached_property
+    def feedthrough(self) -> dict[str, tuple[str, ...]]:
+        """For each output the inputs on which it depends directly, found in its text.
+
+        >>> gain = System("gain", inputs={"e": "rad"}, outputs={"u": "N m"}, output=lambda t, x, u, p: 5.0 * u.e)
+        >>> gain.feedthrough
+        {'u': ('e',)}
+        """
+        from cayley.systems.dependence import feedthrough
+        return feedthrough(self)
+
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether anything that it says depends on the time itself."""
+        from cayley.systems.dependence import depends_on_time
+        return depends_on_time(self) if self.timed is None else self.timed
+
+    def with_parameters(self, values: Mapping[str, ArrayLike]) -> System:
+        """The same with other values of some parameters.
+
+        >>> lag = System("lag", state={"y": ""}, parameters={"T": 1.0}, derivative=lambda t, x, u, p: -x.y / p.T)
+        >>> lag.with_parameters({"T": 0.5}).parameters
+        {'T': array(0.5)}
+        """
+        for name, value in values.items():
+            if name not in self.parameters:
+                raise SignatureError(f"{self.name} has no parameter {name!r}{did_you_mean(name, self.parameters)}")
+            if np.shape(value) != np.shape(self.parameters[name]):
+                raise SignatureError(f"the parameter {name!r} of {self.name} has the shape "
+                                     f"{np.shape(self.parameters[name])}, not {np.shape(value)}")
+        return replace(self, parameters={**self.parameters, **values})
+
+    def renamed(self, names: Mapping[str, str], name: str | None = None) -> System:
+        """The same with other names for some blocks, modes, ports and parameters, and perhaps for itself.
+
+        >>> lag = System("lag", state={"y": "V"}, inputs={"u": "V"}, derivative=lambda t, x, u, p: u.u - x.y)
+        >>> lag.renamed({"y": "filtered", "u": "measured"}, "filter")
+        <system filter: state filtered; inputs measured; outputs filtered>
+        """
+        from cayley.systems.renaming import renamed
+        return renamed(self, names, name)
+
+    def linearize(self, x: Any, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,
+                  parameters: Mapping[str, ArrayLike] | None = None) -> StateSpace:
+        """A, B, C, D of dx/dt = f(x, u), y = h(x, u) at a state, or a batch of states, by derivatives of the texts.
+
+        Rows and columns are tangents of the blocks, and entries of the inputs and outputs, in their order.
+
+        >>> swing = System("pendulum", state={"angle": Block((), "rad", velocity="speed"), "speed": "rad/s"},
+        ...                inputs={"torque": "N m"}, derivative=lambda t, x, u, p: u.torque - 9.81 * np.sin(x.angle))
+        >>> swing.linearize({"angle": 0.0, "speed": 0.0}, {"torque": 0.0}).A
+        array([[ 0.  ,  1.  ],
+               [-9.81,  0.  ]])
+        """
+        from cayley.systems.linearization import linearize
+        return linearize(self, x, inputs or {}, t, parameters or {})
+
+    def rollout(self, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
+                iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
+        """Compiled steps of fixed length, for batches of states; call the result on states.
+
+        `method`: "rk4", "semi-implicit-euler", "lie-midpoint", or one of its own. `changing`: inputs that have a value
+        for each step. `parameters`: those that each call gives, each trajectory its own if you like; all others are
+        constants of the compiled code. `iterations`: of an implicit method. Transitions are located within a step, at
+        most `events_in_a_step` of them; the times of the first `remembered` ones are kept.
+
+        >>> decay = System("decay", state={"x": ""}, parameters={"k": 1.0}, derivative=lambda t, x, u, p: -p.k * x.x)
+        >>> roll = decay.rollout(parameters=["k"])
+        >>> roll({"x": 1.0}, step=0.01, steps=100, parameters={"k": [0.5, 1.0]}).end["x"].round(6)
+        array([0.606531, 0.367879])
+        """
+        from cayley.systems.rollouts import rollout
+        return rollout(self, method=method, changing=changing, parameters=parameters, iterations=iterations,
+                       events_in_a_step=events_in_a_step, remembered=remembered)
+
+    def simulate(self, x: Any, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
+                 inputs: Mapping[str, Any] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
+                 events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
+                 atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
+                 max_evaluations: int | None = None, progress: bool = True) -> SystemTrajectory:
+        """The motion from a state `until` a time [s], or at the given `times`, by one of SciPy's integrators.
+
+        `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the
+        last digit of the time, and `events` are watched for. The result says in `status` how it ended.
+        """
+        from cayley.systems.simulate import simulate
+        return simulate(self, x, until=until, times=times, start=start, inputs=inputs, parameters=parameters,
+                        events=events, method=method, rtol=rtol, atol=atol, max_step=max_step, max_events=max_events,
+                        max_evaluations=max_evaluations, progress=progress)

@@ -1,0 +1,170 @@
+"""The motion of a system in time, or a batch of them: what was computed, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import ArrayLike
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.systems.layout import State
+from cayley.systems.output_kernels import energy_kernel, output_kernel
+from cayley.systems.system import System
+from cayley.wording import did_you_mean
+
+
+class Occurrence(NamedTuple):
+    """Something that happened on the way: when, what (the name of an event, a transition or a joint), and what was done
+    about it.
+    """
+
+    t: float
+    name: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Log:
+    """The transitions of a batch of trajectories: how many there were (...), and of the first of them the times and the
+    numbers (..., remembered), NaN and -1 where there are no more.
+    """
+
+    count: np.ndarray
+    times: np.ndarray
+    numbers: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SystemTrajectory:
+    """States at the times `t` (samples): `trajectory["current"]`, or `trajectory.current`, is that block, of the shape
+    (..., samples, *shape). `outputs` are computed when they are asked for, as is the `energy`; `work` (..., samples) is
+    what was put in. `status` is one word, "finished" if all went well, and `message` says it in a sentence.
+    """
+
+    system: System
+    t: np.ndarray
+    vectors: np.ndarray  # (..., samples, size): blocks and modes
+    work: np.ndarray
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # (..., samples, *shape)
+    parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
+    status: str = "finished"
+    message: str = ""
+    occurred: tuple[Occurrence, ...] = ()  # of one trajectory
+    log: Log | None = None  # of compiled ones
+    facts: Mapping[str, Any] = field(default_factory=dict)  # method, step, tolerances, counts: for the record
+    dense: Callable[[np.ndarray], np.ndarray] | None = None  # the solver's own interpolation: times (m) to (m, size)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        return self.vectors.shape[:-2]
+
+    @property
+    def finished(self) -> bool:
+        return self.status == "finished"
+
+    @cached_property
+    def states(self) -> State:
+        """All blocks and modes by name, each (..., samples, *shape)."""
+        return self.system.layout.state(self.vectors)
+
+    @property
+    def end(self) -> State:
+        """The last state, by name."""
+        return self.system.layout.state(self.vectors[..., -1, :])
+
+    @cached_property
+    def good(self) -> np.ndarray:
+        """How many samples of each trajectory (...) are numbers, from the start."""
+        fine = np.isfinite(self.vectors).all(-1)
+        return np.where(fine.all(-1), fine.shape[-1], np.argmin(fine, axis=-1))
+
+    @property
+    def happened(self) -> tuple[Occurrence, ...]:
+        """What happened on the way of one trajectory, in order."""
+        if self.log is None:
+            return self.occurred
+        if self.batch:
+            raise ConventionError("this is a batch: take a trajectory out of it, or look at `log`")
+        transitions = self.system.transitions
+        return tuple(Occurrence(float(t), transitions[int(k)].name, "transition")
+                     for t, k in zip(self.log.times, self.log.numbers, strict=True) if k >= 0)
+
+    @cached_property
+    def outputs(self) -> dict[str, np.ndarray]:
+        """The outputs (..., samples, *shape) by name."""
+        kernel = output_kernel(self.system)
+        found = kernel(self.t, self.vectors, *[self.inputs[n] for n in self.system.inputs],
+                       *[np.asarray(self._parameter(n)) for n in self.system.parameters])
+        return dict(zip(self.system.outputs, found if len(self.system.outputs) > 1 else (found,), strict=True))
+
+    @cached_property
+    def energy(self) -> np.ndarray:
+        """The energy (..., samples) [J] that is stored."""
+        if self.system.energy is None:
+            raise UnsupportedError(f"{self.system.name} does not say what its energy is")
+        return energy_kernel(self.system)(self.t, self.vectors, *[self.inputs[n] for n in self.system.inputs],
+                                          *[np.asarray(self._parameter(n)) for n in self.system.parameters])
+
+    @property
+    def energy_drift(self) -> np.ndarray:
+        """Energy less work less the energy at the start (..., samples) [J]: what the integration has lost or made."""
+        surplus = self.energy - self.work
+        return surplus - surplus[..., :1]
+
+    def _parameter(self, name: str) -> np.ndarray:
+        """A parameter with an axis for the samples."""
+        if name not in self.parameters:
+            return np.asarray(self.system.parameters[name])
+        value = self.parameters[name]
+        return np.expand_dims(value, value.ndim - np.ndim(self.system.parameters[name]))
+
+    def at(self, t: ArrayLike) -> State:
+        """The state at other times (m), or at one, by the solver's own interpolation."""
+        if self.dense is None:
+            raise UnsupportedError("only what `simulate` has found can be asked at other times: keep more samples")
+        times = np.asarray(t, dtype=float)
+        if not ((times >= self.t[0]) & (times <= self.t[-1])).all():
+            raise ConventionError(f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}")
+        found = self.dense(np.atleast_1d(times))
+        return self.system.layout.state(found if times.ndim else found[0])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, index: Any) -> Any:
+        """A block or an output by its name; or trajectories of a batch, by the index of its leading axes."""
+        if isinstance(index, str):
+            if index in self.states:
+                return self.states[index]
+            if index in self.system.outputs:
+                return self.outputs[index]
+            names = [*self.states, *self.system.outputs]
+            raise SignatureError(f"{self.system.name} has no state or output {index!r}{did_you_mean(index, names)}")
+        if not self.batch:
+            raise ConventionError("this is one trajectory, not a batch")
+        x = self.vectors[index]
+        if x.ndim < 2:
+            raise ConventionError(f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them")
+
+        def chosen(a: np.ndarray, core: int) -> np.ndarray:
+            return np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - core:]))[index]
+
+        inputs = {n: chosen(a, len(self.system.ports[n].shape) + 1) for n, a in self.inputs.items()}
+        parameters = {n: chosen(a, np.ndim(self.system.parameters[n])) for n, a in self.parameters.items()}
+        log = None if self.log is None else Log(self.log.count[index], self.log.times[index], self.log.numbers[index])
+        t = self.t if self.t.ndim == 1 else chosen(self.t, 1)
+        return replace(self, t=t, vectors=x, work=self.work[index], inputs=inputs, parameters=parameters, log=log)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name.startswith("_") or name not in (*self.system.layout.blocks, *self.system.layout.modes):
+            raise AttributeError(f"{self.system.name} has no state {name!r}, nor has a trajectory such an attribute")
+        return self.states[name]
+
+    def __repr__(self) -> str:
+        many = f"{'x'.join(map(str, self.batch))} of " if self.batch else ""
+        span = f"t = {self.t.flat[0]:.6g} to {self.t.flat[-1]:.6g}" if self.t.size else "empty"
+        return f"<trajectory: {many}{self.system.name}, {self.vectors.shape[-2]} samples, {span}, {self.status}>"

@@ -1,0 +1,53 @@
+"""What a system does by itself at an instant: when a guard goes through zero, the state jumps and modes change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cayley.compiler.typing import Text
+from cayley.errors import ConventionError, SignatureError
+
+if TYPE_CHECKING:
+    from cayley.systems.layout import Layout
+
+DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
+
+
+@dataclass(frozen=True)
+class Transition:
+    """`guard(t, x, u, p)` goes through zero, "falling", "rising" or "both", while the modes are as `during` says; then
+    `jump(t, x, u, p)` gives new values of some blocks, and `to` says which modes change.
+
+        Transition("impact", lambda t, x, u, p: x.height, jump=lambda t, x, u, p: {"speed": -p.e * x.speed})
+        Transition("too hot", lambda t, x, u, p: x.T - p.high, "rising", during={"heater": "on"}, to={"heater": "off"})
+    A guard is on the one side of zero or on the other. After its own jump it is on the side to which it moves: a ball
+    that leaves the floor is above it. What moves the guard elsewhere by a jump is no crossing. Several transitions at
+    one instant all happen, in their order, as far as the modes then allow.
+    """
+
+    name: str
+    guard: Text
+    direction: str = "falling"
+    during: Mapping[str, str] = field(default_factory=dict)
+    jump: Text | None = None
+    to: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise ConventionError(f"the direction of transition {self.name!r} is one of {', '.join(DIRECTIONS)}, not "
+                                  f"{self.direction!r}")
+
+    @property
+    def sign(self) -> int:
+        return DIRECTIONS[self.direction]
+
+    def check(self, layout: Layout) -> None:
+        """That the modes it speaks of exist."""
+        for modes in (self.during, self.to):
+            for mode, word in modes.items():
+                if mode not in layout.modes or word not in layout.modes[mode]:
+                    known = ", ".join(f"{name} ({', '.join(words)})" for name, words in layout.modes.items())
+                    raise SignatureError(f"transition {self.name!r} of {layout.whose} speaks of the mode {mode} = {word}; "
+                                         f"there are {known or 'none'}")

@@ -1,0 +1,207 @@
+"""Connected systems beside the same equations in one piece, and beside SciPy's linear systems."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import signal
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+import cayley as cy
+from cayley.errors import ConventionError, SignatureError
+from cayley.model.parts import Friction
+from cayley.systems import Block, System, feedback, series
+from systems.plants import G, linear, motor, pendulum
+
+
+def gain(name, entry, exit, value):
+    return System(name, inputs={entry: ""}, outputs={exit: ""}, output=lambda t, x, u, p: value * u[entry])
+
+
+def test_a_motor_drives_an_arm_as_in_the_closed_form():
+    """Linear: a rotor with inertia and no gravity; voltage to speed and current, by the matrix exponential."""
+    rotor = System("rotor", state={"speed": "rad/s"}, inputs={"torque": "N m"}, parameters={"J": 0.01, "b": 0.02},
+                   derivative=lambda t, x, u, p: (u.torque - p.b * x.speed) / p.J)
+    drive = cy.connect(rotor, motor(), name="drive")
+    assert drive.name == "drive" and list(drive.inputs) == ["voltage"] and list(drive.outputs) == ["speed", "torque"]
+    A = np.array([[-0.02 / 0.01, 0.3 / 0.01], [-0.3 / 2e-2, -1.2 / 2e-2]])
+    B = np.array([0.0, 1 / 2e-2])
+    found = drive.linearize({"speed": 1.0, "current": 2.0}, {"voltage": 3.0})
+    assert np.abs(found.A - A).max() < 1e-12 and np.abs(found.B[:, 0] - B).max() < 1e-12
+    assert np.abs(found.C - [[1, 0], [0, 0.3]]).max() == 0
+    t = 0.1
+    exact = expm(A * t) @ [1.0, 2.0] + np.linalg.solve(A, (expm(A * t) - np.eye(2)) @ B * 6.0)
+    simulated = drive.simulate({"speed": 1.0, "current": 2.0}, until=t, inputs={"voltage": 6.0}, rtol=1e-11).end
+    rolled = drive.rollout()({"speed": 1.0, "current": 2.0}, step=1e-4, steps=1000, every=1000, inputs={"voltage": 6.0}).end
+    for end in (simulated, rolled):
+        assert np.abs([end.speed - exact[0], end.current - exact[1]]).max() < 1e-9
+
+
+def test_a_motor_with_current_drives_a_mechanism():
+    """A link of the catalogue as a system: the same as the equations written out."""
+    arm = cy.load("planar2r")
+    drives = System("drives", state={"i": (2, "A")}, inputs={"voltage": (2, "V"), "qd": 2}, outputs={"tau": 2},
+                    derivative=lambda t, x, u, p: (u.voltage - 0.8 * x.i - 0.5 * u.qd) / 0.05,
+                    output=lambda t, x, u, p: 0.5 * x.i)
+    loop = cy.connect(arm, drives)
+    assert list(loop.inputs) == ["voltage"] and list(loop.state) == ["q", "qd", "i"]
+    voltage = np.array([5.0, 1.0])
+
+    def slope(t, y):
+        q, qd, i = np.split(y, 3)
+        return np.concatenate([qd, arm.forward_dynamics(q, qd, 0.5 * i), (voltage - 0.8 * i - 0.5 * qd) / 0.05])
+
+    exact = solve_ivp(slope, (0, 0.5), np.zeros(6), rtol=1e-11, atol=1e-12).y[:, -1]
+    start = {"q": np.zeros(2), "qd": np.zeros(2), "i": np.zeros(2)}
+    found = loop.simulate(start, until=0.5, inputs={"voltage": voltage}, rtol=1e-11, atol=1e-12)
+    rolled = loop.rollout()(start, step=1e-3, steps=500, every=500, inputs={"voltage": voltage})
+    for end in (found.end, rolled.end):
+        assert np.abs(np.concatenate([end.q, end.qd, end.i]) - exact).max() < 1e-7
+    assert found["tau"].shape == (len(found), 2) and np.abs(found["tau"] - 0.5 * found["i"]).max() < 1e-15
+    assert np.abs(found.energy_drift).max() < 1e-7
+
+
+def test_a_law_is_evaluated_before_what_it_drives_whatever_the_order():
+    swing = pendulum()
+    law = System("law", inputs={"angle": "rad", "speed": "rad/s"}, outputs={"torque": "N m"},
+                 output=lambda t, x, u, p: -3.0 * u.angle - 0.5 * u.speed)
+    ends = [cy.connect(*parts).simulate({"angle": 0.4, "speed": 0.0}, until=2.0).end for parts in ((swing, law), (law, swing))]
+    exact = solve_ivp(lambda t, y: [y[1], -3 * y[0] - 0.5 * y[1] - G * np.sin(y[0])], (0, 2), [0.4, 0], rtol=1e-11,
+                      atol=1e-12).y[:, -1]
+    for end in ends:
+        assert np.abs([end.angle - exact[0], end.speed - exact[1]]).max() < 1e-8
+
+
+def test_only_what_an_output_depends_on_directly_orders_it():
+    """Two outputs of one system, one of which needs the other by way of another system: no loop."""
+    both = System("both", inputs={"a": "", "b": ""}, outputs={"first": "", "second": ""},
+                  output=lambda t, x, u, p: {"first": 2 * u.a, "second": u.b + 1})
+    assert both.feedthrough == {"first": ("a",), "second": ("b",)}
+    whole = cy.connect(both, gain("between", "first", "b", 5.0))
+    assert whole.feedthrough == {"first": ("a",), "second": ("a",), "b": ("a",)}
+    model = whole.linearize({}, {"a": 1.0})
+    assert model.D[:, 0].tolist() == [2.0, 10.0, 10.0]
+
+
+def test_an_algebraic_loop_is_refused_with_its_ports_or_solved():
+    one = System("one", inputs={"b": "", "r": ""}, outputs={"a": ""}, output=lambda t, x, u, p: np.tanh(u.r - u.b))
+    other = gain("other", "a", "b", 3.0)
+    with pytest.raises(ConventionError, match=r"one\.a -> other\.b -> one\.a|other\.b -> one\.a -> other\.b"):
+        cy.connect(one, other)
+    lag = System("lag", state={"y": ""}, inputs={"a": ""}, derivative=lambda t, x, u, p: u.a - x.y)
+    solved = cy.connect(one, other, lag, solve_loops=True)
+    found = solved.simulate({"y": 0.0}, until=0.2, inputs={"r": 1.5})
+    a = found.outputs["a"]
+    assert np.abs(a - np.tanh(1.5 - 3 * a)).max() < 1e-12
+    assert np.abs(found.y - a[0] * (1 - np.exp(-found.t))).max() < 1e-8
+    model = solved.linearize({"y": 0.0}, {"r": 1.5})
+    slope = 1 - a[0]**2
+    assert abs(model.B[0, 0] - slope / (1 + 3 * slope)) < 1e-12
+
+
+def test_series_and_feedback_are_those_of_transfer_functions():
+    lag = linear("lag", [[-2.0]], [[3.0]], [[1.0]])
+    second = linear("second", [[-0.5]], [[1.0]], [[2.0]], state="z", inputs="v", outputs="w")
+    chain = series(lag, second)
+    model = chain.linearize({"x": [0.0], "z": [0.0]}, {"u": [0.0]})
+    row = list(chain.outputs).index("w")
+    b, a = signal.ss2tf(model.A, model.B, model.C[row:row + 1], model.D[row:row + 1])
+    assert np.allclose(b, [[0, 0, 6.0]]) and np.allclose(a, np.polymul([1, 2.0], [1, 0.5]))
+    closed = feedback(chain_output(chain), gain_vector("sensor", 4.0))
+    model = closed.linearize({"x": [0.0], "z": [0.0]}, {"reference": [0.0]})
+    row = list(closed.outputs).index("out")
+    b, a = signal.ss2tf(model.A, model.B, model.C[row:row + 1], model.D[row:row + 1])
+    assert np.allclose(b, [[0, 0, 6.0]], atol=1e-12) and np.allclose(a, np.polyadd(np.polymul([1, 2], [1, 0.5]), [24.0]))
+
+
+def chain_output(chain):
+    """The chain with its last output alone."""
+    return System("chain", state=chain.state, inputs=chain.inputs, outputs={"out": 1}, derivative=chain.derivative,
+                  output=lambda t, x, u, p: chain.values(t, x, u, p)["w"])
+
+
+def gain_vector(name, value):
+    return System(name, inputs={"seen": 1}, outputs={"measured": 1}, output=lambda t, x, u, p: value * u.seen)
+
+
+def test_connections_of_connections_are_the_same_as_all_at_once():
+    rotor = System("rotor", state={"speed": "rad/s"}, inputs={"torque": "N m"},
+                   derivative=lambda t, x, u, p: 100 * u.torque)
+    law = System("law", state={"sum": "rad"}, inputs={"speed": "rad/s", "target": "rad/s"}, outputs={"voltage": "V"},
+                 derivative=lambda t, x, u, p: u.target - u.speed,
+                 output=lambda t, x, u, p: 2 * (u.target - u.speed) + 10 * x.sum)
+    nested = cy.connect(cy.connect(rotor, motor()), law)
+    flat = cy.connect(rotor, motor(), law)
+    start = {"speed": 0.0, "current": 0.0, "sum": 0.0}
+    ends = [system.rollout()(start, step=1e-3, steps=2000, every=2000, inputs={"target": 5.0}) for system in (nested, flat)]
+    assert (ends[0].vectors == ends[1].vectors).all() and abs(ends[0].end.speed - 5.0) < 1e-3
+    assert ends[0].parameters == {} and nested.parameters.keys() == {"R", "L", "k"}
+
+
+def test_renamed_systems_may_stand_beside_each_other():
+    swing = pendulum()
+    twin = swing.renamed({"angle": "angle2", "speed": "speed2", "torque": "torque2"}, "twin")
+    spring = System("spring", inputs={"angle": "rad", "angle2": "rad"}, outputs={"torque": "N m", "torque2": "N m"},
+                    output=lambda t, x, u, p: {"torque": 5 * (u.angle2 - u.angle), "torque2": 5 * (u.angle - u.angle2)})
+    pair = cy.connect(swing, twin, spring)
+    found = pair.simulate({"angle": 0.2, "speed": 0.0, "angle2": -0.2, "speed2": 0.0}, until=1.0)
+    assert np.abs(found["angle"] + found["angle2"]).max() < 1e-8
+    own = np.linalg.eigvals(pair.linearize({"angle": 0.0, "speed": 0.0, "angle2": 0.0, "speed2": 0.0}).A)
+    assert np.allclose(sorted(np.abs(own.imag)), sorted([np.sqrt(G)] * 2 + [np.sqrt(G + 10)] * 2))
+    assert np.abs(found.energy - (found["speed"]**2 / 2 - G * np.cos(found["angle"])) * 2).max() < 1e-8
+
+
+def test_wrong_connections_are_named():
+    swing = pendulum()
+    with pytest.raises(SignatureError, match=r"motor.torque is in N m, and drives rotor.torque, which is in mN m"):
+        cy.connect(motor(), System("rotor", state={"speed": ""}, inputs={"torque": "mN m"},
+                                   derivative=lambda t, x, u, p: u.torque))
+    with pytest.raises(SignatureError, match=r"law.torque has the shape \(2,\), and drives pendulum.torque, which has \(\)"):
+        cy.connect(swing, System("law", outputs={"torque": 2}, output=lambda t, x, u, p: np.ones(2)))
+    with pytest.raises(SignatureError, match="'pendulum' is the name of two systems"):
+        cy.connect(swing, swing)
+    with pytest.raises(SignatureError, match="'angle' is the name of two states"):
+        cy.connect(swing, swing.renamed({}, "twin"))
+    with pytest.raises(SignatureError, match=r"'torque' is the name of two outputs.*driven twice"):
+        cy.connect(motor(), gain("law", "e", "torque", 1.0))
+    with pytest.raises(SignatureError, match=r"the input 'motor\.speeed', which no system has: did you mean"):
+        cy.connect(motor(), swing, wires={"motor.speeed": "pendulum.speed"})
+    with pytest.raises(SignatureError, match=r"the output 'pendulum\.torque', which no system has"):
+        cy.connect(motor(), swing, wires={"motor.speed": "pendulum.torque"})
+    with pytest.raises(SignatureError, match="several systems have an input 'torque'"):
+        cy.connect(swing, swing.renamed({"angle": "a", "speed": "s"}, "twin"), gain("law", "e", "y", 1.0),
+                   wires={"torque": "y"})
+    with pytest.raises(SignatureError, match="nothing of the name 'angel'"):
+        swing.renamed({"angel": "a"})
+    with pytest.raises(SignatureError, match="in a series these are as many"):
+        series(pendulum(), gain("law", "e", "torque", 1.0))
+    with pytest.raises(SignatureError, match="no systems"):
+        cy.connect()
+
+
+def test_dry_friction_cannot_be_connected():
+    arm = cy.load("planar2r")
+    joints = [replace(joint, friction=Friction(0.1, 0.5)) for joint in arm.tree.joints]
+    arm = cy.Mechanism(replace(arm.tree, joints=tuple(joints))).including("friction")
+    with pytest.raises(cy.UnsupportedError, match="dry friction"):
+        arm.system()
+
+
+def test_elastic_drive_has_the_eigen_frequencies_of_the_closed_form():
+    """Two inertias with a spring: sqrt(k (1 / J1 + 1 / J2)), and a free rotation."""
+    J1, J2, k = 0.02, 0.3, 40.0
+    motor_side = System("rotor", state={"theta": Block((), "rad", velocity="theta_d"), "theta_d": "rad/s"},
+                        inputs={"moment": "N m"}, derivative=lambda t, x, u, p: -u.moment / J1)
+    link_side = System("link", state={"phi": Block((), "rad", velocity="phi_d"), "phi_d": "rad/s"},
+                       inputs={"moment": "N m"}, derivative=lambda t, x, u, p: u.moment / J2)
+    spring = System("spring", inputs={"theta": "rad", "phi": "rad"}, outputs={"moment": "N m"},
+                    output=lambda t, x, u, p: k * (u.theta - u.phi))
+    drive = cy.connect(motor_side, link_side, spring)
+    rest = {"theta": 0.0, "theta_d": 0.0, "phi": 0.0, "phi_d": 0.0}
+    frequencies = np.sort(np.abs(np.linalg.eigvals(drive.linearize(rest).A).imag))
+    w = np.sqrt(k * (1 / J1 + 1 / J2))
+    assert np.allclose(frequencies, [0, 0, w, w], atol=1e-6)
+    rolled = drive.rollout(method="lie-midpoint")(rest | {"theta": 0.1}, step=1e-4, steps=2000, every=20)
+    twist = 0.1 * np.cos(w * rolled.t)
+    assert np.abs(rolled["theta"] - rolled["phi"] - twist).max() < 2e-5
