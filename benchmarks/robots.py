@@ -21,7 +21,7 @@ def robot(name: str) -> Any:
     if name not in FILES:
         return cy.load(name)
     path = next(f for f in files("example-robot-data") or [] if str(f).endswith(FILES[name]))
-    tree = load_urdf(str(path.locate()), floating_base=True)
+    tree = load_urdf(str(path.locate()), floating_base=True).spanning_tree()  # grippers with mimic joints, as trees
     return cy.Mechanism(replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies)))
 
 

@@ -283,7 +283,7 @@ def test_it_is_part_of_other_kernels_and_of_c():
         return made(q, np.zeros(2), np.zeros(2), masses)
 
     near(held([0.3, -0.7], [2.0, 3.0]), built(tree, made.parameters.names, [2.0, 3.0]).gravity_forces([0.3, -0.7]))
-    assert "parameters" in made.c_source("torques").header
+    assert all(word in made.c_source("torques").header for word in ("parameters[2]", "link2.mass"))
     assert "prepared" in made.prepared.c_source("torques").header
     again = pickle.loads(pickle.dumps(made))
     near(again([0.3, -0.7], [1.0, 0.0], [0.0, 1.0], [2.0, 3.0]), made([0.3, -0.7], [1.0, 0.0], [0.0, 1.0], [2.0, 3.0]))
@@ -318,5 +318,7 @@ def test_singular_values_are_explained_and_loops_refused():
         made(q, qd, tau, massless)
     with pytest.raises(CayleyError, match="mass"):
         made(q, qd, tau, -made.parameters.nominal)
+    with pytest.raises(UnsupportedError, match="kinds of the joints alone"):
+        tree.integrate.with_parameters("mass")
     with pytest.raises(UnsupportedError, match="mimics"):
         _ = cy.load("panda_hand").inverse_dynamics

@@ -24,6 +24,7 @@ from cayley.compiler.samples import is_symbolic, suppose
 from cayley.compiler.signature import Signature
 from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array, Result
+from cayley.errors import UnsupportedError
 from cayley.kinematics.kernel_words import units_of
 from cayley.model.parameters import Parameters, chosen_parameters
 from cayley.model.tree import Tree
@@ -60,6 +61,8 @@ class MechanismKernel(Kernel[Result]):
         >>> torques([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], [2.0, 1.5, -9.81]).round(6)
         array([15.2001 ,  2.87612])
         """
+        if not hasattr(self, "remake"):
+            raise UnsupportedError(f"{self.__name__} takes no parameters: it depends on the kinds of the joints alone")
         chosen = chosen_parameters(self.tree, words)
         inputs = (*self.inputs, "parameters")
         signature = Signature((*self.signature.inputs, (len(chosen),)), self.signature.outputs)
@@ -83,7 +86,7 @@ class MechanismKernel(Kernel[Result]):
             if reason is not None:
                 reason(*state)
 
-        doc = f"{self.__doc__}\nparameters: {', '.join(chosen.names)}."
+        doc = f"{self.__doc__}\nParameters, in their order, and their values in the model:\n{chosen}"
         made: KernelWithParameters[Result] = KernelWithParameters(
             signature, make_program, name=self.__name__, inputs=inputs, results=self.outputs, function=text, doc=doc,
             module=self.__module__, explain=explain,
