@@ -65,7 +65,7 @@ def cupy(monkeypatch):
     module.__dict__.update(ndarray=Array, RawModule=RawModule, asarray=made(np.asarray), empty=made(np.empty),
                            ascontiguousarray=made(np.ascontiguousarray),
                            broadcast_to=lambda array, shape: np.broadcast_to(array, shape, subok=True),
-                           may_share_memory=np.may_share_memory,
+                           may_share_memory=np.may_share_memory, asnumpy=np.array,
                            cuda=types.SimpleNamespace(Device=lambda: types.SimpleNamespace(id=0),
                                                       runtime=runtime), from_dlpack=made(np.from_dlpack))
     monkeypatch.setitem(sys.modules, "cupy", module)

@@ -97,6 +97,9 @@ def test_in_cuda(cupy, iterated):
     targets = [np.zeros((5, 7, *got.shape[2:])).view(cupy.ndarray)[:, 1:4] for got in found]
     run(*arguments, steps=STEPS, every=EVERY, out=targets)
     assert all((target == got).all() for target, got in zip(targets, found, strict=True))
+    here = [np.zeros((5, 7, *got.shape[2:]))[:, 1:4] for got in found]
+    assert run(*arguments, steps=STEPS, every=EVERY, out=here)[0] is here[0]
+    assert all((target == got).all() for target, got in zip(here, found, strict=True))
 
 
 @needs_cpp

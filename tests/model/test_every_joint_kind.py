@@ -59,7 +59,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 def kinds_of_the_page():
     """The classes that the page "A joint kind" defines."""
     names = {}
-    for example in doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8")):
+    page = next(part for part in PAGE.read_text(encoding="utf-8").split("\n## ") if part.startswith("A joint kind"))
+    for example in doctest.DocTestParser().get_examples(page):
         if example.exc_msg is None:
             exec(compile(example.source, str(PAGE), "exec"), names)
     return names

@@ -58,7 +58,7 @@ class Iterated:
         """The kept outputs, each (..., steps / every, *core): after `every` steps, after twice as many, and so on.
 
         Arguments are those of the kernel: states at the start (..., *core), changing ones (..., steps, *core), cycling
-        ones (..., cycle, *core). `threads` share the batch; `out` are arrays for the results.
+        ones (..., cycle, *core). `threads` share the batch; `out` are arrays for the results, of the backend or of NumPy.
         """
         kernel = self.kernel
         if len(arguments) != len(kernel.inputs):

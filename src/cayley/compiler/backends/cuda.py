@@ -48,7 +48,7 @@ class OnCuda:
     interface; NumPy arrays and numbers are copied there. Leading axes are the batch and broadcast. It computes in
     float32 if every argument is float32 (or `dtype` says so), otherwise in float64, and returns CuPy arrays, or what
     was given as `out` (one array or a tuple), which may be one of the arguments but must not overlap one in another
-    way.
+    way; into arrays of NumPy results are copied.
     """
 
     def __init__(self, program: Program):
@@ -126,6 +126,9 @@ class _Code:
         for result, target in zip(results, targets, strict=True):
             if not cupy.may_share_memory(result, target):
                 result[...] = target.reshape(result.shape)
+        for given, result in zip(out or (), results, strict=False):
+            if _is_here(given):
+                given[...] = cupy.asnumpy(result)
         return results
 
     def _results(self, cupy: Any, out: Sequence[Any] | None, batch: Shape, dtype: str,
@@ -134,7 +137,8 @@ class _Code:
             return [cupy.empty(batch + loop + core, dtype=dtype) for _, loop, core in outputs]
         if len(out) != len(outputs):
             raise SignatureError(f"{self._name} has {len(outputs)} outputs; out= has {len(out)} arrays")
-        results = [_view(cupy, given, name) for given, (name, _, _) in zip(out, outputs, strict=True)]
+        results = [cupy.empty(given.shape, dtype=given.dtype) if _is_here(given) else _view(cupy, given, name)
+                   for given, (name, _, _) in zip(out, outputs, strict=True)]
         for result, (name, loop, core) in zip(results, outputs, strict=True):
             if result.shape != batch + loop + core or result.dtype != dtype:
                 raise SignatureError(f"out= for {name!r} is {result.dtype} of shape {result.shape}; "
@@ -167,6 +171,11 @@ def _cupy() -> Any:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise UnsupportedError(f"CuPy finds no GPU: {error}") from error
     return cupy
+
+
+def _is_here(given: Any) -> bool:
+    """Whether this is an array of NumPy, which is not on the GPU."""
+    return type(given) is np.ndarray
 
 
 def _on_gpu(cupy: Any, argument: Any, name: str) -> Any:
