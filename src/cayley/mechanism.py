@@ -20,6 +20,7 @@ from cayley.compiler.definite import scaled_condition
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family
 from cayley.compiler.made_once import kept, made_once
+from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
 from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import InertiaRegularity, inertia_regularity
@@ -71,7 +72,8 @@ from cayley.model.tree import GRAVITY, Follower, Tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cayley.drawing.workspaces import JointLimits, Workspace
+    from cayley.drawing.sampling import JointLimits
+    from cayley.drawing.workspaces import Workspace
     from cayley.dynamics.equations import EquationsOfMotion
     from cayley.dynamics.identification import LinearModel
     from cayley.simulation import Event, Rollout, Trajectory
@@ -143,7 +145,7 @@ class Mechanism:
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
-           gravity: Any = GRAVITY, loops: Iterable[Loop] = (), source: str = "",
+           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), source: str = "",
            notes: Iterable[str] = ()) -> Mechanism:
         """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`.
 
@@ -155,9 +157,10 @@ class Mechanism:
                                  notes=notes))
 
     @staticmethod
-    def from_dh(rows: Iterable[DHRow] | Any, *, convention: Convention, name: str = "arm", base: Any = None,
-                tool: Any = None, masses: Sequence[float | None] | None = None, centers: Any = None,
-                inertias: Any = None, inertia_about: About = "center", gravity: Any = GRAVITY,
+    def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
+                base: ArrayLike | None = None, tool: ArrayLike | None = None,
+                masses: Sequence[float | None] | None = None, centers: ArrayLike | None = None,
+                inertias: ArrayLike | None = None, inertia_about: About = "center", gravity: ArrayLike = GRAVITY,
                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Mechanism:
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
@@ -170,7 +173,8 @@ class Mechanism:
         <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
         """
         listed = list(rows)
-        table = listed if all(isinstance(row, DHRow) for row in listed) else rows_from_numbers(listed)
+        named = [row for row in listed if isinstance(row, DHRow)]
+        table = named if len(named) == len(listed) else rows_from_numbers(listed)
         return Mechanism(tree_from_dh(table, convention=convention, name=name, base=base, tool=tool, masses=masses,
                                       centers=centers, inertias=inertias, inertia_about=inertia_about, gravity=gravity,
                                       base_body=base_body, frames=frames, source=source))
@@ -198,7 +202,7 @@ class Mechanism:
         return self.tree.frames
 
     @property
-    def gravity(self) -> np.ndarray:
+    def gravity(self) -> Array:
         """The acceleration of free fall (3) in the axes of the root [m/s^2]."""
         return self.tree.gravity
 
@@ -263,17 +267,17 @@ class Mechanism:
         return self.tree.frame_names
 
     @property
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         """The configuration (nq) in which every joint is at its zero, whatever its limits."""
         return self.tree.neutral
 
     @property
-    def lower(self) -> np.ndarray:
+    def lower(self) -> Array:
         """The lower limits of the coordinates (nq) [rad, m]."""
         return self.tree.lower
 
     @property
-    def upper(self) -> np.ndarray:
+    def upper(self) -> Array:
         """The upper limits of the coordinates (nq) [rad, m]."""
         return self.tree.upper
 
@@ -295,15 +299,16 @@ class Mechanism:
 
     # Changes give a new mechanism
 
-    def with_gravity(self, gravity: Any) -> Mechanism:
+    def with_gravity(self, gravity: ArrayLike) -> Mechanism:
         """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
         return Mechanism(self.tree.with_gravity(gravity))
 
-    def with_frame(self, name: str, body: str, pose: Any = None) -> Mechanism:
+    def with_frame(self, name: str, body: str, pose: ArrayLike | None = None) -> Mechanism:
         """The same mechanism with one more named frame."""
         return Mechanism(self.tree.with_frame(name, body, pose))
 
-    def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Mechanism:
+    def with_payload(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
+                     inertia: ArrayLike | None = None) -> Mechanism:
         """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
         frame's axes.
         """
@@ -401,7 +406,7 @@ class Mechanism:
     # Configurations
 
     def random_configuration(self, size: int | tuple[int, ...] = (), *,
-                             seed: int | np.random.Generator | None = None) -> np.ndarray:
+                             seed: int | np.random.Generator | None = None) -> Array:
         """Configurations (*size, nq) within the limits; see `cayley.model.configurations`.
 
         >>> load("ur5").random_configuration((2, 3), seed=0).shape
@@ -409,17 +414,17 @@ class Mechanism:
         """
         return configurations.random_configuration(self.tree, size, seed=seed)
 
-    def normalized(self, q: Any) -> np.ndarray:
+    def normalized(self, q: ArrayLike) -> Array:
         """The configurations with their quaternions brought to length one."""
         return configurations.normalized(self.tree, q)
 
-    def with_followers(self, q: Any) -> np.ndarray:
+    def with_followers(self, q: ArrayLike) -> Array:
         """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
         independent.
         """
         return configurations.with_followers(self.tree, q)
 
-    def check_configuration(self, q: Any, *, limits: bool = True) -> None:
+    def check_configuration(self, q: ArrayLike, *, limits: bool = True) -> None:
         """Raise if `q` (..., nq) is no configuration of this mechanism, or, with `limits`, outside them."""
         configurations.check_configuration(self.tree, q, limits=limits)
 
@@ -473,7 +478,7 @@ class Mechanism:
     # Velocities and accelerations
 
     @family("q", "qd", given=["at"])
-    def twist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+    def twist(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None) -> Kernel:
         """`twist(q, qd, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity,
         (..., 6).
 
@@ -483,7 +488,7 @@ class Mechanism:
         return frame_kernel(self.tree, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", "qdd", given=["at"])
-    def acceleration(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+    def acceleration(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None) -> Kernel:
         """`acceleration(q, qd, qdd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration,
         (..., 6), no gravity.
 
@@ -495,7 +500,8 @@ class Mechanism:
     # Jacobians
 
     @family("q", given=["at"])
-    def jacobian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
+    def jacobian(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+                 relative_to: str = "world") -> Kernel:
         """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the geometric Jacobian, the twist by the
         velocities, (..., 6, nv).
 
@@ -506,7 +512,7 @@ class Mechanism:
                             relative_to=relative_to)
 
     @family("q", "qd", given=["at"])
-    def jacobian_rate(self, frame: str, *, axes: str | None = None, at: Any = None,
+    def jacobian_rate(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
                       relative_to: str = "world") -> Kernel:
         """`jacobian_rate(q, qd, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`,
         (..., 6, nv).
@@ -518,7 +524,8 @@ class Mechanism:
                             relative_to=relative_to)
 
     @family("q", given=["at"])
-    def hessian(self, frame: str, *, axes: str | None = None, at: Any = None, relative_to: str = "world") -> Kernel:
+    def hessian(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+                relative_to: str = "world") -> Kernel:
         """`hessian(q, frame, axes=..., at=None, relative_to="world")`: changes of `jacobian` by unit velocities, (...,
         6, nv, nv).
 
@@ -546,7 +553,8 @@ class Mechanism:
     # Statics
 
     @family("q", "wrench", given=["at"])
-    def joint_forces_that_exert(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+    def joint_forces_that_exert(self, frame: str, *, axes: str | None = None,
+                                at: ArrayLike | FrameName | None = None) -> Kernel:
         """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and
         without gravity.
 
@@ -559,7 +567,8 @@ class Mechanism:
         return frame_kernel(self.tree, statics.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes, at=at)
 
     @family("q", "wrench", given=["at"])
-    def joint_forces_that_resist(self, frame: str, *, axes: str | None = None, at: Any = None) -> Kernel:
+    def joint_forces_that_resist(self, frame: str, *, axes: str | None = None,
+                                 at: ArrayLike | FrameName | None = None) -> Kernel:
         """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON
         the frame's body.
 
@@ -601,7 +610,7 @@ class Mechanism:
         return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
 
-    def indices(self, q: Any, frame: str, *, task: TaskRows, axes: str,
+    def indices(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
                 characteristic_length: float | None = None) -> Indices:
         """Condition number, manipulability, isotropy and the four subspaces (null space, lost directions) of the task's
         Jacobian.
@@ -612,9 +621,9 @@ class Mechanism:
         """
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
-    def singularity(self, q: Any, frame: str, *, task: TaskRows, axes: str, tolerance: float = RANK_TOLERANCE,
+    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float = RANK_TOLERANCE,
                     step: float = 1e-3, limits: bool = True,
-                    reachable: Callable[[np.ndarray], bool] | None = None) -> Singularity:
+                    reachable: Callable[[Array], bool] | None = None) -> Singularity:
         """Whether one configuration (nq) is singular for a task, what is lost, and the class; see
         `kinematics.singularities.singularity_at`.
 
@@ -627,9 +636,9 @@ class Mechanism:
 
     # Inverse kinematics
 
-    def inverse_kinematics(self, target: Any, frame: str, *, start: Any = None, tolerance: float = 1e-10,
-                           limits: bool = True, task: TaskRows = "pose", axes: str = "world", restarts: int = 100,
-                           iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
+    def inverse_kinematics(self, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,
+                           tolerance: float = 1e-10, limits: bool = True, task: TaskRows = "pose", axes: str = "world",
+                           restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
         """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search from `start` (..., nq), then
         from random ones; see `kinematics.inverse.inverse_kinematics`.
 
@@ -641,7 +650,8 @@ class Mechanism:
         return inverse_kinematics(self.tree, target, frame, start=start, tolerance=tolerance, limits=limits, task=task,
                                   axes=axes, restarts=restarts, iterations=iterations, seed=seed)
 
-    def all_inverse_kinematics(self, target: Any, frame: str, *, reference: Any = None) -> AllSolutions:
+    def all_inverse_kinematics(self, target: ArrayLike, frame: str, *,
+                               reference: ArrayLike | None = None) -> AllSolutions:
         """All configurations (..., m, nq) that bring a frame to poses (..., 4, 4), in closed form; see `AllSolutions`.
 
         For planar arms of two and three joints, SCARA and Stanford arms, arms with a spherical wrist, and the UR
@@ -702,7 +712,7 @@ class Mechanism:
         """
         return inverse_inertia_matrix_kernel(self.tree)
 
-    def inertia_condition(self, q: Any) -> np.ndarray:
+    def inertia_condition(self, q: ArrayLike) -> Array:
         """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward
         dynamics; infinite where a joint moves no mass.
 
@@ -711,7 +721,7 @@ class Mechanism:
         """
         return scaled_condition(self.inertia_matrix(q))
 
-    def inertia_regularity(self, q: Any) -> InertiaRegularity:
+    def inertia_regularity(self, q: ArrayLike) -> InertiaRegularity:
         """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that
         no body has.
 
@@ -856,8 +866,8 @@ class Mechanism:
         from cayley.dynamics.identification import linear_model
         return linear_model(self.tree, joint_terms=joint_terms)
 
-    def compare_inverse_dynamics(self, q: Any, qd: Any, qdd: Any, *, methods: Iterable[str] | None = None,
-                                 progress: bool = False) -> Comparison:
+    def compare_inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
+                                 methods: Iterable[str] | None = None, progress: bool = False) -> Comparison:
         """Every published method on the same states: forces, spread, operations, time. Prints as a table.
 
         >>> load("s1_f2").compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], methods=["kane", "waters"]).agrees
@@ -877,11 +887,11 @@ class Mechanism:
         from cayley.simulation.fixed_steps import connectable_system
         return connectable_system(self.tree, tuple(wrenches), axes)
 
-    def simulate(self, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None,
-                 until: float | None = None, times: Any = None, start: float = 0.0,
-                 wrenches: Mapping[str, Wrench] | None = None, axes: str = "body", limits: str | float = "ignore",
-                 events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
-                 atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
+    def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
+                 controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
+                 start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
+                 limits: str | float = "ignore", events: Event | Sequence[Event] = (), method: str | type = "DOP853",
+                 rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
                  max_evaluations: int | None = None, control_period: float | None = None,
                  parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
         """The motion from a state `until` a time [s] or at the given `times`, by an integrator with error control, with
@@ -914,8 +924,8 @@ class Mechanism:
 
     # Pictures
 
-    def draw(self, q: Any = None, *, frames: str | Sequence[str] = "ends", labels: bool = True, ground: bool = True,
-             trail: bool = True, ax: Axes | None = None) -> Axes:
+    def draw(self, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
+             ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
         """The mechanism as a stick figure with frames, at one configuration (nq) or several (k, nq); see
         `cayley.drawing.stick_figure`.
 
@@ -926,7 +936,7 @@ class Mechanism:
         return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
 
     def workspace(self, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,
-                  relative_to: str | None = None, center: Any = (0.0, 0.0, 0.0)) -> Workspace:
+                  relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0)) -> Workspace:
         """What a frame can reach within the limits; draws itself. See `cayley.drawing.workspace`.
 
         >>> round(load("planar2r").workspace("tool", samples=2000).farthest, 6)

@@ -5,10 +5,10 @@ coordinates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Motion
@@ -23,8 +23,8 @@ class Chain:
     """
 
     joints: tuple[Joint, ...]
-    homes: np.ndarray
-    tip: np.ndarray
+    homes: Array
+    tip: Array
     tip_name: str
 
     @property
@@ -58,7 +58,7 @@ def chain_to(tree: Tree, frame: str | None = None) -> Chain:
     return Chain(tuple(joints), np.stack(homes), here @ np.asarray(tip.pose), tip.name)
 
 
-def chain_pose(tree: Tree, frame: str, q: Any) -> np.ndarray:
+def chain_pose(tree: Tree, frame: str, q: ArrayLike) -> Array:
     """The pose (4, 4) of a frame in the root at one configuration `q` (nq): the plain product, for checks of
     conversions.
     """
@@ -70,7 +70,7 @@ def chain_pose(tree: Tree, frame: str, q: Any) -> np.ndarray:
     return here @ np.asarray(tip.pose)
 
 
-def _pose(motion: Motion, q: Any) -> np.ndarray:
+def _pose(motion: Motion, q: Array) -> Array:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = motion.pose(q)
     return pose
@@ -86,7 +86,7 @@ def _only_end(tree: Tree) -> str:
     return ends[0]
 
 
-def pose_of(rotation: Any, position: Any) -> np.ndarray:
+def pose_of(rotation: ArrayLike, position: ArrayLike) -> Array:
     """A pose from its two parts (4, 4)."""
     pose = np.eye(4)
     pose[:3, :3] = rotation

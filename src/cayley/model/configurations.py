@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import index
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, ModelError, SignatureError
 from cayley.geometry.batch import first_failure, place
 from cayley.model.constraints import check_independent
@@ -18,7 +18,7 @@ _HALF_RANGES = {"m": 1.0, "rad": np.pi, "": 1.0}  # what is taken where there ar
 
 
 def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
-                         seed: int | np.random.Generator | None = None) -> np.ndarray:
+                         seed: int | np.random.Generator | None = None) -> Array:
     """Configurations (*size, nq), even between the limits of the joints and over all rotations.
 
     Where a coordinate has no limits it is between -pi and pi if it is an angle, and between -1 and 1 if it is a length
@@ -54,7 +54,7 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def with_followers(tree: Tree, q: Any) -> np.ndarray:
+def with_followers(tree: Tree, q: ArrayLike) -> Array:
     """The configurations (..., nq) with every joint that follows another (`mimic`) where that one takes it, along
     chains too.
 
@@ -73,7 +73,7 @@ def with_followers(tree: Tree, q: Any) -> np.ndarray:
     return q
 
 
-def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: float = 1e-8) -> None:
+def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolerance: float = 1e-8) -> None:
     """Raise if `q` (..., nq) is no configuration: wrong shape, not finite, quaternions not of length one, or, with
     `limits`, outside them.
 
@@ -106,7 +106,7 @@ def check_configuration(tree: Tree, q: Any, *, limits: bool = True, tolerance: f
                     f"limits, from {low:.6g} to {high:.6g}")
 
 
-def normalized(tree: Tree, q: Any) -> np.ndarray:
+def normalized(tree: Tree, q: ArrayLike) -> Array:
     """The configurations (..., nq) with their quaternions brought to length one; what else there is in them is not
     touched.
     """
@@ -133,7 +133,7 @@ def quaternion_places(tree: Tree) -> Iterator[tuple[Joint, slice]]:
             yield joint, slice(own.start + place.start, own.start + place.stop)
 
 
-def _ranges(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+def _ranges(tree: Tree) -> tuple[Array, Array]:
     half = np.array([_HALF_RANGES[unit] for joint in tree.joints for unit in joint.motion.coordinate_units])
     low = tree.lower
     high = tree.upper

@@ -76,7 +76,7 @@ class Parameters:
         return tuple(entry.name for entry in self.entries)
 
     @property
-    def nominal(self) -> np.ndarray:
+    def nominal(self) -> Array:
         """The values (p) that the model has."""
         return np.array([entry.nominal for entry in self.entries])
 
@@ -96,7 +96,7 @@ class Parameters:
             raise ConventionError(f"{name!r} is not among the chosen parameters{did_you_mean(name, self.names)}")
         return self.names.index(name)
 
-    def with_values(self, values: Mapping[str, ArrayLike]) -> np.ndarray:
+    def with_values(self, values: Mapping[str, ArrayLike]) -> Array:
         """The array (..., p) of the nominal values, but for those that are given; they broadcast."""
         given = {self.index(name): np.asarray(value, dtype=float) for name, value in values.items()}
         batch = np.broadcast_shapes(*[value.shape for value in given.values()])
@@ -105,11 +105,11 @@ class Parameters:
             found[..., place] = value
         return found
 
-    def samples(self) -> np.ndarray:
+    def samples(self) -> Array:
         """Values (k, p) in general position about the nominal ones, which come first."""
         return in_general_position(self.nominal)
 
-    def tree_with(self, values: Any) -> Tree:
+    def tree_with(self, values: Sequence[Scalar] | Array) -> Tree:
         """The mechanism with these values (p), numbers or symbols, for its own."""
         given = dict(zip(self.names, values, strict=True))
         tree = self.tree
@@ -170,7 +170,7 @@ def _of_body(body: Body) -> Iterator[Parameter]:
         yield Parameter(body.name, "moments", entry, float(value), unit)
 
 
-def _of_place(part: str, placement: np.ndarray) -> Iterator[Parameter]:
+def _of_place(part: str, placement: Array) -> Iterator[Parameter]:
     for axis, value in zip(_AXES, placement[:3, 3], strict=True):
         yield Parameter(part, "length", axis, float(value), "m")
     for axis in _AXES:
@@ -247,7 +247,7 @@ def _frame(frame: Frame, part: str, given: Mapping[str, Scalar]) -> Frame:
     return replace(frame, pose=_placed(part, np.asarray(frame.pose), given))
 
 
-def _placed(part: str, placement: np.ndarray, given: Mapping[str, Scalar]) -> Array:
+def _placed(part: str, placement: Array, given: Mapping[str, Scalar]) -> Array:
     """A place (4, 4) with other lengths, and turned about its own axes, x first."""
     R = placement[:3, :3]
     for k, axis in enumerate(_AXES):

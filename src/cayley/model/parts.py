@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.samples import is_symbolic
 from cayley.compiler.symbols import Symbols
-from cayley.compiler.typing import Array, FieldArray, Scalar
+from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.motions.homogeneous import pose_defect
@@ -23,7 +23,7 @@ NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 _ROUNDING = 1e-15
 
 
-def frozen(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+def frozen(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     """A read-only array of finite floats of the given shape; symbols stay what they are."""
     if is_symbolic(values):
         return np.asarray(values, dtype=object).reshape(shape).view(Symbols)
@@ -49,7 +49,7 @@ class Immutable:
             object.__setattr__(self, name, value)
 
 
-def _check_finite(part: Any, what: str) -> None:
+def _check_finite(part: Friction | Rotor | Mimic, what: str) -> None:
     for name, value in vars(part).items():
         if isinstance(value, (int, float)) and not -LARGEST <= value <= LARGEST:
             raise ModelError(
@@ -66,7 +66,7 @@ def _check_motion(motion: object, whose: str) -> None:
         check_contract(motion)
 
 
-def frozen_pose(pose: Any, what: str) -> np.ndarray:
+def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
     array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
     if is_symbolic(array):
         return array
@@ -79,7 +79,7 @@ def frozen_pose(pose: Any, what: str) -> np.ndarray:
     return _exact(array)
 
 
-def _exact(pose: np.ndarray) -> np.ndarray:
+def _exact(pose: Array) -> Array:
     """Entries that only rounding keeps from 0 and 1 made exact, so that they vanish from compiled code."""
     exact = np.where(np.abs(pose) < _ROUNDING, 0.0, pose)
     exact[:3, :3] = np.where(np.abs(np.abs(exact[:3, :3]) - 1) < _ROUNDING, np.sign(exact[:3, :3]), exact[:3, :3])
@@ -124,8 +124,8 @@ class Body(Immutable):
 class BodyByMoments(Body):
     """A body of which the moments about its origin are known: symbols, or those of no real body."""
 
-    first: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    second: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    first: Array = field(default_factory=lambda: np.zeros(3))
+    second: Array = field(default_factory=lambda: np.zeros((3, 3)))
 
     @staticmethod
     def of(name: str, mass: Scalar, first: Array, second: Array) -> BodyByMoments:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, frozen
 from cayley.wording import commands_terminal, did_you_mean, shown
@@ -40,7 +41,7 @@ class Tree(Immutable):
     joints: tuple[Joint, ...]
     frames: tuple[Frame, ...] = ()
     # acceleration of free fall in the root's frame [m/s^2]
-    gravity: np.ndarray = field(default_factory=lambda: np.array(GRAVITY))
+    gravity: Array = field(default_factory=lambda: np.array(GRAVITY))
     loops: tuple[Loop, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
@@ -48,7 +49,8 @@ class Tree(Immutable):
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
-           gravity: Any = GRAVITY, loops: Iterable[Loop] = (), source: str = "", notes: Iterable[str] = ()) -> Tree:
+           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), source: str = "",
+           notes: Iterable[str] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -188,34 +190,35 @@ class Tree(Immutable):
     # Configurations
 
     @property
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         """The configuration in which every joint is at its zero, whatever its limits: where those exclude zero, as in
         joint 4 of the panda, it is not one that the robot can take, and `check_configuration` says so."""
         return np.concatenate([j.motion.neutral for j in self.joints] or [np.zeros(0)])
 
     @property
-    def lower(self) -> np.ndarray:
+    def lower(self) -> Array:
         """The lower limits of the coordinates (nq) [rad, m]."""
         return np.concatenate([np.array(j.limits.lower, dtype=float) for j in self.joints] or [np.zeros(0)])
 
     @property
-    def upper(self) -> np.ndarray:
+    def upper(self) -> Array:
         """The upper limits of the coordinates (nq) [rad, m]."""
         return np.concatenate([np.array(j.limits.upper, dtype=float) for j in self.joints] or [np.zeros(0)])
 
     # Changes give a new mechanism
 
-    def with_gravity(self, gravity: Any) -> Tree:
+    def with_gravity(self, gravity: ArrayLike) -> Tree:
         """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
         return replace(self, gravity=frozen(gravity, (3,), "gravity"))
 
-    def with_frame(self, name: str, body: str, pose: Any = None) -> Tree:
+    def with_frame(self, name: str, body: str, pose: ArrayLike | None = None) -> Tree:
         """The same mechanism with one more named frame."""
         _check_names(self.name, self.bodies, self.joints, (*self.frames, Frame(name, body, pose)))
         self.body_number(body)
         return replace(self, frames=(*self.frames, Frame(name, body, pose)))
 
-    def with_payload(self, frame: str, mass: float, *, center: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Tree:
+    def with_payload(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
+                     inertia: ArrayLike | None = None) -> Tree:
         """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
         frame's axes.
         """

@@ -29,8 +29,8 @@ from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 
 
-def inverse_kinematics(tree: Tree, target: Array, frame: str, *, start: Array | None = None, tolerance: float = 1e-10,
-                       limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
+def inverse_kinematics(tree: Tree, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,
+                       tolerance: float = 1e-10, limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
                        restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
     """A configuration that brings a frame to a pose; see `InverseKinematicsResult`.
 

@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.model.chains import chain_to, pose_of
@@ -41,8 +42,8 @@ class AxisLine:
     grows.
     """
 
-    point: np.ndarray
-    direction: np.ndarray
+    point: Array
+    direction: Array
     kind: Kind = "revolute"
     joint: str = ""
     body: str = ""
@@ -87,7 +88,7 @@ class FrameAssignment:
     metres)."""
 
     table: DHTable
-    frames: np.ndarray
+    frames: Array
     pairs: tuple[AxisPair, ...]
     residual: float
 
@@ -100,14 +101,14 @@ class FrameAssignment:
 class _Normal:
     """A common normal: its foot on the axis before, its direction, its foot on the axis after."""
 
-    start: np.ndarray
-    x: np.ndarray
-    end: np.ndarray
+    start: Array
+    x: Array
+    end: Array
 
 
-def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: Any = None, base_x: Any = None,
-                  tool: Any = None, sense: Sense = "feet", x_hints: Sequence[Any] | None = None,
-                  tolerance: float | None = None) -> FrameAssignment:
+def assign_frames(lines: Iterable[AxisLine], *, convention: Convention, base: ArrayLike | None = None,
+                  base_x: ArrayLike | None = None, tool: ArrayLike | None = None, sense: Sense = "feet",
+                  x_hints: Sequence[Any] | None = None, tolerance: float | None = None) -> FrameAssignment:
     """Frames and Denavit-Hartenberg parameters from joint-axis lines at zero, in the frame of the user's base.
 
     Frame 0 is `base` (4, 4) if given; otherwise it lies on axis 1, with its x along `base_x` and its origin at the
@@ -169,8 +170,8 @@ def _name(lines: Sequence[AxisLine], i: int) -> str:
 # Common normals
 
 
-def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str, hint: Any, tolerance: float | None,
-             size: float) -> tuple[_Normal, tuple[PairKind, float, float, str]]:
+def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str, hint: Array | None,
+             tolerance: float | None, size: float) -> tuple[_Normal, tuple[PairKind, float, float, str]]:
     """The common normal of two axes, and (kind, angle, distance, choice)."""
     cross = np.cross(one.direction, other.direction)
     sine = float(np.linalg.norm(cross))
@@ -184,7 +185,7 @@ def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str,
     return normal, (kind, angle, float(np.linalg.norm(normal.end - normal.start)), choice)
 
 
-def _as_parallel(one: AxisLine, other: AxisLine, cross: np.ndarray, sine: float, tolerance: float | None,
+def _as_parallel(one: AxisLine, other: AxisLine, cross: Array, sine: float, tolerance: float | None,
                  size: float) -> bool:
     """Taking axes as parallel costs their angle times a length; taking them as crossing, the rounding of places as far
     as their feet.
@@ -195,7 +196,7 @@ def _as_parallel(one: AxisLine, other: AxisLine, cross: np.ndarray, sine: float,
     return tolerance is None and foot * float(np.finfo(float).eps) > sine * size
 
 
-def _crossing(one: AxisLine, other: AxisLine, cross: np.ndarray, sense: str, hint: Any,
+def _crossing(one: AxisLine, other: AxisLine, cross: Array, sense: str, hint: Array | None,
               size: float) -> tuple[_Normal, PairKind, str]:
     """Skew and meeting axes: P + s z + a u = P' + t z', with u along z x z'."""
     apart = other.point - one.point
@@ -212,7 +213,7 @@ def _crossing(one: AxisLine, other: AxisLine, cross: np.ndarray, sense: str, hin
     return _Normal(start, x, start + (apart @ x) * x), "intersecting" if meeting else "skew", choice
 
 
-def _parallel(one: AxisLine, other: AxisLine, before: _Normal | None, hint: Any,
+def _parallel(one: AxisLine, other: AxisLine, before: _Normal | None, hint: Array | None,
               size: float) -> tuple[_Normal, PairKind, str]:
     """Parallel and coincident axes, of the same or of opposite sense: the normal may slide along them."""
     opposite = one.direction @ other.direction < 0
@@ -231,7 +232,7 @@ def _parallel(one: AxisLine, other: AxisLine, before: _Normal | None, hint: Any,
     return _Normal(start, x, start), "anticoincident" if opposite else "coincident", choice
 
 
-def _free_direction(line: AxisLine, before: _Normal | None, hint: Any) -> tuple[np.ndarray, str]:
+def _free_direction(line: AxisLine, before: _Normal | None, hint: Array | None) -> tuple[Array, str]:
     if hint is not None:
         return _normal_part(hint, line.direction, "the hint for x"), "x towards the hint"
     if before is not None:
@@ -239,15 +240,15 @@ def _free_direction(line: AxisLine, before: _Normal | None, hint: Any) -> tuple[
     return plane_across(line.direction)[0], "x across the axis"
 
 
-def _towards(x: np.ndarray, hint: Any) -> np.ndarray:
+def _towards(x: Array, hint: Array | None) -> Array:
     return -x if x @ np.asarray(hint, dtype=np.float64) < 0 else x
 
 
-def _across(v: np.ndarray, z: np.ndarray) -> np.ndarray:
+def _across(v: Array, z: Array) -> Array:
     return v - (v @ z) * z
 
 
-def _normal_part(v: Any, z: np.ndarray, what: str) -> np.ndarray:
+def _normal_part(v: ArrayLike, z: Array, what: str) -> Array:
     part = _across(np.asarray(v, dtype=np.float64), z)
     size = float(np.linalg.norm(part))
     if not size > 1e-6 * float(np.linalg.norm(v)):
@@ -268,7 +269,8 @@ def _first(line: AxisLine, normals: Sequence[_Normal]) -> _Normal:
     return _Normal(line.point, plane_across(line.direction)[0], line.point)
 
 
-def _start(line: AxisLine, convention: str, base: np.ndarray | None, base_x: Any, size: float) -> _Normal | None:
+def _start(line: AxisLine, convention: str, base: Array | None, base_x: ArrayLike | None,
+           size: float) -> _Normal | None:
     """The normal that leads from frame 0 to axis 1, if the user has said anything about frame 0."""
     if base is None:
         return None if base_x is None else _Normal(line.point, _normal_part(base_x, line.direction, "base_x"),
@@ -297,8 +299,7 @@ def _start(line: AxisLine, convention: str, base: np.ndarray | None, base_x: Any
     return _Normal(origin, x, end)
 
 
-def _end(line: AxisLine, before: _Normal, convention: str, tool: np.ndarray | None,
-         size: float) -> tuple[_Normal, np.ndarray]:
+def _end(line: AxisLine, before: _Normal, convention: str, tool: Array | None, size: float) -> tuple[_Normal, Array]:
     """The last normal and the z after it.
 
     Standard frames take in as much of the tool as they can, modified ones end on the last axis.
@@ -322,13 +323,13 @@ def _end(line: AxisLine, before: _Normal, convention: str, tool: np.ndarray | No
 # Numbers from normals
 
 
-def _assignment(lines: Sequence[AxisLine], z: Sequence[np.ndarray], normals: Sequence[_Normal], convention: Convention,
-                tool: np.ndarray | None, pairs: tuple[AxisPair, ...]) -> FrameAssignment:
+def _assignment(lines: Sequence[AxisLine], z: Sequence[Array], normals: Sequence[_Normal], convention: Convention,
+                tool: Array | None, pairs: tuple[AxisPair, ...]) -> FrameAssignment:
     """Rows from the string of normals 0 to n and the axes z_0 to z_(n+1)."""
     n = len(lines)
     theta = [_angle(normals[i - 1].x, normals[i].x, z[i]) for i in range(1, n + 1)]
-    d = [_tidy((normals[i].start - normals[i - 1].end) @ z[i]) for i in range(1, n + 1)]
-    a = [_tidy((normal.end - normal.start) @ normal.x) for normal in normals]
+    d = [_tidy(float((normals[i].start - normals[i - 1].end) @ z[i])) for i in range(1, n + 1)]
+    a = [_tidy(float((normal.end - normal.start) @ normal.x)) for normal in normals]
     alpha = [_angle(z[i], z[i + 1], normals[i].x) for i in range(n + 1)]
     shift = 1 if convention == "standard" else 0
     if convention == "standard":
@@ -342,7 +343,7 @@ def _assignment(lines: Sequence[AxisLine], z: Sequence[np.ndarray], normals: Seq
     return FrameAssignment(table, frames, pairs, _residual(table, frames, lines))
 
 
-def _angle(one: np.ndarray, other: np.ndarray, about: np.ndarray) -> float:
+def _angle(one: Array, other: Array, about: Array) -> float:
     angle = float(np.arctan2(about @ np.cross(one, other), one @ other))
     if abs(angle) > np.pi - ROUNDING:
         return float(np.pi)
@@ -351,16 +352,16 @@ def _angle(one: np.ndarray, other: np.ndarray, about: np.ndarray) -> float:
 
 
 def _tidy(length: float) -> float:
-    return 0.0 if abs(length) < ROUNDING else float(length)
+    return 0.0 if abs(length) < ROUNDING else length
 
 
-def _frame(x: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:
+def _frame(x: Array, z: Array, origin: Array) -> Array:
     y = np.cross(z, x)
     y = y / np.linalg.norm(y)
     return pose_of(np.stack([np.cross(y, z), y, z], axis=1), origin)
 
 
-def _residual(table: DHTable, frames: np.ndarray, lines: Sequence[AxisLine]) -> float:
+def _residual(table: DHTable, frames: Array, lines: Sequence[AxisLine]) -> float:
     rebuilt = dh_frames(table, np.zeros(len(lines)))
     worst = float(np.abs(rebuilt - frames).max())
     on_axis = rebuilt[:-1] if table.convention == "standard" else rebuilt[1:]

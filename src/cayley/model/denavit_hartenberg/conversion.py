@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.model.chains import chain_pose, chain_to
@@ -42,10 +43,11 @@ from cayley.model.tree import GRAVITY, Tree
 About = Literal["center", "origin"]
 
 
-def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: Any = None,
-                 tool: Any = None, masses: Sequence[float | None] | None = None, centers: Any = None,
-                 inertias: Any = None, inertia_about: About = "center", gravity: Any = GRAVITY,
-                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Tree:
+def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: ArrayLike | None = None,
+                 tool: ArrayLike | None = None, masses: Sequence[float | None] | None = None,
+                 centers: ArrayLike | None = None, inertias: ArrayLike | None = None, inertia_about: About = "center",
+                 gravity: ArrayLike = GRAVITY, base_body: Body | str = "base", frames: Iterable[Frame] = (),
+                 source: str = "") -> Tree:
     """A mechanism from a Denavit-Hartenberg table in the named convention.
 
     `base` (4, 4) is the pose of frame 0 in the root, `tool` (4, 4) that of the tool in frame n; both are the identity
@@ -86,13 +88,13 @@ def _frames(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Frame]:
     return [Frame("frame0", root.name, table.base), *links, Frame("tool", bodies[-1].name, own[-1] @ table.tool)]
 
 
-def _frame_in_body(table: DHTable, row: DHRow) -> np.ndarray:
+def _frame_in_body(table: DHTable, row: DHRow) -> Array:
     """The pose of the convention's frame in the frame of the body, which is on the joint axis."""
     return along_x(row.a, row.alpha) if table.convention == "standard" else np.eye(4)
 
 
-def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Any, centers: Any, inertias: Any,
-                 about: str) -> list[Body]:
+def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Sequence[float | None] | Array | None,
+                 centers: ArrayLike | None, inertias: ArrayLike | None, about: str) -> list[Body]:
     n = len(bodies)
     if masses is None:
         if centers is not None or inertias is not None:
@@ -106,8 +108,7 @@ def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Any, centers: A
             for body, mass, center, inertia, row in zip(bodies, masses, centers, inertias, table.rows, strict=True)]
 
 
-def _with_mass(body: Body, mass: float | None, center: np.ndarray, inertia: np.ndarray, about: str,
-               frame: np.ndarray) -> Body:
+def _with_mass(body: Body, mass: float | None, center: Array, inertia: Array, about: str, frame: Array) -> Body:
     if about == "origin":
         inertia = inertia_about_center(0.0 if mass is None else mass, center, inertia)
     R = frame[:3, :3]
@@ -132,8 +133,9 @@ class DHResult:
     pairs: tuple[AxisPair, ...]
 
 
-def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None, base: Any = None, base_x: Any = None,
-                 sense: Sense = "feet", x_hints: Sequence[Any] | None = None, tolerance: float = 1e-12) -> DHResult:
+def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None, base: ArrayLike | None = None,
+                 base_x: ArrayLike | None = None, sense: Sense = "feet", x_hints: Sequence[Any] | None = None,
+                 tolerance: float = 1e-12) -> DHResult:
     """The Denavit-Hartenberg table of the chain from the root to a frame, in the named convention.
 
     `frame` may be left out if the mechanism has a frame "tool", or only one end. The table has the coordinates of the
@@ -189,9 +191,10 @@ def _difference(tree: Tree, table: DHTable, tip: str, joints: Sequence[str]) -> 
     return worst
 
 
-def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, name: str = "arm", base: Any = None,
-                         base_x: Any = None, tool: Any = None, sense: Sense = "feet",
-                         x_hints: Sequence[Any] | None = None, gravity: Any = GRAVITY, source: str = "") -> Tree:
+def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, name: str = "arm",
+                         base: ArrayLike | None = None, base_x: ArrayLike | None = None, tool: ArrayLike | None = None,
+                         sense: Sense = "feet", x_hints: Sequence[Any] | None = None, gravity: ArrayLike = GRAVITY,
+                         source: str = "") -> Tree:
     """A mechanism from the lines of its joint axes at zero, with link frames assigned in the named convention; see
     `assign_frames`.
     """

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.chains import chain_to, pose_of
 from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
@@ -29,8 +29,8 @@ class ScrewAxes:
     frame.
     """
 
-    twists: np.ndarray
-    home: np.ndarray
+    twists: Array
+    home: Array
     joints: tuple[str, ...] = ()
     limits: tuple[Limits, ...] = ()
 
@@ -62,7 +62,7 @@ def screw_axes_from_tree(tree: Tree, frame: str | None = None) -> ScrewAxes:
                      tuple(j.limits for j in chain.joints))
 
 
-def _twist(joint: Joint, home: np.ndarray) -> np.ndarray:
+def _twist(joint: Joint, home: Array) -> Array:
     R = home[:3, :3]
     p = home[:3, 3]
     screw = joint.motion.screw
@@ -77,7 +77,7 @@ def _twist(joint: Joint, home: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cross(p, e) + screw.slide * e, e])
 
 
-def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = GRAVITY, source: str = "",
+def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: ArrayLike = GRAVITY, source: str = "",
                          bodies: Sequence[Body] | None = None) -> Tree:
     """A mechanism from screw axes: revolute, prismatic or helical joints, as the twists say, and the frame "tool" at
     the home pose.
@@ -105,7 +105,7 @@ def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: Any = G
     return Tree.of(name, given, joints, frames=[Frame("tool", given[-1].name, tool)], gravity=gravity, source=source)
 
 
-def _motion(twist: np.ndarray, here: np.ndarray, name: str) -> tuple[Motion, np.ndarray]:
+def _motion(twist: Array, here: Array, name: str) -> tuple[Motion, Array]:
     """The joint of a twist, and a point of its axis."""
     linear = twist[:3]
     angular = twist[3:]
@@ -126,5 +126,5 @@ def _motion(twist: np.ndarray, here: np.ndarray, name: str) -> tuple[Motion, np.
     return (Revolute(axis) if abs(pitch) < _NO_PITCH * max(1.0, slide) else Helical(axis, pitch)), point
 
 
-def _axis(e: np.ndarray) -> tuple[float, float, float]:
+def _axis(e: Array) -> tuple[float, float, float]:
     return float(e[0]), float(e[1]), float(e[2])

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.joint_kinds import KINDS
@@ -29,7 +30,7 @@ Convention = Literal["standard", "modified"]
 Kind = Literal["revolute", "prismatic"]
 
 
-def check_convention(convention: Any) -> None:
+def check_convention(convention: str) -> None:
     """Raise `ConventionError` unless the convention is one of the two that are known."""
     if convention not in get_args(Convention):
         raise ConventionError(
@@ -41,7 +42,7 @@ def check_convention(convention: Any) -> None:
 
 
 @kernel("(),(),(),()->(4,4)")
-def standard_dh_pose(theta, d, a, alpha):
+def standard_dh_pose(theta: Scalar, d: Scalar, a: Scalar, alpha: Scalar) -> Array:
     """A_i = Rot(z, theta) Tran(z, d) Tran(x, a) Rot(x, alpha): pose of frame i in frame i-1. Ruggiu (2.38).
 
     >>> standard_dh_pose(np.pi / 2, 0.3, 0.2, 0.0)[:3, 3].round(15)
@@ -58,7 +59,7 @@ def standard_dh_pose(theta, d, a, alpha):
 
 
 @kernel("(),(),(),()->(4,4)")
-def modified_dh_pose(theta, d, a, alpha):
+def modified_dh_pose(theta: Scalar, d: Scalar, a: Scalar, alpha: Scalar) -> Array:
     """A_i = Tran(x, a) Rot(x, alpha) Tran(z, d) Rot(z, theta): pose of frame i in frame i-1. Balafoutis & Patel
     (2.3.1), Yamamoto (1.17).
 
@@ -80,7 +81,7 @@ def modified_dh_pose(theta, d, a, alpha):
 ROW_POSES = {"standard": standard_dh_pose, "modified": modified_dh_pose}
 
 
-def along_x(a: float, alpha: float) -> np.ndarray:
+def along_x(a: float, alpha: float) -> Array:
     """Tran(x, a) Rot(x, alpha): the half of a row that belongs to the link (4, 4)."""
     return modified_dh_pose(0.0, 0.0, a, alpha)
 
@@ -133,8 +134,8 @@ class DHTable:
 
     rows: tuple[DHRow, ...]
     convention: Convention
-    base: Any = None  # pose of frame 0 in the user's base, (4, 4)
-    tool: Any = None  # pose of the tool in frame n, (4, 4)
+    base: FieldArray = None  # pose of frame 0 in the user's base, (4, 4)
+    tool: FieldArray = None  # pose of the tool in frame n, (4, 4)
 
     def __post_init__(self) -> None:
         check_convention(self.convention)
@@ -198,7 +199,7 @@ def moving_number(i: int, offset: float, words: Callable[[float], str]) -> str:
     return f"q{i} {'+' if offset > 0 else '-'} {words(abs(offset))}" if offset else f"q{i}"
 
 
-def _pose_in_words(pose: np.ndarray) -> str:
+def _pose_in_words(pose: Array) -> str:
     position = ", ".join(map(length_in_words, pose[:3, 3]))
     angles = roll_pitch_yaw_from_matrix(pose[:3, :3]).angles
     turns = np.where(angles == -np.pi, np.pi, angles)
@@ -234,7 +235,7 @@ def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:
 # Positions
 
 
-def moving_numbers(table: DHTable, q: Any) -> tuple[np.ndarray, np.ndarray]:
+def moving_numbers(table: DHTable, q: ArrayLike) -> tuple[Array, Array]:
     """theta and d (..., n) of the rows at the joint coordinates `q` (..., n)."""
     q = np.asarray(q, dtype=np.float64)
     if q.ndim == 0 or q.shape[-1] != len(table.rows):
@@ -245,14 +246,14 @@ def moving_numbers(table: DHTable, q: Any) -> tuple[np.ndarray, np.ndarray]:
     return theta + np.where(turns, q, 0.0), d + np.where(turns, 0.0, q)
 
 
-def dh_row_poses(table: DHTable, q: Any) -> np.ndarray:
+def dh_row_poses(table: DHTable, q: ArrayLike) -> Array:
     """A_1 to A_n at `q` (..., n): the pose of each frame in the one before, (..., n, 4, 4)."""
     theta, d = moving_numbers(table, q)
     a, alpha = (np.array([getattr(row, key) for row in table.rows]) for key in ("a", "alpha"))
     return ROW_POSES[table.convention](theta, d, a, alpha)
 
 
-def dh_frames(table: DHTable, q: Any) -> np.ndarray:
+def dh_frames(table: DHTable, q: ArrayLike) -> Array:
     """The poses of frames 0 to n at `q` (..., n) in the frame of the user's base, (..., n + 1, 4, 4): base A_1 ... A_i.
     Ruggiu (2.39).
 
@@ -267,7 +268,7 @@ def dh_frames(table: DHTable, q: Any) -> np.ndarray:
     return np.stack(frames, axis=-3)
 
 
-def dh_tool_pose(table: DHTable, q: Any) -> np.ndarray:
+def dh_tool_pose(table: DHTable, q: ArrayLike) -> Array:
     """The pose of the tool at `q` (..., n) in the frame of the user's base, (..., 4, 4): base A_1 ...
 
     A_n tool. Ruggiu (2.39)-(2.41).

@@ -16,10 +16,11 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
@@ -32,13 +33,19 @@ from cayley.model.report import ModelWarning
 from cayley.model.tree import Tree
 from cayley.wording import printable
 
+if TYPE_CHECKING:
+    from os import PathLike
+    from types import ModuleType
+
+    from mujoco import MjModel
+
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 CONNECT, WELD, JOINT = range(3)  # mjtEq
 _SITE = 6  # mjtObj
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
 
 
-def load_mjcf(path_or_text: Any) -> Tree:
+def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     """The mechanism of an MJCF file, of the text of one, or of a compiled `mujoco.MjModel`.
 
     Raises `ModelError` with what MuJoCo says of a file that it refuses, and if the package mujoco is not installed.
@@ -51,7 +58,7 @@ def load_mjcf(path_or_text: Any) -> Tree:
     mujoco = _mujoco()
     given = isinstance(path_or_text, mujoco.MjModel)
     said: list[str] = []
-    model = path_or_text if given else _compiled(mujoco, path_or_text, said)
+    model: Any = path_or_text if given else _compiled(mujoco, path_or_text, said)
     parts = _Reading(model)
     name = model.names[:model.names.index(b"\0")].decode(errors="replace") or "MuJoCo Model"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -66,7 +73,7 @@ def load_mjcf(path_or_text: Any) -> Tree:
     return made
 
 
-def _mujoco() -> Any:
+def _mujoco() -> ModuleType:
     try:
         import mujoco
     except ImportError as error:
@@ -75,7 +82,7 @@ def _mujoco() -> Any:
     return mujoco
 
 
-def _compiled(mujoco: Any, path_or_text: str | os.PathLike[str], said: list[str]) -> Any:
+def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], said: list[str]) -> MjModel:
     """The model as MuJoCo compiles it; what MuJoCo warns of goes to `said`."""
     path = source_of(path_or_text)
     root = checked_mjcf(path_or_text)  # malformed, huge and tricky files are refused here, with their line
@@ -88,7 +95,7 @@ def _compiled(mujoco: Any, path_or_text: str | os.PathLike[str], said: list[str]
 
 
 @contextmanager
-def _warnings_kept(mujoco: Any, said: list[str]) -> Iterator[None]:
+def _warnings_kept(mujoco: ModuleType, said: list[str]) -> Iterator[None]:
     """MuJoCo's warnings go to `said`, not to the screen and to a log file in the current folder."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: said.append(printable(" ".join(text.split()))))
@@ -101,7 +108,7 @@ def _warnings_kept(mujoco: Any, said: list[str]) -> Iterator[None]:
 class _Reading:
     """The parts of a mechanism, taken from a compiled model."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: MjModel) -> None:
         self.model = model
         self.notes: list[str] = []
         self.body_names = _names(model, "body", model.nbody)
@@ -159,7 +166,7 @@ class _Reading:
         return Body(self.body_names[body], float(model.body_mass[body]), model.body_ipos[body],
                     (inertia + inertia.T) / 2)
 
-    def _add_joint(self, joint: int, parent: str, child: str, place: np.ndarray) -> None:
+    def _add_joint(self, joint: int, parent: str, child: str, place: Array) -> None:
         model = self.model
         dof = self.model.jnt_dofadr[joint]
         motion, zero = self._motion(joint)
@@ -168,7 +175,7 @@ class _Reading:
             self._limits(joint), Friction(float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])),
             Rotor(float(model.dof_armature[dof])), self.mimics.get(joint)))
 
-    def _motion(self, joint: int) -> tuple[Motion, np.ndarray]:
+    def _motion(self, joint: int) -> tuple[Motion, Array]:
         """What the joint lets the body do, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
         model = self.model
         axis = tuple(float(x) for x in model.jnt_axis[joint])
@@ -244,7 +251,7 @@ class _Reading:
             yield Loop(name, made[0].name, made[1].name, motion)
 
 
-def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
+def _left_out(model: MjModel, joint_names: list[str]) -> Iterator[str]:
     springs = [name for name, stiffness in zip(joint_names, model.jnt_stiffness, strict=True) if stiffness]
     if springs:
         names = ", ".join(map(repr, springs))
@@ -271,7 +278,7 @@ def _left_out(model: Any, joint_names: list[str]) -> Iterator[str]:
             yield f"{count} {one} is left out" if count == 1 else f"{count} {many} are left out"
 
 
-def _names(model: Any, kind: str, count: int) -> list[str]:
+def _names(model: MjModel, kind: str, count: int) -> list[str]:
     """The names of all objects of a kind; those without one get their kind and number."""
     given = [getattr(model, kind)(k).name for k in range(count)]
     taken = set(given)
@@ -284,15 +291,15 @@ def _names(model: Any, kind: str, count: int) -> list[str]:
     return names
 
 
-def _matrix(quaternion: Any) -> np.ndarray:
+def _matrix(quaternion: Array) -> Array:
     return np.asarray(matrix_from_quaternion.unchecked(_unit(quaternion)))
 
 
-def _pose(quaternion: Any, position: Any) -> np.ndarray:
+def _pose(quaternion: Array, position: ArrayLike) -> Array:
     return np.array(pose_from_quaternion.unchecked(_unit(quaternion), np.asarray(position, dtype=float)))
 
 
-def _unit(quaternion: Any) -> np.ndarray:
+def _unit(quaternion: ArrayLike) -> Array:
     q = np.asarray(quaternion, dtype=float)
     size = np.linalg.norm(q)
     if not 0 < size < np.inf:
@@ -303,7 +310,7 @@ def _unit(quaternion: Any) -> np.ndarray:
     return q / size
 
 
-def _shift(position: Any) -> np.ndarray:
+def _shift(position: Array) -> Array:
     pose = np.eye(4)
     pose[:3, 3] = position
     return pose

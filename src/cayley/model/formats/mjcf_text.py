@@ -12,6 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.model.parts import Body, Joint, Loop
@@ -177,7 +178,7 @@ def _inertial(body: Body) -> Iterator[str]:
         yield f'<inertial pos="{_words(body.center)}"{turned} mass="{float(body.mass)!r}" diaginertia="{_words(moments)}"/>'
 
 
-def _is_diagonal(inertia: np.ndarray) -> bool:
+def _is_diagonal(inertia: Array) -> bool:
     return bool(np.array_equal(inertia, np.diag(np.diag(inertia))))
 
 
@@ -223,7 +224,7 @@ def _loop(tree: Tree, loop: Loop) -> str:
     return f"<{kind} name={quoteattr(loop.name)} site1={quoteattr(loop.first)} site2={quoteattr(loop.second)}/>"
 
 
-def _place(pose: Any) -> str:
+def _place(pose: Array) -> str:
     position = f' pos="{_words(pose[:3, 3])}"' if pose[:3, 3].any() else ""
     turned = not np.array_equal(pose[:3, :3], np.eye(3))
     return position + (f' quat="{_words(quaternion_from_matrix(pose[:3, :3]))}"' if turned else "")

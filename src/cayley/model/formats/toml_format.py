@@ -55,10 +55,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import CayleyError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
@@ -70,6 +71,8 @@ from cayley.model.formats.toml_text import dump_toml
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
 from cayley.model.tree import GRAVITY, Tree
+
+Made = TypeVar("Made")
 
 __all__ = ["KINDS", "dump_toml", "load_toml"]
 
@@ -117,7 +120,7 @@ def _mass_properties(section: Section, about: str) -> tuple[float | None, Any, A
     return mass, center, inertia if about == "center" else inertia_about_center(mass or 0.0, center, inertia)
 
 
-def _inertia(section: Section) -> np.ndarray:
+def _inertia(section: Section) -> Array:
     value = section.get("inertia")
     if value is None:
         return np.zeros((3, 3))
@@ -129,7 +132,7 @@ def _inertia(section: Section) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _pose(section: Section) -> np.ndarray:
+def _pose(section: Section) -> Array:
     pose = np.eye(4)
     pose[:3, 3] = section.numbers("position", 3, (0.0, 0.0, 0.0))
     said = [key for key in ("rpy", "quaternion", "rotation") if section.has(key)]
@@ -152,7 +155,7 @@ def _pose(section: Section) -> np.ndarray:
         section.refuse(error, *said)
 
 
-def _inner_pose(section: Section, key: str) -> np.ndarray | None:
+def _inner_pose(section: Section, key: str) -> Array | None:
     inner = section.section(key)
     if inner is None:
         return None
@@ -251,7 +254,7 @@ def _loop(section: Section) -> Loop:
     return _made(section, Loop, section.word("name"), section.word("first"), section.word("second"), _motion(section))
 
 
-def _made(section: Section, kind: Callable[..., Any], *values: Any) -> Any:
+def _made(section: Section, kind: Callable[..., Made], *values: object) -> Made:
     """The part, once every key of its table has been asked for."""
     section.finish()
     try:

@@ -28,7 +28,7 @@ LONGEST_ANGLE = 60
 _ANGLES = 'a text like "-pi/2", "2*pi/3" or "30 deg"'
 
 
-def document(path_or_text: Any) -> Section:
+def document(path_or_text: str | PathLike[str]) -> Section:
     """The whole document: of a file, if a path is given (a `Path`, or a string of one line that ends in .toml), or of a
     text.
     """
@@ -37,7 +37,7 @@ def document(path_or_text: Any) -> Section:
     if not is_path and not isinstance(path_or_text, str):
         raise ModelError(f"a TOML description is a path or a text, not {type(path_or_text).__name__}")
     name = fspath(path_or_text) if is_path else "the TOML text"
-    text = decoded(name, read_bytes(path_or_text, most=MOST_BYTES)) if is_path else path_or_text
+    text = decoded(name, read_bytes(path_or_text, most=MOST_BYTES)) if is_path else str(path_or_text)
     if len(text) > MOST_BYTES:
         raise ModelError(f"{name} is longer than {MOST_BYTES // 2**20} MiB: that is not the description of a robot")
     return Section(_parsed(name, text), (), name, Places(text), name if is_path else "")
@@ -149,7 +149,7 @@ class Section:
             self.fail(f"{key} must be three rows of three numbers, not {shown(value)}", key)
         return [[self._number(entry, key, i, k) for k, entry in enumerate(row)] for i, row in enumerate(value)]
 
-    def _number(self, value: Any, *key: str | int, angle: bool = False, largest: float = LARGEST) -> float:
+    def _number(self, value: float | str, *key: str | int, angle: bool = False, largest: float = LARGEST) -> float:
         if isinstance(value, str) and angle:
             value = self._angle(value, *key)
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Joint, Rotor
@@ -43,7 +44,7 @@ def _table(kind: str, values: dict[str, Any]) -> str:
                                 for key, value in values.items() if value is not None]]) + "\n"
 
 
-def _value(value: Any) -> str:
+def _value(value: Array | float | str) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, dict):
@@ -82,14 +83,14 @@ def _motion_out(motion: Motion) -> dict[str, Any]:
     return {"kind": motion.word} | motion.keys
 
 
-def _pose_out(pose: Any) -> dict[str, Any]:
+def _pose_out(pose: Array) -> dict[str, Any]:
     R = pose[:3, :3]
     p = pose[:3, 3]
     rotation: dict[str, Any] = {} if np.array_equal(R, np.eye(3)) else _quarter_turns(R) or {"rotation": R}
     return ({"position": p} if p.any() else {}) | rotation
 
 
-def _quarter_turns(R: np.ndarray) -> dict[str, Any] | None:
+def _quarter_turns(R: Array) -> dict[str, Any] | None:
     """Rotations that leave the axes on the axes read best as angles; theirs are exact on every machine."""
     if not np.isin(R, (-1.0, 0.0, 1.0)).all():
         return None

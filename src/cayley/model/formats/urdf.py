@@ -23,10 +23,10 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
@@ -114,7 +114,7 @@ def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Elem
 # Parts
 
 
-def _pose(owner: Element, version: tuple[int, int]) -> np.ndarray:
+def _pose(owner: Element, version: tuple[int, int]) -> Array:
     """The pose (4, 4) of the `<origin>`; the identity without one."""
     origin = owner.only("origin")
     if origin is None:
@@ -122,7 +122,7 @@ def _pose(owner: Element, version: tuple[int, int]) -> np.ndarray:
     return np.array(pose_from_matrix.unchecked(_rotation(origin, version), origin.numbers("xyz", 3, np.zeros(3))))
 
 
-def _rotation(origin: Element, version: tuple[int, int]) -> Any:
+def _rotation(origin: Element, version: tuple[int, int]) -> Array:
     if "quat_xyzw" not in origin.attributes:
         return matrix_from_roll_pitch_yaw(origin.numbers("rpy", 3, np.zeros(3)))
     if "rpy" in origin.attributes:

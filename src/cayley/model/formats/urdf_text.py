@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
@@ -133,7 +133,7 @@ def _frames(tree: Tree) -> Iterator[Iterator[str]]:
         yield _joint(Joint(name, frame.body, frame.name, placement=frame.pose))
 
 
-def _origin(pose: Any) -> Iterator[str]:
+def _origin(pose: Array) -> Iterator[str]:
     if not np.array_equal(pose, np.eye(4)):
         yield f'<origin xyz="{_words(pose[:3, 3])}" rpy="{_words(roll_pitch_yaw_from_matrix(pose[:3, :3]).angles)}"/>'
 

@@ -18,6 +18,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.model.formats.files import MOST_BYTES, read_bytes
 from cayley.model.parts import LARGEST
@@ -109,7 +110,7 @@ class Element:
         text = self.word(key, None if default is not _REQUIRED else _REQUIRED)
         return default if text is None else self._one(key, text, largest)
 
-    def numbers(self, key: str, count: int, default: Any = _REQUIRED) -> np.ndarray:
+    def numbers(self, key: str, count: int, default: Any = _REQUIRED) -> Array:
         """An attribute that is `count` finite numbers."""
         text = self.word(key, None if default is not _REQUIRED else _REQUIRED)
         if text is None:
@@ -222,7 +223,7 @@ class _Builder:
     def end(self, _: str) -> None:
         self.open.pop()
 
-    def refuse_declarations(self, *_: Any) -> None:
+    def refuse_declarations(self, *_: object) -> None:
         raise ModelError(
             f"{self.file}, line {self.parser.CurrentLineNumber}, <!DOCTYPE>: document type declarations and entities "
             "are "

@@ -106,7 +106,7 @@ class AllSolutions:
             f"\n  {c}" for c in self.continua.get((), ()))
 
 
-def all_solutions(tree: Tree, target: Array, frame: str, *, reference: ArrayLike | None = None) -> AllSolutions:
+def all_solutions(tree: Tree, target: ArrayLike, frame: str, *, reference: ArrayLike | None = None) -> AllSolutions:
     """All configurations that bring a frame to poses (..., 4, 4) of the root's frame; see `AllSolutions`.
 
     `reference` (..., nq), zero if not given, chooses among whole turns, gives free joints their values, and is where
