@@ -1,0 +1,172 @@
+"""Motion under constraints, in the ways in which books write it down; the accelerations are the same in all of them.
+
+    M qdd + A^T lam = f,   A qdd = -drift        f (n) all forces but those of the constraints,   drift = Ad qd (h)
+
+    augmented         both as one system of n + h equations
+    multipliers       lam = S^-1 (A M^-1 f + drift),   S = A M^-1 A^T
+    projection        on independent coordinates p:  qd = N pd,  A N = 0,  N^T M (N pdd + c) = N^T f
+    null space        any basis N with A N = 0, by QR or by SVD:  (N^T M; A) qdd = (N^T f; -drift)
+Multipliers are unique if the constraints are independent. If they are not, there is no answer (NaN), unless
+`redundant=True` asks for accelerations that they allow, if they agree, and for the multipliers of least norm. Bases by QR and SVD are not continuous functions of the
+state: they are made anew for each, and nothing is differentiated. Source: Ruggiu (4.15)-(4.31), corrected as in spec
+E-07.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.linear import ldl_solve
+from cayley.compiler.symbols import wrapped
+from cayley.compiler.typing import Array
+from cayley.errors import ConventionError, SingularityError
+from cayley.wording import did_you_mean
+
+_INDEPENDENT = 1e-10  # singular values below this part of the largest are zero
+
+
+class ConstrainedMotion(NamedTuple):
+    """Accelerations (n), and multipliers (h): the constraints push with - A^T lam."""
+
+    qdd: Array
+    lam: Array
+
+
+class BlockInverse(NamedTuple):
+    """The inverse of (M A^T; A 0): C11 (n, n), C12 (n, h), C22 (h, h), C21 being C12^T."""
+
+    C11: Array
+    C12: Array
+    C22: Array
+
+    @property
+    def whole(self) -> Array:
+        """(n + h, n + h)."""
+        return np.block([[self.C11, self.C12], [self.C12.T, self.C22]])
+
+
+def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False) -> ConstrainedMotion:
+    """By the system of n + h equations. (4.20).
+
+    >>> augmented(np.eye(2), np.array([3.0, 4.0]), np.array([[0.0, 1.0]]), np.zeros(1))
+    ConstrainedMotion(qdd=array([3., 0.]), lam=array([4.]))
+    """
+    n = len(M)
+    h = len(A)
+    whole = wrapped(np.block([[M, A.T], [A, np.zeros((h, h))]]))
+    right = np.concatenate([f, -drift])
+    if redundant:
+        found = np.linalg.pinv(whole) @ right
+    else:
+        try:
+            found = only_where(is_definite(A @ A.T), np.linalg.solve(whole, right))
+        except np.linalg.LinAlgError:  # of numbers, if elimination meets nothing but zeros
+            found = np.full(n + h, np.nan)
+    return ConstrainedMotion(found[:n], found[n:])
+
+
+def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False) -> ConstrainedMotion:
+    """By the multipliers, which are found first. (4.21), (4.22)."""
+    free = ldl_solve(M, f)
+    yielded = ldl_solve(M, A.T)
+    S = A @ yielded
+    rest = A @ free + drift
+    lam = np.linalg.pinv(wrapped(S)) @ rest if redundant else only_where(is_definite(S), ldl_solve(S, rest))
+    return ConstrainedMotion(free - yielded @ lam, lam)
+
+
+def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int]) -> ConstrainedMotion:
+    """By independent coordinates, given by their places; (4.23)-(4.29).
+
+    A bad choice, of coordinates that the others do not follow here, gives infinity or NaN: see `check_independent`.
+    """
+    N, c = basis_of_coordinates(A, drift, independent)
+    pdd = ldl_solve(N.T @ M @ N, N.T @ (f - M @ c))
+    qdd = N @ pdd + c
+    return ConstrainedMotion(qdd, _multipliers_of(M, f, A, qdd))
+
+
+def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr") -> ConstrainedMotion:
+    """By a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30), (4.31).
+
+    Redundant constraints are no trouble: their rows are met by least squares, exactly if they agree.
+    """
+    N = null_space_basis(A, basis)
+    rows = np.concatenate([N.T @ M, A])
+    qdd = np.linalg.lstsq(rows, np.concatenate([N.T @ f, -drift]), rcond=None)[0]
+    return ConstrainedMotion(qdd, np.linalg.pinv(A.T) @ (f - M @ qdd))
+
+
+def block_inverse(M: Array, A: Array) -> BlockInverse:
+    """The inverse of the matrix of `augmented`, by blocks. (4.22), with the signs of spec E-07."""
+    inverse = ldl_solve(M, np.eye(len(M)))
+    yielded = inverse @ A.T
+    S = ldl_solve(A @ yielded, np.eye(len(A)))
+    return BlockInverse(inverse - yielded @ S @ yielded.T, yielded @ S, -S)
+
+
+def basis_of_coordinates(A: Array, drift: Array, independent: Sequence[int]) -> tuple[Array, Array]:
+    """N (n, n - h) and c (n): qd = N pd and qdd = N pdd + c for the coordinates p at the places `independent`."""
+    n = A.shape[1]
+    others = [k for k in range(n) if k not in set(independent)]
+    if len(others) != len(A):
+        raise ConventionError(f"{n} coordinates and {len(A)} constraints leave {n - len(A)} independent coordinates, not "
+                              f"{len(list(independent))}; choose as many")
+    followed = np.linalg.solve(wrapped(A[:, others]), np.concatenate([-A[:, list(independent)], -drift[:, None]], axis=1))
+    whole = np.concatenate([np.eye(len(independent), len(independent) + 1), followed])
+    order = np.argsort([*independent, *others])
+    return whole[order, :-1], whole[order, -1]
+
+
+def null_space_basis(A: Array, basis: str = "qr") -> Array:
+    """An orthonormal basis N (n, n - rank) of the velocities with A qd = 0, by "qr" or "svd" of A^T.
+
+    >>> null_space_basis(np.array([[3.0, 4.0]]), "svd").round(12).T
+    array([[-0.8,  0.6]])
+    """
+    if basis == "svd":
+        _, values, V = np.linalg.svd(A)
+        return V[int((values > _INDEPENDENT * values.max(initial=0.0)).sum()):].T
+    if basis == "qr":
+        from scipy.linalg import qr  # with pivots, so that the rank shows
+
+        Q, R, _ = qr(A.T, pivoting=True)
+        sizes = np.abs(np.diag(R))
+        return Q[:, int((sizes > _INDEPENDENT * sizes.max(initial=0.0)).sum()):]
+    raise ConventionError(f"there is no basis by {basis!r}: it is \"qr\" or \"svd\"")
+
+
+def check_independent(A: Array, independent: Sequence[int], names: Sequence[str] | None = None) -> None:
+    """Refuse coordinates that the others do not follow at a state: their part of A (h, n) is singular there."""
+    others = [k for k in range(A.shape[1]) if k not in set(independent)]
+    values = np.linalg.svd(A[:, others], compute_uv=False)
+    if values.min(initial=np.inf) <= _INDEPENDENT * values.max(initial=0.0):
+        chosen = ", ".join(names[k] if names else f"q{k + 1}" for k in independent)
+        raise SingularityError(f"the coordinates {chosen} do not determine the others at this state (a dead centre): choose "
+                               "other independent coordinates, or the augmented form")
+
+
+def _multipliers_of(M: Array, f: Array, A: Array, qdd: Array) -> Array:
+    return ldl_solve(A @ A.T, A @ (f - M @ qdd))
+
+
+FORMULATIONS: dict[str, Callable[..., ConstrainedMotion]] = {
+    "augmented": augmented, "multipliers": multipliers, "projection": projection, "null space": null_space}
+
+
+def constrained_motion(M: Array, f: Array, A: Array, drift: Array, *, formulation: str = "multipliers",
+                       independent: Sequence[int] | None = None, redundant: bool = False) -> ConstrainedMotion:
+    """Accelerations and multipliers by one of `FORMULATIONS`; `independent` for "projection" alone."""
+    if formulation not in FORMULATIONS:
+        raise ConventionError(f"there is no formulation {formulation!r}{did_you_mean(formulation, FORMULATIONS)}")
+    if formulation == "projection":
+        if independent is None:
+            raise ConventionError("projection needs the places of the independent coordinates: independent=[0]")
+        return projection(M, f, A, drift, independent=independent)
+    if formulation == "null space":
+        return null_space(M, f, A, drift)
+    return FORMULATIONS[formulation](M, f, A, drift, redundant=redundant)
