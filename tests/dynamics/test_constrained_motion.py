@@ -75,8 +75,9 @@ def test_the_slider_crank_in_every_formulation():
     np.testing.assert_allclose(QD, [12, -2.2586052319, -1.0922725305], atol=1e-10)
     assert abs(one_coordinate_acceleration(THETA, RATE) - QDD[0]) < 1e-8
     state = slider_crank(Q, QD)
-    for found in (augmented(*state), multipliers(*state), projection(*state, independent=[0]), projection(*state, independent=[1]),
-                  projection(*state, independent=[2]), null_space(*state, basis="qr"), null_space(*state, basis="svd")):
+    for found in (augmented(*state), multipliers(*state), projection(*state, independent=[0]),
+                  projection(*state, independent=[1]), projection(*state, independent=[2]),
+                  null_space(*state, basis="qr"), null_space(*state, basis="svd")):
         np.testing.assert_allclose(found.qdd, QDD, rtol=1e-10)
         np.testing.assert_allclose(found.lam, LAM, rtol=1e-9)
 
@@ -101,9 +102,11 @@ def test_a_bad_choice_of_coordinates_is_refused_at_the_dead_centres_and_elsewher
         with pytest.raises(SingularityError, match="the coordinates x do not determine the others"):
             check_independent(A, [2], names=["theta", "gamma", "x"])
         check_independent(A, [0])
-        np.testing.assert_allclose(projection(M, f, A, drift, independent=[0]).qdd, augmented(M, f, A, drift).qdd, rtol=1e-10)
+        np.testing.assert_allclose(
+            projection(M, f, A, drift, independent=[0]).qdd,
+            augmented(M, f, A, drift).qdd, rtol=1e-10)
         assert abs(projection(M, f, A, drift, independent=[0]).qdd[0] - one_coordinate_acceleration(theta, RATE)) < 1e-8
-    N, c = basis_of_coordinates(*slider_crank(Q, QD)[2:], [0])
+    N, _ = basis_of_coordinates(*slider_crank(Q, QD)[2:], [0])
     np.testing.assert_allclose(N[:, 0] * RATE, QD, rtol=1e-12)
     with pytest.raises(ConventionError, match="leave 1 independent coordinates, not 2"):
         projection(*slider_crank(Q, QD), independent=[0, 1])
@@ -162,8 +165,8 @@ def test_a_second_of_motion_drifts_little_and_not_at_all_when_it_is_projected():
     th, ga, x = found[:3]
     drift = np.array([r * np.sin(th) - L * np.sin(ga), r * np.cos(th) - L * np.cos(ga) - x])
     assert 0 < np.abs(drift).max() < 1e-6
-    alone = solve_ivp(lambda _, y: [y[1], one_coordinate_acceleration(y[0], y[1])], (0, 1), [THETA, RATE], method="DOP853",
-                      rtol=1e-11, atol=1e-12).y[:, -1]
+    alone = solve_ivp(lambda _, y: [y[1], one_coordinate_acceleration(y[0], y[1])], (0, 1), [THETA, RATE],
+                      method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
     np.testing.assert_allclose(alone, [140.277779, 247.20545], rtol=1e-6)
     np.testing.assert_allclose([found[0], found[3]], alone, rtol=1e-6)
 
@@ -174,7 +177,8 @@ def rod_centre(q, qd, via_crank):
     if via_crank:
         return np.array([r * np.cos(th) - (L - L2) * np.cos(ga), r * np.sin(th) - (L - L2) * np.sin(ga)]), np.array(
             [-r * np.sin(th) * thd + (L - L2) * np.sin(ga) * gad, r * np.cos(th) * thd - (L - L2) * np.cos(ga) * gad])
-    return np.array([x + L2 * np.cos(ga), L2 * np.sin(ga)]), np.array([xd - L2 * np.sin(ga) * gad, L2 * np.cos(ga) * gad])
+    return np.array([x + L2 * np.cos(ga),
+                     L2 * np.sin(ga)]), np.array([xd - L2 * np.sin(ga) * gad, L2 * np.cos(ga) * gad])
 
 
 @pytest.mark.spec("S2-68", "S2-103")
@@ -224,7 +228,8 @@ def delta():
 
     return lagrange_system(
         lambda q, qd: ((MP + 3 * MU) * qd[:3] @ qd[:3] + (IM + ML * a**2 / 3 + MU * a**2) * qd[3:] @ qd[3:]) / 2,
-        lambda q: G * ((MP + 3 * MU) * q[2] + (ML / 2 + MU) * a * np.sum(np.sin(q[3:]))), constraints=closure, name="Delta")
+        lambda q: G * ((MP + 3 * MU) * q[2] +
+                       (ML / 2 + MU) * a * np.sum(np.sin(q[3:]))), constraints=closure, name="Delta")
 
 
 @pytest.mark.spec("S2-72", "S2-103")
@@ -255,7 +260,10 @@ def test_the_delta_forward_and_inverse_from_its_energies():
     torques = needed[3:] + A[:, 3:].T @ lam
     np.testing.assert_allclose(torques, [3.5540949858, 3.1133200048, 3.5026134128], atol=1e-6)
     # power of what acts is the rate of the energies
-    N = np.concatenate([np.eye(3), np.linalg.solve(np.diag(machine.jacobians(p, theta).Jq), machine.jacobians(p, theta).Jx)])
+    N = np.concatenate([
+        np.eye(3), np.linalg.solve(np.diag(machine.jacobians(p, theta).Jq),
+                                   machine.jacobians(p, theta).Jx)])
     np.testing.assert_allclose(A @ N, 0.0, atol=1e-13)
     M, bias = system.inertia_matrix(q, qd), system.bias(q, qd)
-    np.testing.assert_allclose(np.linalg.solve(N.T @ M @ N, N.T @ (tau - bias - M @ (zero - N @ zero[:3]))), zero[:3], atol=1e-10)
+    np.testing.assert_allclose(np.linalg.solve(N.T @ M @ N, N.T @ (tau - bias - M @ (zero - N @ zero[:3]))), zero[:3],
+                               atol=1e-10)

@@ -60,8 +60,10 @@ def test_a_rod_along_the_axis_of_its_crank_and_places_out_of_reach():
 @pytest.mark.spec("S2-70")
 def test_both_assembly_modes_equal_cranks_too():
     theta = np.radians([20.5637525731, 36.5405179035, 26.6835362761])
-    np.testing.assert_allclose(MACHINE.direct_position(theta), [PLACE, (-.0145541211, .0103260933, -.2731224564)], atol=1e-9)
-    np.testing.assert_allclose(MACHINE.direct_position([0.6] * 3), [(0, 0, .6002171475), (0, 0, -.2614316634)], atol=1e-9)
+    np.testing.assert_allclose(MACHINE.direct_position(theta), [PLACE, (-.0145541211, .0103260933, -.2731224564)],
+                               atol=1e-9)
+    np.testing.assert_allclose(MACHINE.direct_position([0.6] * 3), [(0, 0, .6002171475), (0, 0, -.2614316634)],
+                               atol=1e-9)
 
 
 @pytest.mark.spec("S2-70")
@@ -127,9 +129,11 @@ def test_coplanar_and_parallel_rods_gain_a_motion():
     np.testing.assert_allclose(np.abs(found.gained), [[0.0, 0.0, 1.0]], atol=1e-7)
     meeting = np.arccos(-0.25 / 0.3)
     assert abs(np.degrees(meeting) - 146.4426902381) < 1e-9
-    theta = np.array([meeting, meeting, np.radians(60.0)])  # C_1 = C_2: their rods are one, and p may turn about C_3 C_1
+    # C_1 = C_2: their rods are one, and p may turn about C_3 C_1
+    theta = np.array([meeting, meeting, np.radians(60.0)])
     C = np.array([0.0, 0.0, 0.3 * np.sin(meeting)])
-    D = np.array([(0.15 + 0.25) * np.cos(np.radians(240)), (0.15 + 0.25) * np.sin(np.radians(240)), 0.3 * np.sin(np.radians(60))])
+    D = np.array([(0.15 + 0.25) * np.cos(np.radians(240)), (0.15 + 0.25) * np.sin(np.radians(240)),
+                  0.3 * np.sin(np.radians(60))])
     middle = (C + D) / 2
     along = (D - C) / np.linalg.norm(D - C)
     up = np.array([0.0, 0.0, 1.0]) - along[2] * along

@@ -24,7 +24,8 @@ def built(pose, rods, theta, cranks=(0.8, 0.7, 0.9), side=0.7):
 
 
 def random_machine(rng):
-    return Planar3RRR(rng.normal(size=(3, 2)), rng.uniform(0.4, 1.4, 3), rng.uniform(0.4, 1.6, 3), rng.uniform(0.2, 1.2))
+    return Planar3RRR(rng.normal(size=(3, 2)), rng.uniform(0.4, 1.4, 3), rng.uniform(0.4, 1.6, 3),
+                      rng.uniform(0.2, 1.2))
 
 
 @pytest.mark.spec("S2-59")
@@ -145,7 +146,8 @@ def test_rates_both_ways_against_differences():
     for mode in range(8):
         before, after = (MACHINE.inverse_position(POSE + sign * moved)[mode] for sign in (-1, 1))
         theta = MACHINE.inverse_position(POSE)[mode]
-        np.testing.assert_allclose(MACHINE.crank_rates(POSE, theta, [.1, -.2, .3]), (after - before) / (2 * step), atol=1e-8)
+        np.testing.assert_allclose(MACHINE.crank_rates(POSE, theta, [.1, -.2, .3]), (after - before) / (2 * step),
+                                   atol=1e-8)
 
 
 @pytest.mark.spec("S2-105")
@@ -155,7 +157,9 @@ def test_passive_angles_and_their_rates():
                                [-107.3224563591, -115.5208105144, -102.8545133389], atol=1e-9)
     rate = np.array([.1, -.2, .3])
     step = 1e-6
-    ends = [MACHINE.rod_angles(POSE + s * rate * step, MACHINE.inverse_position(POSE + s * rate * step)[0]) for s in (-1, 1)]
+    ends = [
+        MACHINE.rod_angles(POSE + s * rate * step,
+                           MACHINE.inverse_position(POSE + s * rate * step)[0]) for s in (-1, 1)]
     np.testing.assert_allclose(MACHINE.rod_rates(POSE, theta, rate), (ends[1] - ends[0]) / (2 * step), atol=1e-8)
 
 

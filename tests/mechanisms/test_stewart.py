@@ -1,4 +1,5 @@
-"""The Stewart-Gough platform: lengths by definition, rates against differences, poses found again, singular postures."""
+"""The Stewart-Gough platform: lengths by definition, rates against differences, poses found again, singular postures.
+"""
 
 import numpy as np
 import pytest
@@ -40,8 +41,11 @@ def test_rates_of_the_lengths_against_differences():
     twist = np.array([0.2, -0.1, 0.3, 0.5, -0.4, 0.6])
     step = 1e-6
     for pose in some_poses(5):
-        ends = [MACHINE.leg_lengths(pose_of(Rotation.from_rotvec(s * step * twist[3:]) * Rotation.from_matrix(pose[:3, :3]),
-                                            pose[:3, 3] + s * step * twist[:3])) for s in (-1, 1)]
+        ends = [
+            MACHINE.leg_lengths(
+                pose_of(
+                    Rotation.from_rotvec(s * step * twist[3:]) * Rotation.from_matrix(pose[:3, :3]),
+                    pose[:3, 3] + s * step * twist[:3])) for s in (-1, 1)]
         np.testing.assert_allclose(MACHINE.jacobian(pose) @ twist, (ends[1] - ends[0]) / (2 * step), atol=1e-8)
 
 

@@ -7,9 +7,9 @@
     projection        on independent coordinates p:  qd = N pd,  A N = 0,  N^T M (N pdd + c) = N^T f
     null space        any basis N with A N = 0, by QR or by SVD:  (N^T M; A) qdd = (N^T f; -drift)
 Multipliers are unique if the constraints are independent. If they are not, there is no answer (NaN), unless
-`redundant=True` asks for accelerations that they allow, if they agree, and for the multipliers of least norm. Bases by QR and SVD are not continuous functions of the
-state: they are made anew for each, and nothing is differentiated. Source: Ruggiu (4.15)-(4.31), corrected as in spec
-E-07.
+`redundant=True` asks for accelerations that they allow, if they agree, and for the multipliers of least norm. Bases by
+QR and SVD are not continuous functions of the state: they are made anew for each, and nothing is differentiated.
+Source: Ruggiu (4.15)-(4.31), corrected as in spec E-07.
 """
 
 from __future__ import annotations
@@ -114,9 +114,11 @@ def basis_of_coordinates(A: Array, drift: Array, independent: Sequence[int]) -> 
     n = A.shape[1]
     others = [k for k in range(n) if k not in set(independent)]
     if len(others) != len(A):
-        raise ConventionError(f"{n} coordinates and {len(A)} constraints leave {n - len(A)} independent coordinates, not "
-                              f"{len(list(independent))}; choose as many")
-    followed = np.linalg.solve(wrapped(A[:, others]), np.concatenate([-A[:, list(independent)], -drift[:, None]], axis=1))
+        raise ConventionError(
+            f"{n} coordinates and {len(A)} constraints leave {n - len(A)} independent coordinates, not "
+            f"{len(list(independent))}; choose as many")
+    followed = np.linalg.solve(wrapped(A[:, others]), np.concatenate([-A[:, list(independent)], -drift[:, None]],
+                                                                     axis=1))
     whole = np.concatenate([np.eye(len(independent), len(independent) + 1), followed])
     order = np.argsort([*independent, *others])
     return whole[order, :-1], whole[order, -1]
@@ -146,8 +148,9 @@ def check_independent(A: Array, independent: Sequence[int], names: Sequence[str]
     values = np.linalg.svd(A[:, others], compute_uv=False)
     if values.min(initial=np.inf) <= _INDEPENDENT * values.max(initial=0.0):
         chosen = ", ".join(names[k] if names else f"q{k + 1}" for k in independent)
-        raise SingularityError(f"the coordinates {chosen} do not determine the others at this state (a dead centre): choose "
-                               "other independent coordinates, or the augmented form")
+        raise SingularityError(
+            f"the coordinates {chosen} do not determine the others at this state (a dead centre): choose "
+            "other independent coordinates, or the augmented form")
 
 
 def _multipliers_of(M: Array, f: Array, A: Array, qdd: Array) -> Array:

@@ -8,5 +8,5 @@ from cayley.mechanisms.parallel.singularity import ParallelSingularity, parallel
 from cayley.mechanisms.parallel.stewart import StewartAssembly, StewartPlatform
 
 __all__ = [
-    "Actuation", "Assemblies", "ParallelSingularity", "Planar3RRR", "StewartAssembly", "StewartPlatform", "TranslationalDelta",
-    "actuation", "parallel_singularity"]
+    "Actuation", "Assemblies", "ParallelSingularity", "Planar3RRR", "StewartAssembly", "StewartPlatform",
+    "TranslationalDelta", "actuation", "parallel_singularity"]

@@ -96,7 +96,8 @@ class TranslationalDelta:
     def leg_angles(self) -> Kernel:
         """`leg_angles(p, theta)`: theta1, theta2, theta3 (..., 3, 3) of every leg, theta3 in [0, pi].
 
-        theta2 is of the parallelogram after the crank; where theta3 is 0 or pi any will do, and it is what rounding gives.
+        theta2 is of the parallelogram after the crank; where theta3 is 0 or pi any will do, and it is what rounding
+        gives.
         """
         def leg_angles(p: Array, theta: Array) -> Array:
             found = []
@@ -130,13 +131,16 @@ class TranslationalDelta:
         return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("p", "theta"))(jacobians)
 
     def crank_rates(self, p: ArrayLike, theta: ArrayLike, velocity: ArrayLike) -> Array:
-        """Rates (..., 3) of the cranks for velocities (..., 3) of the platform; without bound where a leg is singular."""
+        """Rates (..., 3) of the cranks for velocities (..., 3) of the platform; without bound where a leg is singular.
+        """
         Jx, Jq = self.jacobians(p, theta)
         with np.errstate(divide="ignore"):
             return np.einsum("...ij,...j->...i", Jx, np.asarray(velocity, dtype=float)) / Jq
 
     def velocity(self, p: ArrayLike, theta: ArrayLike, crank_rates: ArrayLike) -> Array:
-        """Velocities (..., 3) of the platform for rates (..., 3) of the cranks; `singularity` says where there are none."""
+        """Velocities (..., 3) of the platform for rates (..., 3) of the cranks; `singularity` says where there are
+        none.
+        """
         Jx, Jq = self.jacobians(p, theta)
         return np.linalg.solve(Jx, (Jq * np.asarray(crank_rates, dtype=float))[..., None])[..., 0]
 
@@ -149,19 +153,21 @@ class TranslationalDelta:
         """How far the platform is from the centres of its spheres, (..., 3): the rods' length, if it is closed."""
         angles = np.asarray(theta, dtype=float)
         out = self.crank * np.cos(angles) + self.base - self.platform
-        centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)], axis=-1)
+        centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)],
+                           axis=-1)
         return np.linalg.norm(np.asarray(p, dtype=float)[..., None, :] - centers, axis=-1)
 
     # The text
 
     def _centers(self, theta: Array) -> Array:
         out = self.crank * np.cos(theta) + self.base - self.platform
-        return np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(theta)], axis=1)
+        return np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(theta)],
+                        axis=1)
 
     def _center_rates(self, theta: Array) -> Array:
         inwards = -self.crank * np.sin(theta)
-        return np.stack([inwards * np.cos(self.directions), inwards * np.sin(self.directions), self.crank * np.cos(theta)],
-                        axis=1)
+        return np.stack(
+            [inwards * np.cos(self.directions), inwards * np.sin(self.directions), self.crank * np.cos(theta)], axis=1)
 
     def _seen_from(self, p: Array, leg: int) -> list[Scalar]:
         """The place of the platform in the axes of a leg, from the crank's pivot."""
@@ -176,18 +182,21 @@ class TranslationalDelta:
         for leg in range(3):
             x, across, z = self._seen_from(np.asarray(p, dtype=float), leg)
             if abs(across) > self.rod:
-                raise UnreachableError(f"leg {leg + 1} of the Delta: the platform is {abs(across):.6g} m beside its plane, and "
-                                       f"the parallelogram is {self.rod:.6g} m long")
+                raise UnreachableError(
+                    f"leg {leg + 1} of the Delta: the platform is {abs(across):.6g} m beside its plane, and "
+                    f"the parallelogram is {self.rod:.6g} m long")
             rod = np.sqrt(self.rod**2 - across**2)
             if not abs(self.crank - rod) <= np.hypot(x, z) <= self.crank + rod:
-                raise UnreachableError(f"leg {leg + 1} of the Delta reaches from {abs(self.crank - rod):.6g} m to "
-                                       f"{self.crank + rod:.6g} m in its plane; the platform is at {np.hypot(x, z):.6g} m")
+                raise UnreachableError(
+                    f"leg {leg + 1} of the Delta reaches from {abs(self.crank - rod):.6g} m to "
+                    f"{self.crank + rod:.6g} m in its plane; the platform is at {np.hypot(x, z):.6g} m")
 
     def _explain_unassembled(self, theta: ArrayLike) -> None:
         C1, C2, C3 = self._centers(np.asarray(theta, dtype=float))
         u = C2 - C1
         w = C3 - C1
         if np.linalg.norm(np.cross(u, w)) <= _IN_LINE * (u @ u + w @ w):
-            raise SingularityError("the centres of the three spheres are in line: the platform is not determined by the "
-                                   "cranks, or cannot be reached")
+            raise SingularityError(
+                "the centres of the three spheres are in line: the platform is not determined by the "
+                "cranks, or cannot be reached")
         raise UnreachableError(f"with these cranks the three parallelograms of {self.rod:.6g} m do not meet in a point")

@@ -98,12 +98,15 @@ class Planar3RRR:
             rods = self._vertices(pose) - self.pivots - cranks
             arms = self._vertices(pose) - pose[:2]
             Jx = np.array([[b[0], b[1], e[0] * b[1] - e[1] * b[0]] for b, e in zip(rods, arms, strict=True)])
-            return PlatformJacobians(Jx, np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
+            return PlatformJacobians(Jx,
+                                     np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
 
         return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("pose", "theta"))(jacobians)
 
     def crank_rates(self, pose: ArrayLike, theta: ArrayLike, pose_rate: ArrayLike) -> Array:
-        """Rates (..., 3) of the cranks for rates (..., 3) of x, y, phi; without bound where a leg is straight or folded."""
+        """Rates (..., 3) of the cranks for rates (..., 3) of x, y, phi; without bound where a leg is straight or
+        folded.
+        """
         Jx, Jq = self.jacobians(pose, theta)
         with np.errstate(divide="ignore"):
             return np.einsum("...ij,...j->...i", Jx, np.asarray(pose_rate, dtype=float)) / Jq
@@ -137,7 +140,8 @@ class Planar3RRR:
         return x[..., None, :2] + self.side / np.sqrt(3) * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
     def rod_lengths(self, pose: ArrayLike, theta: ArrayLike) -> Array:
-        """How far the vertices are from the ends of the cranks, (..., 3): the rods' lengths, if the machine is closed."""
+        """How far the vertices are from the ends of the cranks, (..., 3): the rods' lengths, if the machine is closed.
+        """
         return np.linalg.norm(self.vertices(pose) - self.crank_ends(theta), axis=-1)
 
     @cached_property
@@ -175,8 +179,9 @@ class Planar3RRR:
         distances = np.linalg.norm(self.vertices(pose) - self.pivots, axis=-1)
         for leg, (d, a, b) in enumerate(zip(distances, self.cranks, self.rods, strict=True), start=1):
             if not abs(a - b) <= d <= a + b:
-                raise UnreachableError(f"leg {leg} of the planar 3-RRR reaches from {abs(a - b):.6g} m to {a + b:.6g} m; its "
-                                       f"corner of the platform is {d:.6g} m from its pivot")
+                raise UnreachableError(
+                    f"leg {leg} of the planar 3-RRR reaches from {abs(a - b):.6g} m to {a + b:.6g} m; its "
+                    f"corner of the platform is {d:.6g} m from its pivot")
 
     def _improved(self, poses: Array, theta: Array) -> Array:
         """Newton's steps towards the rods' lengths, by least squares where the posture is singular."""

@@ -59,7 +59,8 @@ class StewartPlatform:
 
     @cached_property
     def leg_lengths(self) -> Kernel:
-        """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem."""
+        """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem.
+        """
         def leg_lengths(pose: Array) -> Array:
             return np.array([np.sqrt(leg @ leg) for leg in self._legs(pose)])
 
@@ -77,7 +78,9 @@ class StewartPlatform:
         return kernel("(4,4)->(6,6)", name="jacobian", inputs=("pose",))(jacobian)
 
     def direct_position(self, lengths: ArrayLike, *, guess: ArrayLike) -> StewartAssembly:
-        """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has not."""
+        """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has
+        not.
+        """
         wanted = np.asarray(lengths, dtype=float)
         pose = np.broadcast_to(np.asarray(guess, dtype=float), (*wanted.shape[:-1], 4, 4)).copy()
         size = np.abs(wanted).max(initial=1e-300)
@@ -92,7 +95,8 @@ class StewartPlatform:
         return StewartAssembly("assembled" if closed else "not found", pose, residual, steps)
 
     def direct_positions(self, lengths: ArrayLike, *, starts: int = 400, seed: int = 0) -> Array:
-        """All poses (m, 4, 4) that were found for one set of lengths (6), from random starts; more starts may find more.
+        """All poses (m, 4, 4) that were found for one set of lengths (6), from random starts; more starts may find
+        more.
 
         Sorted by height, then by the other coordinates. Mirror images about a planar base are both there.
         """
@@ -108,7 +112,8 @@ class StewartPlatform:
         return np.array(sorted(kept, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3], 6)))).reshape(-1, 4, 4)
 
     def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
-        """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`."""
+        """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
+        """
         radius = float(np.linalg.norm(self.platform, axis=1).max())
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=[1.0] * 3 + [radius or 1.0] * 3,
                                     tolerance=tolerance)
