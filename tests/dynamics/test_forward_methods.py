@@ -109,7 +109,7 @@ def test_multipliers_are_the_wrenches_in_the_joints(pattern):
     tree = random_chain(pattern, 4)
     q, qd, tau = random_state(tree, 5)
     found = maximal_coordinates.solution(tree, q, qd, tau)
-    expected = augmented_links.reactions(serial_chain(tree), q, qd, found.vd)
+    expected = augmented_links.reactions(serial_chain(tree), q, qd, found.qdd)
     poses = body_poses(tree, q)[1:]
     turned = np.stack([
         np.concatenate([pose.R @ f, pose.R @ n])
@@ -117,7 +117,7 @@ def test_multipliers_are_the_wrenches_in_the_joints(pattern):
     assert error(found.joint_wrenches, turned) < 1e-12
     there = in_pinocchio(tree)
     for body, pose, (a, e) in zip(tree.bodies[1:], poses, found.accelerations.reshape(-1, 2, 3), strict=True):
-        theirs = there.acceleration(q, qd, found.vd, body.name, "world")
+        theirs = there.acceleration(q, qd, found.qdd, body.name, "world")
         w, r = there.twist(q, qd, body.name, "world")[3:], pose.R @ body.center
         assert error(e, theirs[3:]) < 1e-11 or np.abs(theirs[3:]).max() < 1e-12
         assert error(a, theirs[:3] + np.cross(theirs[3:], r) + np.cross(w, np.cross(w, r))) < 1e-11

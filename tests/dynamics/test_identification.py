@@ -304,7 +304,7 @@ def test_ordinary_least_squares_is_the_closed_form():
     base = base_of("puma560", "viscous", "coulomb")
     data = measured(base, 100, noise=0.2)
     found = least_squares(base, data)
-    W = base.regressor(data.q, data.v, data.vd).reshape(-1, base.size)
+    W = base.regressor(data.q, data.qd, data.qdd).reshape(-1, base.size)
     values, rest, _, sizes = np.linalg.lstsq(W, data.tau.ravel(), rcond=None)
     assert np.abs(found.base_values - values).max() < 1e-9
     covariance = np.linalg.inv(W.T @ W) * rest[0] / (len(W) - base.size)
@@ -355,7 +355,7 @@ def test_physical_estimate_minimises_what_it_says():
     deviations, pull = np.array([1.0, 1.0, 1.0]), 0.01
     prior = np.concatenate([[1.0, 0.2, 0.1, 0.0, 0.1, 0.0, 0.01, 0.08, 0.0, 0.05]] * 3)
     found = physical_estimate(base, data, prior=prior, pull=pull, noise=deviations)
-    Y = base.model.regressor(data.q, data.v, data.vd)
+    Y = base.model.regressor(data.q, data.qd, data.qdd)
 
     def cost(x):
         divergence = 0.0
@@ -465,7 +465,7 @@ def test_errors_are_relative_to_the_size_of_what_they_are_errors_of():
     data = measured(base, 50, noise=np.array([0.3, 0.01]))
     found, half = least_squares(base, data), replace(data, tau=data.tau / 2)
     other = least_squares(base, half)
-    left = data.tau - base.regressor(data.q, data.v, data.vd) @ found.base_values
+    left = data.tau - base.regressor(data.q, data.qd, data.qdd) @ found.base_values
     np.testing.assert_allclose(found.fit.relative,
                                np.linalg.norm(left, axis=0) / np.linalg.norm(data.tau, axis=0), rtol=1e-12)
     np.testing.assert_allclose(other.fit.error, found.fit.error / 2, rtol=1e-9)
@@ -511,7 +511,7 @@ def test_positions_alone_are_enough_at_a_high_rate():
                                        tau + 0.05 * random.normal(size=q.shape), cutoff=10.0)
     found = least_squares(base, data)
     assert np.abs(found.base_values - base.values(base.model.values)).max() < 0.01
-    assert np.abs(data.v - v[100:-100]).max() < 0.02 and np.abs(data.vd - vd[100:-100]).max() < 0.3
+    assert np.abs(data.qd - v[100:-100]).max() < 0.02 and np.abs(data.qdd - vd[100:-100]).max() < 0.3
 
 
 def test_slow_movements_go_through_a_low_cutoff():
@@ -522,7 +522,7 @@ def test_slow_movements_go_through_a_low_cutoff():
     assert len(data.q) == len(times) - 2 * 100  # a period of the cutoff is left out at each end
     settled, inner = slice(200, -200), slice(300, -300)
     np.testing.assert_allclose(data.q[settled], slow[inner], rtol=0, atol=1e-3)
-    np.testing.assert_allclose(data.v[settled], np.gradient(slow, 0.02, axis=0)[inner], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(data.qd[settled], np.gradient(slow, 0.02, axis=0)[inner], rtol=0, atol=1e-3)
     np.testing.assert_allclose(data.tau[settled], slow[inner], rtol=0, atol=1e-3)
 
 
@@ -632,7 +632,7 @@ def test_too_few_samples_and_wrong_shapes():
     zeros = np.zeros((10, 6))
     with pytest.raises(SignatureError, match="measured tau of puma560 must have the shape"):
         Measurements(base.model, zeros, zeros, zeros, zeros[:, :5])
-    with pytest.raises(GeometryError, match="measured v is not finite in sample 3"):
+    with pytest.raises(GeometryError, match="measured qd is not finite in sample 3"):
         Measurements(base.model, zeros, np.where(np.arange(10)[:, None] == 3, np.nan, zeros), zeros, zeros)
     with pytest.raises(SignatureError, match="noise must be"):
         least_squares(base, measured(base, 50, noise=0.1), noise="resduals")

@@ -198,10 +198,10 @@ def followed(name: str, slope: Callable[[float, np.ndarray], np.ndarray], start:
 
 
 def rate_kernel(tree: Tree) -> Kernel:
-    """`rate(q, v)`: dq/dt (nq)."""
-    def rate(q: Any, v: Any) -> Any:
+    """`rate(q, qd)`: dq/dt (nq)."""
+    def rate(q: Any, qd: Any) -> Any:
         parts = [
-            j.motion.rate(q[a], v[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+            j.motion.rate(q[a], qd[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
             if j.motion.nq]
         return np.concatenate(parts or [np.zeros(0)])
 

@@ -23,8 +23,8 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import SignatureError
 
 
-def inverse_dynamics_without_velocities(links: Links, q: Any, v: Any, vd: Any) -> Any:
-    """M vd + G (nv): the velocities `v` (nv) have no effect.
+def inverse_dynamics_without_velocities(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """M qdd + G (nv): the velocities `qd` (nv) have no effect.
 
     >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
@@ -32,7 +32,7 @@ def inverse_dynamics_without_velocities(links: Links, q: Any, v: Any, vd: Any) -
     >>> inverse_dynamics_without_velocities(arm, np.array([0.3, 0.7]), np.array([9.0, 9.0]), rest).round(8)
     array([26.60984677, 3.18021937])
     """
-    return newton_euler.inverse_dynamics(links, q, np.zeros(links.nv), vd)
+    return newton_euler.inverse_dynamics(links, q, np.zeros(links.nv), qdd)
 
 
 class Terms(NamedTuple):

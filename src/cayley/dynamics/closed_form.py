@@ -1,6 +1,6 @@
-"""The equations of motion in closed form, M vd + V + G = tau, of trees with joints of every kind.
+"""The equations of motion in closed form, M qdd + V + G = tau, of trees with joints of every kind.
 
-    M   inertia matrix (nv, nv)         V   Coriolis and centrifugal forces (nv)         G   gravity forces (nv)         C   V = C v
+    M   inertia matrix (nv, nv)         V   Coriolis and centrifugal forces (nv)         G   gravity forces (nv)         C   V = C qd
 M and V are read off the Newton-Euler recursion, which is affine in the accelerations: column k of M is what the unit
 acceleration k needs. C is the matrix of Christoffel's symbols, also where velocities are no rates of coordinates
 (spherical and floating joints): it is that of the Levi-Civita connection of the kinetic energy, dM/dt - 2 C is skew. It
@@ -39,15 +39,15 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def velocity_forces(links: Links, q: Any, v: Any) -> Any:
-    """V (nv): what keeps the velocities `v` as they are, without gravity."""
-    return newton_euler.inverse_dynamics(_weightless(links), q, v, np.zeros(links.nv))
+def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
+    """V (nv): what keeps the velocities `qd` as they are, without gravity."""
+    return newton_euler.inverse_dynamics(_weightless(links), q, qd, np.zeros(links.nv))
 
 
 def velocity_coefficients(links: Links, q: Any) -> Any:
-    """c (nv, nv, nv), symmetric in the last two indices, with V_i = c_ijk v_j v_k."""
-    def of(v: Any) -> Any:
-        return velocity_forces(links, q, v)
+    """c (nv, nv, nv), symmetric in the last two indices, with V_i = c_ijk qd_j qd_k."""
+    def of(qd: Any) -> Any:
+        return velocity_forces(links, q, qd)
 
     units = np.eye(links.nv)
     alone = [of(unit) for unit in units]
@@ -69,12 +69,12 @@ def gravity_forces(links: Links, q: Any) -> Any:
     return np.concatenate(forces or [np.zeros(0)])
 
 
-def coriolis_matrix(links: Links, q: Any, v: Any) -> Any:
-    """C (nv, nv), with V = C v, dM/dt - 2 C skew, and Christoffel's symbols where q are coordinates."""
-    twists = link_twists(links, q, v)
+def coriolis_matrix(links: Links, q: Any, qd: Any) -> Any:
+    """C (nv, nv), with V = C qd, dM/dt - 2 C skew, and Christoffel's symbols where q are coordinates."""
+    twists = link_twists(links, q, qd)
     I = [spatial_inertia(link.moments.mass, link.moments.first, link.moments.inertia) for link in links.links]
     B = [_own_coriolis(inertia, twist) for inertia, twist in zip(I, twists, strict=True)]
-    rates = [_direction_rates(link, twist, q, v) for link, twist in zip(links.links, twists, strict=True)]
+    rates = [_direction_rates(link, twist, q, qd) for link, twist in zip(links.links, twists, strict=True)]
     C = [[0.0] * links.nv for _ in range(links.nv)]
     for number in reversed(range(len(I))):
         link = links.links[number]
@@ -86,15 +86,15 @@ def coriolis_matrix(links: Links, q: Any, v: Any) -> Any:
     return np.array(C).reshape(links.nv, links.nv)
 
 
-def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any) -> Any:
-    """Generalised forces (nv) M vd + V + G."""
-    return inertia_matrix(links, q) @ vd + velocity_forces(links, q, v) + gravity_forces(links, q)    # (3.59)
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+    """Generalised forces (nv) M qdd + V + G."""
+    return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.59)
 
 
-def forward_dynamics(links: Links, q: Any, v: Any, tau: Any) -> Any:
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any) -> Any:
     """Accelerations (nv) that the generalised forces `tau` give; infinite or NaN where a joint moves no mass."""
     return ldl_solve(  # (3.59)
-        inertia_matrix(links, q), tau - velocity_forces(links, q, v) - gravity_forces(links, q))
+        inertia_matrix(links, q), tau - velocity_forces(links, q, qd) - gravity_forces(links, q))
 
 
 def _weightless(links: Links) -> Links:
@@ -120,10 +120,10 @@ def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any
         link = parent
 
 
-def _direction_rates(link: Link, twist: Twist, q: Any, v: Any) -> Any:
+def _direction_rates(link: Link, twist: Twist, q: Any, qd: Any) -> Any:
     """How fast the directions (6, nv) of a joint change in space, seen in the link's axes."""
     carried = motion_cross(np.concatenate(twist)) @ link.subspace(q)
-    return carried if link.motion.constant_subspace else carried + link.subspace_rate(q, v[link.columns])
+    return carried if link.motion.constant_subspace else carried + link.subspace_rate(q, qd[link.columns])
 
 
 def _put(C: list[list[Any]], rows: Link, columns: Link, block: Any) -> None:

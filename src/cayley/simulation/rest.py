@@ -145,10 +145,10 @@ class Rest(Nothing):
         v, struck = self._impacts(x["q"], x["qd"])
         return {**x, "qd": v}, [stop.name for stop in struck]
 
-    def _impacts(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
-        if not any(stop.touches(q) and stop.n * v[stop.column] < 0 for stop in self.stops.all):
-            return v, []
-        return self.stops.hit(q, v, np.linalg.inv(self._inertia(q)), self.held)
+    def _impacts(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
+        if not any(stop.touches(q) and stop.n * qd[stop.column] < 0 for stop in self.stops.all):
+            return qd, []
+        return self.stops.hit(q, qd, np.linalg.inv(self._inertia(q)), self.held)
 
     def settle(self, x: Blocks, slope: Callable[[Blocks], np.ndarray],
                released: Mapping[int, float]) -> list[tuple[str, str]]:

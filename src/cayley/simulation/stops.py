@@ -60,7 +60,7 @@ class Stops:
     restitution: float
     all: list[Stop]
 
-    def hit(self, q: np.ndarray, v: np.ndarray, compliance: np.ndarray,
+    def hit(self, q: np.ndarray, qd: np.ndarray, compliance: np.ndarray,
             held: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
         """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck.
 
@@ -69,13 +69,13 @@ class Stops:
         """
         struck: list[Stop] = []
         for _ in range(2 * len(self.all) + 1):
-            now = [s for s in self.all if s.touches(q) and s.n * v[s.column] < 0]
+            now = [s for s in self.all if s.touches(q) and s.n * qd[s.column] < 0]
             if not now:
                 break
             struck += now
             others = [s for s in self.all if held[s.column] and s.touches(q) and s not in now]
-            v = self._impact(v, compliance, now, others)
-        return v, struck
+            qd = self._impact(qd, compliance, now, others)
+        return qd, struck
 
     def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], resting: list[Stop]) -> np.ndarray:
         """The velocity (nv) after an impact at `struck`; of those that rest, none is pulled, but where it would leave

@@ -79,18 +79,18 @@ class CartesianCoordinates:
             return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
         return analytic_jacobian(self.tree, q, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
 
-    def jacobian_rate(self, q: Any, v: Any) -> Any:
+    def jacobian_rate(self, q: Any, qd: Any) -> Any:
         """J' (m, nv)."""
         if self.attitude is None:
-            return jacobian_rate(self.tree, q, v, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_rate(self.tree, q, v, self.frame, attitude=self.attitude,
+            return jacobian_rate(self.tree, q, qd, self.frame, axes="world")[list(self.rows)]
+        return analytic_jacobian_rate(self.tree, q, qd, self.frame, attitude=self.attitude,
                                       relative_to="world")[list(self.rows)]
 
-    def jacobian_second_rate(self, q: Any, v: Any, vd: Any) -> Any:
+    def jacobian_second_rate(self, q: Any, qd: Any, qdd: Any) -> Any:
         """J'' (m, nv)."""
         if self.attitude is None:
-            return jacobian_second_rate(self.tree, q, v, vd, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_second_rate(self.tree, q, v, vd, self.frame, attitude=self.attitude,
+            return jacobian_second_rate(self.tree, q, qd, qdd, self.frame, axes="world")[list(self.rows)]
+        return analytic_jacobian_second_rate(self.tree, q, qd, qdd, self.frame, attitude=self.attitude,
                                              relative_to="world")[list(self.rows)]
 
     @cached_property

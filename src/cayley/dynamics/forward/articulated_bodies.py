@@ -60,11 +60,11 @@ class JointFactor(NamedTuple):
     rest: Any
 
 
-def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.0, base: Movement | None = None,
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, base: Movement | None = None,
                      loads: Iterable[tuple[int, Load]] = ()) -> Any:
-    """The accelerations (nv) that the forces `tau` give at the state (`q`, `v`); the options are those of `solve`."""
+    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`); the options are those of `solve`."""
     root = at_rest(links, base)
-    w, c = _velocities(links, q, v, root)
+    w, c = _velocities(links, q, qd, root)
     bodies = [_own_body(link, w_i) for link, w_i in zip(links.links, w, strict=True)]
     for number, load in loads:
         if number != ROOT:
@@ -97,7 +97,7 @@ def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: A
     return factors
 
 
-def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any], list[Any]]:
+def _velocities(links: Links, q: Any, qd: Any, root: Movement) -> tuple[list[Any], list[Any]]:
     """The angular velocity of each link, and the acceleration (a; dw) that velocities alone give it beyond its
     parent's.
     """
@@ -105,11 +105,11 @@ def _velocities(links: Links, q: Any, v: Any, root: Movement) -> tuple[list[Any]
     c: list[Any] = []
     for link in links.links:
         parent = root.w if link.parent == ROOT else w[link.parent]
-        slide, turn = np.split(link.twist(q, v[link.columns]), 2)
+        slide, turn = np.split(link.twist(q, qd[link.columns]), 2)
         before = link.outwards(parent, q)
         swung = link.outwards(acceleration_tensor(parent, np.zeros(3)) @ link.offset(q), q)
         own = np.concatenate([swung + np.cross(2 * before + turn, slide), np.cross(before, turn)])
-        c.append(own if link.motion.constant_subspace else own + link.motion.bias(q[link.coordinates], v[link.columns]))
+        c.append(own if link.motion.constant_subspace else own + link.motion.bias(q[link.coordinates], qd[link.columns]))
         w.append(before + turn)
     return w, c
 

@@ -18,10 +18,10 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(links: Links, q: Any, v: Any, tau: Any, *, rotors: Any = 0.0, **external: Any) -> Any:
-    """The accelerations (nv) that the forces `tau` give at the state (`q`, `v`).
+def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, **external: Any) -> Any:
+    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
     `rotors`: inertia (nv) added to the diagonal. `external`: `base` and `loads`, as in inverse dynamics.
     """
-    bias = inverse_dynamics(links, q, v, np.zeros(links.nv), **external)
+    bias = inverse_dynamics(links, q, qd, np.zeros(links.nv), **external)
     return solve(inertia_matrix(links, q) + np.diag(np.zeros(links.nv) + rotors), tau - bias)

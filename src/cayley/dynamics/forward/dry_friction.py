@@ -44,28 +44,28 @@ def held_solve(M: Any, forces: Any, going: Any) -> Any:
 
 
 def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any], rotors: Any) -> Callable[..., Any]:
-    """Forward dynamics `(q, v, tau, **external)` with the friction that the mechanism includes.
+    """Forward dynamics `(q, qd, tau, **external)` with the friction that the mechanism includes.
 
     At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
     begins. If the rounds do not end, which was not seen yet, the answer is NaN.
     """
     coulomb = coulomb_frictions(tree)
     if not rubbing(coulomb).any():
-        return lambda q, v, tau, **external: forward_dynamics(q, v, tau - friction_forces(tree, v), **external)
+        return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - friction_forces(tree, qd), **external)
 
-    def text(q: Any, v: Any, tau: Any, **external: Any) -> Any:
+    def text(q: Any, qd: Any, tau: Any, **external: Any) -> Any:
         acting = {name: value for name, value in external.items() if name != "rotors"}
-        forces = tau - viscous_frictions(tree) * v
+        forces = tau - viscous_frictions(tree) * qd
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
-        pull = forces - inverse_dynamics(links, q, v, np.zeros(tree.nv), **acting)
-        friction, going = resistance(M, pull, coulomb, v)
-        return where(going == 0, 0.0, forward_dynamics(q, v, forces + friction, **external))
+        pull = forces - inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
+        friction, going = resistance(M, pull, coulomb, qd)
+        return where(going == 0, 0.0, forward_dynamics(q, qd, forces + friction, **external))
 
     return text
 
 
 def resistance(M: Any, forces: Any, coulomb: np.ndarray, v: Any) -> tuple[Any, Any]:
-    """The forces (nv) of dry friction at the velocity `v`, and how the joints go (nv)."""
+    """The forces (nv) of dry friction at the velocity `qd`, and how the joints go (nv)."""
     rubs = rubbing(coulomb)
     slides = -coulomb * np.sign(v)
     lower, upper = (where(rubs, where(v == 0, side * coulomb, slides), slides) for side in (-1.0, 1.0))

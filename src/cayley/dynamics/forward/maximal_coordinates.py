@@ -6,13 +6,13 @@ together are one.
 
     c, m, I, w     of a body, as in `cayley.dynamics.forward.free_bodies`
     a, e       acceleration of the centre, angular acceleration         o       origin of the child's frame of a joint
-    f, n       force and moment about o that the joint gives the child  vd      accelerations of the joint
+    f, n       force and moment about o that the joint gives the child  qdd     accelerations of the joint
 
-    angular    e - e_p - turn vd                  = what velocities give
-    origin     (a at o) - (a_p at o) - slide vd   = what velocities give
+    angular    e - e_p - turn qdd                 = what velocities give
+    origin     (a at o) - (a_p at o) - slide qdd  = what velocities give
     Newton     m a - f + sum of f that children take                                  = m g + what acts from outside
     Euler      I e - n - (o - c) x f + sum of n + (o' - c) x f that children take     = - w x I w + what acts from outside
-    power      slide.f + turn.n + rotor vd        = tau
+    power      slide.f + turn.n + rotor qdd       = tau
 The unknowns f and n are the multipliers of the first two rows. In this order of the rows, from the tips inwards,
 elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6, for every
 kind of joint.
@@ -39,13 +39,13 @@ class Solution(NamedTuple):
     """Accelerations (nv); of each body that moves the accelerations (N, 6), (a; e), of its centre of mass; and the
     wrenches (N, 6), (f; n), that its joint gives it, about the origin of the joint's child: all in the root's axes."""
 
-    vd: Any
+    qdd: Any
     accelerations: Any
     joint_wrenches: Any
 
 
 class Equations(NamedTuple):
-    """Rows by column, and right-hand sides; `places` has for each body the columns of e, a, f, n and vd."""
+    """Rows by column, and right-hand sides; `places` has for each body the columns of e, a, f, n and qdd."""
 
     rows: list[Row]
     right: list[Any]
@@ -72,7 +72,7 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0
     >>> forward_dynamics(load_robot("s1_g1"), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])
     """
-    return solution(tree, q, qd, tau, rotors=rotors, wrenches=wrenches).vd
+    return solution(tree, q, qd, tau, rotors=rotors, wrenches=wrenches).qdd
 
 
 def solution(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0,
@@ -81,12 +81,12 @@ def solution(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0,
     bodies = free_bodies(tree, q, qd)
     system = equations(tree, bodies, q, tau, np.zeros(tree.nv) + rotors, wrenches)
     found = solve_rows(system.rows, system.right, named=lambda k: _unknown(tree, system, k))
-    vd: list[Any] = [0.0] * tree.nv
+    qdd: list[Any] = [0.0] * tree.nv
     for body, (*_, start) in zip(bodies, system.places, strict=True):
-        vd[body.columns] = found[start:start + body.columns.stop - body.columns.start]
+        qdd[body.columns] = found[start:start + body.columns.stop - body.columns.start]
     moved = [[*found[a:a + 3], *found[e:e + 3]] for e, a, *_ in system.places]
     given = [[*found[f:f + 3], *found[n:n + 3]] for _, _, f, n, _ in system.places]
-    return Solution(np.array(vd), np.array(moved), np.array(given))
+    return Solution(np.array(qdd), np.array(moved), np.array(given))
 
 
 def _unknown(tree: Tree, system: Equations, k: int) -> str:
@@ -114,7 +114,7 @@ def equations(tree: Tree, bodies: list[FreeBody], q: Any, tau: Any, rotors: Any,
 
 
 def _places(bodies: list[FreeBody]) -> list[tuple[int, int, int, int, int]]:
-    """The columns of e, a, f, n and vd of each body, and the rows that belong to them: angular, origin, Newton, Euler,
+    """The columns of e, a, f, n and qdd of each body, and the rows that belong to them: angular, origin, Newton, Euler,
     power.
     """
     found = []
@@ -127,13 +127,13 @@ def _places(bodies: list[FreeBody]) -> list[tuple[int, int, int, int, int]]:
 
 def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...], above: Any) -> None:
     """How the joint lets the body move in its parent, differentiated twice; and the joint's wrench on the parent."""
-    e, a, f, n, vd = at
+    e, a, f, n, qdd = at
     arm = body.o - body.c
     _put(system, e, e, _SAME)
     _put(system, a, a, _SAME)
     _put(system, a, e, -skew(arm))
-    _put(system, e, vd, -body.turn)
-    _put(system, a, vd, -body.slide)
+    _put(system, e, qdd, -body.turn)
+    _put(system, a, qdd, -body.slide)
     swung = -np.cross(body.w, np.cross(body.w, arm))
     if above is None:
         _right(system, e, body.drift[1])
@@ -166,11 +166,11 @@ def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gr
 
 def _power_equations(system: Equations, body: FreeBody, at: tuple[int, ...], tau: Any, rotors: Any) -> None:
     """The joint's wrench does the work of the joint's force."""
-    _, _, f, n, vd = at
-    _put(system, vd, f, body.slide.T)
-    _put(system, vd, n, body.turn.T)
-    _put(system, vd, vd, np.diag(rotors))
-    _right(system, vd, tau)
+    _, _, f, n, qdd = at
+    _put(system, qdd, f, body.slide.T)
+    _put(system, qdd, n, body.turn.T)
+    _put(system, qdd, qdd, np.diag(rotors))
+    _right(system, qdd, tau)
 
 
 def _outside(tree: Tree, bodies: list[FreeBody], q: Any, wrenches: Iterable[tuple[int, Any]]) -> list[Any]:

@@ -63,9 +63,9 @@ class BaseParameters:
         """Base values (..., b) of full parameters (..., size)."""
         return np.asarray(parameters, dtype=float) @ self.combinations.T
 
-    def regressor(self, q: Any, v: Any, vd: Any) -> np.ndarray:
+    def regressor(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """Y_base (..., nv, b)."""
-        return self.model.regressor(q, v, vd)[..., self.kept]
+        return self.model.regressor(q, qd, qdd)[..., self.kept]
 
     def __str__(self) -> str:
         lines = [f"{self.model.tree.name}: {self.size} base parameters of {self.model.size}"]
@@ -106,9 +106,9 @@ def random_regressor(model: LinearModel, *, seed: int = 0) -> np.ndarray:
     states = 4 + model.size // max(nv, 1)
     q = random_configuration(_without_limits(model.tree), 2 * states, seed=random) * units.coordinates(model.links)
     along = units.velocities(model.links)
-    v, vd = random.normal(size=(2, 2 * states, nv)) * along
-    v[states:] = -v[:states]  # so that every joint goes both ways, and friction shows
-    Y = model.regressor(q, v / units.time, vd / units.time**2) * (along * units.time**2 / units.length**2)[:, None]
+    qd, qdd = random.normal(size=(2, 2 * states, nv)) * along
+    qd[states:] = -qd[:states]  # so that every joint goes both ways, and friction shows
+    Y = model.regressor(q, qd / units.time, qdd / units.time**2) * (along * units.time**2 / units.length**2)[:, None]
     return (Y * units.parameters(model)).reshape(2 * states * nv, model.size)
 
 

@@ -62,13 +62,13 @@ class Estimate:
         """Of the base values, (b,)."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
-    def forces(self, q: Any, v: Any, vd: Any) -> np.ndarray:
+    def forces(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """Predicted generalised forces (..., nv)."""
-        return self.base.regressor(q, v, vd) @ self.base_values
+        return self.base.regressor(q, qd, qdd) @ self.base_values
 
     def validate(self, measured: Measurements) -> Fit:
         """The prediction error on other measurements."""
-        return fit_of(self.forces(measured.q, measured.v, measured.vd), measured.tau)
+        return fit_of(self.forces(measured.q, measured.qd, measured.qdd), measured.tau)
 
     @cached_property
     def mechanism(self) -> Any:
@@ -129,8 +129,8 @@ def least_squares(base: BaseParameters, measured: Measurements, *, noise: Any = 
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model, simulate_measurements
     >>> model = linear_model(cy.load("planar2r"))
-    >>> q, v, vd = np.random.default_rng(0).normal(size=(3, 200, 2))
-    >>> found = least_squares(base_parameters(model), simulate_measurements(model, q, v, vd, noise=0.01))
+    >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 200, 2))
+    >>> found = least_squares(base_parameters(model), simulate_measurements(model, q, qd, qdd, noise=0.01))
     >>> found.base_values.round(2)
     array([1.25, 0.  , 0.55, 0.3 , 0.  , 0.09])
     """
@@ -213,7 +213,7 @@ def stacked(base: BaseParameters, measured: Measurements) -> System:
             f"{samples} samples of {nv} forces are too few for the {base.size} base parameters of "
             f"{base.model.tree.name}: at least {-(-base.size // max(nv, 1))} are needed, and many more to average noise"
         )
-    W = base.regressor(measured.q, measured.v, measured.vd)
+    W = base.regressor(measured.q, measured.qd, measured.qdd)
     check_excited(base, W)
     return System(base, W, measured.tau)
 

@@ -178,16 +178,16 @@ class _Dullness:
         self.regressor = kernel(f"({n}),({n}),({n})->({n},{base.size})", name="smooth_regressor")(self._text)
         self.slope = kernel(f"({n}),({n}),({n}),({n},{base.size})->(3,{n})", name="slope_of_regressor")(self._slope)
 
-    def _text(self, q: Any, v: Any, vd: Any) -> Any:
+    def _text(self, q: Any, qd: Any, qdd: Any) -> Any:
         """The columns of the base parameters, with a Coulomb friction that does not jump, or else there would be no
         slope to follow.
         """
-        return self.base.model.text(q, v, vd, sign=lambda v: v / np.sqrt(v * v + self.blur**2))[:, self.base.kept]
+        return self.base.model.text(q, qd, qdd, sign=lambda qd: qd / np.sqrt(qd * qd + self.blur**2))[:, self.base.kept]
 
-    def _slope(self, q: Any, v: Any, vd: Any, weights: Any) -> Any:
+    def _slope(self, q: Any, qd: Any, qdd: Any, weights: Any) -> Any:
         """The derivative of the weighted sum of the regressor's entries by position, velocity and acceleration."""
-        total = np.sum(weights * self._text(q, v, vd))
-        return np.stack([jacobian(total, x) for x in (q, v, vd)])
+        total = np.sum(weights * self._text(q, qd, qdd))
+        return np.stack([jacobian(total, x) for x in (q, qd, qdd)])
 
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         moved = self.series.trajectory(x).sampled(self.samples)

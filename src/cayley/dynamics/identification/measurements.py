@@ -21,13 +21,13 @@ class Measurements:
 
     model: LinearModel
     q: np.ndarray
-    v: np.ndarray
-    vd: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
     tau: np.ndarray
 
     def __post_init__(self) -> None:
         sizes = {
-            "q": self.model.links.nq, "v": self.model.links.nv, "vd": self.model.links.nv, "tau": self.model.links.nv}
+            "q": self.model.links.nq, "qd": self.model.links.nv, "qdd": self.model.links.nv, "tau": self.model.links.nv}
         for name, size in sizes.items():
             array = np.asarray(getattr(self, name), dtype=float)
             if array.shape != (len(self.q), size):
@@ -45,15 +45,15 @@ class Measurements:
         return len(self.q)
 
 
-def simulate_measurements(model: LinearModel, q: Any, v: Any, vd: Any, *, noise: Any = 0.0, parameters: Any = None,
+def simulate_measurements(model: LinearModel, q: Any, qd: Any, qdd: Any, *, noise: Any = 0.0, parameters: Any = None,
                           seed: int = 0) -> Measurements:
     """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N].
 
     `parameters` (size) are the truth; those of the mechanism itself, if not given.
     """
     truth = model.values if parameters is None else np.asarray(parameters, dtype=float)
-    tau = np.asarray(model.regressor(q, v, vd)) @ truth
-    return Measurements(model, q, v, vd, tau + np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise)
+    tau = np.asarray(model.regressor(q, qd, qdd)) @ truth
+    return Measurements(model, q, qd, qdd, tau + np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise)
 
 
 def measurements_from_positions(model: LinearModel, times: Any, q: Any, tau: Any, *, cutoff: float) -> Measurements:
@@ -66,7 +66,7 @@ def measurements_from_positions(model: LinearModel, times: Any, q: Any, tau: Any
     times, q, tau = (np.asarray(x, dtype=float) for x in (times, q, tau))
     if model.links.nq != model.links.nv:
         raise UnsupportedError(
-            f"{model.tree.name} has joints whose velocities are not rates of coordinates: give v and vd as well")
+            f"{model.tree.name} has joints whose velocities are not rates of coordinates: give qd and qdd as well")
     steps = np.diff(times)
     if times.shape != (len(q), ) or len(times) < 5 or not np.allclose(steps, steps.mean(), rtol=1e-3,
                                                                       atol=0.0) or steps.mean() <= 0:
@@ -79,8 +79,8 @@ def measurements_from_positions(model: LinearModel, times: Any, q: Any, tau: Any
     low_pass = butter(4, cutoff, fs=1 / step, output="sos")
     smooth = sosfiltfilt(low_pass, q, axis=0)
     force = sosfiltfilt(low_pass, tau, axis=0)
-    v = np.gradient(smooth, step, axis=0)
-    vd = np.gradient(v, step, axis=0)
+    qd = np.gradient(smooth, step, axis=0)
+    qdd = np.gradient(qd, step, axis=0)
     ends = max(2, int(np.ceil(1 / (cutoff * step))))
     inner = slice(ends, len(q) - ends)
-    return Measurements(model, smooth[inner], v[inner], vd[inner], force[inner])
+    return Measurements(model, smooth[inner], qd[inner], qdd[inner], force[inner])

@@ -1,4 +1,4 @@
-"""Generalised forces are linear in the mass properties: tau = Y(q, v, vd) pi. The regressor Y, and what the entries of
+"""Generalised forces are linear in the mass properties: tau = Y(q, qd, qdd) pi. The regressor Y, and what the entries of
 pi are called.
 
 A link moves as the Newton-Euler recursion says, whatever its mass; the force and the moment that it needs are linear in
@@ -36,7 +36,7 @@ def carriers(links: Links) -> tuple[int, ...]:
     return tuple(sorted({number for number, _ in links.bodies.values()} - {ROOT}))
 
 
-def regressor(links: Links, q: Any, v: Any, vd: Any) -> Any:
+def regressor(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     """Y (nv, 10 k) for the moments of the k links that carry bodies, `carriers(links)`, about their origins and in
     their axes.
 
@@ -46,7 +46,7 @@ def regressor(links: Links, q: Any, v: Any, vd: Any) -> Any:
     >>> regressor(links, np.zeros(2), np.zeros(2), np.array([1.0, 0.0]))[:, 10].round(6)
     array([5.155, 0.   ])
     """
-    moved = movements(links, q, v, vd)
+    moved = movements(links, q, qd, qdd)
     blocks = [_block(links, number, moved[number], q) for number in carriers(links)]
     return np.concatenate([np.zeros((links.nv, 0)), *blocks], axis=1)
 
@@ -79,7 +79,7 @@ def _hat(x: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """tau = Y(q, v, vd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism. Made
+    """tau = Y(q, qd, qdd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism. Made
     by `linear_model`.
 
     Parameters are ordered by links, each with its ten moments and then the terms of its joint.
@@ -112,20 +112,20 @@ class LinearModel:
     def size(self) -> int:
         return len(self.columns)
 
-    def text(self, q: Any, v: Any, vd: Any, *, sign: Callable[[Any], Any] = np.sign) -> Any:
+    def text(self, q: Any, qd: Any, qdd: Any, *, sign: Callable[[Any], Any] = np.sign) -> Any:
         """Y (nv, size) at one state; `sign` is that of Coulomb friction."""
-        moments = regressor(self.links, q, v, vd)
+        moments = regressor(self.links, q, qd, qdd)
         parts = [np.zeros((self.links.nv, 0))]
         for place, number in enumerate(self.movers):
             parts.append(moments[:, 10 * place:10 * place + 10])
             own = self.links.links[number].columns
-            felt = {"rotor": vd, "offset": np.ones(self.links.nv), "viscous": v, "coulomb": sign(v)}
+            felt = {"rotor": qdd, "offset": np.ones(self.links.nv), "viscous": qd, "coulomb": sign(qd)}
             parts += [_alone(felt[word], own, self.links.nv) for word in self.words(number)[10:]]
         return np.concatenate(parts, axis=1)
 
     @cached_property
     def regressor(self) -> Kernel:
-        """`regressor(q, v, vd)`: Y (..., nv, size), compiled, broadcasts over leading axes.
+        """`regressor(q, qd, qdd)`: Y (..., nv, size), compiled, broadcasts over leading axes.
 
         >>> from cayley.model.catalogue import load_robot
         >>> linear_model(load_robot("puma560")).regressor(np.zeros((5, 6)), np.zeros(6), np.zeros(6)).shape
@@ -134,7 +134,7 @@ class LinearModel:
         nq = self.links.nq
         nv = self.links.nv
         return kernel(f"({nq}),({nv}),({nv})->({nv},{self.size})",
-                      name="regressor")(lambda q, v, vd: self.text(q, v, vd))
+                      name="regressor")(lambda q, qd, qdd: self.text(q, qd, qdd))
 
     @cached_property
     def values(self) -> np.ndarray:

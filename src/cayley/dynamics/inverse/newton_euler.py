@@ -38,24 +38,24 @@ class Load(NamedTuple):
     n: Any
 
 
-def inverse_dynamics(links: Links, q: Any, v: Any, vd: Any, *, base: Movement | None = None,
+def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Movement | None = None,
                      loads: Iterable[tuple[int, Load]] = ()) -> Any:
-    """Generalised forces (nv) that give the accelerations `vd` at the state (`q`, `v`).
+    """Generalised forces (nv) that give the accelerations `qdd` at the state (`q`, `qd`).
 
     `base`: the movement of the root (its `a` without gravity), if it moves. `loads`: links and what acts on them from
     outside, at their origins and in their axes.
     """
-    needed = joint_loads(links, q, movements(links, q, v, vd, base), loads)
+    needed = joint_loads(links, q, movements(links, q, qd, qdd, base), loads)
     return np.concatenate(joint_forces(links, q, needed) or [np.zeros(0)])
 
 
-def movements(links: Links, q: Any, v: Any, vd: Any, base: Movement | None = None) -> list[Movement]:
+def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Movement | None = None) -> list[Movement]:
     """How each link moves, from the root outwards; gravity is an acceleration of the root upwards."""
     root = at_rest(links, base)
     found: list[Movement] = []
     for link in links.links:
         parent = root if link.parent == ROOT else found[link.parent]
-        found.append(carried(link, parent, q, v[link.columns], vd[link.columns]))
+        found.append(carried(link, parent, q, qd[link.columns], qdd[link.columns]))
     return found
 
 
@@ -65,10 +65,10 @@ def at_rest(links: Links, base: Movement | None = None) -> Movement:
     return root._replace(a=root.a - links.gravity)
 
 
-def carried(link: Link, parent: Movement, q: Any, v: Any, vd: Any) -> Movement:
+def carried(link: Link, parent: Movement, q: Any, qd: Any, qdd: Any) -> Movement:
     """The movement of a link from that of its parent."""
-    slide, turn = np.split(link.twist(q, v), 2)
-    dslide, dturn = np.split(link.twist_rate(q, v, vd), 2)
+    slide, turn = np.split(link.twist(q, qd), 2)
+    dslide, dturn = np.split(link.twist_rate(q, qd, qdd), 2)
     before = link.outwards(parent.w, q)
     w = before + turn
     dw = link.outwards(parent.dw, q) + np.cross(before, turn) + dturn

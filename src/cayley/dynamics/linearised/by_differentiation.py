@@ -21,7 +21,7 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.kinematics.differentiated_jacobians import derivatives as derivatives_of
 
 
-def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration.
 
     >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -31,18 +31,18 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
     array([[-4.95551671, 1.08060634],
            [ 2.29211636, 2.25223045]])
     """
-    by_q, by_v, _ = derivatives(inverse_dynamics, links, q, v, vd)
+    by_q, by_v, _ = derivatives(inverse_dynamics, links, q, qd, qdd)
     return Sensitivities(inertia_matrix(links, q), by_v, along_velocities(links, q, by_q))
 
 
-def derivatives(text: Callable[..., Any], links: Links, q: Any, v: Any, vd: Any) -> tuple[Any, ...]:
-    """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, v, vd)` by its three arrays; on numbers, or
+def derivatives(text: Callable[..., Any], links: Links, q: Any, qd: Any, qdd: Any) -> tuple[Any, ...]:
+    """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, qd, qdd)` by its three arrays; on numbers, or
     inside a trace.
     """
     if not links.nv:
         return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
 
-    return derivatives_of(partial(text, links), (links.nv,), q, v, vd, inside=links.has_symbols)
+    return derivatives_of(partial(text, links), (links.nv,), q, qd, qdd, inside=links.has_symbols)
 
 
 def along_velocities(links: Links, q: Any, by_q: Any) -> Any:

@@ -70,7 +70,7 @@ class Projected(NamedTuple):
     by_coordinate: Load
 
 
-def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than
     these.
 
@@ -82,11 +82,11 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
            [0.74890531, 0.29 ]])
     """
     _check_directions(links)
-    moved = movements(links, q, v, vd)
+    moved = movements(links, q, qd, qdd)
     found = joint_loads(links, q, moved)
     bodies = composite_bodies(links, q)
-    rates = composite_rates(links, q, v, moved, bodies)
-    ways = [_directions(links, number, moved, q, v) for number in range(len(links.links))]
+    rates = composite_rates(links, q, qd, moved, bodies)
+    ways = [_directions(links, number, moved, q, qd) for number in range(len(links.links))]
     D, V, P = ([[0.0] * links.nv for _ in range(links.nv)] for _ in range(3))
     for number, link in enumerate(links.links):
         for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
@@ -101,7 +101,7 @@ def sensitivities(links: Links, q: Any, v: Any, vd: Any) -> Sensitivities:
                         V[j][i] = _along(other, projected.by_velocity)
                         P[j][i] = _along(other, projected.by_coordinate)
                 if here.parent != ROOT:
-                    projected = _in_parent(here, projected, moved[here.parent], q, v)
+                    projected = _in_parent(here, projected, moved[here.parent], q, qd)
                 at = here.parent
     return Sensitivities(*[np.array(matrix).reshape(links.nv, links.nv) for matrix in (D, V, P)])
 
@@ -114,12 +114,12 @@ def _check_directions(links: Links) -> None:
                 'what it moves: the closed form does not have that. Use the method "differentiation"')
 
 
-def _directions(links: Links, number: int, moved: list[Movement], q: Any, v: Any) -> list[Direction]:
+def _directions(links: Links, number: int, moved: list[Movement], q: Any, qd: Any) -> list[Direction]:
     link = links.links[number]
     parent = at_rest(links) if link.parent == ROOT else moved[link.parent]
     if link.is_revolute or link.is_prismatic:
         return [_single(link, moved[number], q)]
-    return [_one_of_several(link, column, moved[number], parent, q, v) for column in link.subspace(q).T]
+    return [_one_of_several(link, column, moved[number], parent, q, qd) for column in link.subspace(q).T]
 
 
 def _single(link: Link, moved: Movement, q: Any) -> Direction:
@@ -132,10 +132,10 @@ def _single(link: Link, moved: Movement, q: Any) -> Direction:
                      Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
 
 
-def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, v: Any) -> Direction:
+def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, qd: Any) -> Direction:
     s = column[:3]
     t = column[3:]
-    u, turning = np.split(link.twist(q, v[link.columns]), 2)
+    u, turning = np.split(link.twist(q, qd[link.columns]), 2)
     wp, dwp, b = (link.outwards(x, q) for x in (parent.w, parent.dw, parent.a + parent.W @ link.offset(q)))
     dw = np.cross(wp, t)
     twice = wp + moved.w
@@ -175,10 +175,10 @@ def _along(way: Direction, load: Load) -> Any:
     return way.slide @ load.f + way.turn @ load.n
 
 
-def _in_parent(link: Link, projected: Projected, parent: Movement, q: Any, v: Any) -> Projected:
+def _in_parent(link: Link, projected: Projected, parent: Movement, q: Any, qd: Any) -> Projected:
     """The same about the origin of the parent, in the parent's axes."""
     s = link.offset(q)
-    ds = offset_rate(link, parent.w, q, v)
+    ds = offset_rate(link, parent.w, q, qd)
     f = link.inwards(projected.f, q)
     B = link.inwards(projected.B, q) + np.cross(s, f)
     C = link.inwards(projected.C, q) + np.cross(ds + ds, f)

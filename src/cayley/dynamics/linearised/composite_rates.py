@@ -35,21 +35,21 @@ class Rates(NamedTuple):
         return self.dJ @ x - np.trace(self.dJ) * x + sign * np.cross(self.h, x)
 
 
-def composite_rates(links: Links, q: Any, v: Any, moved: list[Movement], bodies: list[Moments]) -> list[Rates]:
+def composite_rates(links: Links, q: Any, qd: Any, moved: list[Movement], bodies: list[Moments]) -> list[Rates]:
     """The rates of each link with all that it carries."""
     found = [_own_rates(link.moments, movement.w) for link, movement in zip(links.links, moved, strict=True)]
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:
             s = link.offset(q)
-            ds = offset_rate(link, moved[link.parent].w, q, v)
+            ds = offset_rate(link, moved[link.parent].w, q, qd)
             found[link.parent] = found[link.parent].plus(_shifted(link, found[number], bodies[number], s, ds, q))
     return found
 
 
-def offset_rate(link: Link, w: Any, q: Any, v: Any) -> Any:
+def offset_rate(link: Link, w: Any, q: Any, qd: Any) -> Any:
     """The rate of the way from the parent's origin to the link's, in the parent's axes."""
-    return np.cross(w, link.offset(q)) + link.inwards(link.subspace(q)[:3] @ v[link.columns], q)
+    return np.cross(w, link.offset(q)) + link.inwards(link.subspace(q)[:3] @ qd[link.columns], q)
 
 
 def _own_rates(moments: Moments, w: Any) -> Rates:

@@ -43,12 +43,12 @@ def link_poses(links: Links, q: Any) -> list[Pose]:
     return found
 
 
-def link_twists(links: Links, q: Any, v: Any) -> list[Twist]:
+def link_twists(links: Links, q: Any, qd: Any) -> list[Twist]:
     """How fast the links move relative to the root."""
     found: list[Twist] = []
     for link in links.links:
         u, w = Twist(np.zeros(3), np.zeros(3)) if link.parent == ROOT else found[link.parent]
-        slide, turn = np.split(link.twist(q, v[link.columns]), 2)
+        slide, turn = np.split(link.twist(q, qd[link.columns]), 2)
         found.append(Twist(link.outwards(u + np.cross(w, link.offset(q)), q) + slide, link.outwards(w, q) + turn))
     return found
 
@@ -62,17 +62,17 @@ def link_impulses(links: Links, twists: list[Twist]) -> list[Impulse]:
     return found
 
 
-def kinetic_energy(links: Links, q: Any, v: Any) -> Any:
+def kinetic_energy(links: Links, q: Any, qd: Any) -> Any:
     """K = 1/2 sum (u.p + w.l) [J].
 
     >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
     >>> arm = links_of(load_robot("s3_w08"))
-    >>> q, v = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2]])
-    >>> kinetic_energy(arm, q, v).round(9), potential_energy(arm, q).round(9)
+    >>> q, qd = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2]])
+    >>> kinetic_energy(arm, q, qd).round(9), potential_energy(arm, q).round(9)
     (np.float64(0.805506255), np.float64(30.696075441))
     """
-    twists = link_twists(links, q, v)
+    twists = link_twists(links, q, qd)
     return sum(
         (u @ p + w @ l
          for (u, w), (p, l) in zip(twists, link_impulses(links, twists), strict=True)), start=np.float64(0.0)) / 2
@@ -83,14 +83,14 @@ def potential_energy(links: Links, q: Any) -> Any:
     return -(links.gravity @ first_moment(links, q))
 
 
-def lagrangian(links: Links, q: Any, v: Any) -> Any:
+def lagrangian(links: Links, q: Any, qd: Any) -> Any:
     """L = K - P [J]."""
-    return kinetic_energy(links, q, v) - potential_energy(links, q)                     # (5.2.1)
+    return kinetic_energy(links, q, qd) - potential_energy(links, q)                     # (5.2.1)
 
 
-def total_energy(links: Links, q: Any, v: Any) -> Any:
-    """K + P [J]: what the joint forces change, at the rate v.tau."""
-    return kinetic_energy(links, q, v) + potential_energy(links, q)
+def total_energy(links: Links, q: Any, qd: Any) -> Any:
+    """K + P [J]: what the joint forces change, at the rate qd.tau."""
+    return kinetic_energy(links, q, qd) + potential_energy(links, q)
 
 
 # Momentum
@@ -114,25 +114,25 @@ def center_of_mass(links: Links, q: Any) -> Any:
     return first_moment(links, q) / total_mass(links)
 
 
-def momentum(links: Links, q: Any, v: Any) -> Any:
+def momentum(links: Links, q: Any, qd: Any) -> Any:
     """Momentum and angular momentum (6), (p; l) [kg m/s, kg m^2/s], about the root's origin and in its axes."""
     total_p = np.zeros(3)
     total_l = np.zeros(3)
-    for (p, l), (R, s) in zip(link_impulses(links, link_twists(links, q, v)), link_poses(links, q), strict=True):
+    for (p, l), (R, s) in zip(link_impulses(links, link_twists(links, q, qd)), link_poses(links, q), strict=True):
         total_p = total_p + R @ p
         total_l = total_l + R @ l + np.cross(s, R @ p)
     return np.concatenate([total_p, total_l])
 
 
-def centroidal_momentum(links: Links, q: Any, v: Any) -> Any:
+def centroidal_momentum(links: Links, q: Any, qd: Any) -> Any:
     """The same about the centre of mass (6), in the root's axes."""
-    p, l = np.split(momentum(links, q, v), 2)
+    p, l = np.split(momentum(links, q, qd), 2)
     return np.concatenate([p, l - np.cross(center_of_mass(links, q), p)])
 
 
-def generalized_momentum(links: Links, q: Any, v: Any) -> Any:
-    """dK/dv = M v (nv): the momentum beyond each joint along its directions."""
-    found = link_impulses(links, link_twists(links, q, v))
+def generalized_momentum(links: Links, q: Any, qd: Any) -> Any:
+    """dK/dqd = M qd (nv): the momentum beyond each joint along its directions."""
+    found = link_impulses(links, link_twists(links, q, qd))
     for number in reversed(range(len(found))):
         link = links.links[number]
         if link.parent != ROOT:
@@ -147,19 +147,19 @@ def generalized_momentum(links: Links, q: Any, v: Any) -> Any:
 # As in the sources, by transforms
 
 
-def kinetic_energy_4x4(links: Links, q: Any, v: Any) -> Any:
+def kinetic_energy_4x4(links: Links, q: Any, qd: Any) -> Any:
     """K by the rates of the homogeneous transforms and the pseudo-inertias."""
     total = np.float64(0.0)
-    for link, pose, (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, v), strict=True):
+    for link, pose, (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, qd), strict=True):
         rate = pose.matrix @ np.concatenate([np.concatenate([hat(w), np.stack([u], axis=1)], axis=1), np.zeros((1, 4))])
         total = total + np.trace(rate @ pseudo_inertia(link.moments) @ rate.T) / 2      # (5.2.4), (3.16)
     return total
 
 
-def kinetic_energy_3x3(links: Links, q: Any, v: Any) -> Any:
+def kinetic_energy_3x3(links: Links, q: Any, qd: Any) -> Any:
     """K by the rates of the rotations and of the origins."""
     total = np.float64(0.0)
-    for link, (W, _), (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, v), strict=True):
+    for link, (W, _), (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, qd), strict=True):
         m, n, J = link.moments
         dW = W @ hat(w)
         ds = W @ u

@@ -83,18 +83,18 @@ class Link:
         """
         return self._directions if self.motion.constant_subspace else self.motion.subspace(q[self.coordinates])
 
-    def twist(self, q: Any, v: Any) -> Any:
+    def twist(self, q: Any, qd: Any) -> Any:
         """The twist (6) of the link in its parent, in the link's axes, at the joint's velocity (nv)."""
-        return self.subspace(q) @ v
+        return self.subspace(q) @ qd
 
-    def twist_rate(self, q: Any, v: Any, vd: Any) -> Any:
-        """The rate (6) of the components of that twist, with the joint's acceleration `vd` (nv)."""
-        given = self.subspace(q) @ vd
-        return given if self.motion.constant_subspace else given + self.motion.bias(q[self.coordinates], v)
+    def twist_rate(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """The rate (6) of the components of that twist, with the joint's acceleration `qdd` (nv)."""
+        given = self.subspace(q) @ qdd
+        return given if self.motion.constant_subspace else given + self.motion.bias(q[self.coordinates], qd)
 
-    def subspace_rate(self, q: Any, v: Any) -> Any:
+    def subspace_rate(self, q: Any, qd: Any) -> Any:
         """How fast the directions (6, nv) change in the link's axes at the joint's velocity (nv)."""
-        return self.motion.subspace_rate(q[self.coordinates], v)
+        return self.motion.subspace_rate(q[self.coordinates], qd)
 
     @cached_property
     def _directions(self) -> np.ndarray:
