@@ -13,6 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from cayley.errors import ConventionError, SignatureError
 from cayley.systems.transitions import DIRECTIONS
 
+_NOW = 16  # units of rounding of a time: what comes back so soon has not been away
 _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
 
 
@@ -63,7 +64,7 @@ def happenings(function: Callable[[float], float], times: np.ndarray, values: np
             found.append(instant(function, times[k], times[k + 1]))
         elif k == 0 and low == 0 and high and sign * high >= 0:
             back = instant(function, times[0], times[1], from_zero=True)
-            found += [back] if back > times[0] else []
+            found += [back] if back - times[0] > _NOW * np.spacing(abs(times[0])) else []
     return found
 
 

@@ -199,7 +199,9 @@ class Watching:
         values, slopes = self._values_and_slopes(flow, state)
         touching = np.stack([np.logical_and(fired[k], np.abs(values[k]) <= 2.0 * np.maximum(np.abs(at_low[k]), np.abs(g[k])))
                              for k in range(n)])
-        new_sides = _side(values, slopes, np.logical_or(touching, values == 0.0))
+        waiting = np.stack([np.logical_and(np.logical_not(fired[k]), np.logical_and(values[k] == 0.0, g[k] == 0.0))
+                            for k in range(n)])  # at zero, and not yet beyond
+        new_sides = where(waiting, sides, _side(values, slopes, np.logical_or(touching, values == 0.0)))
         instants = search.instants + where(found, 1.0, 0.0)
         stormy = instants > float(self.instants)
         trouble = where(stormy, STORM, where(np.logical_and(found, high - low > 1e-6 * h), UNLOCATED, search.trouble))
