@@ -285,4 +285,4 @@ def test_what_is_wrong_with_transitions_is_named():
     with pytest.raises(ConventionError, match="cannot be run backwards"):
         ball().rollout()({"height": 1.0, "speed": 0.0}, step=-0.1, steps=1)
     with pytest.raises(ConventionError, match="take a trajectory out of it"):
-        ball().rollout()({"height": [1.0, 2.0], "speed": 0.0}, step=0.1, steps=1).happened
+        print(ball().rollout()({"height": [1.0, 2.0], "speed": 0.0}, step=0.1, steps=1).happened)
