@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import solve_ivp
 from scipy.linalg import LinAlgError, solve_continuous_are
 from scipy.signal import place_poles
 
@@ -25,6 +24,7 @@ from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpa
 from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
+from cayley.ordinary_equations import integrate
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
 Law = Callable[[float, np.ndarray, np.ndarray], Any]
@@ -189,12 +189,8 @@ def followed(name: str, slope: Callable[[float, np.ndarray], np.ndarray], start:
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     if len(instants) < 2:
         return instants, start[None]
-    found = solve_ivp(slope, (instants[0], instants[-1]), start, t_eval=instants, rtol=tolerance, atol=tolerance,
-                      method="DOP853")
-    if not found.success:
-        raise SingularityError(
-            f"the motion of {name} could not be followed beyond t = {found.t[-1]:.6g} s: {found.message}")
-    return found.t, found.y.T
+    found = integrate(slope, start, instants, rtol=tolerance, atol=tolerance).checked(f"the motion of {name}")
+    return found.times, found.states
 
 
 def rate_kernel(tree: Tree) -> Kernel:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,13 @@ from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.tensors import check_invertible_inertia
 from cayley.geometry.rates.half_turns import half_turns_of
-from cayley.geometry.rates.integration import IntegrationError
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import (
     homogeneous_from_matrix,
     matrix_from_homogeneous,
     normalize_homogeneous,
 )
-
-if TYPE_CHECKING:
-    from scipy.integrate import OdeSolution
+from cayley.ordinary_equations import Integrated, integrate
 
 Torque = Callable[[float, np.ndarray, np.ndarray], Any]
 """torque(t, w, h): the torque [N m] in body axes at a time, an angular velocity in body axes and a homogeneous attitude."""
@@ -98,19 +95,13 @@ def simulate_attitude(inertia: ArrayLike, angular_velocity: ArrayLike, times: Ar
     """
     J = np.asarray(inertia, dtype=float)
     check_invertible_inertia(J)
-    instants = instants_of(times)
     state = np.concatenate([finite_vector(angular_velocity, "angular velocity"), _homogeneous(start)])
-    from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(_rate(J, torque), (instants[0], instants[-1]), state, method="DOP853", t_eval=instants,
-                      dense_output=True, rtol=rtol, atol=atol)
-    if not found.success:
-        raise IntegrationError(
-            f"the attitude could not be integrated beyond t = {found.t[-1] if len(found.t) else instants[0]:.6g}: "
-            f"{found.message}")
-    h = found.y[3:].T
+    found = integrate(_rate(J, torque), state, times, rtol=rtol, atol=atol).checked("the attitude")
+    w = found.states[:, :3]
+    h = found.states[:, 3:]
     drift = float(np.abs(np.linalg.norm(h, axis=1) - 1).max())
-    half_turns = _half_turns(found.sol, 1e-9 + 100 * rtol)
-    return AttitudeTrajectory(J, instants, found.y[:3].T, normalize_homogeneous(h), half_turns, drift, found.sol)
+    half_turns = _half_turns(found, 1e-9 + 100 * rtol)
+    return AttitudeTrajectory(J, found.times, w, normalize_homogeneous(h), half_turns, drift, found.dense)
 
 
 def _rate(J: Array, torque: Torque | None) -> Callable[[float, Array], Array]:
@@ -126,19 +117,11 @@ def _rate(J: Array, torque: Torque | None) -> Callable[[float, Array], Array]:
     return rate
 
 
-def _half_turns(solution: OdeSolution, nearest: float) -> Array:
-    steps = solution.ts
+def _half_turns(found: Integrated, nearest: float) -> Array:
+    steps = found.steps
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(solution(t)[3:].T))[:, 0], grid,
+    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(found.dense(t)[:, 3:]))[:, 0], grid,
                          nearest=nearest)
-
-
-def instants_of(times: ArrayLike) -> Array:
-    """Times as an array, if they are two or more and increase or decrease."""
-    instants = np.asarray(times, dtype=float)
-    if instants.ndim != 1 or len(instants) < 2 or not (np.all(np.diff(instants) > 0) or np.all(np.diff(instants) < 0)):
-        raise GeometryError("times are two or more instants that increase or decrease; the first is that of the start")
-    return instants
 
 
 def finite_vector(value: ArrayLike, name: str) -> Array:

@@ -15,14 +15,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.inertia.attitude import finite_vector, instants_of
+from cayley.geometry.inertia.attitude import finite_vector
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.consistency import check_mass_properties
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import check_invertible_inertia
-from cayley.geometry.rates.integration import IntegrationError
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous, normalize_homogeneous
+from cayley.ordinary_equations import integrate
 
 
 class BodyState(NamedTuple):
@@ -97,16 +97,11 @@ def simulate_body(body: MassProperties, start: BodyState, times: ArrayLike, *,
         return np.concatenate([state.velocity, push / body.mass, turn(state.homogeneous, state.angular_velocity),
                                accelerate(body.inertia, state.angular_velocity, twist)])
 
-    instants = instants_of(times)
     initial = np.concatenate([
         finite_vector(start.position, "position"),
         finite_vector(start.velocity, "velocity"),
         normalize_homogeneous(start.homogeneous),
         finite_vector(start.angular_velocity, "angular velocity")])
-    from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(rate, (instants[0], instants[-1]), initial, method="DOP853", t_eval=instants, rtol=rtol,
-                      atol=atol)
-    if not found.success:
-        raise IntegrationError(f"the motion could not be integrated beyond t = {found.t[-1]:.6g}: {found.message}")
-    y = found.y.T
-    return BodyTrajectory(body, instants, BodyState(y[:, :3], y[:, 3:6], normalize_homogeneous(y[:, 6:10]), y[:, 10:]))
+    found = integrate(rate, initial, times, rtol=rtol, atol=atol).checked("the motion")
+    y = found.states
+    return BodyTrajectory(body, found.times, BodyState(y[:, :3], y[:, 3:6], normalize_homogeneous(y[:, 6:10]), y[:, 10:]))

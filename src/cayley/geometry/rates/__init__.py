@@ -12,7 +12,7 @@ from cayley.geometry.rates.euler_rates import (
     euler_second_rates_from_world_acceleration,
     world_velocity_map_of_euler,
 )
-from cayley.geometry.rates.integration import AttitudePath, ChartSpan, IntegrationError, integrate_attitude
+from cayley.geometry.rates.integration import AttitudePath, ChartSpan, integrate_attitude
 from cayley.geometry.rates.matrix_rates import (
     acceleration_matrix,
     angular_acceleration_from_matrix_rates,
@@ -112,6 +112,7 @@ from cayley.geometry.rates.vector_parameter_rates import (
     vector_parameter_second_rate_from_body_acceleration,
     vector_parameter_second_rate_from_world_acceleration,
 )
+from cayley.ordinary_equations import IntegrationError
 
 __all__ = [
     "AttitudePath",

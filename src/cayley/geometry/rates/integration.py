@@ -9,14 +9,15 @@ with the error of the integrator and is reported. Source: Mladenova (81), (101)-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import CayleyError, ConventionError, GeometryError
+from cayley.errors import ConventionError, GeometryError
 from cayley.geometry.rates.half_turns import half_turns_of
 from cayley.geometry.rates.quaternion_rates import (
     homogeneous_rate_from_body_velocity,
@@ -30,15 +31,12 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
     rotate_by_homogeneous,
 )
+from cayley.ordinary_equations import Integrated, instants_of, integrate
 
 Chart = Literal["vector-parameter", "homogeneous"]
 Frame = Literal["world", "body"]
 AngularVelocity = Callable[[float], Array]
 Walk = tuple[list["ChartSpan"], float, int]  # spans, drift of the norm, evaluations
-
-
-class IntegrationError(CayleyError, RuntimeError):
-    """The integrator gave up."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,7 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     `frame`.
 
     `start` is the attitude at times[0]: a rotation matrix (3, 3), or a homogeneous vector-parameter [w : v] of any
-    norm. Half-turns are ordinary points of the way in both charts. `IntegrationError` when SciPy's `solve_ivp` gives
-    up.
+    norm. Half-turns are ordinary points of the way in both charts. `IntegrationError` when the integrator gives up.
 
     >>> path = integrate_attitude(lambda t: [0.0, 0.0, 1.0], np.eye(3), [0.0, np.pi, 6.0], frame="world")   # spec WE-04
     >>> path.half_turns.round(9), path.homogeneous[1].round(9)
@@ -98,24 +95,16 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
             f"frame={frame!r}: say whether the angular velocity is given in the 'world' or in the 'body' frame")
     if chart not in ("vector-parameter", "homogeneous"):
         raise ConventionError(f"chart={chart!r}: 'vector-parameter' or 'homogeneous'")
-    instants = _check_times(times)
+    instants = instants_of(times)
     h = _form_of(start)
     velocity = _checked(angular_velocity)
-    solver: dict[str, Any] = {"rtol": rtol, "atol": atol, "method": method, "dense_output": True}
+    solve = partial(integrate, rtol=rtol, atol=atol, method=method)
     walk = _walk_centred if chart == "vector-parameter" else _walk_homogeneous
-    spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solver)
+    spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solve)
     forms = _evaluate(spans, instants)
     return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans),
                         np.array([s.start for s in spans[1:]]), _half_turns(spans, 1e-9 + 100 * rtol), drift,
                         evaluations)
-
-
-def _check_times(times: ArrayLike) -> Array:
-    instants = np.asarray(times, dtype=np.float64)
-    steps = np.diff(instants)
-    if instants.ndim != 1 or len(instants) < 2 or not (np.all(steps > 0) or np.all(steps < 0)):
-        raise GeometryError("times are two or more instants that increase or decrease; the first is that of the start")
-    return instants
 
 
 def _form_of(start: ArrayLike) -> Array:
@@ -139,24 +128,26 @@ def _checked(angular_velocity: Callable[..., ArrayLike]) -> Callable[[float], Ar
 
 
 def _walk_homogeneous(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
-                      solver: Mapping[str, Any]) -> Walk:
+                      solve: Callable[..., Integrated]) -> Walk:
     rate = (homogeneous_rate_from_world_velocity if frame == "world" else homogeneous_rate_from_body_velocity).unchecked
-    found = _solved(lambda t, y: rate(y, velocity(t)), start, end, h, solver)
-    span = ChartSpan(start, end, h, lambda t: found.sol(t).T, found.t)
-    return [span], float(np.max(np.abs(np.linalg.norm(found.y, axis=0) - 1))), found.nfev
+    found = solve(lambda t, y: rate(y, velocity(t)), h, (start, end)).checked("the attitude")
+    span = ChartSpan(start, end, h, found.dense, found.steps)
+    drift = np.max(np.abs(np.linalg.norm(found.dense(found.steps), axis=-1) - 1))
+    return [span], float(drift), found.evaluations
 
 
 def _walk_centred(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
-                  solver: Mapping[str, Any]) -> Walk:
+                  solve: Callable[..., Integrated]) -> Walk:
     spans = []
     evaluations = 0
     time = start
     while time != end:
-        found = _solved(_centred_rate(velocity, h, frame), time, end, np.zeros(3), solver, events=_quarter_turn)
-        spans.append(ChartSpan(time, float(found.t[-1]), h, _centred_form(h, found.sol), found.t))
-        time = float(found.t[-1])
-        evaluations = evaluations + found.nfev
-        h = normalize_homogeneous(_with_one(h, found.y[:, -1]))
+        found = solve(_centred_rate(velocity, h, frame), np.zeros(3), (time, end), stop=_quarter_turn)
+        found.checked("the attitude")
+        spans.append(ChartSpan(time, found.end, h, _centred_form(h, found.dense), found.steps))
+        time = found.end
+        evaluations = evaluations + found.evaluations
+        h = normalize_homogeneous(_with_one(h, found.end_state))
     return spans, 0.0, evaluations
 
 
@@ -176,24 +167,12 @@ def _quarter_turn(t: float, c: Array) -> float:
     return float(c @ c - 1.0)
 
 
-_quarter_turn.terminal = True  # type: ignore[attr-defined]
-
-
-def _solved(rate: Callable[[float, Array], Array], start: float, end: float, y: Array, solver: Mapping[str, Any],
-            **options: Callable[[float, Array], float]) -> Any:
-    from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(rate, (start, end), y, **solver, **options)
-    if found.status < 0:
-        raise IntegrationError(f"the attitude could not be integrated beyond t = {found.t[-1]:.6g}: {found.message}")
-    return found
-
-
 def _with_one(reference: Array, c: Array) -> Array:
     return compose_homogeneous.unchecked(reference, np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1))
 
 
 def _centred_form(reference: Array, solution: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda t: _with_one(reference, solution(t).T)
+    return lambda t: _with_one(reference, solution(t))
 
 
 def _evaluate(spans: Sequence[ChartSpan], times: Array) -> Array:
