@@ -1,0 +1,7 @@
+"""Planar linkages in closed form: four-bar, slider-crank, five-bar; both ways of assembly, rates, dead centres."""
+
+from cayley.mechanisms.linkages.five_bar import FiveBar
+from cayley.mechanisms.linkages.four_bar import FourBar
+from cayley.mechanisms.linkages.slider_crank import SliderCrank
+
+__all__ = ["FiveBar", "FourBar", "SliderCrank"]

@@ -1,0 +1,145 @@
+"""Planar linkages: closure, rates against differences, ranges and classes against what a search finds."""
+
+import numpy as np
+import pytest
+
+from cayley.errors import ModelError, UnreachableError
+from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank
+
+
+def e(angle):
+    return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+
+
+def four_bar_gap(linkage, theta, angles):
+    return (linkage.crank * e(theta)[..., None, :] + linkage.coupler * e(angles[..., 0]) - [linkage.ground, 0]
+            - linkage.rocker * e(angles[..., 1]))
+
+
+FOUR = FourBar(crank=0.12, coupler=0.41, rocker=0.29, ground=0.37)
+
+
+def test_both_modes_of_a_four_bar_close_it_all_the_way_round():
+    theta = np.linspace(-np.pi, np.pi, 721)
+    angles = FOUR.position(theta)
+    assert np.isfinite(angles).all()
+    assert np.abs(four_bar_gap(FOUR, theta, angles)).max() < 1e-15
+    assert (np.abs(angles[:, 0] - angles[:, 1]).max(axis=-1) > 0.1).all()
+    step = 1e-6
+    ends = [FOUR.position(0.7 + s * step) for s in (-1, 1)]
+    for mode in range(2):
+        found = FOUR.rates(0.7, FOUR.position(0.7)[mode])
+        np.testing.assert_allclose(found, (ends[1] - ends[0])[mode] / (2 * step), atol=1e-8)
+
+
+@pytest.mark.spec("S2-105")
+def test_the_coupler_angle_of_a_change_point_a_parallelogram_and_a_half_turn():
+    square = FourBar(crank=0.2, coupler=0.5, rocker=0.2, ground=0.5)
+    assert square.kind == "change point" and square.grashof
+    psi, phi = square.position(1.1)[np.argmin(np.abs(square.position(1.1)[:, 0]))]
+    np.testing.assert_allclose([psi, phi], [0.0, 1.1], atol=1e-12)  # the parallelogram: the coupler stays as it is
+    angles = FOUR.position(np.pi)
+    assert np.abs(four_bar_gap(FOUR, np.array(np.pi), angles)).max() < 1e-15
+
+
+def test_classes_are_what_a_search_finds():
+    rng = np.random.default_rng(0)
+    full = np.linspace(-np.pi, np.pi, 2001)
+    seen = set()
+    for _ in range(12):
+        lengths = rng.uniform(0.1, 1.0, 4)
+        if 2 * lengths.max() > lengths.sum():
+            continue
+        linkage = FourBar(*lengths)
+        turns = bool(np.isfinite(linkage.position(full)).all())
+        seen.add(linkage.kind)
+        assert turns == (linkage.kind in ("crank-rocker", "double crank")), (linkage, linkage.kind)
+        limits = linkage.crank_limits()
+        inside = np.linspace(limits[0] + 1e-9, limits[1] - 1e-9, 101)
+        assert np.isfinite(linkage.position(inside)).all()
+        if not turns:
+            assert np.isnan(linkage.position(limits + np.array([-1e-6, 1e-6]))).all()
+    assert len(seen) >= 3
+
+
+def test_what_cannot_be_assembled_or_stand_is_said():
+    with pytest.raises(UnreachableError, match="its coupler of 2 m is longer than the others together"):
+        FourBar(crank=0.2, coupler=2.0, rocker=0.3, ground=0.4)
+    with pytest.raises(ModelError, match="rocker 1 has the length -1"):
+        FourBar(crank=0.2, coupler=2.0, rocker=-1.0, ground=0.4)
+    rocker = FourBar(crank=0.3, coupler=0.2, rocker=0.25, ground=0.4)
+    with pytest.raises(UnreachableError, match=r"cannot stand at 3 rad: its end is 0\.69\d* m"):
+        rocker.position(3.0)
+    assert np.isnan(rocker.position([3.0, 0.5])[0]).all() and np.isfinite(rocker.position([3.0, 0.5])[1]).all()
+
+
+def test_transmission_angle_is_that_of_coupler_and_rocker():
+    theta = np.linspace(0, 6, 50)
+    angles = FOUR.position(theta)[:, 0]
+    ends = FOUR.ground**2 + FOUR.crank**2 - 2 * FOUR.ground * FOUR.crank * np.cos(theta)
+    expected = np.arccos((FOUR.coupler**2 + FOUR.rocker**2 - ends) / (2 * FOUR.coupler * FOUR.rocker))
+    np.testing.assert_allclose(FOUR.transmission_angle(angles), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.05, -0.12])
+def test_the_slider_crank_closes_both_ways_and_its_rates_are_differences(offset):
+    machine = SliderCrank(crank=0.1, rod=0.35, offset=offset)
+    theta = np.linspace(-3, 3, 100)
+    gamma, x = np.moveaxis(machine.position(theta), -1, 0)
+    assert np.abs(0.1 * np.sin(theta)[:, None] - offset - 0.35 * np.sin(gamma)).max() < 1e-15
+    assert np.abs(x - 0.1 * np.cos(theta)[:, None] + 0.35 * np.cos(gamma)).max() < 1e-15
+    assert (x[:, 0] > x[:, 1]).all()
+    step = 1e-6
+    ends = [machine.position(theta + s * step)[:, 0] for s in (-1, 1)]
+    np.testing.assert_allclose(machine.rates(theta, gamma[:, 0]), (ends[1] - ends[0]) / (2 * step), atol=1e-8)
+    back = machine.crank_position(x[:, 0])
+    assert np.abs(np.exp(1j * back[..., 0]) - np.exp(1j * theta)[:, None]).min(axis=1).max() < 1e-7
+    far, near = machine.dead_centres()
+    xs = machine.position([far, near])[:, 0, 1]
+    dense = machine.position(np.linspace(-np.pi, np.pi, 20001))[:, 0, 1]
+    np.testing.assert_allclose(xs, [dense.max(), dense.min()], atol=1e-7)
+
+
+def test_a_slider_crank_that_cannot_turn_round():
+    short = SliderCrank(crank=0.4, rod=0.3)
+    assert np.isnan(short.dead_centres()[1])
+    with pytest.raises(UnreachableError, match=r"its end is 0\.4 m from the slider's line"):
+        short.position(np.pi / 2)
+    with pytest.raises(UnreachableError, match="crank and rod together"):
+        SliderCrank(crank=0.1, rod=0.2, offset=0.5)
+
+
+def test_the_five_bar_both_ways():
+    rng = np.random.default_rng(2)
+    linkage = FiveBar([(0.0, 0.0), (0.5, 0.1)], cranks=[0.3, 0.35], rods=[0.4, 0.45])
+    points = rng.uniform(-0.6, 0.9, (2000, 2))
+    modes = linkage.inverse_position(points)
+    whole = np.isfinite(modes).all(axis=(1, 2))
+    assert 100 < whole.sum() < 2000
+    both = linkage.direct_position(modes[whole])
+    gap = np.linalg.norm(both - points[whole][:, None, None], axis=-1).min(axis=-1)
+    assert gap.max() < 1e-7 and np.median(gap) < 1e-15
+    P, theta = points[whole][0], modes[whole][0, 1]
+    Jx, Jq = linkage.jacobians(P, theta)
+    step = 1e-7
+    for v in np.eye(2):
+        rate = (linkage.inverse_position(P + step * v)[1] - linkage.inverse_position(P - step * v)[1]) / (2 * step)
+        np.testing.assert_allclose(Jx @ v, Jq * rate, atol=1e-7)
+    assert linkage.singularity(P, theta).kind == "regular"
+
+
+def test_five_bars_in_singular_postures():
+    linkage = FiveBar([(0.0, 0.0), (0.9, 0.0)], cranks=[0.3, 0.3], rods=[0.3, 0.3])
+    straight = linkage.singularity([0.6, 0.0], [0.0, 2 * np.pi / 3])
+    assert straight.kind == "inverse" and straight.legs == (1,)
+    np.testing.assert_allclose(np.abs(straight.lost), [[1.0, 0.0]], atol=1e-12)
+    wide = FiveBar([(0.0, 0.0), (0.6, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])
+    level = wide.singularity([0.3, 0.2], [np.pi / 2, np.pi / 2])  # both rods on one line
+    assert level.kind == "direct"
+    np.testing.assert_allclose(np.abs(level.gained), [[0.0, 1.0]], atol=1e-12)
+    with pytest.raises(UnreachableError, match="do not meet"):
+        wide.direct_position([np.pi, 0.0])
+    with pytest.raises(UnreachableError, match="leg 2 of the five-bar"):
+        wide.inverse_position([-0.3, 0.0])
+    with pytest.raises(ModelError, match="two pivots"):
+        FiveBar([(0.0, 0.0)], [0.1, 0.1], [0.1, 0.1])
