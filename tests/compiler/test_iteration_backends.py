@@ -20,11 +20,11 @@ needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compi
 STEPS, EVERY = 6, 2
 
 
-@kernel("(3),(3,3),(5),(),()->(3),(3),()", outputs=("after", "seen", "halved"))
-def wander(x, A, u, c, h):
-    """A state that is fed, one that swaps with itself, what is kept but not fed, and what is not used."""
+@kernel("(3),(3,3),(5),(),(),(2)->(3),(3),(),(2)", outputs=("after", "seen", "halved", "idle_after"))
+def wander(x, A, u, c, h, idle):
+    """A state that is fed, one that swaps with itself, what is kept but not fed, and a state that nothing needs."""
     y = np.sin(A @ x) + u[:3] + c
-    return np.stack([y[1], y[0], x[0]]), u[2:] * c + h, 0.5 * h
+    return np.stack([y[1], y[0], x[0]]), u[2:] * c + h, 0.5 * h, np.cos(idle[::-1]) + x[:2]
 
 
 @kernel("(),()->(),()", outputs=("after", "again"))
@@ -34,7 +34,8 @@ def halved_until_small(x, bound):
     return after, cy.where(np.abs(after) > bound, 1.0, 0.0)
 
 
-WANDER = iterate(wander, {"x": "after", "h": "halved"}, changing=["u"], cycling=["c"])
+WANDER = iterate(wander, {"x": "after", "h": "halved", "idle": "idle_after"}, changing=["u"], cycling=["c"],
+                 keeping=["after", "seen", "halved"])
 HALVED = iterate(halved_until_small, {"x": "after"}, changing=["bound"], repeating=("again", 4), keeping=["after"])
 CASES = {"stages": WANDER, "repeated": HALVED}
 
@@ -44,7 +45,7 @@ def material(iterated, batch, seed=1):
     if iterated is HALVED:
         return [rng.uniform(0.5, 900.0, batch), rng.uniform(0.3, 20.0, (batch, STEPS))]
     return [rng.normal(size=(batch, 3)), rng.normal(size=(batch, 3, 3)) / 3, rng.normal(size=(batch, STEPS, 5)),
-            np.broadcast_to([1.0, -0.5, 0.2], (batch, 3)), rng.normal(size=batch)]
+            np.broadcast_to([1.0, -0.5, 0.2], (batch, 3)), rng.normal(size=batch), rng.normal(size=(batch, 2))]
 
 
 def in_numpy(iteration, arguments, steps, every):
@@ -104,32 +105,32 @@ def test_in_cuda(cupy, iterated):
 
 @needs_cpp
 def test_in_cuda_everything_broadcasts_in_any_layout(cupy):
-    x, A, u, c, h = material(WANDER, 6)
+    x, A, u, c, h, idle = material(WANDER, 6)
     run = WANDER.on("cuda")
-    right, _, _ = WANDER(x.reshape(2, 3, 3), A[0], u[0], c[0], h[:3], steps=STEPS, every=EVERY)
+    right, _, _ = WANDER(x.reshape(2, 3, 3), A[0], u[0], c[0], h[:3], idle[0], steps=STEPS, every=EVERY)
     by_element = np.ascontiguousarray(x.T).view(cupy.ndarray).T.reshape(2, 3, 3)
-    found, _, _ = run(by_element, A[0], u[0], c[0], h[:3], steps=STEPS, every=EVERY)
+    found, _, _ = run(by_element, A[0], u[0], c[0], h[:3], idle[0], steps=STEPS, every=EVERY)
     np.testing.assert_allclose(found, right, rtol=0, atol=1e-13)
     later = np.ascontiguousarray(np.moveaxis(u, 1, 0)).view(cupy.ndarray)
-    found, _, _ = run(x, A, np.moveaxis(later, 0, 1), c, 1.0, steps=STEPS, every=EVERY)
-    np.testing.assert_allclose(found, WANDER(x, A, u, c, 1.0, steps=STEPS, every=EVERY)[0], rtol=0, atol=1e-13)
+    found, _, _ = run(x, A, np.moveaxis(later, 0, 1), c, 1.0, idle, steps=STEPS, every=EVERY)
+    np.testing.assert_allclose(found, WANDER(x, A, u, c, 1.0, idle, steps=STEPS, every=EVERY)[0], rtol=0, atol=1e-13)
 
 
 @needs_cpp
 def test_wrong_calls_are_named_on_a_gpu_too(cupy):
-    x, A, u, c, h = material(WANDER, 2)
+    x, A, u, c, h, idle = material(WANDER, 2)
     run = WANDER.on("cuda")
     assert WANDER.on("cuda") is run
     with pytest.raises(SignatureError, match="6 steps"):
-        run(x, A, u, c, h, steps=5)
+        run(x, A, u, c, h, idle, steps=5)
     with pytest.raises(SignatureError, match="one of stages before"):
-        run(x, A, u, 1.0, h, steps=6)
+        run(x, A, u, 1.0, h, idle, steps=6)
     with pytest.raises(SignatureError, match="do not broadcast"):
-        run(x, A, u, c[:1].repeat(3, axis=0), h, steps=6)
+        run(x, A, u, c[:1].repeat(3, axis=0), h, idle, steps=6)
     with pytest.raises(UnsupportedError, match="its own threads"):
-        run(x, A, u, c, h, steps=6, threads=2)
+        run(x, A, u, c, h, idle, steps=6, threads=2)
     with pytest.raises(UnsupportedError, match="C99 has no arrays"):
-        WANDER.on("c")(x, A, u, c, h, steps=6)
+        WANDER.on("c")(x, A, u, c, h, idle, steps=6)
 
 
 @needs_c
@@ -162,7 +163,7 @@ def test_the_text_in_c():
     assert made.source[start:].startswith(
         "void wander_rollout(\n    long samples,\n    long every,\n    long cycle,\n    const double x[3],\n")
     assert "const double u_0 = u[(sample*every + step)*5 + 0];" in made.source
-    assert "u  vector of 5 for each step" in made.header and "after   vector of 3 for each sample" in made.header
+    assert "u     vector of 5 for each step" in made.header and "after   vector of 3 for each sample" in made.header
     assert max(map(len, made.source.splitlines())) < 130
 
 

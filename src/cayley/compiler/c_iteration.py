@@ -43,7 +43,7 @@ def c_iteration(iteration: Iteration, *, name: str | None = None, precision: str
     note = comment(program, called, *text.tables(), f"Operations of a stage: {count(program)}.",
                    "An output must not be the same array as an input. Written by Cayley.")
     helpers = dialect.helpers({node.op for node in program.nodes}, called)
-    source = source_text(called, prototype, note, helpers, [*text.unused(), *statements],
+    source = source_text(called, prototype, note, helpers, statements,
                          AS_WRITTEN if program.is_strict else "")
     return CSource(called, source, header_text(called, prototype, note))
 
@@ -81,13 +81,6 @@ class _Text:
 
     def outputs(self) -> list[Place]:
         return [_along("sample", v, name) for v, name in self.kept]
-
-    def unused(self) -> list[str]:
-        uses = self.program.uses()
-        fed = self.iteration.plan.fed
-        idle = [name for k, (v, name, _) in enumerate(self.given)
-                if k not in fed and not any(uses[n.index] for n in v.nodes)]
-        return [f"(void){name};" for name in [*idle, *[name for v, name in self.kept if not v.nodes]]]
 
     def tables(self) -> tuple[list[str], list[str]]:
         inputs = table([(v, name, spoken(v, _OF[moves])) for v, name, moves in self.given])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Plan
 from cayley.compiler.names import free_prefix, unique
-from cayley.compiler.program import Program
+from cayley.compiler.program import Program, Variable
 
 LOOP_NAMES = ("samples", "every", "cycle", "sample", "step", "stage", "turn")
 STEP = "(sample*every + step)"
@@ -17,11 +17,12 @@ _INDENT = "    "
 
 @dataclass(frozen=True)
 class Place:
-    """An input or a kept output in memory: its name, and the text of each of its elements at the present turn of the
-    loops."""
+    """An input or a kept output in memory: its name, the text of each of its elements at the present turn of the loops,
+    and the names of its strides, if these are parameters."""
 
     name: str
     at: Callable[[int], str]
+    strides: tuple[str, ...] = ()
 
 
 def loop_statements(program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place], outputs: Sequence[Place],
@@ -40,14 +41,27 @@ class _Loops:
         self.inputs = inputs
         self.index = index
         self._taken = taken
-        self._uses = program.uses()
+        self._needed = _needed(program, plan)
+        self._uses = _computing(program, self._needed).uses()
         self._locals = {place: [self._name(f"{inputs[place].name}_{k}") for k in range(len(v.nodes))]
                         for place, v in enumerate(program.inputs)}
         self._after = self._variables_of_outputs(outputs)
         texts = {node.index: Text(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
                  for node, name in zip(v.nodes, self._locals[place], strict=True)}
-        self._body = Body(program, dialect, texts, temporary=free_prefix(taken), helper=helper)
-        self.lines = [*self._read(CONSTANT), *self._declared(), *self._samples(outputs)]
+        self._body = Body(_computing(program, self._needed), dialect, texts, temporary=free_prefix(taken), helper=helper)
+        self.lines = [*self._unused(outputs), *self._read(CONSTANT), *self._declared(), *self._samples(outputs)]
+
+    def _unused(self, outputs: Sequence[Place]) -> list[str]:
+        """Parameters that are not used are said to be so."""
+        idle = [self.inputs[k] for k, v in enumerate(self.program.inputs)
+                if not any(self._is_read(k, place) for place in range(len(v.nodes)))]
+        idle += [output for place, output in zip(self.plan.kept, outputs, strict=True)
+                 if not self.program.outputs[place].nodes]
+        return [f"(void){name};" for place in idle for name in (place.name, *place.strides)]
+
+    def _is_read(self, place: int, element: int) -> bool:
+        uses = self._uses[self.program.inputs[place].nodes[element].index]
+        return bool(uses) or (self.plan.fed.get(place), element) in self._needed
 
     def _name(self, wanted: str) -> str:
         name = unique(wanted, self._taken)
@@ -69,13 +83,11 @@ class _Loops:
         """The inputs that move along these loops; a state is a variable, and everything else that is used a constant.
         """
         lines = []
-        for place, v in enumerate(self.program.inputs):
+        for place in range(len(self.program.inputs)):
             if self.plan.moves[place] == moves:
-                is_state = place in self.plan.fed
-                kind = self.dialect.real if is_state else f"const {self.dialect.real}"
+                kind = self.dialect.real if place in self.plan.fed else f"const {self.dialect.real}"
                 lines += [f"{kind} {name} = {self.inputs[place].at(k)};"
-                          for k, (node, name) in enumerate(zip(v.nodes, self._locals[place], strict=True))
-                          if is_state or self._uses[node.index]]
+                          for k, name in enumerate(self._locals[place]) if self._is_read(place, k)]
         return lines
 
     def _declared(self) -> list[str]:
@@ -110,13 +122,33 @@ class _Loops:
             feeds.setdefault(after, []).append(self._locals[before])
         for place, names in self._after.items():
             feeds.setdefault(place, [names])
-        for place in feeds:
-            for node in self.program.outputs[place].nodes:
-                self._body.keep(node)
-        changes = [f"{name} = {self._body.text(node).code};" for place, targets in feeds.items() for names in targets
-                   for node, name in zip(self.program.outputs[place].nodes, names, strict=True)]
+        results = {(place, k): node for place in feeds for k, node in enumerate(self.program.outputs[place].nodes)
+                   if (place, k) in self._needed}
+        for node in results.values():
+            self._body.keep(node)
+        changes = [f"{names[k]} = {self._body.text(node).code};" for (place, k), node in results.items()
+                   for names in feeds[place]]
         return [*self._body.lines, *changes]
 
     def _loop(self, counter: str, end: str, lines: Sequence[str]) -> list[str]:
         head = f"for ({self.index} {counter} = 0; {counter} < {end}; ++{counter}) {{"
         return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
+
+
+def _needed(program: Program, plan: Plan) -> set[tuple[int, int]]:
+    """The elements of outputs, by place, that are kept, ask for more stages, or feed a state that one of these needs."""
+    places = {*plan.kept, *([plan.repeats[0]] if plan.repeats else [])}
+    needed = {(place, k) for place in places for k in range(len(program.outputs[place].nodes))}
+    while True:
+        uses = _computing(program, needed).uses()
+        more = {(after, k) for after, before in plan.feeds for k, node in enumerate(program.inputs[before].nodes)
+                if uses[node.index]}
+        if more <= needed:
+            return needed
+        needed |= more
+
+
+def _computing(program: Program, needed: set[tuple[int, int]]) -> Program:
+    """The program of these elements of its outputs alone."""
+    nodes = tuple(program.outputs[place].nodes[k] for place, k in sorted(needed))
+    return replace(program, outputs=(Variable("needed", (len(nodes),), nodes),))

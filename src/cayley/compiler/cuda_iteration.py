@@ -39,7 +39,7 @@ class _Operand:
     def place(self) -> Place:
         turns = ["state", *([self.turn] if self.turn else [])]
         start = " + ".join(f"{turn}*{stride}" for turn, stride in zip(turns, self.strides, strict=False))
-        return Place(self.pointer, lambda k: f"{self.pointer}[{start} + {k}*{self.strides[-1]}]")
+        return Place(self.pointer, lambda k: f"{self.pointer}[{start} + {k}*{self.strides[-1]}]", self.strides)
 
 
 def iteration_name(iteration: Iteration) -> str:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
 from cayley.errors import ConventionError, GeometryError, SignatureError
@@ -23,6 +24,9 @@ from cayley.simulation.trajectory import Trajectory
 from cayley.systems import rollouts as systems
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
+
+if TYPE_CHECKING:
+    from cayley.compiler.c_source import CSource
 
 
 class Rollout:
@@ -45,6 +49,21 @@ class Rollout:
 
     def __repr__(self) -> str:
         return f"<rollout of {self.tree.name} by {self.method}, inputs {', '.join(['q', 'qd', *self.inputs])}>"
+
+    def on(self, backend: str) -> Rollout:
+        """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps between
+        two samples in one kernel. States and results are NumPy's.
+        """
+        made = object.__new__(Rollout)  # not by copy(), which would make it anew
+        vars(made).update(vars(self))
+        made._of_system = self._of_system.on(backend)
+        made._recipe = partial(_on, self, backend)
+        return made
+
+    def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64") -> CSource:
+        """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as `row`.
+        """
+        return self._of_system.c_source(name or f"{self.tree.name}_rollout", dtype=dtype)
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -127,6 +146,10 @@ class Rollout:
         if not self._law.is_kernel:
             return None
         return np.broadcast_to(self._law(times, q, qd, {n: at_samples[n] for n in self._law.parameters}), qd.shape)
+
+
+def _on(rollout: Rollout, backend: str) -> Rollout:
+    return rollout.on(backend)
 
 
 def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",

@@ -10,15 +10,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.iterate import Iterated, iterate
 from cayley.compiler.kernel import kernel
+from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.fixed_steps.methods import fixed_step
@@ -30,6 +31,9 @@ from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
 from cayley.systems.watching import Watching
 from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from cayley.compiler.c_source import CSource
 
 _TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
 _LITTLE = 2_000_000  # derivatives of single numbers: a small piece of work
@@ -95,6 +99,21 @@ class Rollout:
     def __repr__(self) -> str:
         return f"<rollout of {self.system.name} by {self.method}, inputs {', '.join(self.inputs) or 'none'}>"
 
+    def on(self, backend: str) -> Rollout:
+        """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps between
+        two samples in one kernel. States and results are NumPy's.
+        """
+        made = object.__new__(Rollout)  # not by copy(), which would make it anew
+        vars(made).update(vars(self))
+        made._iterated = self._iterated.on(backend)
+        made._recipe = partial(_on, self, backend)
+        return made
+
+    def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64") -> CSource:
+        """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as `row`.
+        """
+        return self._iterated.c_source(name or f"{self.system.name}_rollout", dtype=dtype)
+
     def __call__(self, x: Any, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
                  inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
                  threads: int = 1, progress: bool = True) -> SystemTrajectory:
@@ -115,8 +134,8 @@ class Rollout:
             step: ArrayLike, steps: int, every: int, start: float, threads: int, progress: bool) -> Rolled:
         """Make the steps; everything is an array of the right shape already."""
         self._check(step, steps, every)
-        fixed = [np.asarray(a).dtype for a in (*x.values(), *given.values(), *parameters.values())]
-        precision = np.float32 if fixed and all(kind == np.float32 for kind in fixed) else np.float64
+        arrays = {**{n: np.asarray(a) for n, a in x.items()}, **given, **parameters}
+        precision = computed_in(self.system.name, [*arrays], [*arrays.values()], [*arrays.values()])
         batch = self._batch(x, given, parameters, step)
         samples = steps // every
         points = np.empty((*batch, samples + 1, self._size), precision)
@@ -318,6 +337,10 @@ class Rollout:
                 found[n] = held[start:start + self.system.ports[n].size]
                 start += self.system.ports[n].size
         return (lambda x: self.system.input_record(fixed | found)), held
+
+
+def _on(rollout: Rollout, backend: str) -> Rollout:
+    return rollout.on(backend)
 
 
 def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
