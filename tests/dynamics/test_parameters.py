@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.compiler.kernel import kernel
 from cayley.dynamics.identification import linear_model
+from cayley.dynamics.open_tree.mechanics import TreeMechanics, inertia_parameters
 from cayley.errors import CayleyError, ConventionError, SingularityError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
@@ -259,6 +261,22 @@ def test_forces_are_linear_in_moments():
     wanted = other.inverse_dynamics.reference(*arguments)
     near(made.evaluate(cy.NUMPY, *arguments, values), wanted)
     near(made.jacobian("parameters").evaluate(cy.NUMPY, *arguments, made.parameters.nominal) @ values, wanted)
+
+
+def test_the_state_equation_with_inertias_as_inputs():
+    """Accelerations and energies of a mechanism whose bodies are inputs, and of the mechanism that has these bodies."""
+    tree = cy.load("puma560").tree
+    names = ("link2", "link6")
+    other = built(tree, ["link2.mass", "link6.mass", "link6.center.x"], [4.0, 1.0, 0.1])
+    tens = [inertia_parameters(other.tree, name) for name in names]
+    q, qd, tau = state(tree)
+    mechanics = TreeMechanics(tree, inertias=names)
+    wanted = other.kinetic_energy.reference(q, qd) + other.potential_energy.reference(q)
+    made = kernel("(6),(6),(6),(10),(10)->(6),()")(
+        lambda q, qd, tau, a, b: (mechanics.acceleration(q, qd, tau, a, b), mechanics.energy(q, qd, a, b)))
+    found, energy = made.evaluate(cy.NUMPY, q, qd, tau, *tens)
+    near(found, other.forward_dynamics.reference(q, qd, tau), 1e-10)
+    near(energy, wanted)
 
 
 def test_derivatives_by_lengths_are_quotients_of_differences():

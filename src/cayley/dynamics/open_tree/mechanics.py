@@ -146,7 +146,7 @@ class TreeMechanics:
 
     def energy(self, q: Array, qd: Array, *more: Array) -> Scalar:
         """Kinetic and potential energy [J], with that of included rotors."""
-        links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._links
+        links = links_of(self._tree_with(more[len(self.wrenches):])) if self.inertias else self._links
         return (kinetic_energy(links, q, qd) + (rotor_inertias(self.tree) * qd) @ qd / 2 + potential_energy(links, q))
 
     @cached_property
@@ -159,8 +159,10 @@ class TreeMechanics:
         return links_of(self.tree)
 
     def _links_with(self, tens: Sequence[Array]) -> Links:
-        loaded = tree_with_inertia_vectors(self.tree, dict(zip(self.inertias, tens, strict=True)))
-        return minimal_links(loaded, loaded=self.wrenches)
+        return minimal_links(self._tree_with(tens), loaded=self.wrenches)
+
+    def _tree_with(self, tens: Sequence[Array]) -> Tree:
+        return tree_with_inertia_vectors(self.tree, dict(zip(self.inertias, tens, strict=True)))
 
 
 def _rotated(slope: Array, quaternion: Array) -> Array:
