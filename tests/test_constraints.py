@@ -63,6 +63,7 @@ REFUSED = {
     "compare_inverse_dynamics": lambda arm, frame, z: arm.compare_inverse_dynamics(z.q, z.v, z.v),
     "simulate": lambda arm, frame, z: arm.simulate(z.q, z.v, until=0.1, progress=False),
     "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
+    "system": lambda arm, frame, z: arm.system(),
     "state_space": lambda arm, frame, z: LinearisedMechanism(arm.tree).at(z.q),
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "inverse_kinematics": lambda arm, frame, z: arm.inverse_kinematics(np.eye(4), frame),

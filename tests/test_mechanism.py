@@ -303,8 +303,8 @@ def test_what_a_user_sees_of_the_package():
 def test_help_shows_how_functions_of_frames_are_called():
     arm = cy.load("planar2r")
     for shown in (pydoc.plain(pydoc.render_doc(cy.Mechanism.pose)), pydoc.plain(pydoc.render_doc(cy.Mechanism))):
-        assert "pose(self, q, frame, *, relative_to='world') -> numpy.ndarray" in shown
-    assert "pose(q, frame, *, relative_to='world') -> numpy.ndarray" in pydoc.plain(pydoc.render_doc(arm.pose))
+        assert "pose(self, q: 'ArrayLike', frame: 'str', *, relative_to: 'str' = 'world') -> numpy.ndarray" in shown
+    assert "pose(q: 'ArrayLike', frame: 'str', *, relative_to: 'str' = 'world')" in pydoc.plain(pydoc.render_doc(arm.pose))
     for name, one in inspect.getmembers(cy.Mechanism, lambda member: isinstance(member, family)):
         first, *_ = inspect.signature(getattr(arm, name)).parameters
         assert first == "q" and one.__doc__.startswith(f"`{name}(q"), name

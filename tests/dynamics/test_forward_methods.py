@@ -76,8 +76,8 @@ def in_pinocchio(tree):
 
 def solved_densely(tree, q, v, tau):
     """The equations of the free bodies, solved by LAPACK with pivoting."""
-    bodies = maximal_coordinates.free_bodies(tree, q, v)
-    system = maximal_coordinates.equations(tree, bodies, q, tau, np.zeros(tree.nv))
+    bodies = maximal_coordinates.free_bodies(tree.tree, q, v)
+    system = maximal_coordinates.equations(tree.tree, bodies, q, tau, np.zeros(tree.nv))
     x = np.linalg.solve(system.matrix, np.array(system.right, dtype=float))
     vd = np.zeros(tree.nv)
     for body, (*_, start) in zip(bodies, system.places, strict=True):
@@ -95,9 +95,9 @@ def test_free_bodies_with_every_kind_of_joint(seed):
     """Elimination in order, LAPACK with pivots, and Pinocchio's articulated bodies agree."""
     tree, _, (q, v, tau), there = random_mechanism(seed)
     expected = aba(there, q, v, tau)
-    condition = np.linalg.cond(inertia_matrix(links_of(tree), q))
+    condition = np.linalg.cond(inertia_matrix(links_of(tree.tree), q))
     lost = max(1e-12, 1e-15 * condition)
-    assert error(maximal_coordinates.forward_dynamics(tree, q, v, tau), expected) < lost
+    assert error(maximal_coordinates.forward_dynamics(tree.tree, q, v, tau), expected) < lost
     assert error(solved_densely(tree, q, v, tau), expected) < lost
 
 
@@ -128,12 +128,12 @@ def test_wrenches_and_rotors():
     random = np.random.default_rng(1)
     rotors, number = random.uniform(0.1, 1.0, tree.nv), len(tree.bodies) - 1
     wrench = random.normal(size=6)
-    found = maximal_coordinates.forward_dynamics(tree, q, v, tau, wrenches=[(number, wrench)])
+    found = maximal_coordinates.forward_dynamics(tree.tree, q, v, tau, wrenches=[(number, wrench)])
     J = there.jacobian(q, tree.bodies[number].name, "world")
     assert error(found, aba(there, q, v, tau + J.T @ wrench)) < 1e-11
     M, b = inertia_matrix(links, q), inverse_dynamics(links, q, v, 0 * v)
     expected = np.linalg.solve(M + np.diag(rotors), tau - b)
-    assert error(maximal_coordinates.forward_dynamics(tree, q, v, tau, rotors=rotors), expected) < 1e-11
+    assert error(maximal_coordinates.forward_dynamics(tree.tree, q, v, tau, rotors=rotors), expected) < 1e-11
     for module in TREE_METHODS:
         assert error(module.forward_dynamics(links, q, v, tau, rotors=rotors), expected) < 1e-11
     chain = random_chain("RPRR", 5)
@@ -154,12 +154,12 @@ def test_a_wrench_on_a_link_is_joint_forces_along_its_jacobian(method, axes):
         wrenches = dict(
             zip((tree.bodies[-1].name, tree.bodies[len(tree.bodies) // 2].name), rng.normal(size=(2, 6)), strict=True))
         felt = tau + sum(there.jacobian(q, name, axes).T @ wrench for name, wrench in wrenches.items())
-        for found_on in (links, minimal_links(tree, loaded=tuple(wrenches))):
-            loads = [load_at_link(found_on, tree, q, name, wrench, axes) for name, wrench in wrenches.items()]
+        for found_on in (links, minimal_links(tree.tree, loaded=tuple(wrenches))):
+            loads = [load_at_link(found_on, tree.tree, q, name, wrench, axes) for name, wrench in wrenches.items()]
             condition = np.linalg.cond(inertia_matrix(found_on, q))
             ours = method.forward_dynamics(found_on, q, v, tau, loads=loads)
             assert error(ours, aba(there, q, v, felt)) < max(1e-11, 1e-14 * condition)
-            base = base_movement(found_on, tree, rng.normal(size=3), rng.normal(size=6))
+            base = base_movement(found_on, tree.tree, rng.normal(size=3), rng.normal(size=6))
             moved = method.forward_dynamics(found_on, q, v, tau, loads=loads, base=base)
             assert error(inverse_dynamics(found_on, q, v, moved, loads=loads, base=base),
                          tau) < max(1e-11, 1e-14 * condition)

@@ -231,10 +231,10 @@ def test_structure_and_numbers_agree(seed, terms):
 @pytest.mark.parametrize("name", ["puma560", "stanford", "scara", "planar3r", "ur5"])
 def test_what_base_parameters_do_not_see_changes_no_force(name):
     """Masses moved about by the null space of the combinations: Pinocchio finds the same forces."""
-    base = structural_base_parameters(linear_model(with_masses(cy.load(name))))
+    base = structural_base_parameters(linear_model(with_masses(cy.load(name).tree)))
     model, random = base.model, np.random.default_rng(2)
     hidden = null_space(base.combinations)
-    other = model.mechanism(model.values + hidden @ random.normal(size=hidden.shape[1]) * 0.01)
+    other = model.tree_with(model.values + hidden @ random.normal(size=hidden.shape[1]) * 0.01)
     q, v, vd = random_states(model, 5)
     before, after = pinocchio_forces(model.tree, q, v, vd), pinocchio_forces(other, q, v, vd)
     assert np.abs(before - after).max() < 1e-11 * np.abs(before).max()
@@ -411,13 +411,13 @@ def test_the_estimated_mechanism_is_the_estimate():
     base = structural_base_parameters(model)
     data = measured(base, 200, noise=0.1)
     found = physical_estimate(base, data)
-    mechanism = found.mechanism
-    assert type(mechanism) is type(arm) and mechanism.included == {"friction"}
+    mechanism = found.tree
+    assert mechanism.included == {"friction"}
     q, v, vd = random_states(model, 5, seed=3)
     viscous = np.concatenate([np.full(j.motion.nv, j.friction.viscous) for j in mechanism.joints])
     theirs = pinocchio_forces(mechanism, q, v, vd) + viscous * v
     assert np.abs(theirs - found.forces(q, v, vd)).max() < 1e-10 * np.abs(theirs).max()
-    again = linear_model(mechanism.tree, joint_terms=["viscous"])
+    again = linear_model(mechanism, joint_terms=["viscous"])
     assert np.abs(again.values - found.parameters).max() < 1e-12 * np.abs(found.parameters).max()
 
 
@@ -427,7 +427,7 @@ def test_friction_is_found():
     found = physical_estimate(base, measured(base, 1000, noise=0.1, truth=truth))
     wanted = [k for k, (_, word) in enumerate(base.model.columns) if word in ("viscous", "coulomb", "offset")]
     assert np.abs(found.parameters[wanted] - truth[wanted]).max() < 0.03
-    assert found.mechanism.joints[2].friction.viscous == pytest.approx(0.5, abs=0.03)
+    assert found.tree.joints[2].friction.viscous == pytest.approx(0.5, abs=0.03)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6])
@@ -445,7 +445,7 @@ def test_a_body_that_cannot_be_is_approached_as_far_as_bodies_go():
     truth[base.model.names.index("Jxx(wrist_3_link)")] = -0.05
     found = physical_estimate(base, measured(base, 100, noise=1e-6, truth=truth))
     assert 0.01 < found.fit.error.max() < 0.5
-    last = found.mechanism.bodies[-1]
+    last = found.tree.bodies[-1]
     assert np.linalg.eigvalsh(np.trace(last.inertia) / 2 * np.eye(3) - last.inertia).min() > 0
 
 
@@ -639,7 +639,7 @@ def test_too_few_samples_and_wrong_shapes():
     with pytest.raises(SignatureError, match="must be positive"):
         least_squares(base, measured(base, 50, noise=0.1), noise=np.zeros(6))
     with pytest.raises(UnsupportedError, match="physical_estimate"):
-        least_squares(base, measured(base, 50, noise=0.1)).mechanism  # noqa: B018
+        least_squares(base, measured(base, 50, noise=0.1)).tree  # noqa: B018
     with pytest.raises(SignatureError, match="pull"):
         physical_estimate(base, measured(base, 50, noise=0.1), pull=0.0)
     with pytest.raises(ModelError, match="no term 'stiction'"):
@@ -647,7 +647,7 @@ def test_too_few_samples_and_wrong_shapes():
     with pytest.raises(SignatureError, match="cutoff"):
         measurements_from_positions(base.model, np.arange(10.0), zeros, zeros, cutoff=3.0)
     with pytest.raises(ModelError, match="mass of 'link1' would be -1"):
-        base.model.mechanism(np.full(60, -1.0))
+        base.model.tree_with(np.full(60, -1.0))
 
 
 def test_missing_limits_are_named():

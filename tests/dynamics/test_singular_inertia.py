@@ -128,10 +128,10 @@ def test_models_that_divide_by_the_inertia_matrix_refuse_it(name):
     arm, blamed = SINGULAR[name]
     frame, rest = arm.bodies[-1].name, np.zeros(arm.nv)
     with pytest.raises(SingularityError, match=blamed):
-        LinearisedMechanism(arm).at(arm.neutral)
+        LinearisedMechanism(arm.tree).at(arm.neutral)
     with pytest.raises(SingularityError, match=blamed):
-        CartesianMechanism(arm, frame, damping=0.1).at(arm.neutral, rest)
-    law = operational_space_kernel(arm, frame)
+        CartesianMechanism(arm.tree, frame, damping=0.1).at(arm.neutral, rest)
+    law = operational_space_kernel(arm.tree, frame)
     assert all(np.isnan(found).all() for found in law(np.tile(arm.neutral, (2, 1)), rest, 0.1))
     with pytest.raises(SingularityError, match=blamed):
         law(arm.neutral, rest, 0.1)
@@ -151,14 +151,14 @@ def test_more_functions_of_a_batch_and_of_one_state():
         with pytest.raises(SingularityError, match=blamed):
             function(q[0], *more)
     with pytest.raises(SingularityError, match=r"state 1 of the batch"):
-        LinearisedMechanism(gimbal()).at([[0.1, 0.3, 0.2], [0.1, 0.0, 0.2]])
-    assert np.isnan(LinearisedMechanism(gimbal()).at([0.1, np.nan, 0.2]).A[3:]).any()
+        LinearisedMechanism(gimbal().tree).at([[0.1, 0.3, 0.2], [0.1, 0.0, 0.2]])
+    assert np.isnan(LinearisedMechanism(gimbal().tree).at([0.1, np.nan, 0.2]).A[3:]).any()
 
 
 def test_the_linear_model_of_a_square_task_refuses_it():
     arm = chain("plane", (Revolute(), None, 1.0, X, ROUND),
                 (Revolute(), at(1, 0, 0), 0.0)).with_frame("tool", "link2", at(1, 0, 0))
-    plane = CartesianCoordinates(arm, "tool", task=(True, True, False, False, False, False))
+    plane = CartesianCoordinates(arm.tree, "tool", task=(True, True, False, False, False, False))
     with pytest.raises(SingularityError, match="joint 'joint2' moves no mass"):
         CartesianLinearised(plane).at([0.3, 1.2], [0.4, -0.2], [1.0, 0.5])
 
@@ -224,7 +224,7 @@ def test_one_call_takes_the_quick_way_until_there_is_no_answer():
 def test_rotors_make_regular_what_links_do_not():
     arm, _ = SINGULAR["massless tip"]
     driven = arm.with_joints(*[replace(joint, rotor=Rotor(0.2, 3.0)) for joint in arm.joints]).including("rotors")
-    assert always_regular(driven) and not always_regular(arm)
+    assert always_regular(driven.tree) and not always_regular(arm.tree)
     state = np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([1.0, 2.0])
     tau = driven.inverse_dynamics(*state)
     for method in METHODS:
@@ -236,7 +236,7 @@ def test_mechanisms_that_are_regular_everywhere_pay_nothing():
     """The compiled program of an ordinary arm has no comparison; published counts are those of the text."""
     for name in ("panda", "puma560", "ur5", "iiwa14"):
         arm = cy.load(name)
-        assert always_regular(arm)
+        assert always_regular(arm.tree)
         for function in (arm.forward_dynamics, arm.inverse_inertia_matrix,
                          arm.forward_dynamics.using("articulated-bodies")):
             assert not {node.op for node in function.program().nodes} & {"less", "less_equal", "where", "and"}
@@ -263,7 +263,7 @@ def test_three_tests_agree_and_no_answer_is_lost(seed, far):
         with np.errstate(all="ignore"):
             assert bool(_short_is_regular(lean, none, q)) is bool(_deep_is_regular(lean, none, q)) is regular
         assert (why_singular(tree.tree, q) is None) is regular
-        assert regular or not always_regular(tree)
+        assert regular or not always_regular(tree.tree)
 
 
 def odd(body, random, far):
@@ -311,7 +311,7 @@ def test_inertias_that_are_inputs_of_a_rollout_are_judged_as_they_come():
     from cayley.simulation import inertia_parameters
 
     arm = chain("two", (Revolute(), None, 1.0, X, ROUND), (Revolute(), at(1, 0, 0), 1.0, X, ROUND))
-    own = inertia_parameters(arm, "link2")
+    own = inertia_parameters(arm.tree, "link2")
     negative = own * [1, 1, 1, 1, 1, 1, 1, 1, 1, -3.0]
     for method in ("semi-implicit-euler", "variational"):
         rolled = arm.rollout(method=method, inertias=["link2"])(np.zeros(2), np.ones(2), step=1e-3, steps=2,

@@ -67,16 +67,16 @@ def test_the_planar_arm(reachable):
     for th2, radius in ((0.0, 1.8), (np.pi, 0.2)):
         q = np.array([0.3, th2, 0.4])
         close(np.linalg.norm(arm.pose(q, "link3")[:2, 3]), radius, 1e-14)
-        found = singularity_at(arm, q, "tool", task=PLANE, axes="world", reachable=reachable)
+        found = singularity_at(arm.tree, q, "tool", task=PLANE, axes="world", reachable=reachable)
         assert found.singular and found.kind == "boundary" and found.rank == 2 and abs(found.determinant) < 1e-15
-        J = general_jacobian(arm, q, "tool", axes="world")[[0, 1, 5]]
+        J = general_jacobian(arm.tree, q, "tool", axes="world")[[0, 1, 5]]
         close(J @ found.self_motions, np.zeros((3, 1)), 1e-14)
         close(found.lost.T @ J, np.zeros((1, 3)), 1e-14)
         along = np.array([np.cos(0.3), np.sin(0.3)])  # of the first two links: the third joint cannot leave its circle
         at_third = found.lost[:2, 0]
         close(abs(along @ at_third), np.linalg.norm(at_third), 1e-14)
     q = np.array([0.3, 0.7, 0.4])
-    found = singularity_at(arm, q, "tool", task=PLANE, axes="world", reachable=reachable)
+    found = singularity_at(arm.tree, q, "tool", task=PLANE, axes="world", reachable=reachable)
     assert not found.singular and found.kind == "regular" and found.lost.shape == (
         3, 0) and found.self_motions.shape == (3, 0)
     close(found.determinant, 0.8 * np.sin(0.7), 1e-14)
@@ -90,13 +90,13 @@ def test_one_posture_folds_where_another_goes_on():
     arm = planar_arm(1.0, 0.8, 0.5)
     for angles, kind in (([0.3, 0.0, 0.0], "boundary"), ([0.3, np.pi, 0.0], "interior"), ([0.3, 0.0,
                                                                                            np.pi], "interior")):
-        found = singularity_at(arm, np.array(angles), "tool", task=POINT, axes="world")
+        found = singularity_at(arm.tree, np.array(angles), "tool", task=POINT, axes="world")
         assert found.singular and found.kind == kind and found.determinant is None
         assert found.lost.shape == (2, 1) and found.self_motions.shape == (3, 2)
         close(np.abs(found.lost[:, 0]), [np.cos(0.3), np.sin(0.3)], 1e-13)
     inner = planar_arm(1.0, 0.4, 0.3)  # cannot reach its own centre: a hole of radius 0.3
-    assert singularity_at(inner, np.array([0.3, np.pi, 0.0]), "tool", task=POINT, axes="world").kind == "boundary"
-    assert singularity_at(inner, np.array([0.3, 0.0, np.pi]), "tool", task=POINT, axes="world").kind == "interior"
+    assert singularity_at(inner.tree, np.array([0.3, np.pi, 0.0]), "tool", task=POINT, axes="world").kind == "boundary"
+    assert singularity_at(inner.tree, np.array([0.3, 0.0, np.pi]), "tool", task=POINT, axes="world").kind == "interior"
 
 
 @pytest.mark.spec("S2-39")
@@ -106,12 +106,12 @@ def test_a_wrist_and_an_elbow():
     Stretched, the arm is at its boundary.
     """
     arm = modified_arm(SIX)
-    wrist = singularity_at(arm, np.array([0.2, -0.5, 0.3, 0.6, 0.0, -0.4]), "link6", task="pose", axes="world")
+    wrist = singularity_at(arm.tree, np.array([0.2, -0.5, 0.3, 0.6, 0.0, -0.4]), "link6", task="pose", axes="world")
     assert wrist.kind == "interior" and abs(wrist.determinant) < 1e-15 and wrist.rank == 5
     motion = wrist.self_motions[:, 0] * np.sign(wrist.self_motions[3, 0])
     close(motion, np.array([0, 0, 0, 1, 0, -1]) / np.sqrt(2), 1e-12)
     stretch = -np.arctan2(0.4318, 0.0203)  # forearm and its offset in line with the upper arm
-    elbow = singularity_at(arm, np.array([0.2, -0.5, stretch, 0.6, 0.7, -0.4]), "link6", task="position", axes="world")
+    elbow = singularity_at(arm.tree, np.array([0.2, -0.5, stretch, 0.6, 0.7, -0.4]), "link6", task="position", axes="world")
     assert elbow.kind == "boundary" and elbow.rank == 2
 
 
@@ -124,14 +124,14 @@ def test_limits_count_unless_they_are_left_out():
     arm, folded = Mechanism.of("limited", free.bodies, joints, frames=free.frames).tree, np.array([0.3, np.pi, 0.0])
     assert singularity_at(arm, folded, "tool", task=POINT, axes="body").kind == "boundary"
     assert singularity_at(arm, folded, "tool", task=POINT, axes="link1", limits=False).kind == "interior"
-    assert singularity_at(free, folded, "tool", task=POINT, axes="link1").kind == "interior"
+    assert singularity_at(free.tree, folded, "tool", task=POINT, axes="link1").kind == "interior"
 
 
 def test_what_other_joints_do_is_no_singularity():
     """Joints that do not move the frame are no self-motions of it, and fewer joints than rows are no singularity."""
     tree = everything()
     q, _, _ = random_state(tree)
-    found = singularity_at(tree, q, "frame0", task="pose", axes="world")
+    found = singularity_at(tree.tree, q, "frame0", task="pose", axes="world")
     assert not found.singular and found.rank == 1 and found.lost.shape == (6, 5) and found.determinant is None
     assert found.self_motions.shape == (tree.nv, 0)
 

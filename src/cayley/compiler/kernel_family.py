@@ -23,6 +23,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import memo_of
 from cayley.errors import SignatureError
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
@@ -101,16 +102,16 @@ class family:
     def __call__(self, make: Callable[..., Kernel]) -> family:
         self._make = make
         self._name = make.__name__
-        self._signature = inspect.signature(make).replace(return_annotation=inspect.Signature.empty)
-        parameters = [p.replace(annotation=p.empty) for p in list(self._signature.parameters.values())[1:]]
-        self._signature = self._signature.replace(parameters=parameters)
+        typed = list(inspect.signature(make).parameters.values())[1:]
+        parameters = [p.replace(annotation=p.empty) for p in typed]
+        self._signature = inspect.Signature(parameters)
         self._bind = self._written(parameters)
         update_wrapper(self, make)
-        self._called = inspect.Signature(
-            [*(inspect.Parameter(name, _POSITIONAL) for name in self._arrays), *parameters],
+        arrays = [inspect.Parameter(name, _POSITIONAL) for name in self._arrays]
+        self._called = inspect.Signature([*arrays, *parameters])
+        self.__signature__ = inspect.Signature(
+            [inspect.Parameter("self", _POSITIONAL), *[array.replace(annotation="ArrayLike") for array in arrays], *typed],
             return_annotation=np.ndarray)
-        self.__signature__ = self._called.replace(
-            parameters=[inspect.Parameter("self", _POSITIONAL), *self._called.parameters.values()])
         return self
 
     def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable:
@@ -125,17 +126,14 @@ class family:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        made = vars(instance)[self._name] = self._made(instance)
-        return made
+        return memo_of(instance).once(vars(instance), self._name, lambda: self._made(instance))
 
     def _made(self, instance: Any) -> KernelFamily:
         kernels: dict[tuple, Kernel] = {}
 
         def chosen(choice: Sequence[Any]) -> Kernel:
-            key = tuple(choice)
-            if key not in kernels:
-                kernels[key] = self._make(instance, **dict(zip(self._signature.parameters, choice, strict=True)))
-            return kernels[key]
+            named = dict(zip(self._signature.parameters, choice, strict=True))
+            return memo_of(instance).once(kernels, tuple(choice), lambda: self._make(instance, **named))
 
         def of(*choice: Any, **named: Any) -> Kernel:
             """The kernel of one choice; made once. `GIVEN` stands for a choice that is an array."""
@@ -176,9 +174,8 @@ class family:
     def _check_complete(self, choice: Sequence[Any]) -> None:
         missing = [name for name, given in zip(self._signature.parameters, choice, strict=True) if given is MISSING]
         if missing:
-            call = f"{self._name}{self._called.replace(return_annotation=inspect.Signature.empty)}"
-            raise SignatureError(
-                f"{self._name} needs {' and '.join(f'`{name}`' for name in missing)}: it is called {call}")
+            raise SignatureError(f"{self._name} needs {' and '.join(f'`{name}`' for name in missing)}: it is called "
+                                 f"{self._name}{self._called}")
 
     def _split(self, choice: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become

@@ -7,13 +7,14 @@ as any other. Threads that ask at once get the same thing, which one of them mak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import update_wrapper
+from collections.abc import Callable, Hashable, MutableMapping
+from functools import update_wrapper, wraps
 from threading import RLock
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 Owner = TypeVar("Owner")
 Made = TypeVar("Made")
+Choice = ParamSpec("Choice")
 
 _PLACE = "_made_once"
 
@@ -22,12 +23,20 @@ class Memo:
     """What was made for one object, by key. The lock lets the thread that makes one thing make another on the way."""
 
     def __init__(self) -> None:
-        self.lock = RLock()
         self.made: dict[Hashable, Any] = {}
+        self._lock = RLock()
+
+    def once(self, place: MutableMapping[Any, Any], key: Hashable, make: Callable[[], Made]) -> Made:
+        """What a dictionary has at a key, or what `make` gives, which is there from then on."""
+        if key not in place:
+            with self._lock:
+                if key not in place:
+                    place[key] = make()
+        return place[key]
 
 
 def memo_of(owner: object) -> Memo:
-    """The memo of an object, which has a dictionary."""
+    """The memo of an object, which must have a dictionary."""
     return vars(owner).get(_PLACE) or vars(owner).setdefault(_PLACE, Memo())
 
 
@@ -40,11 +49,25 @@ def kept(owner: object, key: Hashable, make: Callable[[], Made]) -> Made:
     True
     """
     memo = memo_of(owner)
-    if key not in memo.made:
-        with memo.lock:
-            if key not in memo.made:
-                memo.made[key] = make()
-    return memo.made[key]
+    return memo.once(memo.made, key, make)
+
+
+def kept_with_owner(
+        make: Callable[Concatenate[Owner, Choice], Made]) -> Callable[Concatenate[Owner, Choice], Made]:
+    """Of a function of an object and of choices that can be keys, the function that makes each thing once.
+
+    >>> class Arm: pass
+    >>> @kept_with_owner
+    ... def sizes(arm, unit): return [1, 2]
+    >>> arm = Arm()
+    >>> sizes(arm, "m") is sizes(arm, "m"), sizes(arm, "m") is sizes(arm, "cm"), sizes(arm, "m") is sizes(Arm(), "m")
+    (True, False, False)
+    """
+    @wraps(make)
+    def made(owner: Owner, *choice: Choice.args, **named: Choice.kwargs) -> Made:
+        return kept(owner, (make, *choice, *sorted(named.items())), lambda: make(owner, *choice, **named))
+
+    return made
 
 
 class made_once(Generic[Owner, Made]):
@@ -74,8 +97,4 @@ class made_once(Generic[Owner, Made]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        made = vars(instance)
-        with memo_of(instance).lock:
-            if self._name not in made:
-                made[self._name] = self._make(instance)
-        return made[self._name]
+        return memo_of(instance).once(vars(instance), self._name, lambda: self._make(instance))

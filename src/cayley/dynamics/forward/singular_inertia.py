@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.definite import are_definite
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.symbols import where
 from cayley.dynamics.forward.regular_inertia import regular_text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
@@ -60,7 +60,7 @@ def inertia_regularity(tree: Tree, q: Any) -> InertiaRegularity:
     return InertiaRegularity(regular, reasons)
 
 
-@lru_cache(maxsize=16)
+@kept_with_owner
 def regularity_kernel(tree: Tree) -> Kernel:
     """`regularity(q)`: 1 where the inertia matrix is regular, 0 where it is not."""
     is_regular = (lambda q: q.sum() == q.sum()) if always_regular(tree) else regular_text(tree)

@@ -19,6 +19,7 @@ from cayley.dynamics.identification.elimination import independent_columns, tidy
 from cayley.dynamics.identification.measurements import Measurements
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.model.report import Table
+from cayley.model.tree import Tree
 
 _ROUNDS = 4  # of weighting by residuals
 _LEAST_NOISE = 1e-9  # of the largest force: what stands for no noise at all
@@ -71,12 +72,12 @@ class Estimate:
         return fit_of(self.forces(measured.q, measured.qd, measured.qdd), measured.tau)
 
     @cached_property
-    def mechanism(self) -> Any:
+    def tree(self) -> Tree:
         """The mechanism with the estimated bodies, frictions and rotors."""
         if self.parameters is None:
             raise UnsupportedError(
                 "least squares finds combinations of parameters, not bodies: use `physical_estimate`")
-        return self.base.model.mechanism(self.parameters)
+        return self.base.model.tree_with(self.parameters)
 
     def report(self, validation: Measurements | None = None) -> EstimateReport:
         """Tables of the base parameters with their standard deviations, and of the errors by joint."""

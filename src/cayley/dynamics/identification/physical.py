@@ -72,7 +72,7 @@ def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: An
     >>> model = linear_model(cy.load("planar2r"))
     >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 200, 2))
     >>> found = physical_estimate(base_parameters(model), simulate_measurements(model, q, qd, qdd, noise=0.01))
-    >>> found.mechanism.bodies[1].center[:2].round(2)
+    >>> found.tree.bodies[1].center[:2].round(2)
     array([0.25, 0.  ])
     """
     if not pull > 0:

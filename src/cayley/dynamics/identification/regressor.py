@@ -141,7 +141,7 @@ class LinearModel:
         """The parameters (size) that the mechanism itself has; an unknown mass counts as none."""
         return np.array([self._value(number, word) for number, word in self.columns])
 
-    def mechanism(self, values: Any) -> Any:
+    def tree_with(self, values: Any) -> Tree:
         """The mechanism with other parameters (size). What is fixed to the body that a joint moves counts as part of
         that body, and has no mass of its own. Its dynamics include rotors and friction if the parameters do. Constant
         offsets have no place in it.

@@ -8,12 +8,12 @@ mass, particles on an axis and inertias that no body can have are the others.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.linear import ldl
+from cayley.compiler.made_once import kept_with_owner
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.dynamics.rigid_links.moments import Moments
@@ -26,7 +26,7 @@ _CERTAIN = 2**10 * np.finfo(float).eps  # of the largest inertia that a joint ca
 _FAR = 1e3  # [m]: how far a prismatic joint may carry
 
 
-@lru_cache(maxsize=16)
+@kept_with_owner
 def always_regular(tree: Tree) -> bool:
     """Whether every joint moves, with its own link or its rotor, an inertia that makes the matrix regular at all
     configurations. Numbers that are inputs may be any.

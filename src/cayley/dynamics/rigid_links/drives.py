@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.samples import is_present, is_symbolic, samples
 from cayley.compiler.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
@@ -83,7 +83,7 @@ def rubbing(coulomb: Array) -> np.ndarray:
     return np.asarray((samples(coulomb) > 0).any(axis=0))
 
 
-@lru_cache(maxsize=64)
+@kept_with_owner
 def without_dry_friction(tree: Tree) -> Tree:
     """The mechanism with all of its friction but the dry one; made once, so that what is compiled for it lasts."""
     if not coulomb_frictions(tree).any():

@@ -5,8 +5,8 @@ Each is made once for a mechanism.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,16 +16,6 @@ from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.step import integrate, velocity_scale
 from cayley.kinematics.inverse.task import Task, target_motion, task_error, task_jacobian
 from cayley.model.tree import Tree
-
-_Made = TypeVar("_Made")
-
-
-def made_once(tree: Tree, key: Hashable, make: Callable[[], _Made]) -> _Made:
-    """What `make` gives, kept with the mechanism (which is immutable) for the next time."""
-    made = vars(tree).setdefault("_inverse_kinematics", {})
-    if key not in made:
-        made[key] = make()
-    return made[key]
 
 
 class Errors(NamedTuple):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
@@ -21,7 +22,7 @@ from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse import result as reasons
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
-from cayley.kinematics.inverse.kernels import error_kernel, jacobian_kernel, made_once
+from cayley.kinematics.inverse.kernels import error_kernel, jacobian_kernel
 from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.search import Found, Search, quick_search, search
 from cayley.kinematics.inverse.step import STALLED, UNROLLED, search_step
@@ -90,8 +91,8 @@ def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 2
 def solver_of(tree: Tree, frame: str, task: str | Sequence[bool], axes: str, limits: bool) -> Solver:
     """The solver of one task, made once for each mechanism."""
     key = ("solver", frame, task if isinstance(task, str) else tuple(task), axes, limits)
-    return made_once(tree, key,
-                     lambda: Solver(tree, frame, Task.of(tree, task, axes), bounds_of(tree, frame, limits=limits)))
+    return kept(tree, key,
+                lambda: Solver(tree, frame, Task.of(tree, task, axes), bounds_of(tree, frame, limits=limits)))
 
 
 class Solver:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
-from cayley.kinematics.inverse.kernels import made_once, moment_kernel, motion_kernel
+from cayley.kinematics.inverse.kernels import moment_kernel, motion_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.rates import resolved_rates
 from cayley.kinematics.inverse.task import Task
@@ -87,8 +88,8 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
                                                                                (*poses.shape[:-2], 6))
     batch = np.broadcast_shapes(poses.shape[:-3], np.shape(start)[:-1])
     q = np.array(np.broadcast_to(start, (*batch, tree.nq)), dtype=float)
-    look = made_once(tree, ("moment", frame, wanted), lambda: moment_kernel(tree, frame, wanted))
-    move = made_once(tree, "motion", lambda: motion_kernel(tree))
+    look = kept(tree, ("moment", frame, wanted), lambda: moment_kernel(tree, frame, wanted))
+    move = kept(tree, "motion", lambda: motion_kernel(tree))
     moments = []
     going = np.ones(batch, dtype=bool)
     for k in range(poses.shape[-3]):

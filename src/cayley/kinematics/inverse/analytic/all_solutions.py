@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.inverse.analytic.batches import ManyPoses, Solutions
 from cayley.kinematics.inverse.analytic.families import family_of
 from cayley.kinematics.inverse.analytic.result import AnalyticResult, Continuum
-from cayley.kinematics.inverse.kernels import made_once
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.denavit_hartenberg.axis_lines import AxisLine, assign_frames, lines_from_tree
@@ -118,7 +118,7 @@ def all_solutions(tree: Tree, target: ArrayLike, frame: str, *, reference: Array
     >>> found.status, int(found.count), found.solutions.shape, found.branches[0]
     ('solved', 8, (2, 6), 'shoulder back, elbow down, wrist flip')
     """
-    return made_once(tree, ("analytic", frame), lambda: AnalyticSolver(tree, frame)).solve(target, reference)
+    return kept(tree, ("analytic", frame), lambda: AnalyticSolver(tree, frame)).solve(target, reference)
 
 
 class AnalyticSolver:
