@@ -303,6 +303,10 @@ def test_it_is_part_of_other_kernels_and_of_c():
     near(held([0.3, -0.7], [2.0, 3.0]), built(tree, made.parameters.names, [2.0, 3.0]).gravity_forces([0.3, -0.7]))
     assert all(word in made.c_source("torques").header for word in ("parameters[2]", "link2.mass"))
     assert "prepared" in made.prepared.c_source("torques").header
+    assert tree.inverse_dynamics.with_parameters("mass") is made
+    held = pickle.loads(pickle.dumps(tree.gravity_forces.with_parameters("mass")))
+    assert held.parameters.names == made.parameters.names
+    assert pickle.loads(pickle.dumps(tree.pose.of("tool").with_parameters("length"))).parameters.units[0] == "m"
     again = pickle.loads(pickle.dumps(made))
     near(again([0.3, -0.7], [1.0, 0.0], [0.0, 1.0], [2.0, 3.0]), made([0.3, -0.7], [1.0, 0.0], [0.0, 1.0], [2.0, 3.0]))
 

@@ -10,14 +10,14 @@ on the parameters alone, the grouped inertias of links among it, is computed onc
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.prepared_kernel import PreparedKernel
 from cayley.compiler.program import Program
 from cayley.compiler.samples import is_symbolic, suppose
@@ -33,6 +33,17 @@ Choices = ParamSpec("Choices")
 Made = TypeVar("Made", bound="MechanismKernel")
 
 
+class Remake(NamedTuple):
+    """A function that makes a kernel for a mechanism, and the choices it is called with."""
+
+    make: Callable[..., MechanismKernel]
+    choices: tuple[Any, ...]
+    named: dict[str, Any]
+
+    def __call__(self, tree: Tree) -> MechanismKernel:
+        return self.make(tree, *self.choices, **self.named)
+
+
 class KernelWithParameters(PreparedKernel[Result]):
     """A kernel of a mechanism whose last input are numbers of it, `parameters` (..., p): names, nominal values and
     units are its `parameters`. They broadcast with the state, so that one call serves many mechanisms of one structure.
@@ -45,10 +56,10 @@ class MechanismKernel(Kernel[Result]):
     """A kernel of a mechanism that knows how it would be made for another one of the same structure."""
 
     tree: Tree
-    remake: Callable[[Tree], Kernel]
+    remake: Remake
 
     def with_parameters(self, *words: str) -> KernelWithParameters[Result]:
-        """The kernel with one more input, the array (..., p) of the parameters that the words choose; see
+        """The kernel with one more input, the array (..., p) of the parameters that the words choose; made once. See
         `cayley.model.parameters`. Values that the model has as zero stay zero, unless they are named in full.
 
         Arguments are not checked, as those of `unchecked` kernels are not.
@@ -63,36 +74,43 @@ class MechanismKernel(Kernel[Result]):
         """
         if not hasattr(self, "remake"):
             raise UnsupportedError(f"{self.__name__} takes no parameters: it depends on the kinds of the joints alone")
-        chosen = chosen_parameters(self.tree, words)
-        inputs = (*self.inputs, "parameters")
-        signature = Signature((*self.signature.inputs, (len(chosen),)), self.signature.outputs)
-        units = units_of(self.tree)
+        return kept(self, ("with_parameters", words), lambda: _with_parameters(self, words))
 
-        def text(*arguments: Any) -> Array:
-            *state, values = arguments
-            if is_symbolic(values):
-                suppose(values, chosen.samples())
-            made = self.remake(chosen.tree_with(values)).__wrapped__
-            assert made is not None
-            return made(*state)
 
-        def make_program(bound: Mapping[str, int]) -> Program:
-            return trace(text, signature, bound, name=self.__name__, inputs=inputs, outputs=self.outputs, units=units,
-                         description=doc)
+def _with_parameters(kernel: MechanismKernel[Result], words: tuple[str, ...]) -> KernelWithParameters[Result]:
+    chosen = chosen_parameters(kernel.tree, words)
+    name = kernel.__name__
+    inputs = (*kernel.inputs, "parameters")
+    signature = Signature((*kernel.signature.inputs, (len(chosen),)), kernel.signature.outputs)
+    doc = f"{kernel.__doc__}\nParameters, in their order, and their values in the model:\n{chosen}"
 
-        def explain(*arguments: Any) -> None:
-            *state, values = arguments
-            reason = self.remake(chosen.tree_with(np.asarray(values, dtype=float)))._explain
-            if reason is not None:
-                reason(*state)
+    def text(*arguments: Any) -> Array:
+        *state, values = arguments
+        if is_symbolic(values):
+            suppose(values, chosen.samples())
+        made = kernel.remake(chosen.tree_with(values)).__wrapped__
+        assert made is not None
+        return made(*state)
 
-        doc = f"{self.__doc__}\nParameters, in their order, and their values in the model:\n{chosen}"
-        made: KernelWithParameters[Result] = KernelWithParameters(
-            signature, make_program, name=self.__name__, inputs=inputs, results=self.outputs, function=text, doc=doc,
-            module=self.__module__, explain=explain,
-            rebuild=(operator.methodcaller("with_parameters", *words), (self,)))
-        made.parameters = chosen
-        return made
+    def make_program(bound: Mapping[str, int]) -> Program:
+        return trace(text, signature, bound, name=name, inputs=inputs, outputs=kernel.outputs,
+                     units=units_of(kernel.tree), description=doc)
+
+    def explain(*arguments: Any) -> None:
+        *state, values = arguments
+        reason = kernel.remake(chosen.tree_with(np.asarray(values, dtype=float)))._explain
+        if reason is not None:
+            reason(*state)
+
+    made: KernelWithParameters[Result] = KernelWithParameters(
+        signature, make_program, name=name, inputs=inputs, results=kernel.outputs, function=text, doc=doc,
+        module=kernel.__module__, explain=explain, rebuild=(_again, (kernel.remake, kernel.tree, words)))
+    made.parameters = chosen
+    return made
+
+
+def _again(remake: Remake, tree: Tree, words: tuple[str, ...]) -> KernelWithParameters:
+    return remake(tree).with_parameters(*words)
 
 
 def of_a_mechanism(
@@ -102,7 +120,7 @@ def of_a_mechanism(
     def remembered(tree: Tree, *choices: Choices.args, **named: Choices.kwargs) -> Made:
         made = make(tree, *choices, **named)
         made.tree = tree
-        made.remake = lambda other: make(other, *choices, **named)
+        made.remake = Remake(remembered, choices, named)
         return made
 
     return remembered
