@@ -6,12 +6,13 @@ temporary. Parentheses keep the order of the graph's operations, so that the tex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.calls import callees, groups
 from cayley.compiler.composed import program_of
 from cayley.compiler.graph import Node
 from cayley.compiler.operations import BOOLEAN, OPERATIONS, PARTNER
@@ -71,6 +72,26 @@ class Dialect:
         """A function of math.h in this precision."""
         return name + ("f" if self.real == "float" else "")
 
+    def definitions(self, program: Program, prefix: str) -> list[str]:
+        """What the text of a program needs before it: what the language lacks, and the programs that are called."""
+        called = {key: callee.simplified for key, callee in callees(program).items()}
+        ops = {node.op for each in (program, *called.values()) for node in each.nodes}
+        return [*self.helpers(ops, prefix), *[self._function(key, each, prefix) for key, each in called.items()]]
+
+    def _function(self, key: str, program: Program, prefix: str) -> str:
+        """A program that is called: it takes a pointer for each input, and one for all results."""
+        program = in_precision(program, "float" if self.real == "float" else "double")
+        arrays = [f"in{k}" for k in range(len(program.inputs))]
+        inputs = {node.index: Text(f"{name}[{k}]", WHOLE) for name, v in zip(arrays, program.inputs, strict=True)
+                  for k, node in enumerate(v.nodes)}
+        body = Body(program, self, inputs, temporary="t", helper=prefix)
+        parameters = ", ".join([*[f"const {self.real} *{name}" for name in arrays], f"{self.real} *out"])
+        unused = [f"(void){name};" for name, v in zip(arrays, program.inputs, strict=True)
+                  if not any(body.uses[node.index] for node in v.nodes)]
+        lines = [*unused, *body.lines, *[f"out[{k}] = {body.text(node).code};" for k, node in enumerate(program.results)]]
+        head = f"{self.helper} void {function_name(prefix, key)}({parameters})"
+        return "\n".join([head, "{", *[f"    {line}" for line in lines], "}"])
+
     def helpers(self, ops: Iterable[str], prefix: str) -> list[str]:
         """Definitions of what the language lacks, each after those that it needs itself."""
         found: dict[str, str] = {}
@@ -96,6 +117,11 @@ class Dialect:
         parameters = ", ".join(f"{self.real} {v.name}" for v in program.inputs)
         lines = [*body.lines, f"return {body.text(program.results[0]).code};"]
         found[op] = "\n".join([f"{self.helper} {self.real} {name}({parameters})", "{", *[f"    {x}" for x in lines], "}"])
+
+
+def function_name(prefix: str, key: str) -> str:
+    """The name of a program that is called, by what it computes."""
+    return f"{prefix}_{key[:12]}"
 
 
 def joined(op: str, a: Text, b: Text) -> Text:
@@ -135,7 +161,9 @@ class Body:
         self.lines: list[str] = []
         self._texts = dict(inputs)
         self._unnamed: set[int] = set()
-        self._uses = program.uses()
+        self.uses = program.uses()
+        self._arrays: dict[tuple[int, ...], str] = {}
+        self._results: dict[int, str] = {}
         self._temporaries = 0
         order = schedule(program)
         self._angles = {(n.op, n.args[0].index): n for n in order if n.op in PARTNER}
@@ -156,8 +184,7 @@ class Body:
             self.lines.append(f"const {kind} {self._name(node)} = {code};")
 
     def _name(self, node: Node) -> str:
-        self._temporaries += 1
-        name = f"{self.temporary}{self._temporaries}"
+        name = self._fresh()
         self._texts[node.index] = Text(name, WHOLE)
         self._unnamed.discard(node.index)
         return name
@@ -165,14 +192,41 @@ class Body:
     def _compute(self, node: Node) -> None:
         if node.index in self._texts or self._with_partner(node):
             return
+        if node.op == "call":
+            self._call(node)
+            return
+        if node.op == "result":
+            self._texts[node.index] = Text(f"{self._results[node.args[0].index]}[{node.value}]", WHOLE)
+            return
         made = self._spelled(node)
         while len(made.code) > LONGEST and (operands := [a for a in node.args if a.index in self._unnamed]):
             self.keep(max(operands, key=lambda a: len(self._texts[a.index].code)))
             made = self._spelled(node)
         self._texts[node.index] = made
         self._unnamed.add(node.index)
-        if self._uses[node.index] > 1:
+        if self.uses[node.index] > 1:
             self.keep(node)
+
+    def _call(self, node: Node) -> None:
+        """A call on arrays of its arguments, which calls with the same arguments share."""
+        arrays = [self._array(group) for group in groups(node)]
+        results = self._fresh()
+        self._results[node.index] = results
+        function = function_name(self.helper, node.value.key)
+        self.lines += [f"{self.dialect.real} {results}[{len(node.value.program.results)}];",
+                       f"{function}({', '.join([*arrays, results])});"]
+
+    def _array(self, group: Sequence[Node]) -> str:
+        key = tuple(node.index for node in group)
+        if key not in self._arrays:
+            self._arrays[key] = self._fresh()
+            entries = ", ".join(self.text(node).code for node in group)
+            self.lines.append(f"const {self.dialect.real} {self._arrays[key]}[{len(group)}] = {{{entries}}};")
+        return self._arrays[key]
+
+    def _fresh(self) -> str:
+        self._temporaries += 1
+        return f"{self.temporary}{self._temporaries}"
 
     def _spelled(self, node: Node) -> Text:
         operands = [self.text(a) for a in node.args]

@@ -42,7 +42,7 @@ def c_iteration(iteration: Iteration, *, name: str | None = None, precision: str
                                  taken=text.taken(), helper=called, index="long")
     note = comment(program, called, *text.tables(), f"Operations of a stage: {count(program)}.",
                    "An output must not be the same array as an input. Written by Cayley.")
-    helpers = dialect.helpers({node.op for node in program.nodes}, called)
+    helpers = dialect.definitions(program, called)
     source = source_text(called, prototype, note, helpers, statements,
                          AS_WRITTEN if program.is_strict else "")
     return CSource(called, source, header_text(called, prototype, note))

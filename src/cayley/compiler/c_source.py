@@ -79,7 +79,7 @@ def c_source(program: Program, *, name: str | None = None, precision: str = "dou
     parameters = parameter_names(program, taken=helper_names(called))
     prototype = _prototype(program, called, parameters, precision)
     note = comment_of(program, called, parameters)
-    helpers = dialect.helpers({node.op for node in program.nodes}, called)
+    helpers = dialect.definitions(program, called)
     statements = _statements(program, called, parameters, dialect)
     source = source_text(called, prototype, note, helpers, statements, AS_WRITTEN if program.is_strict else "")
     return CSource(called, source, header_text(called, prototype, note))

@@ -127,7 +127,8 @@ def core_parts(core: Core) -> Jobs:
 
 
 def _all_parts(core: Core) -> Jobs:
-    return [lambda k=k: core.part(k) for k in range(len(core.parts))]  # type: ignore[misc]
+    return [lambda c=c, k=k: c.part(k) for c in (core, *core.callees.values())  # type: ignore[misc]
+            for k in range(len(c.parts))]
 
 
 def _with_progress(jobs: Jobs, title: str) -> Iterator[Callable[[], Assembly]]:

@@ -35,13 +35,16 @@ class Operations:
 
 
 def count(program: Program) -> Operations:
-    """The operations of the program, each node once."""
+    """The operations of the program, each node once, and those of the programs that it calls, once for each call."""
     found = dict.fromkeys((f.name for f in fields(Operations)), 0)
     angles = set()
+    called = Operations()
     for node in program.nodes:
+        if node.op == "call":
+            called += count(node.value.simplified)
         price = OPERATIONS[node.op].price
         if price == "trigonometric":
             angles.add(node.args[0].index)
         elif price != FREE:
             found[price] += 1
-    return Operations(**{**found, "trigonometric": len(angles)})
+    return called + Operations(**{**found, "trigonometric": len(angles)})

@@ -72,7 +72,7 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     parameters = [f"const long long {length}" for length in ("count", "samples", "every", "cycle")]
     parameters += [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     idle = [] if plan.has_stages else ["(void)cycle;"]
-    helpers = dialect.helpers({node.op for node in program.nodes}, called)
+    helpers = dialect.definitions(program, called)
     return kernel_text(called, note, helpers, parameters, [*THIS_THREAD, *idle, *statements])
 
 

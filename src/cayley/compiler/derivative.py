@@ -194,6 +194,11 @@ def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
 def _tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
     if node.op == "implied":
         return known.get(followed(node).index, {})
+    if node.op == "call":
+        return _called_tangents(node, known)
+    if node.op == "result":
+        return {column: results[node.value] for column, results in known[node.args[0].index].items()
+                if not is_constant(results[node.value], 0.0)}
     operation = OPERATIONS[node.op]
     if operation.branches is not None:
         return _chosen_tangent(node, operation.branches, known)
@@ -216,6 +221,15 @@ def _chosen_tangent(node: Node, branches: Callable[..., tuple[Node, Node, Node]]
     return {
         column: RULES["where"](condition, of_a.get(column, zero), of_b.get(column, zero))
         for column in {**of_a, **of_b}}
+
+
+def _called_tangents(node: Node, known: dict[int, dict[int, Any]]) -> dict[int, Any]:
+    """The derivatives of all results of a call, for each column: calls of the differentiated program."""
+    tangents = [known.get(operand.index, {}) for operand in node.args]
+    zero = node.graph.constant(0.0)
+    forward_program = node.value.forward()
+    return {column: forward_program([*node.args, *[tangent.get(column, zero) for tangent in tangents]])
+            for column in {column: None for tangent in tangents for column in tangent}}
 
 
 def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]],
@@ -247,10 +261,32 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint],
     if node.op == "implied":
         yield followed(node), adjoints
         return
+    if node.op == "result":
+        yield node.args[0], {(row, node.value): adjoint for row, adjoint in adjoints.items()}  # type: ignore[misc]
+        return
+    if node.op == "call":
+        yield from _called_contributions(node, adjoints, wanted)
+        return
     for operand, slope_of in zip(node.args, _slopes(operation), strict=True):
         if operand.index in wanted:
             slope = slope_of(node, *node.args)
             yield operand, {row: (guard, _times(weight, slope)) for row, (guard, weight) in adjoints.items()}
+
+
+def _called_contributions(node: Node, adjoints: dict[Any, Adjoint],
+                          wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
+    """What the adjoints of the results of a call give to its arguments: calls of the reverse program, one a row."""
+    is_wanted = tuple(operand.index in wanted for operand in node.args)
+    reverse_program = node.value.reverse(is_wanted)
+    operands = [operand for operand, asked in zip(node.args, is_wanted, strict=True) if asked]
+    zero = node.graph.constant(0.0)
+    for row in {row: None for row, _ in adjoints}:
+        own = {place: adjoint for (other, place), adjoint in adjoints.items() if other == row}
+        guard, _ = reduce(_joined, own.values())
+        weights = [_selected({i: c for i, c in own[k][0].items() if i not in guard}, own[k][1]) if k in own else zero
+                   for k in range(len(node.value.program.results))]
+        for operand, slope in zip(operands, reverse_program([*node.args, *weights]), strict=True):
+            yield operand, {row: (guard, slope)}
 
 
 def _times(derivative: Node, slope: Node | float) -> Node:

@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.algebra_protocol import package
 from cayley.compiler.algebras import SYMPY
+from cayley.compiler.calls import expanded
 from cayley.compiler.graph import Node
 from cayley.compiler.names import free_prefix, unique
 from cayley.compiler.operations import BOOLEAN
@@ -89,6 +90,7 @@ def equations(program: Program, *, shared: bool | None = None) -> Equations:
     >>> equations(program).outputs["out"].diff("v")
     m*v
     """
+    program = expanded(program)
     names = _Names(program)
     values = {
         node.index: s

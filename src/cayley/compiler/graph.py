@@ -66,6 +66,12 @@ class Graph:
         found = self._table.get(key)
         return self._new(key, op, args, None) if found is None else found
 
+    def holding(self, op: str, value: Any, word: str, *args: Node) -> Node:
+        """The node of an operation that holds something besides its operands, which `word` stands for."""
+        key = (op, word, *[a.index for a in args])
+        found = self._table.get(key)
+        return self._new(key, op, args, value) if found is None else found
+
     def find(self, op: str, *args: Node) -> Node | None:
         """The node `op(*args)` if it has been made."""
         return self._table.get((op, *[a.index for a in args]))

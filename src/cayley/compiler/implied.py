@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cayley.compiler.graph import Node, rule_of
+from cayley.compiler.graph import Node
 from cayley.compiler.operations import MARKS
-from cayley.compiler.program import Program, rebuild
+from cayley.compiler.program import Program, build_again, rebuild
 
 _KEPT = MARKS - {"independent"}
 
@@ -109,7 +109,7 @@ def _below(nodes: Sequence[Node], ends: set[int]) -> list[Node]:
 
 def build_marked(node: Node, operands: Sequence[Node]) -> Node:
     """`node` on new operands, in simplest form, with its marks."""
-    return operands[0].graph.node(node.op, *operands) if node.op in _KEPT else rule_of(node.op)(*operands)
+    return operands[0].graph.node(node.op, *operands) if node.op in _KEPT else build_again(node, operands)
 
 
 def is_marked(program: Program) -> bool:

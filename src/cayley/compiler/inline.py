@@ -6,16 +6,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cayley.compiler.calls import Callee
 from cayley.compiler.graph import Graph, Node, ancestors
-from cayley.compiler.implied import build_marked
+from cayley.compiler.implied import build_marked, is_marked
 from cayley.compiler.program import Program, Variable, variable
+from cayley.compiler.rules.common import number
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.symbols import input_symbols, symbols
 from cayley.compiler.typing import Array
 
 
-def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[int]) -> list[np.ndarray]:
-    """The outputs of `program` on arrays of nodes.
+def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[int], *,
+           shared: bool = False) -> list[np.ndarray]:
+    """The outputs of `program` on arrays of nodes; if it is `shared`, those of calls of it.
 
     Axes before the last `cores[k]` of an argument are a batch, and broadcast.
     """
@@ -25,8 +28,9 @@ def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[in
     batch = joined_batch(batches, [v.name for v in program.inputs])
     arrays = [np.broadcast_to(a, batch + a.shape[a.ndim - core:]) for a, core in zip(arrays, cores, strict=True)]
     results = [np.empty(batch + v.shape, dtype=object) for v in program.outputs]
+    callee = Callee(program) if shared and not program.is_strict and not is_marked(program) else None
     for state in np.ndindex(batch):
-        for result, value in zip(results, _one(program, graph, [a[state] for a in arrays]), strict=True):
+        for result, value in zip(results, _one(program, graph, [a[state] for a in arrays], callee), strict=True):
             result[state] = value if value.shape else value.item()
     return [symbols(r) if r.shape else r.item() for r in results]
 
@@ -45,20 +49,23 @@ def with_own_variables(text: Callable[..., Array], arrays: Sequence[Array]) -> A
     return inline(Program("own", (*own, outer), (result,)), [*arrays, outer.array], [1] * (len(own) + 1))[0]
 
 
-def _one(program: Program, graph: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-    made: dict[int, Node] = {}
-    for v, argument in zip(program.inputs, arguments, strict=True):
-        made.update((node.index, graph.lift(x))
-                    for node, x in zip(v.nodes,
-                                       np.asarray(argument, dtype=object).flat, strict=True))
+def _one(program: Program, graph: Graph, arguments: Sequence[np.ndarray], callee: Callee | None) -> list[np.ndarray]:
+    given = [number(graph.lift(x)) for argument in arguments for x in np.asarray(argument, dtype=object).flat]
+    found = iter(callee(given) if callee and any(x.op != "constant" for x in given) else _written(program, graph, given))
+    results = []
+    for v in program.outputs:
+        array = np.empty(len(v.nodes), dtype=object)
+        array[:] = [next(found) for _ in v.nodes]
+        results.append(array.reshape(v.shape))
+    return results
+
+
+def _written(program: Program, graph: Graph, arguments: Sequence[Node]) -> list[Node]:
+    """Marks and all."""
+    made = dict(zip((node.index for v in program.inputs for node in v.nodes), arguments, strict=True))
     for node in program.nodes:
         if node.op == "constant":
             made[node.index] = graph.constant(node.value)
         elif node.op != "input":
             made[node.index] = build_marked(node, [made[a.index] for a in node.args])
-    results = []
-    for v in program.outputs:
-        array = np.empty(len(v.nodes), dtype=object)
-        array[:] = [made[node.index] for node in v.nodes]
-        results.append(array.reshape(v.shape))
-    return results
+    return [made[node.index] for node in program.results]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.algebra_protocol import Algebra, Shape
 from cayley.compiler.algebras import CASADI, JAX, MPMATH, NUMPY, SYMPY
+from cayley.compiler.operations import CALLS
 from cayley.compiler.program import Program, Variable
 from cayley.compiler.signature import joined_batch
 from cayley.errors import SignatureError
@@ -32,19 +33,33 @@ def interpret(program: Program, algebra: Algebra, *arguments: Any) -> tuple:
     """
     values = _inputs(program, algebra, arguments)
     batch = _batch(program, arguments) if algebra.batched else ()
-    table = {op: algebra.function(op) for op in {node.op for node in program.nodes} - {"input", "constant"}}
-    left = program.uses()
     with np.errstate(all="ignore"):  # both sides of a choice are computed
-        for node in program.nodes[len(values):]:
-            if node.op == "constant":
-                values[node.index] = algebra.constant(node.value)
-                continue
-            values[node.index] = table[node.op](*[values[a.index] for a in node.args])
-            for operand in node.args:
-                left[operand.index] -= 1
-                if not left[operand.index]:
-                    values.pop(operand.index)
-    return tuple(algebra.write([values[node.index] for node in v.nodes], v.shape, batch) for v in program.outputs)
+        results = _results(program, algebra, values)
+    return tuple(algebra.write([next(results) for _ in v.nodes], v.shape, batch) for v in program.outputs)
+
+
+def _results(program: Program, algebra: Algebra, values: dict[int, Any]) -> Iterator[Any]:
+    """The scalars of all outputs, from those of the inputs."""
+    operations = {node.op for node in program.nodes} - {"input", "constant"} - CALLS
+    table = {op: algebra.function(op) for op in operations}
+    left = program.uses()
+    for node in program.nodes[len(values):]:
+        operands = [values[a.index] for a in node.args]
+        if node.op == "constant":
+            values[node.index] = algebra.constant(node.value)
+        elif node.op == "call":
+            inputs = [n.index for v in node.value.program.inputs for n in v.nodes]
+            called = _results(node.value.program, algebra, dict(zip(inputs, operands, strict=True)))
+            values[node.index] = list(called)
+        elif node.op == "result":
+            values[node.index] = operands[0][node.value]
+        else:
+            values[node.index] = table[node.op](*operands)
+        for operand in node.args:
+            left[operand.index] -= 1
+            if not left[operand.index]:
+                values.pop(operand.index)
+    return iter([values[node.index] for node in program.results])
 
 
 def _inputs(program: Program, algebra: Algebra, arguments: Sequence[Any]) -> dict[int, Any]:

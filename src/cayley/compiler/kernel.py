@@ -51,7 +51,7 @@ class Kernel(Generic[Result]):
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
                  results: Sequence[str] | None = None, function: Callable | None = None, doc: str | None = None,
                  module: str | None = None, check: Callable[..., None] | None = None,
-                 explain: Callable[..., None] | None = None, rebuild: tuple | None = None):
+                 explain: Callable[..., None] | None = None, rebuild: tuple | None = None, shared: bool = False):
         self.signature = signature
         self.inputs = tuple(inputs)
         self.outputs = None if results is None else tuple(results)
@@ -64,6 +64,7 @@ class Kernel(Generic[Result]):
         self._check = check
         self._explain = explain
         self._rebuild = rebuild
+        self._shared = shared
         self._traces: dict[tuple[int, ...], Program] = {}
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
@@ -252,7 +253,7 @@ class Kernel(Generic[Result]):
         check_type(self.__name__, dtype)
         bound = self.signature.bind([np.shape(a) for a in operands], self.inputs)
         program = self._trace(self._sizes(bound))  # what may be rounded in another way is for the whole to decide
-        results = inline(program, operands, [len(core) for core in self.signature.inputs])
+        results = inline(program, operands, [len(core) for core in self.signature.inputs], shared=self._shared)
         targets = out if isinstance(out, tuple) else (out,) * len(results) if out is None else (out,)
         results = [into(target, result) for target, result in zip(targets, results, strict=True)]
         return results[0] if len(results) == 1 else self._pack(program, results)
@@ -336,7 +337,7 @@ class Kernel(Generic[Result]):
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
            name: str | None = None, check: Callable[..., None] | None = None,
            explain: Callable[..., None] | None = None, inputs: Sequence[str] | None = None, strict: bool = False,
-           kind: type[Kernel[Any]] = Kernel) -> Callable[[Callable[..., Result]], Kernel[Result]]:
+           shared: bool = False, kind: type[Kernel[Any]] = Kernel) -> Callable[[Callable[..., Result]], Kernel[Result]]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use.
@@ -345,8 +346,10 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
     function is for; `unchecked` leaves it out. `explain` is called with the arguments of a call for one state, all
     finite, whose answer is not a number, and raises if it knows why. `inputs` are the names of the arguments, if the
     function's own will not do. With `strict` every operation is rounded as it is written, and NaN, infinities and
-    signed zeros come out as NumPy gives them; otherwise expressions follow real algebra, and cost less. `kind` is the
-    class of the result, if it is to be a kernel with more to it.
+    signed zeros come out as NumPy gives them; otherwise expressions follow real algebra, and cost less. Where other
+    kernels call it, a large kernel that is `shared` is compiled once, as a function of its own; otherwise it becomes
+    part of each place that calls it, where it is simplified together with what is around it. `kind` is the class of the
+    result, if it is to be a kernel with more to it.
 
     >>> @cy.kernel("(n),(n)->(n)")
     ... def pendulum_torque(q, qdd):
@@ -378,7 +381,8 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
                          description=inspect.getdoc(function) or "", strict=strict)
 
         return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function,
-                    doc=function.__doc__, module=getattr(function, "__module__", None), check=check, explain=explain)
+                    doc=function.__doc__, module=getattr(function, "__module__", None), check=check, explain=explain,
+                    shared=shared)
 
     return decorate
 

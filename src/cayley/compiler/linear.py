@@ -39,6 +39,10 @@ def ldl_solve(A: Any, b: Any) -> Any:
     """
     L, pivots = ldl(A)
     n = len(pivots)
+    if np.ndim(b) == 2:
+        from cayley.compiler.columns import graph_of_many, substituted  # which trace, and so build upon this module
+        if (graph := graph_of_many(_products(L, np.shape(b)[1]), b)) is not None:
+            return substituted(graph, L, pivots, np.asarray(b, dtype=object))
     x = [b[i] for i in range(n)]
     for i in range(n):
         for k in range(i):
@@ -48,6 +52,11 @@ def ldl_solve(A: Any, b: Any) -> Any:
         for k in range(i + 1, n):
             x[i] = x[i] - L[k][i] * x[k]
     return np.stack(x) if n else np.zeros(np.shape(b))
+
+
+def _products(L: list[list[Any]], columns: int) -> int:
+    """The products that the substitution of so many columns takes."""
+    return 2 * columns * sum(not is_zero(entry) for row in L for entry in row)
 
 
 def ldl(A: Any) -> tuple[list[list[Any]], list[Any]]:

@@ -3,6 +3,7 @@
 `core` reads the inputs of `width` states from a buffer, element by element (element k of all lanes, then element k +
 1), and writes the outputs in the same layout. A large program is cut into several functions, because the time of a
 compiler's back end grows faster than the length of a function; values that cross a cut travel through a third buffer.
+A program that is called is a core of its own, which reads each of its arrays where the caller has it: `frames.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Callable, Sequence
 
 from cayley.compiler.elementary import emitter
 from cayley.compiler.elementary.trigonometric import sincos
+from cayley.compiler.frames import Frames
 from cayley.compiler.graph import Node
-from cayley.compiler.operations import BOOLEAN, OPERATIONS, PARTNER
+from cayley.compiler.operations import BOOLEAN, CALLS, OPERATIONS, PARTNER
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import fused_products, schedule
 from cayley.compiler.single_precision import in_precision
@@ -27,10 +29,15 @@ MOST_INLINED = 100
 
 
 class Core:
-    """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements."""
+    """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements. That of
+    a `callee` takes each array that it reads by a pointer of its own.
+    """
 
-    def __init__(self, program: Program, width: int, precision: str, *, fused: bool):
+    def __init__(self, program: Program, width: int, precision: str, *, fused: bool, callee: str = "",
+                 callees: dict[str, Core] | None = None):
         program = in_precision(program, precision)
+        self.callee = callee
+        self.callees = {} if callees is None else callees
         self.program = program
         self.width = width
         self.precision = precision
@@ -40,7 +47,7 @@ class Core:
         self.parts = [order[k:k + length] for k in range(0, len(order), length)] or [[]]
         self.products = fused_products(program)
         self.trigonometric = {(node.op, node.args[0].index): node for node in order if node.op in PARTNER}
-        self.inputs = {node.index: k for k, node in enumerate(n for v in program.inputs for n in v.nodes)}
+        self.inputs = _input_places(program, separate=bool(callee))
         self.outputs: dict[int, list[int]] = {}
         for k, node in enumerate(program.results):
             self.outputs.setdefault(node.index, []).append(k)
@@ -48,28 +55,60 @@ class Core:
         elementary = {node.index for node in order if OPERATIONS[node.op].is_function and node.op not in PARTNER}
         self.constants = [(k, node.value) for k, node in enumerate(program.results) if node.op == "constant"]
         """The outputs that are the same for every state, as (place, value): no part stores them."""
+        self.frames = Frames(order, self.inputs, self.outputs, program.uses())
+        called = {node.value.key: node.value for node in order if node.op == "call"}
+        for key, value in called.items():
+            if key not in self.callees:
+                self.callees[key] = Core(value.simplified, width, precision, fused=fused, callee=key[:16],
+                                         callees=self.callees)
+        rooms = [self.callees[key].room for key in called]
+        self.room = len(self.crossing) + self.frames.size + max(rooms, default=0)
+        """Elements of the third buffer: values that cross cuts, frames of calls, and what the callees need."""
         self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
 
     @property
     def names(self) -> list[str]:
-        return [f"core{self.width}_{k}" for k in range(len(self.parts))]
+        return [f"core{self.width}_{self.callee}{'_' if self.callee else ''}{k}" for k in range(len(self.parts))]
+
+    @property
+    def pointers(self) -> list[str]:
+        """The parameters of every function: what is read, written, read of earlier parts, written for later ones, and
+        the frames of calls; of a callee also from one result to the next.
+        """
+        inputs = [f"in{k}" for k in range(len(self.program.inputs))] if self.callee else ["in"]
+        return [*[f"ptr noalias readonly %{name}" for name in inputs], "ptr noalias writeonly %out",
+                "ptr noalias readonly %earlier", "ptr noalias writeonly %between", "ptr noalias %frames",
+                *(["i64 %step"] if self.callee else [])]
+
+    def declare(self, assembly: Assembly) -> None:
+        kinds = ", ".join(pointer.split()[0] for pointer in self.pointers)
+        assembly.declarations.update((name, f"declare void @{name}({kinds})") for name in self.names)
 
     def part(self, number: int) -> Assembly:
         """The assembly of one of the functions."""
         assembly = Assembly()
         body = _Body(self, Lanes(assembly, self.width, self.precision, fused=self.fused))
+        if number == 0:
+            body.frame_leaves()
         for node in self.parts[number]:
             body.compute(node)
         if number == len(self.parts) - 1:
-            body.store_inputs()
-        assembly.is_plain = len(self.parts) > 1 and body.lanes.block is None and not assembly.functions
+            body.store_leaves()
+        assembly.is_plain = (len(self.parts) > 1 or bool(self.callee)) and body.lanes.block is None and not assembly.functions
         name = self.names[number]
         lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body.lanes.lines)
         assembly.functions[name] = (
-            f"define void @{name}(ptr noalias readonly %in, ptr noalias writeonly %out, ptr noalias readonly %earlier, "
-            f"ptr noalias writeonly %between) alignstack(64) nounwind {{\n"
+            f"define void @{name}({', '.join(self.pointers)}) alignstack(64) nounwind {{\n"
             f"{lines}\n  ret void\n}}")
         return assembly
+
+
+def _input_places(program: Program, *, separate: bool) -> dict[int, tuple[str, int]]:
+    """The buffer of each input, and its place there."""
+    if separate:
+        return {node.index: (f"in{number}", k) for number, v in enumerate(program.inputs)
+                for k, node in enumerate(v.nodes)}
+    return {node.index: ("in", k) for k, node in enumerate(n for v in program.inputs for n in v.nodes)}
 
 
 def _crossing(parts: list[list[Node]], absorbed: set[int]) -> dict[int, int]:
@@ -79,13 +118,17 @@ def _crossing(parts: list[list[Node]], absorbed: set[int]) -> dict[int, int]:
     for k, part in enumerate(parts):
         for node in part:
             for operand in _operands(node, absorbed):
-                if home.get(operand.index, k) != k:
+                if home.get(operand.index, k) != k and operand.op != "result":
                     places.setdefault(operand.index, len(places))
     return places
 
 
 def _operands(node: Node, absorbed: set[int]) -> list[Node]:
-    """What a node reads: an absorbed product stands for its own factors."""
+    """What a node reads: an absorbed product stands for its own factors. What a call reads is in its frames, and so are
+    its results.
+    """
+    if node.op in CALLS:
+        return []
     return [b for a in node.args for b in (a.args if a.index in absorbed else (a,))]
 
 
@@ -102,12 +145,27 @@ class _Body:
         if node.op == "constant":
             return self.lanes.constant(node.value)
         if node.index not in self.values:
-            buffer, places = ("in", self.core.inputs) if node.op == "input" else ("earlier", self.core.crossing)
-            self.values[node.index] = self._load(buffer, places[node.index], node.op in BOOLEAN)
+            self.values[node.index] = self._load(*self._place(node), node.op in BOOLEAN)
         return self.values[node.index]
+
+    def _place(self, node: Node) -> tuple[str, int]:
+        """Where something that was not computed in this function is."""
+        if node.op == "input":
+            return self.core.inputs[node.index]
+        if node.op == "result":
+            return self.core.frames.place(node)
+        return "earlier", self.core.crossing[node.index]
 
     def compute(self, node: Node) -> None:
         if node.index in self.values or node.index in self.absorbed:
+            return
+        if node.op == "call":
+            self._call(node)
+            return
+        if node.op == "result":
+            is_kept = node.index in self.core.outputs or node.index in self.core.frames.homes
+            if is_kept and self.core.frames.place(node)[0] == "frames":
+                self._keep(node, self.value(node))
             return
         if node.op in PARTNER:
             self._trigonometric(node)
@@ -121,6 +179,17 @@ class _Body:
         if OPERATIONS[node.op].is_function:
             return self._elementary(node.op, operands)
         return emitter(OPERATIONS[node.op], as_written=self.core.program.is_strict)(self.lanes, *operands)
+
+    def _call(self, node: Node) -> None:
+        """Pointers to the arguments, to the place of the results, and to what the callee needs itself."""
+        frames = self.core.frames
+        callee = self.core.callees[node.value.key]
+        buffer, start, step = frames.results[node.index]
+        room = ("frames", frames.size)
+        places = [*frames.arguments(node), (buffer, start), room, room, ("frames", frames.size + len(callee.crossing))]
+        pointers = [*[f"ptr {self._address(*place)}" for place in places], f"i64 {step * callee.width}"]
+        callee.declare(self.lanes.assembly)
+        self.lanes.lines += [f"call void @{name}({', '.join(pointers)})" for name in callee.names]
 
     def _elementary(self, op: str, operands: list[Value]) -> Value:
         emit = emitter(OPERATIONS[op])
@@ -167,17 +236,29 @@ class _Body:
         if node.index in self.core.crossing:
             number = self.lanes.select(value, 1.0, 0.0) if node.op in BOOLEAN else value
             self._store(number, "between", self.core.crossing[node.index])
+        for place in self.core.frames.homes.get(node.index, ()):
+            self._store(value, "frames", place)
 
-    def store_inputs(self) -> None:
-        """Outputs that are inputs."""
-        for node in {node.index: node for node in self.core.program.results if node.op == "input"}.values():
+    def frame_leaves(self) -> None:
+        """Inputs and constants that are arguments of calls."""
+        for node in self.core.frames.leaves:
+            for place in self.core.frames.homes[node.index]:
+                self._store(self.value(node), "frames", place)
+
+    def store_leaves(self) -> None:
+        """Outputs that are inputs, and those of a callee that are constants."""
+        leaves = ("input", "constant") if self.core.callee else ("input",)
+        for node in {node.index: node for node in self.core.program.results if node.op in leaves}.values():
             for place in self.core.outputs[node.index]:
                 self._store(self.value(node), "out", place)
 
     def _address(self, buffer: str, place: int) -> str:
         name = self.lanes.fresh()
-        self.lanes.lines.append(
-            f"{name} = getelementptr {self.core.precision}, ptr %{buffer}, i64 {place * self.core.width}")
+        offset = str(place * self.core.width)
+        if buffer == "out" and self.core.callee:
+            offset = self.lanes.fresh()
+            self.lanes.lines.append(f"{offset} = mul i64 %step, {place}")
+        self.lanes.lines.append(f"{name} = getelementptr {self.core.precision}, ptr %{buffer}, i64 {offset}")
         return name
 
     def _load(self, buffer: str, place: int, truth: bool) -> Value:

@@ -32,7 +32,7 @@ class Buffers:
     def __init__(self, core: Core):
         self.inputs, self.input_size = _places(core.program.inputs, core.width)
         self.outputs, self.output_size = _places(core.program.outputs, core.width)
-        self.between_size = len(core.crossing)
+        self.between_size = core.room
 
 
 def _places(variables: tuple[Variable, ...], width: int) -> tuple[list[int], int]:
@@ -134,8 +134,7 @@ class BatchLoop:
             self.assembly.declarations.update(part.declarations)
             self.assembly.functions.update({name: _internal(function) for name, function in part.functions.items()})
         else:
-            self.assembly.declarations.update(
-                (name, f"declare void @{name}(ptr, ptr, ptr, ptr)") for name in self.core.names)
+            self.core.declare(self.assembly)
 
     def _quick_blocks(self) -> str:
         """Full blocks of states that lie one after the other in the usual way; the number of states that this did."""
@@ -213,7 +212,7 @@ class BatchLoop:
 
 def is_inlined(core: Core) -> bool:
     """Whether a core is so small that the loop contains it."""
-    return len(core.parts) == 1 and len(core.parts[0]) <= _INLINED
+    return len(core.parts) == 1 and len(core.parts[0]) <= _INLINED and not core.callees
 
 
 def _internal(function: str) -> str:
@@ -287,8 +286,10 @@ def is_plain_zero(value: float) -> bool:
 
 
 def call_core(text: Text, core: Core, space: Workspace) -> None:
+    frames = text.let(f"getelementptr {core.precision}, ptr {space.between}, i64 {len(core.crossing) * core.width}")
+    buffers = [space.input, space.output, space.between, space.between, frames]
     for name in core.names:
-        text.do(f"call void @{name}(ptr {space.input}, ptr {space.output}, ptr {space.between}, ptr {space.between})")
+        text.do(f"call void @{name}({', '.join(f'ptr {buffer}' for buffer in buffers)})")
 
 
 def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:

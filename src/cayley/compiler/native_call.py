@@ -40,8 +40,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
     """The assembly of `call` for a core of width one."""
     assembly = Assembly()
     text = Text()
-    for name in core.names:
-        assembly.declarations[name] = f"declare void @{name}(ptr, ptr, ptr, ptr)"
+    core.declare(assembly)
     assembly.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
     inputs = core.program.inputs
     outputs = core.program.outputs

@@ -6,7 +6,7 @@ import gc
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import RULES, Graph, Node, ancestors, rule_of
-from cayley.compiler.operations import BOOLEAN
+from cayley.compiler.operations import BOOLEAN, CALLS
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ class Program:
         position = {node.index: k for k, node in enumerate(self.nodes)}
         operations = [[node.op, node.value.hex()] if node.op == "constant" else
                       [node.op] if node.op == "input" else
+                      [node.op, node.value if node.op == "result" else node.value.key,
+                       *[position[a.index] for a in node.args]] if node.op in CALLS else
                       [node.op, *[position[a.index] for a in node.args]] for node in self.nodes]
         shapes = [[[v.shape, [position[n.index] for n in v.nodes]] for v in side]
                   for side in (self.inputs, self.outputs)]
@@ -99,7 +101,8 @@ class Program:
 
     def __reduce__(self):
         kind = self.kind and found(self.kind.__module__, self.kind.__qualname__)
-        return _restore, (*self._flat(), kind if kind is self.kind else None)
+        called = {node.value.key: node.value.program for node in self.nodes if node.op == "call"}
+        return _restore, (*self._flat(), kind if kind is self.kind else None, called)
 
 
 def found(module: str, qualified_name: str) -> Any:
@@ -110,7 +113,10 @@ def found(module: str, qualified_name: str) -> Any:
     return place
 
 
-def _restore(strict: bool, operations: list, shapes: list, names: list, kind: Any = None) -> Program:
+def _restore(strict: bool, operations: list, shapes: list, names: list, kind: Any = None,
+             called: Mapping[str, Program] | None = None) -> Program:
+    from cayley.compiler.calls import Callee
+    callees = {key: Callee(program) for key, program in (called or {}).items()}
     graph = Graph(strict=strict)
     nodes = []
     for k, (op, *operands) in enumerate(operations):
@@ -118,6 +124,10 @@ def _restore(strict: bool, operations: list, shapes: list, names: list, kind: An
             nodes.append(graph.constant(float.fromhex(operands[0])))
         elif op == "input":
             nodes.append(graph.input(f"#{k}"))
+        elif op in CALLS:
+            held, *places = operands
+            value = callees[held] if op == "call" else held
+            nodes.append(graph.holding(op, value, str(held), *[nodes[i] for i in places]))
         else:
             nodes.append(graph.node(op, *[nodes[i] for i in operands]))
     name, description, *sides = names
@@ -130,9 +140,17 @@ def _restore(strict: bool, operations: list, shapes: list, names: list, kind: An
 Build = Callable[[Node, list[Node]], Node]
 
 
-def build_again(node: Node, operands: list[Node]) -> Node:
+def build_again(node: Node, operands: Sequence[Node]) -> Node:
     """`node` on new operands, in simplest form."""
+    if node.op in CALLS:
+        return called_again(node, operands)
     return rule_of(node.op)(*operands)
+
+
+def called_again(node: Node, operands: Sequence[Node]) -> Node:
+    """A call with other arguments, or the same result of another call."""
+    from cayley.compiler.calls import result  # which builds programs
+    return node.value.node(operands) if node.op == "call" else result(operands[0], node.value)
 
 
 def rebuild(program: Program, build: Build = build_again, *, graph: Graph | None = None) -> Program:

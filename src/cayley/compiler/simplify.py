@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from cayley.compiler.calls import expanded, worth_calling
 from cayley.compiler.graph import RULES, Graph, Node, is_moderate
 from cayley.compiler.implied import plain
 from cayley.compiler.program import Build, Program, build_again, rebuild
@@ -26,7 +27,8 @@ def simplify(program: Program) -> Program:
     """
     program = plain(program)
     if program.is_strict:
-        return program
+        return expanded(program)
+    program = worth_calling(program)
     return _shared_reciprocals(factored(_regrouped(program)))
 
 

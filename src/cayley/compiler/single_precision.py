@@ -6,6 +6,7 @@ import ctypes
 import math
 
 from cayley.compiler.graph import Graph, Node
+from cayley.compiler.operations import CALLS
 from cayley.compiler.program import Program, build_again, rebuild
 
 
@@ -25,7 +26,8 @@ def in_precision(program: Program, precision: str) -> Program:
     def build(node: Node, operands: list[Node]) -> Node:
         operands = [graph.constant(_single(new.value)) if new.op == "constant" else new for new in operands]
         same = all(_kind(old) == _kind(new) for old, new in zip(node.args, operands, strict=True))
-        return graph.node(node.op, *operands) if same else build_again(node, operands)
+        as_it_is = same and node.op not in CALLS
+        return graph.node(node.op, *operands) if as_it_is else build_again(node, operands)
 
     return rebuild(program, build, graph=graph)
 

@@ -6,15 +6,16 @@ An operation that is missing here cannot become a node, so none can go uncounted
 from __future__ import annotations
 
 from cayley.compiler.operations.arithmetic import ARITHMETIC, LEAVES
+from cayley.compiler.operations.arithmetic import CALLS as _CALLS
 from cayley.compiler.operations.arithmetic import MARKS as _MARKS
 from cayley.compiler.operations.choices import CHOICES, COMPARISONS, ROUNDING, SIGNS
 from cayley.compiler.operations.functions import EXPONENTIAL, HYPERBOLIC, ROOTS, TRIGONOMETRIC
 from cayley.compiler.operations.operation import FREE, Operation
 
-__all__ = ["BOOLEAN", "FREE", "MARKS", "OPERATIONS", "PARTNER", "Operation"]
+__all__ = ["BOOLEAN", "CALLS", "FREE", "MARKS", "OPERATIONS", "PARTNER", "Operation"]
 
 OPERATIONS = {operation.name: operation for operation in (
-    *LEAVES, *_MARKS, *ARITHMETIC, *ROOTS, *TRIGONOMETRIC, *EXPONENTIAL, *HYPERBOLIC, *ROUNDING, *SIGNS, *CHOICES,
+    *LEAVES, *_CALLS, *_MARKS, *ARITHMETIC, *ROOTS, *TRIGONOMETRIC, *EXPONENTIAL, *HYPERBOLIC, *ROUNDING, *SIGNS, *CHOICES,
     *COMPARISONS)}
 """By name; those of NumPy where it has one."""
 
@@ -23,6 +24,9 @@ BOOLEAN = frozenset(name for name, operation in OPERATIONS.items() if operation.
 
 MARKS = frozenset(name for name, operation in OPERATIONS.items() if operation.is_mark)
 """Operations that are their first operand, and say something of its derivative."""
+
+CALLS = frozenset(operation.name for operation in _CALLS)
+"""Operations that hold a program, or a place among the results of one."""
 
 PARTNER = {"sin": "cos", "cos": "sin"}
 """A sine and a cosine of one angle are computed together."""

@@ -25,6 +25,12 @@ LEAVES = (
     Operation("constant", 0, FREE, is_flat=True),
 )
 
+CALLS = (
+    Operation("call", 0, FREE),
+    Operation("result", 1, FREE),
+)
+"""A program as an operation of another (`calls.py`): a call counts as what it calls."""
+
 MARKS = (
     Operation("independent", 1, FREE, is_mark=True, slopes=(_one,)),
     Operation("held", 1, FREE, is_mark=True, is_flat=True),

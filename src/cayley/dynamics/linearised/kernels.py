@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.linear import is_zero
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
@@ -160,16 +161,25 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv))
         M = D + rotors
         V = V + rotor_velocity_slopes(tree, qd)
-        inverse = symmetric_inverse(M)
         qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - friction_forces(tree, qd))
         P = links_alone(q, qd, qdd).P
-        return ForwardDerivatives(qdd, -(inverse @ P), -(inverse @ (V + viscous)), inverse)
+        return ForwardDerivatives(qdd, *_solved(M, -P, -(V + viscous)))
 
     return text
 
 
-def symmetric_inverse(M: Any) -> Any:
-    """M^-1, one triangle computed and mirrored."""
-    full = solve(M, np.eye(len(M)))
-    rows = [[full[max(i, j), min(i, j)] for j in range(len(M))] for i in range(len(M))]
-    return np.array(rows).reshape(np.shape(M))
+def _solved(M: Any, X: Any, Y: Any) -> tuple[Any, Any, Any]:
+    """M^-1 X, M^-1 Y and M^-1: by the inverse, unless branches make M so sparse that substitution takes less."""
+    n = len(M)
+    identity = np.eye(n)
+    if 2 * sum(not is_zero(M[i, j]) for i in range(n) for j in range(n)) > n * n:
+        inverse = _mirrored(solve(M, identity))
+        return inverse @ X, inverse @ Y, inverse
+    found = solve(M, np.concatenate([X, Y, identity], axis=1))
+    return found[:, :n], found[:, n:2 * n], _mirrored(found[:, 2 * n:])
+
+
+def _mirrored(full: Any) -> Any:
+    """A symmetric matrix of which one triangle is computed."""
+    rows = [[full[max(i, j), min(i, j)] for j in range(len(full))] for i in range(len(full))]
+    return np.array(rows).reshape(np.shape(full))
