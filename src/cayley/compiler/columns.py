@@ -6,6 +6,7 @@ columns and not that of all. Small ones are written out.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -41,8 +42,11 @@ def _factors(L: Sequence[Sequence[Any]], pivots: Sequence[Any]) -> list[Any]:
     return [*[entry for row in L for entry in row], *[1.0 / pivot for pivot in pivots]]
 
 
-def multiplied(graph: Graph, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The product of two matrices, by calls."""
+def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The product of two matrices of objects: by calls if it is large, and no part of it is known to be simpler."""
+    graph = graph_of_many(left.size * right.shape[1], right)
+    if graph is None or left.shape[1] != len(right) or _products_of(left, right) < MANY_PRODUCTS or _folds(left, right):
+        return np.matmul(left, right)
     return _each_column(graph, _product(*left.shape), list(left.flat), right)
 
 
@@ -104,12 +108,18 @@ def _traced(text: Callable[..., Any], signature: str, name: str, inputs: list[st
     return Callee(trace(text, Signature.parse(signature), {}, name=name, inputs=inputs))
 
 
-def products_of(left: np.ndarray, right: np.ndarray) -> int:
+def _products_of(left: np.ndarray, right: np.ndarray) -> int:
     """How many products of entries that are not zero a matrix product takes."""
-    def entries(a: np.ndarray) -> np.ndarray:
-        return np.array([[not _is_zero(x) for x in row] for row in a], dtype=int).reshape(a.shape)
-    return int((entries(left).sum(axis=0) * entries(right).sum(axis=1)).sum())
+    return int(sum(map(operator.mul, _entries(left.T), _entries(right))))
 
 
-def _is_zero(x: Any) -> bool:
-    return is_constant(x, 0.0) if isinstance(x, Node) else bool(x == 0)
+def _folds(left: np.ndarray, right: np.ndarray) -> bool:
+    """Whether products share more than zeros: there are numbers in a matrix, or it is the transpose of the other."""
+    numbers = (x.value if isinstance(x, Node) else x for a in (left, right) for x in a.flat
+               if not isinstance(x, Node) or x.op == "constant")
+    is_transpose = left.shape == right.T.shape and all(x is y for x, y in zip(left.flat, right.T.flat, strict=True))
+    return is_transpose or any(number != 0 for number in numbers)
+
+
+def _entries(rows: np.ndarray) -> list[int]:
+    return [sum(not (is_constant(x, 0.0) if isinstance(x, Node) else x == 0) for x in row) for row in rows]

@@ -182,7 +182,7 @@ def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
     """Forward sweep: for each output, by index, its derivatives by column. A tangent is dropped after its last use."""
     kept = {o.index for o in outputs}
     last = {a.index: node.index for node in between for a in node.args}
-    known = dict(seeds)
+    known: dict[int, dict[int, Any]] = dict(seeds)  # of a call, those of all its results together
     for node in between:
         known[node.index] = _tangent(node, known)
         for operand in node.args:
@@ -191,7 +191,7 @@ def _tangents(between: list[Node], seeds: dict[int, dict[int, Node]],
     return {i: known.get(i, {}) for i in kept}
 
 
-def _tangent(node: Node, known: dict[int, dict[int, Node]]) -> dict[int, Node]:
+def _tangent(node: Node, known: dict[int, dict[int, Any]]) -> dict[int, Any]:
     if node.op == "implied":
         return known.get(followed(node).index, {})
     if node.op == "call":

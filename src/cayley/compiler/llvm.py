@@ -62,7 +62,7 @@ class Core:
                 self.callees[key] = Core(value.simplified, width, precision, fused=fused, callee=key[:16],
                                          callees=self.callees)
         rooms = [self.callees[key].room for key in called]
-        self.room = len(self.crossing) + self.frames.size + max(rooms, default=0)
+        self.room: int = len(self.crossing) + self.frames.size + max(rooms, default=0)
         """Elements of the third buffer: values that cross cuts, frames of calls, and what the callees need."""
         self.calls = len(elementary) + len({angle for _, angle in self.trigonometric}) > MOST_INLINED
 

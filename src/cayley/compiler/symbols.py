@@ -270,6 +270,9 @@ def _contraction(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
         raise ValueError("a matrix product needs vectors or matrices: use * for scalars")
     if a.shape[-1] == 0:
         return ufunc(np.zeros(a.shape), np.zeros(b.shape), **options).astype(object)
+    if ufunc is np.matmul and a.ndim == b.ndim == 2 and not options:
+        from cayley.compiler.columns import product  # which traces, and so builds upon this module
+        return product(a, b)
     return ufunc(a, b, **options)
 
 
