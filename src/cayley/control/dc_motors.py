@@ -23,10 +23,11 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
     <system planar2r + motors: state q, qd, current; inputs voltage; outputs q, qd, tau; parameters R, L, k, N>
     """
     given = {"resistance": resistance, "inductance": inductance, "torque_constant": torque_constant, "gear": gear}
-    R, L, k, N = (np.array(part, dtype=float) for part in np.broadcast_arrays(*[np.atleast_1d(v) for v in given.values()]))
+    alike = np.broadcast_arrays(*[np.atleast_1d(np.asarray(value, dtype=float)) for value in given.values()])
+    R, L, k, N = map(np.array, alike)
     for (word, _), values in zip(given.items(), (R, L, k, N), strict=True):
         if values.ndim != 1 or not (np.isfinite(values) & ((values > 0) if word != "gear" else (values != 0))).all():
-            raise SignatureError(f"the {word} of motors must be positive and finite, a number or one for each: {values}")
+            raise SignatureError(f"the {word} of motors is positive and finite, a number or one for each: {values}")
     n = len(R)
     return System(
         name, state={"current": (n, "A")}, inputs={"voltage": (n, "V"), "qd": n}, outputs={"tau": n},

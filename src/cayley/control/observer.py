@@ -10,7 +10,8 @@ from cayley.systems.system import System
 
 
 def luenberger_observer(A: ArrayLike, B: ArrayLike, C: ArrayLike, gain: ArrayLike, *, name: str = "observer") -> System:
-    """The estimate of the state of dx/dt = A x + B u, y = C x, from `u` (m) and `y` (k): output and state `estimate` (n).
+    """The estimate of the state of dx/dt = A x + B u, y = C x, from `u` (m) and `y` (k): `estimate` (n) is its state and
+    its output.
 
         d estimate / dt = A estimate + B u + gain (y - C estimate)
     The error dies as exp((A - gain C) t). A Kalman-Bucy filter is one with the gain that its Riccati equation gives.
@@ -21,8 +22,8 @@ def luenberger_observer(A: ArrayLike, B: ArrayLike, C: ArrayLike, gain: ArrayLik
     a, b, c, g = (np.asarray(M, dtype=float) for M in (A, B, C, gain))
     n = len(a)
     if a.shape != (n, n) or b.shape[:1] != (n,) or c.shape[1:] != (n,) or g.shape != (n, len(c)) or b.ndim != 2:
-        raise SignatureError(f"A (n, n), B (n, m), C (k, n) and the gain (n, k) do not go together: they have the shapes "
-                             f"{a.shape}, {b.shape}, {c.shape} and {g.shape}")
+        raise SignatureError("A (n, n), B (n, m), C (k, n) and the gain (n, k) do not go together: they have the "
+                             f"shapes {a.shape}, {b.shape}, {c.shape} and {g.shape}")
     return System(
         name, state={"estimate": n}, inputs={"u": b.shape[1], "y": len(c)},
         derivative=lambda t, x, u, p: a @ x.estimate + b @ u.u + g @ (u.y - c @ x.estimate))

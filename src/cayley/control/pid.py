@@ -23,8 +23,9 @@ def pid(kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, *, bandwidth: A
     """
     gains = np.broadcast_arrays(*[np.atleast_1d(np.asarray(value, dtype=float)) for value in (kp, ki, kd, bandwidth)])
     if gains[0].ndim != 1 or not np.isfinite(gains).all() or not (gains[3] > 0).all():
-        raise SignatureError("the gains of a PID controller are finite numbers, (n) or one for all, and the bandwidth of "
-                             f"its filter is positive; given were kp, ki, kd, bandwidth = {', '.join(str(gain.tolist()) for gain in gains)}")
+        listed = ", ".join(str(gain.tolist()) for gain in gains)
+        raise SignatureError("the gains of a PID controller are finite numbers, (n) or one for all, and the bandwidth "
+                             f"of its filter is positive; given were kp, ki, kd, bandwidth = {listed}")
     n = len(gains[0])
     return System(
         name, state={"integral": n, "filtered": n}, inputs={"q": n, "target": n}, outputs={"tau": n},
