@@ -52,6 +52,8 @@ DIGITS = {
     "not": operator.not_,
     "where": lambda c, a, b: a if c else b,
     "independent": lambda a: a,
+    "rint": MP.nint,
+    "fmod": lambda a, b: a - b * (MP.floor(a / b) if a / b > 0 else MP.ceil(a / b)),
     "remainder": lambda a, b: a - b * MP.floor(a / b),
     "floor_divide": lambda a, b: MP.floor(a / b), }
 """What each operation of a graph means."""

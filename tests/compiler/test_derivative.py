@@ -33,6 +33,7 @@ POINTS = {  # for each operation that has a derivative, operands inside its doma
     "arccosh": [(1.2,), (31.0,)], "arctanh": [(0.7,), (-0.96,)], "expm1": [(0.7,), (-3.0,)], "exp2": [(0.7,), (-3.0,)],
     "log1p": [(0.7,), (-0.9,)], "log2": [(0.7,), (31.0,)], "log10": [(0.7,), (31.0,)], "cbrt": [(0.7,), (-31.0,)],
     "copysign": [(0.7, 1.3), (0.7, -1.3), (-0.7, -1.3)],
+    "rint": [(0.7,), (-1.3,)], "fmod": [(0.7, 0.3), (-0.7, 0.3), (0.7, -0.3)],
     "remainder": [(0.7, 0.3), (-0.7, 0.3), (0.7, -0.3)], "floor_divide": [(0.7, 0.3), (-0.7, 0.3)],
 }
 
@@ -73,7 +74,7 @@ def test_derivative_of_each_operation(op, point):
         for found in (forward([node], by, [1.0]), reverse([node], by, [1.0]), jacobian_nodes([node], by)[0]):
             assert close(evaluate(found, given_values), [expected], tolerance)
     is_flat = all(is_constant(d, 0.0) for d in jacobian_nodes([node], operands).flat)
-    assert is_flat == (op in ("sign", "floor", "floor_divide"))
+    assert is_flat == (op in ("sign", "floor", "rint", "floor_divide"))
 
 
 @pytest.mark.parametrize("op", ["less", "less_equal", "equal", "and", "not", "sign", "floor"])

@@ -19,13 +19,13 @@ from cayley.compiler.vector_assembly import Assembly, Lanes
 NUMBER = {"double": np.float64, "float": np.float32}
 WORD = {"double": np.uint64, "float": np.uint32}
 PRECISIONS = ("double", "float")
-FUNCTIONS = [name for name, operation in OPERATIONS.items() if operation.is_function or name in ("sign", "copysign")]
-TWO_ARGUMENTS = ("arctan2", "hypot", "remainder", "floor_divide", "copysign")
+FUNCTIONS = [name for name, operation in OPERATIONS.items() if operation.is_function or name in ("sign", "copysign", "rint")]
+TWO_ARGUMENTS = ("arctan2", "hypot", "remainder", "floor_divide", "copysign", "fmod")
 PERIODIC = ("sin", "cos", "tan")
 WIDTHS = (1, 2, 4, 8, 16)
 EXPONENTS = {"double": (-746.0, 709.7), "float": (-105.0, 88.7)}
 """Where the exponential is neither zero nor infinite."""
-LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "copysign": 0.0, "remainder": 0.5, "floor_divide": 2.0,
+LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "copysign": 0.0, "rint": 0.0, "fmod": 0.0, "remainder": 0.5, "floor_divide": 2.0,
          "expm1": 1.3, "log1p": 1.4, "arcsinh": 1.6, "arctanh": 1.6, "arccosh": 2.0, "sinh": 2.4, "cosh": 2.4, "tanh": 2.4}
 """In units in the last place; 1 where nothing is said."""
 
@@ -179,13 +179,14 @@ EXACT = {
        for name in ("sin", "cos", "tan", "exp", "expm1", "log", "log10", "log1p", "sinh", "cosh", "tanh", "sign")},
     "arcsinh": mpmath.asinh, "arccosh": mpmath.acosh, "arctanh": mpmath.atanh, "exp2": lambda x: mpmath.mpf(2)**x,
     "log2": lambda x: mpmath.log(x, 2), "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
-    "copysign": lambda a, b: abs(a) * (mpmath.sign(b) or 1)}
+    "copysign": lambda a, b: abs(a) * (mpmath.sign(b) or 1), "rint": mpmath.nint,
+    "fmod": lambda a, b: a - b * (mpmath.floor(a / b) if a / b > 0 else mpmath.ceil(a / b))}
 
 
 def exact(name: str, arguments: tuple[float, ...]) -> mpmath.mpf:
     size = max(abs(a) for a in arguments)
     more = max(0, int(np.log2(size))) if name in PERIODIC and size > 0 else 0
-    more = 2200 if name in ("remainder", "floor_divide") else more
+    more = 2200 if name in ("remainder", "floor_divide", "fmod") else more
     with mpmath.workprec(200 + more):
         return EXACT[name](*map(mpmath.mpf, arguments))
 

@@ -102,6 +102,15 @@ def test_the_sign_of_another_number():
     np.testing.assert_array_equal(interpret(by_x, NUMPY, POINTS[0], -POINTS[0])[0], -np.ones(3))
 
 
+def test_rounding_and_what_is_not_a_number():
+    made = cy.kernel("()->(7)", name="f")(lambda x: np.stack([
+        np.rint(4.0 * x), np.round(x, 1), np.fmod(5.0 * x, 0.7), np.heaviside(x, 0.5), 1.0 * np.isnan(x),
+        1.0 * np.isfinite(x / (x - x)), 1.0 * np.logical_xor(x > 0.0, x > 0.5)]))
+    check_parity(made, POINTS[0], jacobians=False)
+    halves = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
+    np.testing.assert_array_equal(cy.kernel("()->()", name="f")(lambda x: np.rint(x))(halves), np.rint(halves))
+
+
 @pytest.mark.parametrize("x", [1e-9, 1e-300, 0.3, 30.0, 300.0])
 def test_small_and_large_arguments_keep_their_digits(x):
     """Where (exp x - exp -x) / 2 and log(1 + x) have none left; beside 50 digits of the same graph."""

@@ -286,6 +286,8 @@ FOLDED = {
     **{op: (0.5,) for op in ("sinh", "cosh", "tanh", "arcsinh", "arctanh", "expm1", "exp2", "log1p", "cbrt")},
     **{op: (2.0,) for op in ("arccosh", "log2", "log10")},
     "copysign": (2.0, -3.0),
+    "rint": (-2.5,),
+    "fmod": (-7.0, 3.0),
     "absolute": (-2.0,),
     "sign": (-2.0,),
     "floor": (-2.5,),
@@ -450,7 +452,9 @@ def allowed(op, args, nodes):
         return abs(args[1]) > far
     if op in ("arcsin", "arccos", "arctanh"):
         return abs(args[0]) < 1 - far
-    if op in ("divide", "remainder", "floor_divide"):
+    if op == "rint":
+        return abs(args[0] + 0.5 - MP.nint(args[0] + 0.5)) > far
+    if op in ("divide", "remainder", "floor_divide", "fmod"):
         exact = nodes[1].op != "constant" or abs(math.frexp(nodes[1].value)[0]) == 0.5
         quotient = args[0] / args[1] if abs(args[1]) > far else None
         return quotient is not None and exact and (op == "divide" or abs(quotient - MP.nint(quotient)) > far)

@@ -75,6 +75,13 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
 
 
+def _round(a, decimals=0, out=None):
+    scale = 10.0**abs(decimals)
+    if decimals > 0:
+        return into(out, np.rint(symbols(a) * scale) / scale)
+    return into(out, np.rint(symbols(a)) if decimals == 0 else np.rint(symbols(a) / scale) * scale)
+
+
 def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
@@ -102,6 +109,7 @@ def _mean(a, axis=None, dtype=None, out=None, keepdims=False):
 _REPLACED: dict[Callable, Callable] = {
     **LINEAR_FUNCTIONS,
     np.where: _where, np.linalg.norm: _norm, np.clip: _clip, np.mean: _mean, np.sum: _sum,
+    np.round: _round, np.around: _round,
     np.max: _reduced(np.maximum), np.amax: _reduced(np.maximum),
     np.min: _reduced(np.minimum), np.amin: _reduced(np.minimum),
     np.all: _reduced(np.logical_and), np.any: _reduced(np.logical_or),
@@ -125,8 +133,6 @@ _INSTEAD = {
     "allclose": "a traced function must not ask for values",
     "isclose": "write np.abs(a - b) <= tolerance",
     "array_equal": "a traced function must not ask for values",
-    "round": "write np.floor(x + 0.5)",
-    "around": "write np.floor(x + 0.5)",
     "nan_to_num": "write cy.where(x == x, x, 0.0)",
     **{name: f"use np.{name}"
        for name in ("cross", "matmul", "outer", "trace", "diagonal", "vecdot", "tensordot")}, }

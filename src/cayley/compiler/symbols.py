@@ -110,6 +110,29 @@ def _trunc(x):
     return where(x < 0, _ceil(x), _elements("floor")(x)) if isinstance(x, Node) else np.trunc(x)
 
 
+def _fmod(a, b):
+    if _is_condition(a) and _is_condition(b):
+        raise UnsupportedError("np.fmod of two truth values is not that of numbers: write 1.0 * condition")
+    return _scalar("fmod", np.fmod)(a, b)
+
+
+def _is_nan(x):
+    return x != x if isinstance(x, Node) else bool(np.isnan(x))
+
+
+def _is_infinite(x):
+    return abs(x) == np.inf
+
+
+def _exclusive_or(a, b):
+    truths = [_ELEMENTWISE["logical_not"](x) for x in (a, b)]
+    return truths[0] != truths[1]
+
+
+def _heaviside(x, at_zero):
+    return where(x < 0, 0.0, where(x == 0, at_zero, where(x > 0, 1.0, x)))
+
+
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -121,6 +144,7 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "float_power": _scalar("power", np.float_power),
     "remainder": _operator(operator.mod, np.remainder),
     "floor_divide": _operator(operator.floordiv, np.floor_divide),
+    "fmod": _fmod,
     "reciprocal": _reciprocal,
     "square": lambda x: x * x,
     "conjugate": operator.pos,
@@ -140,6 +164,11 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "logical_and": _scalar("and", lambda a, b: bool(a) and bool(b)),
     "logical_or": _scalar("or", lambda a, b: bool(a) or bool(b)),
     "logical_not": _scalar("not", operator.not_),
+    "logical_xor": _exclusive_or,
+    "isnan": _is_nan,
+    "isinf": _is_infinite,
+    "isfinite": lambda x: abs(x) < np.inf,
+    "heaviside": _heaviside,
     "bitwise_and": operator.and_,
     "bitwise_or": operator.or_,
     "invert": _inverted,
@@ -147,16 +176,7 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
 }
 """What is done with two numbers, or written with other operations; all else is in the table of operations."""
 
-_INSTEAD = {
-    "rint": "np.floor(x + 0.5)",
-    "fmod": "x - y * np.trunc(x / y)",
-    "logical_xor": "(a | b) & ~(a & b)",
-    "isnan": "x != x",
-    "isfinite": "np.abs(x) < np.inf",
-    "isinf": "np.abs(x) == np.inf",
-    "heaviside": "cy.where(x < 0, 0, 1)",
-    "fmin": "np.minimum(x, y), which keeps NaN",
-    "fmax": "np.maximum(x, y), which keeps NaN", }
+_INSTEAD = {"fmin": "np.minimum(x, y), which keeps NaN", "fmax": "np.maximum(x, y), which keeps NaN"}
 
 
 _CONTRACTIONS = ("matmul", "vecdot", "matvec", "vecmat")

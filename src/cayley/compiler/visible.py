@@ -14,14 +14,13 @@ from cayley.compiler.graph import Node
 from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.program import Program
 
-_WHOLE = frozenset({"floor", "floor_divide", "remainder"})
-
 
 def visible(program: Program) -> set[int]:
     """The indices of the nodes whose rounding an operation that is not continuous can see."""
     jumps = frozenset(name for name, operation in OPERATIONS.items() if operation.jumps)
-    by_sides = _seen_by(program, jumps - _WHOLE, lambda node: _is_inexact(node) or _is_fused(node))
-    return by_sides | _seen_by(program, _WHOLE, _is_inexact)
+    whole = frozenset(name for name in jumps if OPERATIONS[name].is_whole)
+    by_sides = _seen_by(program, jumps - whole, lambda node: _is_inexact(node) or _is_fused(node))
+    return by_sides | _seen_by(program, whole, _is_inexact)
 
 
 def _seen_by(program: Program, jumps: frozenset[str], stops: Callable[[Node], bool]) -> set[int]:
@@ -36,7 +35,7 @@ def _seen_by(program: Program, jumps: frozenset[str], stops: Callable[[Node], bo
 
 
 def _is_inexact(node: Node) -> bool:
-    return OPERATIONS[node.op].is_function and node.op not in _WHOLE
+    return OPERATIONS[node.op].is_function and not OPERATIONS[node.op].is_whole
 
 
 def _is_fused(node: Node) -> bool:

@@ -10,14 +10,14 @@ INFINITY = float("inf")
 
 def remainder(lanes: Lanes, a: Value, b: Value) -> Value:
     """The rest, moved to the side of b; a rest of zero has the sign of b."""
-    rest = _truncated_remainder(lanes, a, b)
+    rest = fmod(lanes, a, b)
     moved = lanes.select((b < 0.0) ^ (rest < 0.0), rest + b, rest)
     return lanes.select(rest.equals(0.0), lanes.with_sign_of(0.0, b), moved)
 
 
 def floor_divide(lanes: Lanes, a: Value, b: Value) -> Value:
     """(a - rest) / b is whole but for its own rounding, which is undone."""
-    rest = _truncated_remainder(lanes, a, b)
+    rest = fmod(lanes, a, b)
     quotient = (a - rest) / b
     quotient = lanes.select(((b < 0.0) ^ (rest < 0.0)) & ~rest.equals(0.0), quotient - 1.0, quotient)
     below = lanes.floor(quotient)
@@ -27,7 +27,7 @@ def floor_divide(lanes: Lanes, a: Value, b: Value) -> Value:
 
 
 @in_double
-def _truncated_remainder(lanes: Lanes, a: Value, b: Value) -> Value:
+def fmod(lanes: Lanes, a: Value, b: Value) -> Value:
     """C's fmod.
 
     The quotient rounded down is right or one too large; a - q b is a number of the machine in both cases.

@@ -89,14 +89,27 @@ _FLOOR_DIVIDE_IN_C = """{real} {name}({real} a, {real} b)
     return b == {zero} ? a/b : steps == {zero} ? {copysign}({zero}, a/b) : whole;
 }}"""
 
+
+def _nearest(x: Any) -> Any:
+    """Of two whole numbers that are equally near, the even one."""
+    below = np.floor(x)
+    rest = x - below
+    is_odd = below - 2.0 * np.floor(0.5 * below)
+    return np.where(rest < 0.5, below, np.where(rest > 0.5, below + 1.0, below + is_odd))
+
+
 ROUNDING = (
-    Operation("floor", 1, _SELECTION, jumps=True, is_flat=True, value=lambda x: float(math.floor(x)), called="floor",
-              llvm=lambda lanes, a: lanes.floor(a)),
-    Operation("remainder", 2, jumps=True, operator=operator.mod,
-              slopes=(_one, lambda n, a, b: -(a // b)), c_helper=_REMAINDER_IN_C,
-              casadi=_casadi_remainder, mpmath=lambda mpmath, a, b: a % b if b else mpmath.nan,
-              llvm="division.remainder"),
-    Operation("floor_divide", 2, jumps=True, is_flat=True, operator=operator.floordiv, c_helper=_FLOOR_DIVIDE_IN_C,
+    Operation("floor", 1, _SELECTION, jumps=True, is_whole=True, is_flat=True, value=lambda x: float(math.floor(x)),
+              called="floor", llvm=lambda lanes, a: lanes.floor(a)),
+    Operation("rint", 1, _SELECTION, _nearest, jumps=True, is_whole=True, is_flat=True, is_odd=True,
+              value=lambda x: float(round(x)), c="rint", mpmath="nint", llvm=lambda lanes, a: lanes.nearest(a)),
+    Operation("fmod", 2, text=lambda a, b: a - b * np.trunc(a / b), jumps=True, is_whole=True, value=math.fmod,
+              slopes=(_one, lambda n, a, b: -((a - n) / b)), c="fmod", casadi="fmod", llvm="division.fmod"),
+    Operation("remainder", 2, jumps=True, is_whole=True, operator=operator.mod,
+              slopes=(_one, lambda n, a, b: -(a // b)), c_helper=_REMAINDER_IN_C, casadi=_casadi_remainder,
+              mpmath=lambda mpmath, a, b: a % b if b else mpmath.nan, llvm="division.remainder"),
+    Operation("floor_divide", 2, jumps=True, is_whole=True, is_flat=True, operator=operator.floordiv,
+              c_helper=_FLOOR_DIVIDE_IN_C,
               casadi=lambda casadi, a, b: casadi.floor((a - _casadi_remainder(casadi, a, b)) / b + 0.5),
               mpmath=lambda mpmath, a, b: mpmath.floor(a / b) if b else a * mpmath.inf, llvm="division.floor_divide"),
 )

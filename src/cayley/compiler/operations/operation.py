@@ -21,8 +21,9 @@ class Operation:
     what an entry does not say is taken from its text.
 
     To count it: `price` is the column of the operation counts. `is_truth`: its value is true or false. `jumps`: it is
-    not continuous, so that the last bit of an operand can change all of it. `is_mark`: it is its first operand, says
-    something of its derivative, and is gone from programs that are evaluated.
+    not continuous, so that the last bit of an operand can change all of it. `is_whole`: it is a whole number or a rest,
+    in which every bit of its operands counts. `is_mark`: it is its first operand, says something of its derivative, and
+    is gone from programs that are evaluated.
 
     To simplify it: `value` is the function on floats, `operator` the one on any scalars. `is_odd` and `is_even`: what a
     change of sign does to a function of one operand. `least`: no value is below it.
@@ -42,6 +43,7 @@ class Operation:
     text: Callable[..., Any] | None = None
     is_truth: bool = False
     jumps: bool = False
+    is_whole: bool = False
     is_mark: bool = False
     value: Callable[..., float] | None = None
     operator: Callable[..., Any] | None = None
