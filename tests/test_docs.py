@@ -185,6 +185,15 @@ def test_the_words_lead_to_what_there_is():
         assert words in page, words
 
 
+def test_the_page_of_packages_names_what_there_is():
+    rows = re.findall(r"^\| .* \| (`.*) \| (`cayley.*) \|$", (DOCS / "packages.md").read_text(), flags=re.MULTILINE)
+    assert len(rows) > 30
+    for functions, modules in rows:
+        found = [importlib.import_module(module) for module in re.findall(r"`([\w.]+)`", modules)]
+        for name in re.findall(r"`(\w+)`", functions):
+            assert any(hasattr(module, name) for module in found), (name, modules)
+
+
 def test_each_row_of_the_errata_has_its_own_label():
     labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)
     for source, count in {"E0": 77, "E1": 36, "E1b": 35, "E2": 40, "E3": 45, "E4": 25}.items():
