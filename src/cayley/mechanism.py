@@ -28,7 +28,12 @@ from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
 from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
 from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
-from cayley.dynamics.linearised.kernels import Linearize, forward_derivatives_kernel, linearize_kernel
+from cayley.dynamics.linearised.kernels import (
+    ForwardDerivatives,
+    Linearize,
+    forward_derivatives_kernel,
+    linearize_kernel,
+)
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.state_kernels import (
     bias_forces_kernel,
@@ -831,7 +836,7 @@ class Mechanism:
         return linearize_kernel(self.tree)
 
     @made_once
-    def forward_derivatives(self) -> KernelWithMethods:
+    def forward_derivatives(self) -> KernelWithMethods[ForwardDerivatives]:
         """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau`
         (..., nv, nv).
 

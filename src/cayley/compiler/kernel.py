@@ -9,7 +9,7 @@ import threading
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
 from cayley.compiler.symbols import check_type, into
 from cayley.compiler.trace import trace
-from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Text
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
+
+Kind = TypeVar("Kind", bound="Kernel[Any]")
 
 
 class Kernel(Generic[Result]):
@@ -49,9 +51,10 @@ class Kernel(Generic[Result]):
     """
 
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
-                 results: Sequence[str] | None = None, function: Callable | None = None, doc: str | None = None,
+                 results: Sequence[str] | None = None, function: Text | None = None, doc: str | None = None,
                  module: str | None = None, check: Callable[..., None] | None = None,
-                 explain: Callable[..., None] | None = None, rebuild: tuple | None = None, shared: bool = False):
+                 explain: Callable[..., None] | None = None, rebuild: tuple[Any, ...] | None = None,
+                 shared: bool = False):
         self.signature = signature
         self.inputs = tuple(inputs)
         self.outputs = None if results is None else tuple(results)
@@ -83,7 +86,7 @@ class Kernel(Generic[Result]):
                  **options: Any) -> Result:
         return self._general(*arguments, out=out, dtype=dtype, **options)
 
-    def _answers_newly(self, function: Callable) -> bool:
+    def _answers_newly(self, function: Callable[..., Any]) -> bool:
         """Let compiled code answer from now on; whether it did not yet."""
         if type(self).__call__ is function:
             return False
@@ -334,10 +337,24 @@ class Kernel(Generic[Result]):
         return _from_programs, (str(self.signature), self.__name__, self.inputs, self.outputs, self.__doc__, programs)
 
 
+@overload
+def kernel(signature: str, *, outputs: Sequence[str] | None = ..., units: Mapping[str, str] | None = ...,
+           name: str | None = ..., check: Callable[..., None] | None = ...,
+           explain: Callable[..., None] | None = ..., inputs: Sequence[str] | None = ...,
+           strict: bool = ..., shared: bool = ...) -> Callable[[Callable[..., Result]], Kernel[Result]]: ...
+
+
+@overload
+def kernel(signature: str, *, outputs: Sequence[str] | None = ..., units: Mapping[str, str] | None = ...,
+           name: str | None = ..., check: Callable[..., None] | None = ...,
+           explain: Callable[..., None] | None = ..., inputs: Sequence[str] | None = ..., strict: bool = ...,
+           shared: bool = ..., kind: type[Kind]) -> Callable[[Text], Kind]: ...
+
+
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
            name: str | None = None, check: Callable[..., None] | None = None,
            explain: Callable[..., None] | None = None, inputs: Sequence[str] | None = None, strict: bool = False,
-           shared: bool = False, kind: type[Kernel[Any]] = Kernel) -> Callable[[Callable[..., Result]], Kernel[Result]]:
+           shared: bool = False, kind: type[Kernel[Any]] = Kernel) -> Callable[[Text], Kernel[Any]]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use.
@@ -372,7 +389,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
     check_names(inputs or (), f"inputs of the signature {signature}", identifiers=False)
     check_names(outputs or (), f"outputs of the signature {signature}")
 
-    def decorate(function: Callable[..., Result]) -> Kernel[Result]:
+    def decorate(function: Text) -> Kernel[Any]:
         label = name or str(getattr(function, "__name__", "kernel"))
         names = _parameters(function, len(parsed.inputs), label) if inputs is None else list(inputs)
 
@@ -387,7 +404,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
     return decorate
 
 
-def _parameters(function: Callable, count_in: int, name: str) -> list[str]:
+def _parameters(function: Callable[..., Any], count_in: int, name: str) -> list[str]:
     parameters = [
         p for p in inspect.signature(function).parameters.values()
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

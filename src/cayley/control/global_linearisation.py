@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.batched_matrices import regularity, solved
@@ -35,7 +36,7 @@ from cayley.model.tree import Tree
 _SINGULAR = 1e-10
 
 
-def error_matrix(Kp: Any, Kv: Any) -> np.ndarray:
+def error_matrix(Kp: ArrayLike, Kv: ArrayLike) -> Array:
     """[[0, 1], [-Kp, -Kv]] (2n, 2n): the state matrix of e'' + Kv e' + Kp e = 0; gains are diagonals (n) or matrices.
 
     >>> error_matrix([4.0], [4.0])
@@ -58,7 +59,7 @@ def computed_torque_kernel(tree: Tree) -> Kernel:
     """
     links = minimal_links(tree)
 
-    def computed_torque(q: Any, qd: Any, q_d: Any, qd_d: Any, qdd_d: Any, Kp: Any, Kv: Any) -> Any:
+    def computed_torque(q: Array, qd: Array, q_d: Array, qd_d: Array, qdd_d: Array, Kp: Array, Kv: Array) -> Array:
         parts = [
             j.motion.difference(q[a], q_d[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
         wanted = qdd_d + Kv * (qd_d - qd) + Kp * np.concatenate(parts or [np.zeros(0)])
@@ -70,10 +71,10 @@ def computed_torque_kernel(tree: Tree) -> Kernel:
 class Outputs(NamedTuple):
     """y = h(q), its rate, J = dh/dq along the velocities, and J' qd."""
 
-    y: Any
-    yd: Any
-    J: Any
-    bias: Any
+    y: Array
+    yd: Array
+    J: Array
+    bias: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class OutputLinearisation:
             raise SignatureError(
                 f"an output of {self.tree.name} must have {self.tree.nv} entries, one for each velocity, not {size}")
 
-        def outputs(q: Any, qd: Any) -> Outputs:
+        def outputs(q: Array, qd: Array) -> Outputs:
             J = task_jacobian(self.tree, q, self.output)
             rate = J @ qd
             return Outputs(self.output(q), rate, J, changing(rate, [q], [configuration_rate_map(self.tree, q) @ qd]))
@@ -111,12 +112,12 @@ class OutputLinearisation:
     def _inverse_dynamics(self) -> Kernel:
         return inverse_dynamics_kernel(self.tree)
 
-    def state(self, q: Any, qd: Any) -> np.ndarray:
+    def state(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """(y, y') (..., 2 nv): the state in which the closed loop is linear."""
         found = self.outputs(q, qd)
         return np.concatenate([found.y, found.yd], axis=-1)
 
-    def forces(self, q: Any, qd: Any, v: Any) -> np.ndarray:
+    def forces(self, q: Array, qd: Array, v: ArrayLike) -> Array:
         """tau (..., nv) that make y'' = v (..., nv). `SingularityError` where J is singular."""
         found = self.outputs(q, qd)
         return self._inverse_dynamics(q, qd, regular_solve(found.J, v - found.bias))
@@ -125,10 +126,10 @@ class OutputLinearisation:
 class TaskRates(NamedTuple):
     """Of a frame, in the root's axes: position error (3) and rotation vector (3) to the target, J, J qd and J' qd."""
 
-    error: Any
-    J: Any
-    rate: Any
-    bias: Any
+    error: Array
+    J: Array
+    rate: Array
+    bias: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +143,13 @@ class ResolvedAcceleration:
 
     tree: Tree
     frame: str
-    Kp: Any
-    Kv: Any
+    Kp: Array
+    Kv: Array
 
     @cached_property
     def rates(self) -> Kernel[TaskRates]:
         """`rates(q, qd, pose)`: error, J, J qd and J' qd."""
-        def rates(q: Any, qd: Any, pose: Any) -> TaskRates:
+        def rates(q: Array, qd: Array, pose: Array) -> TaskRates:
             here = frame_pose(self.tree, q, self.frame)
             turn = rotation_vector_from_quaternion.unchecked(quaternion_from_matrix.unchecked(pose[:3, :3] @ here.R.T))
             J = general_jacobian(self.tree, q, self.frame, axes="world")
@@ -161,14 +162,14 @@ class ResolvedAcceleration:
     def _inverse_dynamics(self) -> Kernel:
         return inverse_dynamics_kernel(self.tree)
 
-    def forces(self, q: Any, qd: Any, pose: Any, twist: Any, acceleration: Any) -> np.ndarray:
+    def forces(self, q: Array, qd: Array, pose: ArrayLike, twist: Array, acceleration: Array) -> Array:
         """tau (..., nv). `SingularityError` where J is singular."""
         found = self.rates(q, qd, pose)
         wanted = acceleration + self.Kv * (twist - found.rate) + self.Kp * found.error
         return self._inverse_dynamics(q, qd, regular_solve(found.J, wanted - found.bias))
 
 
-def regular_solve(J: np.ndarray, x: Any) -> np.ndarray:
+def regular_solve(J: Array, x: Array) -> Array:
     """J^-1 x (..., n) for regular matrices (..., n, n); an error names the singular one."""
     if J.shape[-1] != J.shape[-2]:
         raise SignatureError(

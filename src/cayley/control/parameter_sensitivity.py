@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.tracking import followed, rate_kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
@@ -34,16 +35,16 @@ class SensitiveMotion:
     """
 
     parameters: tuple[str, ...]
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    dq: np.ndarray
-    dqd: np.ndarray
+    t: Array
+    q: Array
+    qd: Array
+    dq: Array
+    dqd: Array
 
 
-def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Any, qd: Any, forces: Callable[[float], Any],
-                           times: Any, *, force_changes: Callable[[float], Any] | None = None, dq: Any = 0.0,
-                           dqd: Any = 0.0, tolerance: float = 1e-10) -> SensitiveMotion:
+def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Array, qd: Array, forces: Callable[[float], Any],
+                           times: ArrayLike, *, force_changes: Callable[[float], Any] | None = None, dq: float = 0.0,
+                           dqd: float = 0.0, tolerance: float = 1e-10) -> SensitiveMotion:
     """The motion from a state under `forces(t)` (nv), and its derivatives by the parameters that are meant by
     words, as in `with_parameters`; the first of the times is the start.
 
@@ -65,7 +66,7 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Any, qd: An
     rate = rate_kernel(tree)
     sensitivities = linearize_kernel(tree)
 
-    def slope(t: float, x: np.ndarray) -> np.ndarray:
+    def slope(t: float, x: Array) -> Array:
         here = np.ascontiguousarray(x[:tree.nq])
         velocity = np.ascontiguousarray(x[tree.nq:tree.nq + n])
         y, dy = x[tree.nq + n:].reshape(2, n, k)

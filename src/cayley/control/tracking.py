@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, solve_continuous_are
 from scipy.signal import place_poles
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError
@@ -38,9 +39,9 @@ class Weights(NamedTuple):
     point.
     """
 
-    state: Any
-    force: Any
-    final: Any = None
+    state: Array
+    force: Array
+    final: Scalar = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,24 +50,24 @@ class Tracking:
 
     model: LinearisedMechanism
     reference: Reference
-    times: np.ndarray
-    gains: np.ndarray  # (points, nv, 2 nv)
-    driven: np.ndarray  # (nv) whether there is a drive
+    times: Array
+    gains: Array  # (points, nv, 2 nv)
+    driven: Array  # (nv) whether there is a drive
 
-    def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, q: Array, qd: Array) -> Array:
         return self.nominal_forces(t) - self.gain(t) @ self.error(t, q, qd)
 
-    def nominal_forces(self, t: float) -> np.ndarray:
+    def nominal_forces(self, t: float) -> Array:
         """tau0 (nv): what the model says the motion needs, of those that are driven."""
         needed = self.model.inverse_dynamics(*[np.ascontiguousarray(x, dtype=float) for x in self.reference(t)])
         return np.where(self.driven, needed, 0.0)
 
-    def error(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def error(self, t: float, q: Array, qd: Array) -> Array:
         """x - x0 (2 nv); of configurations, the velocity that leads from one to the other in unit time."""
         nominal, rate, _ = self.reference(t)
         return np.concatenate([self._difference(np.asarray(nominal, dtype=float), q), qd - rate])
 
-    def gain(self, t: float) -> np.ndarray:
+    def gain(self, t: float) -> Array:
         """K (nv, 2 nv)."""
         after = int(np.clip(np.searchsorted(self.times, t), 1, max(1, len(self.times) - 1)))
         if len(self.times) == 1:
@@ -81,7 +82,7 @@ class Tracking:
         return difference_kernel(self.model.tree)
 
 
-def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: Weights | None = None,
+def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weights: Weights | None = None,
                      poles: Sequence[complex] | None = None, driven: Sequence[int] | None = None) -> Tracking:
     """The law for a nominal motion, `reference(t) -> (q, qd, qdd)`, with gains at the times (points) [s].
 
@@ -111,7 +112,7 @@ def tracking_control(tree: Tree, reference: Reference, times: Any, *, weights: W
     return Tracking(model, reference, instants, gains, np.isin(np.arange(tree.nv), columns))
 
 
-def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weights) -> np.ndarray:
+def horizon_gains(models: Sequence[StateSpace], times: Array, weights: Weights) -> Array:
     """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference
     equation.
     """
@@ -131,7 +132,7 @@ def horizon_gains(models: Sequence[StateSpace], times: np.ndarray, weights: Weig
     return np.stack([*reversed(gains), gains[0]])
 
 
-def regulator_gain(model: StateSpace, weights: Weights) -> np.ndarray:
+def regulator_gain(model: StateSpace, weights: Weights) -> Array:
     """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation."""
     Q = _square(weights.state, model.B.shape[0])
     R = _square(weights.force, model.B.shape[1])
@@ -144,14 +145,14 @@ def regulator_gain(model: StateSpace, weights: Weights) -> np.ndarray:
     return np.linalg.solve(R, model.B.T @ X)
 
 
-def _placed(model: StateSpace, poles: Sequence[complex]) -> np.ndarray:
+def _placed(model: StateSpace, poles: Sequence[complex]) -> Array:
     if not model.controllable:
         raise SingularityError("the poles cannot be placed: some mode is out of reach of the forces "
                                f"(margins {np.array2string(model.margins, precision=1)})")
     return place_poles(model.A, model.B, np.asarray(poles)).gain_matrix
 
 
-def _square(weight: Any, size: int) -> np.ndarray:
+def _square(weight: ArrayLike, size: int) -> Array:
     given = np.asarray(weight, dtype=float)
     return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
 
@@ -159,18 +160,18 @@ def _square(weight: Any, size: int) -> np.ndarray:
 class Run(NamedTuple):
     """A simulated motion: times (k), configurations (k, nq), velocities (k, nv)."""
 
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
+    t: Array
+    q: Array
+    qd: Array
 
 
-def simulate_law(tree: Tree, law: Law, q: Any, qd: Any, times: Any, *, tolerance: float = 1e-9) -> Run:
+def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
     """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start.
     """
     forward = forward_dynamics_kernel(tree)
     rate = rate_kernel(tree)
 
-    def slope(t: float, x: np.ndarray) -> np.ndarray:
+    def slope(t: float, x: Array) -> Array:
         here = np.ascontiguousarray(x[:tree.nq])
         velocity = np.ascontiguousarray(x[tree.nq:])
         return np.concatenate([
@@ -181,8 +182,8 @@ def simulate_law(tree: Tree, law: Law, q: Any, qd: Any, times: Any, *, tolerance
     return Run(t, rows[:, :tree.nq], rows[:, tree.nq:])
 
 
-def followed(name: str, slope: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, times: Any,
-             tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+def followed(name: str, slope: Callable[[float, Array], Array], start: Array, times: ArrayLike,
+             tolerance: float) -> tuple[Array, Array]:
     """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start, which is the first of the
     times.
     """
@@ -195,7 +196,7 @@ def followed(name: str, slope: Callable[[float, np.ndarray], np.ndarray], start:
 
 def rate_kernel(tree: Tree) -> Kernel:
     """`rate(q, qd)`: dq/dt (nq)."""
-    def rate(q: Any, qd: Any) -> Any:
+    def rate(q: Array, qd: Array) -> Array:
         parts = [
             j.motion.rate(q[a], qd[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
             if j.motion.nq]
@@ -206,7 +207,7 @@ def rate_kernel(tree: Tree) -> Kernel:
 
 def difference_kernel(tree: Tree) -> Kernel:
     """`difference(start, end)`: the velocity (nv) that leads from one configuration to the other in unit time."""
-    def difference(start: Any, end: Any) -> Any:
+    def difference(start: Array, end: Array) -> Array:
         parts = [
             j.motion.difference(start[a], end[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True)
             if j.motion.nq]

@@ -17,13 +17,14 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.closed_form import gravity_forces, inertia_matrix, velocity_coefficients
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import SignatureError
 
 
-def inverse_dynamics_without_velocities(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics_without_velocities(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """M qdd + G (nv): the velocities `qd` (nv) have no effect.
 
     >>> from cayley.dynamics.rigid_links.links import links_of
@@ -38,16 +39,16 @@ def inverse_dynamics_without_velocities(links: Links, q: Any, qd: Any, qdd: Any)
 class Terms(NamedTuple):
     """What depends on the configuration alone."""
 
-    M: Any
-    c: Any
-    G: Any
+    M: Array
+    c: Array
+    G: Array
 
 
 @dataclass(frozen=True, eq=False)
 class DynamicsTable:
     """The configuration terms of a mechanism at the points of a grid. Made by `tabulate`."""
 
-    axes: tuple[np.ndarray, ...]
+    axes: tuple[Array, ...]
     nv: int
     _look_up: RegularGridInterpolator
 
@@ -56,7 +57,7 @@ class DynamicsTable:
         """How many numbers are stored."""
         return int(self._look_up.values.size)
 
-    def terms(self, place: Any) -> Terms:
+    def terms(self, place: ArrayLike) -> Terms:
         """M (..., nv, nv), c (..., nv, nv, nv) and G (..., nv) at places (..., d) between the points of the grid."""
         place = np.asarray(place, dtype=float)
         for k, axis in enumerate(self.axes):
@@ -70,14 +71,15 @@ class DynamicsTable:
         row = self._look_up(place).reshape(*batch, -1)
         return Terms(row[..., :n * n].reshape(*batch, n, n), row[..., n * n:-n].reshape(*batch, n, n, n), row[..., -n:])
 
-    def inverse_dynamics(self, place: Any, v: Any, vd: Any) -> np.ndarray:
+    def inverse_dynamics(self, place: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Generalised forces (..., nv) from the table, at places (..., d), velocities and accelerations (..., nv)."""
         M, c, G = self.terms(place)
-        return np.einsum("...ij,...j->...i", M, vd) + np.einsum("...ijk,...j,...k->...i", c, v, v) + G
+        qd, qdd = np.asarray(qd), np.asarray(qdd)
+        return np.einsum("...ij,...j->...i", M, qdd) + np.einsum("...ijk,...j,...k->...i", c, qd, qd) + G
 
 
 def tabulate(links: Links, axes: Sequence[Any], *,
-             configuration: Callable[[np.ndarray], Any] | None = None) -> DynamicsTable:
+             configuration: Callable[[Array], Any] | None = None) -> DynamicsTable:
     """A table of the configuration terms over a grid: `axes` are d increasing lists of numbers.
 
     By default they are those of the coordinates q. With `configuration`, a function from places (..., d) to q (...,
@@ -97,7 +99,7 @@ def tabulate(links: Links, axes: Sequence[Any], *,
             f"{links.name} has {links.nq} coordinates, and the table's configurations have {q.shape[-1]}: give an axis "
             "for each, or a function that makes configurations of the places")
 
-    def rows(q: Any) -> Any:
+    def rows(q: Array) -> Array:
         parts = inertia_matrix(links, q), velocity_coefficients(links, q), gravity_forces(links, q)
         return np.concatenate([part.reshape(-1) for part in parts])
 

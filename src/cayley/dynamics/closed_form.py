@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.rigid_links.energies import Twist, link_twists
@@ -24,7 +25,7 @@ from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.geometry.spatial import cross_with_force, force_cross, force_transform, motion_cross, spatial_inertia
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """M (nv, nv), by its definition: the forces that unit accelerations need, one after the other.
 
     >>> from cayley.dynamics.rigid_links.links import links_of
@@ -39,14 +40,14 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
+def velocity_forces(links: Links, q: Array, qd: Array) -> Array:
     """V (nv): what keeps the velocities `qd` as they are, without gravity."""
     return newton_euler.inverse_dynamics(_weightless(links), q, qd, np.zeros(links.nv))
 
 
-def velocity_coefficients(links: Links, q: Any) -> Any:
+def velocity_coefficients(links: Links, q: Array) -> Array:
     """c (nv, nv, nv), symmetric in the last two indices, with V_i = c_ijk qd_j qd_k."""
-    def of(qd: Any) -> Any:
+    def of(qd: Array) -> Array:
         return velocity_forces(links, q, qd)
 
     units = np.eye(links.nv)
@@ -56,7 +57,7 @@ def velocity_coefficients(links: Links, q: Any) -> Any:
     return np.moveaxis(np.array(rows).reshape((links.nv,) * 3), 2, 0)
 
 
-def gravity_forces(links: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Array) -> Array:
     """G (nv): the derivative of the potential energy along each velocity, from the mass and first moment that each
     joint carries.
     """
@@ -69,7 +70,7 @@ def gravity_forces(links: Links, q: Any) -> Any:
     return np.concatenate(forces or [np.zeros(0)])
 
 
-def coriolis_matrix(links: Links, q: Any, qd: Any) -> Any:
+def coriolis_matrix(links: Links, q: Array, qd: Array) -> Array:
     """C (nv, nv), with V = C qd, dM/dt - 2 C skew, and Christoffel's symbols where q are coordinates."""
     twists = link_twists(links, q, qd)
     I = [spatial_inertia(link.moments.mass, link.moments.first, link.moments.inertia) for link in links.links]
@@ -86,12 +87,12 @@ def coriolis_matrix(links: Links, q: Any, qd: Any) -> Any:
     return np.array(C).reshape(links.nv, links.nv)
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Generalised forces (nv) M qdd + V + G."""
     return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.59)
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array) -> Array:
     """Accelerations (nv) that the generalised forces `tau` give; infinite or NaN where a joint moves no mass."""
     return ldl_solve(  # (3.59)
         inertia_matrix(links, q), tau - velocity_forces(links, q, qd) - gravity_forces(links, q))
@@ -101,7 +102,7 @@ def _weightless(links: Links) -> Links:
     return replace(links, gravity=np.zeros(3))
 
 
-def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any], I: Any, B: Any) -> None:
+def _fill(C: list[list[Any]], links: Links, q: Array, number: int, rates: list[Any], I: Array, B: Array) -> None:
     """The rows and columns of C between a joint and those on the way to the root, from what the joint carries."""
     link = links.links[number]
     S = link.subspace(q)
@@ -120,24 +121,24 @@ def _fill(C: list[list[Any]], links: Links, q: Any, number: int, rates: list[Any
         link = parent
 
 
-def _direction_rates(link: Link, twist: Twist, q: Any, qd: Any) -> Any:
+def _direction_rates(link: Link, twist: Twist, q: Array, qd: Array) -> Array:
     """How fast the directions (6, nv) of a joint change in space, seen in the link's axes."""
     carried = motion_cross(np.concatenate(twist)) @ link.subspace(q)
     return carried if link.motion.constant_subspace else carried + link.subspace_rate(q, qd[link.columns])
 
 
-def _put(C: list[list[Any]], rows: Link, columns: Link, block: Any) -> None:
+def _put(C: list[list[Any]], rows: Link, columns: Link, block: Array) -> None:
     for i, row in zip(range(rows.columns.start, rows.columns.stop), block, strict=True):
         C[i][columns.columns] = list(row)
 
 
-def _inward(link: Link, q: Any) -> Any:
+def _inward(link: Link, q: Array) -> Array:
     """The matrix (6, 6) that turns wrenches on a link into wrenches, about its parent's origin, in the parent's axes.
     """
     return force_transform(link.rotation(q), link.offset(q))
 
 
-def _own_coriolis(I: Any, twist: Twist) -> Any:
+def _own_coriolis(I: Array, twist: Twist) -> Array:
     """B (6, 6) of one body: B V = V x* I V, and dI/dt - 2 B is skew."""
     V = np.concatenate(twist)
     return (force_cross(V) @ I - I @ motion_cross(V) + cross_with_force(I @ V)) / 2

@@ -4,11 +4,10 @@ mechanism.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array
 from cayley.dynamics import closed_form
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links import energies
@@ -30,7 +29,7 @@ def bias_forces_kernel(tree: Tree) -> MechanismKernel:
     """`bias_forces(q, qd)` (..., nv)."""
     links = minimal_links(tree)
 
-    def text(q: Any, qd: Any) -> Any:
+    def text(q: Array, qd: Array) -> Array:
         return (inverse_dynamics(links, q, qd, np.zeros(tree.nv)) + rotor_velocity_forces(tree, qd)
                 + friction_forces(tree, qd))
 
@@ -43,7 +42,7 @@ def coriolis_matrix_kernel(tree: Tree) -> MechanismKernel:
     """`coriolis_matrix(q, qd)` (..., nv, nv)."""
     links = links_of(tree)
 
-    def text(q: Any, qd: Any) -> Any:
+    def text(q: Array, qd: Array) -> Array:
         return closed_form.coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
 
     return sized_kernel(tree, "(q),(v)->(v,v)", text, "coriolis_matrix",
@@ -68,7 +67,7 @@ def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
     links = _links_of_state(tree)
     rotors = rotor_inertias(tree)
 
-    def text(q: Any, qd: Any) -> Any:
+    def text(q: Array, qd: Array) -> Array:
         return energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd
 
     return sized_kernel(tree, "(q),(v)->()", text, "kinetic_energy", sentence="The kinetic energy.", unit="J")

@@ -30,7 +30,7 @@ from cayley.model.parameters import Parameters, chosen_parameters
 from cayley.model.tree import Tree
 
 Choices = ParamSpec("Choices")
-Made = TypeVar("Made", bound="MechanismKernel")
+Made = TypeVar("Made", bound="MechanismKernel[Any]")
 
 
 class Remake(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape, values
 from cayley.dynamics.accounting.formulas import Figures, fitted
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
@@ -31,10 +32,10 @@ class CountedRun:
 
     written: dict[str, Cost]
     needed: dict[str, Cost]
-    tau: np.ndarray
+    tau: Array
 
 
-def count_operations(inverse_dynamics: Text, links: Links, state: Any = None) -> CountedRun:
+def count_operations(inverse_dynamics: Text, links: Links, state: Sequence[ArrayLike] | None = None) -> CountedRun:
     """Run a text of `cayley.dynamics.inverse` on counting scalars. `state`: q, qd, qdd; counts do not depend on it
     (unless the text selects by value), so by default it is one without accidental zeros.
 
@@ -81,7 +82,7 @@ def named(method: str) -> Method:
     return METHODS[method]
 
 
-def generic_state(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def generic_state(n: int) -> tuple[Array, Array, Array]:
     """A state (q, qd, qdd) without zeros."""
     k = np.arange(1, n + 1)
     return np.sin(1.7 * k) + 0.1, np.cos(2.3 * k) + 0.05, np.sin(3.1 * k + 0.4) - 0.07
@@ -92,9 +93,9 @@ def total(costs: Mapping[str, Cost]) -> Cost:
     return Cost(*map(sum, zip(*costs.values(), strict=True))) if costs else Cost()
 
 
-def _counted(text: Callable[[Any, Any, Any], Any], state: Any) -> CountedRun:
+def _counted(text: Callable[[Any, Any, Any], Any], state: Sequence[ArrayLike] | Array) -> CountedRun:
     tape = Tape()
-    tau = np.asarray(text(*[tape.inputs(x) for x in state]), dtype=object)
+    tau: Array = np.asarray(text(*[tape.inputs(x) for x in state]), dtype=object)
     return CountedRun(tape.costs(), tape.costs(tau), values(tau))
 
 

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cayley.dynamics
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 
 _TEXTS = tuple(str(Path(folder).resolve()) for folder in cayley.dynamics.__path__)
 _EQUATION = re.compile(r"#\s*\(([\w.]+(?:[-,]\s*[\w.]+)*)\)")
@@ -66,9 +67,9 @@ class Tape:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self._places: dict[tuple, int] = {}
+        self._places: dict[tuple[Any, ...], int] = {}
 
-    def inputs(self, values: Any) -> np.ndarray:
+    def inputs(self, values: ArrayLike) -> Array:
         """An array of counting scalars for the values of a variable."""
         flat = np.empty(np.size(values), dtype=object)
         for k, value in enumerate(np.asarray(values, dtype=float).reshape(-1)):
@@ -108,7 +109,7 @@ class CountingScalar:
 
     __slots__ = ("place", "sign", "tape")
 
-    def __init__(self, tape: Tape, place: int, sign: float):
+    def __init__(self, tape: Tape, place: int, sign: float) -> None:
         self.tape = tape
         self.place = place
         self.sign = sign
@@ -123,7 +124,7 @@ class CountingScalar:
     def __pos__(self) -> CountingScalar:
         return self
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Scalar) -> Scalar:
         if not isinstance(other, CountingScalar):
             return self._plus_constant(other)
         first, second = (self, other) if self.place <= other.place else (other, self)
@@ -133,14 +134,14 @@ class CountingScalar:
         total = self.tape.note("add", (first.place, second.place), first.sign * (first.value + second.value), relative)
         return total if first.sign > 0 else -total
 
-    def _plus_constant(self, constant: Any) -> Any:
+    def _plus_constant(self, constant: float) -> Scalar:
         number = _number(constant)
         if number is None:
             return NotImplemented
         return self if number == 0.0 else self.tape.note("add",
                                                          (self.place,), self.value + number, f"{self.sign} {number!r}")
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Scalar) -> Scalar:
         if isinstance(other, CountingScalar):
             places = (min(self.place, other.place), max(self.place, other.place))
             sign = self.sign * other.sign
@@ -154,26 +155,26 @@ class CountingScalar:
         product = self.tape.note("multiply", (self.place,), self.sign * self.value * abs(number), abs(number))
         return product if self.sign * number > 0 else -product
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Scalar) -> Scalar:
         if isinstance(other, CountingScalar):
             return self.tape.note("divide", (self.place, other.place), self.value / other.value, self.sign * other.sign)
         number = _number(other)
         return NotImplemented if number is None else self * (1.0 / number)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Scalar) -> Scalar:
         number = _number(other)
         if number is None:
             return NotImplemented
         return 0.0 if number == 0.0 else self.tape.note("divide",
                                                         (self.place,), number / self.value, f"{self.sign} {number!r}")
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Scalar) -> Scalar:
         return self + -other
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Scalar) -> Scalar:
         return -self + other
 
-    def __pow__(self, exponent: Any) -> Any:
+    def __pow__(self, exponent: float) -> CountingScalar:
         if exponent != int(exponent) or exponent < 1:
             return self._function("power", lambda x: x ** exponent, exponent)
         return self if exponent == 1 else self * self ** (exponent - 1)
@@ -183,38 +184,38 @@ class CountingScalar:
 
     # What NumPy calls by name on the elements of an object array
 
-    def sin(self) -> Any: return self._function("sin", math.sin)
-    def cos(self) -> Any: return self._function("cos", math.cos)
-    def tan(self) -> Any: return self._function("tan", math.tan)
-    def sqrt(self) -> Any: return self._function("sqrt", math.sqrt)
-    def arctan(self) -> Any: return self._function("arctan", math.atan)
-    def conjugate(self) -> Any: return self
+    def sin(self) -> CountingScalar: return self._function("sin", math.sin)
+    def cos(self) -> CountingScalar: return self._function("cos", math.cos)
+    def tan(self) -> CountingScalar: return self._function("tan", math.tan)
+    def sqrt(self) -> CountingScalar: return self._function("sqrt", math.sqrt)
+    def arctan(self) -> CountingScalar: return self._function("arctan", math.atan)
+    def conjugate(self) -> CountingScalar: return self
 
     def _function(self, name: str, numeric: Callable[[float], float], option: float = 0.0) -> CountingScalar:
         return self.tape.note("function", (self.place,), numeric(self.value), f"{name} {self.sign} {option!r}")
 
     # A comparison looks at the value: the run counts the branch that it takes
 
-    def __lt__(self, other: Any) -> bool: return self.value < _value(other)
-    def __le__(self, other: Any) -> bool: return self.value <= _value(other)
-    def __gt__(self, other: Any) -> bool: return self.value > _value(other)
-    def __ge__(self, other: Any) -> bool: return self.value >= _value(other)
+    def __lt__(self, other: Scalar) -> bool: return self.value < _value(other)
+    def __le__(self, other: Scalar) -> bool: return self.value <= _value(other)
+    def __gt__(self, other: Scalar) -> bool: return self.value > _value(other)
+    def __ge__(self, other: Scalar) -> bool: return self.value >= _value(other)
 
     def __repr__(self) -> str:
         return f"CountingScalar({self.value!r})"
 
 
-def values(array: Any) -> np.ndarray:
+def values(array: ArrayLike) -> Array:
     """The numbers that an array of counting scalars, and of constants, carries."""
     flat = [_value(x) for x in np.asarray(array, dtype=object).reshape(-1)]
     return np.array(flat, dtype=float).reshape(np.shape(array))
 
 
-def _value(x: Any) -> float:
+def _value(x: Scalar) -> float:
     return x.value if isinstance(x, CountingScalar) else float(x)
 
 
-def _number(x: Any) -> float | None:
+def _number(x: float) -> float | None:
     return float(x) if isinstance(x, numbers.Real) else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
@@ -37,7 +38,7 @@ def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[f
     return Tree.of(f"generic arm of {len(joints)} joints", bodies, joints, gravity=tuple(gravity))
 
 
-def _twisted(twist: float, offset: np.ndarray) -> np.ndarray:
+def _twisted(twist: float, offset: Array) -> Array:
     pose = np.eye(4)
     c = np.cos(twist)
     s = np.sin(twist)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.accounting import published
 from cayley.dynamics.accounting.counted_run import named, nothing_idle
 from cayley.dynamics.accounting.cycles import ALGORITHM_53, ALGORITHM_56, ALGORITHM_57, table_rules
@@ -223,11 +224,11 @@ def _claimed(at_zero: Cost, at_one: Cost) -> Figures:
                           (at_zero.functions, at_one.functions))])
 
 
-def _by_matrices(arm: Tree, axes: str, q: Any) -> Any:
+def _by_matrices(arm: Tree, axes: str, q: Array) -> Array:
     return jacobian(arm, q, arm.bodies[-1].name, axes=axes)
 
 
-def _by_parameters(arm: Tree, q: Any) -> Any:
+def _by_parameters(arm: Tree, q: Array) -> Array:
     """J(q) = J_V dc/dq."""
     tip = arm.bodies[-1].name
     pairs = joint_pairs(arm, q, tip)

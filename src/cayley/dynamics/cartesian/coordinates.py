@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
 from cayley.kinematics.analytic import (
     analytic_jacobian,
@@ -30,9 +31,9 @@ from cayley.model.tree import Tree
 class Jacobians(NamedTuple):
     """J, J' and J'' (m, nv)."""
 
-    J: Any
-    dJ: Any
-    ddJ: Any
+    J: Array
+    dJ: Array
+    ddJ: Array
 
 
 @dataclass(frozen=True)
@@ -73,20 +74,20 @@ class CartesianCoordinates:
         """Whether rows are of the twist: some turn, and no parameters of the attitude stand for it."""
         return self.attitude is None and any(k > 2 for k in self.rows)
 
-    def jacobian(self, q: Any) -> Any:
+    def jacobian(self, q: Array) -> Array:
         """J (m, nv)."""
         if self.attitude is None:
             return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
         return analytic_jacobian(self.tree, q, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
 
-    def jacobian_rate(self, q: Any, qd: Any) -> Any:
+    def jacobian_rate(self, q: Array, qd: Array) -> Array:
         """J' (m, nv)."""
         if self.attitude is None:
             return jacobian_rate(self.tree, q, qd, self.frame, axes="world")[list(self.rows)]
         return analytic_jacobian_rate(self.tree, q, qd, self.frame, attitude=self.attitude,
                                       relative_to="world")[list(self.rows)]
 
-    def jacobian_second_rate(self, q: Any, qd: Any, qdd: Any) -> Any:
+    def jacobian_second_rate(self, q: Array, qd: Array, qdd: Array) -> Array:
         """J'' (m, nv)."""
         if self.attitude is None:
             return jacobian_second_rate(self.tree, q, qd, qdd, self.frame, axes="world")[list(self.rows)]
@@ -97,7 +98,7 @@ class CartesianCoordinates:
     def jacobians(self) -> Kernel[Jacobians]:
         """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the attitude are singular.
         """
-        def jacobians(q: Any, qd: Any, qdd: Any) -> Jacobians:
+        def jacobians(q: Array, qd: Array, qdd: Array) -> Jacobians:
             return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
 
         m = self.size

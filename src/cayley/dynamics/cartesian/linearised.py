@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.perturbations import PerturbationMap, check_invertible, perturbation_map
 from cayley.dynamics.forward.singular_inertia import check_definite
 from cayley.dynamics.linearised.batched_matrices import over, times
-from cayley.dynamics.linearised.kernels import linearize_kernel
+from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.dynamics.linearised.state_space import StateSpace
 
 
@@ -29,13 +28,13 @@ from cayley.dynamics.linearised.state_space import StateSpace
 class CartesianLinearisation:
     """D^, V^ and P^ (..., nv, nv) at states, and the map of perturbations behind them."""
 
-    D: np.ndarray
-    V: np.ndarray
-    P: np.ndarray
+    D: Array
+    V: Array
+    P: Array
     map: PerturbationMap
     state_space: StateSpace
 
-    def force_change(self, dx: Any, dxd: Any, dxdd: Any) -> np.ndarray:
+    def force_change(self, dx: ArrayLike, dxd: ArrayLike, dxdd: ArrayLike) -> Array:
         """dtau (..., nv) for perturbations of the frame's motion (..., nv)."""
         return times(self.D, dxdd) + times(self.V, dxd) + times(self.P, dx)
 
@@ -53,10 +52,10 @@ class CartesianLinearised:
     coordinates: CartesianCoordinates
 
     @cached_property
-    def sensitivities(self) -> Kernel:
+    def sensitivities(self) -> Linearize:
         return linearize_kernel(self.coordinates.tree)
 
-    def at(self, q: Any, qd: Any, qdd: Any) -> CartesianLinearisation:
+    def at(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> CartesianLinearisation:
         """The model at states (..., nq) and accelerations. `SingularityError` where J or D is singular."""
         q, qd, qdd = (np.asarray(x, dtype=float) for x in (q, qd, qdd))
         maps = perturbation_map(self.coordinates, q, qd, qdd)
@@ -68,7 +67,7 @@ class CartesianLinearised:
         P_hat = over(P - V_hat @ maps.N - D_hat @ maps.dN, maps.J)  # (7.4.17)
         return CartesianLinearisation(D_hat, V_hat, P_hat, maps, self._state_space(maps, D_hat, V_hat, P_hat))
 
-    def _state_space(self, maps: PerturbationMap, D: np.ndarray, V: np.ndarray, P: np.ndarray) -> StateSpace:
+    def _state_space(self, maps: PerturbationMap, D: Array, V: Array, P: Array) -> StateSpace:
         """With (dx)' = dx' + S dx; N = J' - S J and M = N + J' give S J = M - 2 N."""
         one = np.broadcast_to(np.eye(D.shape[-1]), D.shape)
         solved = np.linalg.solve(D, np.concatenate([-P, -V, one], axis=-1))

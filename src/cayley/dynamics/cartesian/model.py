@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.forward.regular_inertia import guarded
@@ -41,33 +42,33 @@ _SINGULAR = 1e-10
 class JointModel(NamedTuple):
     """D (nv, nv), C and G (nv), J (m, nv) and J' qd (m) at a state."""
 
-    D: Any
-    C: Any
-    G: Any
-    J: Any
-    bias: Any
+    D: Array
+    C: Array
+    G: Array
+    J: Array
+    bias: Array
 
 
 @dataclass(frozen=True, eq=False)
 class CartesianModel:
     """The model at one state, or a batch of states: f = inertia x'' + velocity_forces + gravity_forces."""
 
-    inertia: np.ndarray  # Dx (..., m, m)
-    velocity_forces: np.ndarray  # Cx (..., m)
-    gravity_forces: np.ndarray  # Gx (..., m)
-    J: np.ndarray  # (..., m, nv)
-    condition: Any  # of J (...)
+    inertia: Array  # Dx (..., m, m)
+    velocity_forces: Array  # Cx (..., m)
+    gravity_forces: Array  # Gx (..., m)
+    J: Array  # (..., m, nv)
+    condition: Scalar  # of J (...)
     damping: float
 
-    def force(self, acceleration: Any) -> np.ndarray:
+    def force(self, acceleration: ArrayLike) -> Array:
         """f (..., m) that the frame needs for x'' (..., m). Forces act on the mechanism."""
         return times(self.inertia, acceleration) + self.velocity_forces + self.gravity_forces
 
-    def joint_forces(self, acceleration: Any) -> np.ndarray:
+    def joint_forces(self, acceleration: ArrayLike) -> Array:
         """tau (..., nv) directly from x'': J^T f."""
         return times(np.swapaxes(self.J, -2, -1), self.force(acceleration))
 
-    def acceleration(self, force: Any) -> np.ndarray:
+    def acceleration(self, force: ArrayLike) -> Array:
         """x'' (..., m) that forces f (..., m) give."""
         return np.linalg.solve(self.inertia, (force - self.velocity_forces - self.gravity_forces)[..., None])[..., 0]
 
@@ -97,7 +98,7 @@ class CartesianMechanism:
         """`joint_model(q, qd)`: D, C, G, J and J' qd."""
         return joint_model_kernel(self.coordinates)
 
-    def at(self, q: Any, qd: Any) -> CartesianModel:
+    def at(self, q: ArrayLike, qd: ArrayLike) -> CartesianModel:
         """The model at states (..., nq), (..., nv).
 
         `SingularityError` where J is singular and nothing is damped, or D is.
@@ -112,7 +113,7 @@ class CartesianMechanism:
             velocity = solved(transposed(J), C) - times(inertia, bias)
             gravity = solved(transposed(J), G)
         else:
-            lightness = J @ np.linalg.solve(D, transposed(J)) + self.damping ** 2 * np.eye(J.shape[-2])
+            lightness: Array = J @ np.linalg.solve(D, transposed(J)) + self.damping ** 2 * np.eye(J.shape[-2])
             inertia = np.linalg.inv(lightness)
             velocity = times(inertia, times(J, solved(D, C)) - bias)
             gravity = times(inertia, times(J, solved(D, G)))
@@ -120,7 +121,7 @@ class CartesianMechanism:
             condition = 1.0 / regularity(J)
         return CartesianModel(inertia, velocity, gravity, J, condition, self.damping)
 
-    def joint_forces(self, q: Any, qd: Any, acceleration: Any) -> np.ndarray:
+    def joint_forces(self, q: ArrayLike, qd: ArrayLike, acceleration: ArrayLike) -> Array:
         """tau (..., nv) for the acceleration x'' (..., m) of the frame at a state: (7.4.5)."""
         return self.at(q, qd).joint_forces(acceleration)
 
@@ -128,10 +129,10 @@ class CartesianMechanism:
 class OperationalSpace(NamedTuple):
     """Dx (m, m), Cx and Gx (m), and the inverse D^-1 J^T Dx (nv, m) that accelerates nothing else."""
 
-    inertia: Any
-    velocity_forces: Any
-    gravity_forces: Any
-    inverse: Any
+    inertia: Array
+    velocity_forces: Array
+    gravity_forces: Array
+    inverse: Array
 
 
 def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = None,
@@ -148,13 +149,13 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
     text = _joint_model_text(coordinates)
     m = coordinates.size
 
-    def operational_space(q: Any, qd: Any, damping: Any) -> OperationalSpace:
+    def operational_space(q: Array, qd: Array, damping: Scalar) -> OperationalSpace:
         D, C, G, J, bias = text(q, qd)
         onward = solve(D, J.T)
         inertia = ldl_solve(J @ onward + (damping * damping) * np.eye(m), np.eye(m))
         return OperationalSpace(inertia, inertia @ (onward.T @ C - bias), inertia @ (onward.T @ G), onward @ inertia)
 
-    def check(q: Any, qd: Any, damping: Any) -> None:
+    def check(q: ArrayLike, qd: ArrayLike, damping: ArrayLike) -> None:
         if not np.asarray(damping).all():
             check_regular(regular(q, qd).J, frame, damped=np.asarray(damping) != 0)
 
@@ -170,19 +171,19 @@ def joint_model_kernel(coordinates: CartesianCoordinates) -> Kernel[JointModel]:
     text = _joint_model_text(coordinates)
     m = coordinates.size
 
-    def joint_model(q: Any, qd: Any) -> JointModel:
+    def joint_model(q: Array, qd: Array) -> JointModel:
         return text(q, qd)
 
     return kernel(sized(coordinates.tree, f"(q),(v)->(v,v),(v),(v),({m},v),({m})"),
                   outputs=JointModel._fields)(joint_model)
 
 
-def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
+def _joint_model_text(coordinates: CartesianCoordinates) -> Text:
     tree = coordinates.tree
     links = minimal_links(tree)
     rotors = np.diag(rotor_inertias(tree))
 
-    def text(q: Any, qd: Any) -> JointModel:
+    def text(q: Array, qd: Array) -> JointModel:
         C = velocity_forces(links, q, qd) + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd)
         return JointModel(inertia_matrix(links, q) + rotors, C, gravity_forces(links, q), coordinates.jacobian(q),
                           coordinates.jacobian_rate(q, qd) @ qd)
@@ -190,7 +191,7 @@ def _joint_model_text(coordinates: CartesianCoordinates) -> Any:
     return text
 
 
-def check_regular(J: np.ndarray, frame: str, *, damped: Any = False) -> None:
+def check_regular(J: Array, frame: str, *, damped: ArrayLike = False) -> None:
     """Raise if some directions of a task cannot be accelerated, by J (..., m, n), where nothing is damped (...)."""
     margin, dampings = np.broadcast_arrays(regularity(J), damped)
     bad = first_failure(~(margin <= _SINGULAR) | dampings)

@@ -10,10 +10,11 @@ of the result. Source: Balafoutis & Patel (7.4.8)-(7.4.13), corrected as in spec
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.model import check_regular
 from cayley.dynamics.linearised.batched_matrices import solved, times
@@ -24,25 +25,25 @@ from cayley.geometry.tensors.cross import hat
 class Perturbation(NamedTuple):
     """Of coordinates, velocities and accelerations, each (..., n)."""
 
-    position: Any
-    velocity: Any
-    acceleration: Any
+    position: Array
+    velocity: Array
+    acceleration: Array
 
 
 class PerturbationMap(NamedTuple):
     """J, N, M and N' (..., m, nv) at a state."""
 
-    J: np.ndarray
-    N: np.ndarray
-    M: np.ndarray
-    dN: np.ndarray
+    J: Array
+    N: Array
+    M: Array
+    dN: Array
 
-    def to_cartesian(self, dq: Any, dqd: Any, dqdd: Any) -> Perturbation:
+    def to_cartesian(self, dq: ArrayLike, dqd: ArrayLike, dqdd: ArrayLike) -> Perturbation:
         """(dx, dx', dx'') from (dq, dqd, dqdd)."""
         return Perturbation(times(self.J, dq), times(self.N, dq) + times(self.J, dqd),
                             times(self.dN, dq) + times(self.M, dqd) + times(self.J, dqdd))  # (7.4.8) (7.4.9) (7.4.10)
 
-    def to_joints(self, dx: Any, dxd: Any, dxdd: Any) -> Perturbation:
+    def to_joints(self, dx: ArrayLike, dxd: ArrayLike, dxdd: ArrayLike) -> Perturbation:
         """(dq, dqd, dqdd) from (dx, dx', dx''). `SingularityError` where J is singular."""
         check_invertible(self.J)
         dq = solved(self.J, np.asarray(dx, dtype=float))  # (7.4.11)
@@ -50,7 +51,7 @@ class PerturbationMap(NamedTuple):
         return Perturbation(dq, dqd, solved(self.J, dxdd - times(self.M, dqd) - times(self.dN, dq)))  # (7.4.13)
 
 
-def perturbation_map(coordinates: CartesianCoordinates, q: Any, qd: Any, qdd: Any) -> PerturbationMap:
+def perturbation_map(coordinates: CartesianCoordinates, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PerturbationMap:
     """The map at states (..., nq) and accelerations, for mechanisms whose velocities are rates of coordinates.
 
     >>> from cayley.model.catalogue import load_robot
@@ -71,7 +72,7 @@ def perturbation_map(coordinates: CartesianCoordinates, q: Any, qd: Any, qdd: An
     return PerturbationMap(J, N, N + dJ, ddJ - dS @ turning.J - S @ turning.dJ)
 
 
-def _spin(coordinates: CartesianCoordinates, w: np.ndarray) -> np.ndarray:
+def _spin(coordinates: CartesianCoordinates, w: Array) -> Array:
     """The rows (..., m, 3) of diag(0, w~) that a task asks for, by the three columns of turning."""
     tensors = hat(w)
     rows = np.concatenate([np.zeros_like(tensors), tensors], axis=-2)
@@ -87,7 +88,7 @@ def check_coordinates(coordinates: CartesianCoordinates) -> None:
                 f"{joint.name!r} is {joint.motion.word}")
 
 
-def check_invertible(J: np.ndarray) -> None:
+def check_invertible(J: Array) -> None:
     if J.shape[-2] != J.shape[-1]:
         raise SignatureError(
             f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: ask for as many rows (task=) as there are "

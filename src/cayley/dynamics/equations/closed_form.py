@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
+from cayley.compiler.typing import Scalar
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
@@ -118,7 +119,7 @@ class _Coefficients:
     """Christoffel's symbols and what is made of them with the velocities."""
 
     def __init__(self, christoffel: Mapping[tuple[int, int, int], Sum], writer: Writer, qd: tuple[Any, ...], *,
-                 named: bool):
+                 named: bool) -> None:
         self.qd = qd
         self.signs = {place: leading_sign(c) for place, c in christoffel.items()}
         upright = {place: c if self.signs[place] > 0 else -c for place, c in christoffel.items()}
@@ -129,25 +130,25 @@ class _Coefficients:
         self.lines = [(names[key], writer.by_mass(distinct[key])) for key in long]
         self.written = {place: names.get(_key(c)) or writer.by_mass(c) for place, c in upright.items()}
 
-    def forces(self, i: int) -> Any:
+    def forces(self, i: int) -> Scalar:
         """V_i = sum over j, k of c_ijk qd_j qd_k."""
         places = [place for place in self.written if place[0] == i]
         return self._sum((place, *((1, (self.qd[j]**2,)) if j == k else (2, (self.qd[j], self.qd[k]))))
                          for place in places for _, j, k in [place])
 
-    def entry(self, i: int, j: int) -> Any:
+    def entry(self, i: int, j: int) -> Scalar:
         """C_ij = sum over k of c_ijk qd_k."""
         places = [(place, k) for k in range(len(self.qd)) if (place := (i, min(j, k), max(j, k))) in self.written]
         return self._sum((place, 1, (self.qd[k],)) for place, k in places)
 
-    def _sum(self, parts: Iterable[tuple[tuple[int, int, int], int, tuple[Any, ...]]]) -> Any:
+    def _sum(self, parts: Iterable[tuple[tuple[int, int, int], int, tuple[Any, ...]]]) -> Scalar:
         """Terms with the same coefficient together."""
         groups: dict[Any, list[tuple[int, tuple[Any, ...]]]] = {}
         for place, factor, velocities in parts:
             groups.setdefault(self.written[place], []).append((factor * self.signs[place], velocities))
         return total(*[self._group(coefficient, members) for coefficient, members in groups.items()])
 
-    def _group(self, coefficient: Any, members: list[tuple[int, tuple[Any, ...]]]) -> Any:
+    def _group(self, coefficient: Scalar, members: list[tuple[int, tuple[Any, ...]]]) -> Scalar:
         number, velocities = members[0]
         if len(members) > 1:
             number = gcd(*[factor for factor, _ in members]) * (-1 if all(factor < 0 for factor, _ in members) else 1)
@@ -162,5 +163,5 @@ def _is_long(coefficient: Sum, uses: int) -> bool:
     return len(coefficient.terms) > _SHORT_COEFFICIENT or (uses > 1 and not is_constant)
 
 
-def _key(value: Sum) -> frozenset:
+def _key(value: Sum) -> frozenset[tuple[Any, Any]]:
     return frozenset(value.terms.items())

@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy
 
+from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.readable_sums import product, total
 from cayley.dynamics.equations.symbolic_links import Parameter
 from cayley.dynamics.equations.trigonometric_sums import decimal
@@ -47,7 +48,7 @@ def drive_parameters(tree: Tree) -> dict[str, Parameter]:
 
 def friction(drives: Mapping[str, Parameter], symbols: Mapping[str, Any], qd: tuple[Any, ...]) -> list[Any]:
     """F (nv): b qd + f sign(qd)."""
-    def of(kind: str, k: int, factor: Any) -> list[Any]:
+    def of(kind: str, k: int, factor: Scalar) -> list[Any]:
         name = f"{kind}_{k + 1}"
         return [product(symbols.get(name, sympy.Float(drives[name].value)), factor)] if name in drives else []
 

@@ -11,31 +11,33 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from cayley.compiler.typing import Scalar
+
 Line = tuple[Any, Any]  # a symbol, or a name, and what it is
 
 _SHORT_LINES = 4  # sines and cosines in a row
 _WIDTH = 100  # characters of a row of LaTeX
 
 class _Text(StrPrinter):
-    def __init__(self, digits: int, order: str | None):
+    def __init__(self, digits: int, order: str | None) -> None:
         super().__init__({"order": order})
         self.digits = digits
 
-    def _print_Float(self, expr: Any) -> str:
+    def _print_Float(self, expr: Scalar) -> str:
         return f"{float(expr):.{self.digits}g}"
 
 
 class _Latex(LatexPrinter):
     """Functions of one angle without brackets, as in books."""
 
-    def __init__(self, digits: int, order: str | None):
+    def __init__(self, digits: int, order: str | None) -> None:
         super().__init__({"order": order})
         self.digits = digits
 
-    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
+    def _print_Symbol(self, expr: Scalar, style: str = "plain") -> str:
         return latex_name(expr.name)
 
-    def _print_Mul(self, expr: Any) -> str:
+    def _print_Mul(self, expr: Scalar) -> str:
         """Fractions of numbers stand before the product."""
         number, *factors = expr.args
         if not number.is_Rational or number.is_Integer:
@@ -44,17 +46,17 @@ class _Latex(LatexPrinter):
             factors[0], PRECEDENCE["Mul"])
         return rf"{'- ' if number < 0 else ''}\frac{{{abs(number.p)}}}{{{number.q}}} {rest}"
 
-    def _print_Float(self, expr: Any) -> str:
+    def _print_Float(self, expr: Scalar) -> str:
         mantissa, _, power = f"{float(expr):.{self.digits}g}".partition("e")
         return rf"{mantissa} \cdot 10^{{{int(power)}}}" if power else mantissa
 
-    def _print_cos(self, expr: Any, exp: str | None = None) -> str:
+    def _print_cos(self, expr: Scalar, exp: str | None = None) -> str:
         return self._wave(r"\cos", expr.args[0], exp)
 
-    def _print_sin(self, expr: Any, exp: str | None = None) -> str:
+    def _print_sin(self, expr: Scalar, exp: str | None = None) -> str:
         return self._wave(r"\sin", expr.args[0], exp)
 
-    def _wave(self, word: str, angle: Any, exp: str | None) -> str:
+    def _wave(self, word: str, angle: Scalar, exp: str | None) -> str:
         raised = f"{word}^{{{exp}}}" if exp else word
         written = self.doprint(angle)
         return f"{raised} {written}" if angle.is_Symbol else rf"{raised}\left({written}\right)"
@@ -78,7 +80,7 @@ def latex_of(head: str, lines: Iterable[Line], *, digits: int, order: str | None
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
-def _broken(printer: _Latex, expression: Any) -> list[str]:
+def _broken(printer: _Latex, expression: Scalar) -> list[str]:
     """An expression in pieces of a page's width."""
     if not expression.is_Add:
         return [printer.doprint(expression)]
@@ -111,11 +113,11 @@ def _rows(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield row
 
 
-def _name(left: Any) -> str:
+def _name(left: Scalar | str) -> str:
     return left if isinstance(left, str) else left.name
 
 
-def _left(left: Any) -> str:
+def _left(left: Scalar | str) -> str:
     return " = ".join(map(latex_name, left.split(" = "))) if isinstance(left, str) else latex_name(left.name)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
+from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, Wave
 
 _LARGEST_RATIONAL = 1000  # numerators and denominators that are read as fractions
@@ -40,7 +41,7 @@ class Term(NamedTuple):
 _ONE = Term(Fraction(1), (), ())
 
 
-def product(*factors: Any) -> Any:
+def product(*factors: Scalar) -> Scalar:
     """A product that keeps the order of its factors, a number first."""
     flat = [part for factor in map(sympy.sympify, factors) for part in (factor.args if factor.is_Mul else (factor,))]
     number = sympy.prod([part for part in flat if part.is_Number])
@@ -48,7 +49,7 @@ def product(*factors: Any) -> Any:
     return sympy.Mul(*kept, evaluate=False) if len(kept) > 1 else (kept or [number])[0]
 
 
-def total(*terms: Any) -> Any:
+def total(*terms: Scalar) -> Scalar:
     """A sum that keeps the order of its terms."""
     return sympy.Add(*terms, evaluate=False) if len(terms) > 1 else (terms or (sympy.Integer(0),))[0]
 
@@ -61,7 +62,7 @@ class Writer:
     """
 
     def __init__(self, ring: Ring, symbols: Mapping[str, Any], angles: Mapping[str, Sequence[Any]], *, decimals: bool,
-                 short: bool = False):
+                 short: bool = False) -> None:
         self.ring = ring
         self.symbols = symbols
         self.angles = angles
@@ -80,11 +81,11 @@ class Writer:
     def constants(self) -> list[tuple[Any, Any]]:
         return list(self._constants.values())
 
-    def by_mass(self, value: Sum) -> Any:
+    def by_mass(self, value: Sum) -> Scalar:
         """Terms with the same mass or inertia together."""
         return self._by_constants(value) if self.short and not self.decimals else self._masses(_squares(_terms(value)))
 
-    def by_angle(self, value: Sum) -> Any:
+    def by_angle(self, value: Sum) -> Scalar:
         """Terms with the same sines and cosines together, and gravity outside the brackets."""
         if self.short and not self.decimals:
             return self._by_constants(value)
@@ -96,7 +97,7 @@ class Writer:
             self._bracket([], inner, [self._letter(x, 1) if isinstance(x, int) else self._wave(x) for x in outside])
             for outside, inner in groups.items()])
 
-    def _by_constants(self, value: Sum) -> Any:
+    def _by_constants(self, value: Sum) -> Scalar:
         """Every sine or cosine with one constant, which has a name if it is not short by itself."""
         parts = []
         for waves in sorted(value.terms, key=lambda w: _wave_key(_factors(w))):
@@ -105,17 +106,17 @@ class Writer:
                 parts.append(product(self._number(number), constant, *slides, *map(self._wave, _factors(waves))))
         return total(*parts)
 
-    def _by_slides(self, polynomial: Any) -> list[tuple[list[Any], Any]]:
+    def _by_slides(self, polynomial: Scalar) -> list[tuple[list[Any], Any]]:
         """A polynomial by the powers of the slides in it, which are no constants."""
         slides = [i for i, name in enumerate(self.ring.letters) if name.startswith("q_")]
-        found: dict[tuple[int, ...], dict] = {}
+        found: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
         for powers, number in polynomial.terms():
             rest = tuple(0 if i in slides else p for i, p in enumerate(powers))
             found.setdefault(tuple(powers[i] for i in slides), {})[rest] = number
         return [([self._letter(i, p) for i, p in zip(slides, key, strict=True)
                   if p], self.ring.polynomials.from_dict(terms)) for key, terms in sorted(found.items())]
 
-    def _constant(self, polynomial: Any) -> tuple[Fraction, Any]:
+    def _constant(self, polynomial: Scalar) -> tuple[Fraction, Any]:
         """A polynomial in constants as a number times an expression: a product of at most two letters, or a name."""
         number = polynomial.LC
         monic = polynomial.monic()
@@ -125,7 +126,7 @@ class Writer:
             self._constants[monic] = sympy.Symbol(f"k_{len(self._constants) + 1}"), self._factored(monic)
         return _fraction(number), self._constants[monic][0]
 
-    def _factored(self, polynomial: Any) -> Any:
+    def _factored(self, polynomial: Scalar) -> Scalar:
         """A polynomial with the letters that all its terms share outside a bracket."""
         terms = _terms(Sum(self.ring, {self.ring.still: polynomial}))
         shared = [
@@ -133,7 +134,7 @@ class Writer:
         inner = [_without(term, [place for place, _ in shared]) for term in terms]
         return self._bracket([], inner, [self._letter(*x) for x in shared])
 
-    def _masses(self, terms: list[Term]) -> Any:
+    def _masses(self, terms: list[Term]) -> Scalar:
         """Terms with the same mass or inertia together, and masses that multiply the same; inertias first, constants
         before what turns.
         """
@@ -153,27 +154,27 @@ class Writer:
                 parts.append(self._bracket([total(*outside)], list(inner), []))
         return total(*parts)
 
-    def _bracket(self, before: list[Any], inner: list[Term], behind: list[Any]) -> Any:
+    def _bracket(self, before: list[Any], inner: list[Term], behind: list[Any]) -> Scalar:
         """A product of factors and of a sum, whose sign, and whose number, if all terms have the same, is outside."""
         common = _common_number([term.number for term in inner])
         rest = [term._replace(number=term.number / common) for term in inner]
         return product(self._number(common), *before, self._masses(rest), *behind)
 
-    def _term(self, term: Term) -> Any:
+    def _term(self, term: Term) -> Scalar:
         return product(self._number(term.number), *[self._letter(*x) for x in term.letters],
                        *map(self._wave, term.waves))
 
-    def _number(self, number: Fraction) -> Any:
+    def _number(self, number: Fraction) -> Scalar:
         if number.denominator == 1 and abs(number) < 10**6:
             return sympy.Integer(number.numerator)
         if self.decimals or max(abs(number.numerator), number.denominator) > _LARGEST_RATIONAL:
             return sympy.Float(float(number))
         return sympy.Rational(number.numerator, number.denominator)
 
-    def _letter(self, place: int, power: int) -> Any:
+    def _letter(self, place: int, power: int) -> Scalar:
         return self.symbols[self.ring.letters[place]] ** power
 
-    def _wave(self, factor: Factor) -> Any:
+    def _wave(self, factor: Factor) -> Scalar:
         plain = factor._replace(power=1)
         if self.short and plain not in self._waves:
             name = _short_name(plain, self.ring.bundles[plain.place], apart=sum(map(len, self.ring.bundles))
@@ -181,7 +182,7 @@ class Writer:
             self._waves[plain] = sympy.Symbol(name), self._written_out(plain)
         return (self._waves[plain][0] if self.short else self._written_out(plain)) ** factor.power
 
-    def _written_out(self, factor: Factor) -> Any:
+    def _written_out(self, factor: Factor) -> Scalar:
         names = self.ring.bundles[factor.place]
         parts = [product(k, part) if part.is_Symbol else k * part for k, name in zip(factor.k, names, strict=True) if k
                  for part in self.angles[name]]
@@ -209,7 +210,7 @@ def _factors(waves: tuple[Wave, ...]) -> tuple[Factor, ...]:
     return tuple(Factor(place, wave.k, wave.is_sine) for place, wave in enumerate(waves) if any(wave.k))
 
 
-def _fraction(number: Any) -> Fraction:
+def _fraction(number: Scalar) -> Fraction:
     return Fraction(int(number.numerator), int(number.denominator))
 
 
@@ -251,11 +252,11 @@ def _size(factor: Factor) -> int:
     return sum(map(abs, factor.k))
 
 
-def _wave_key(waves: tuple[Factor, ...]) -> tuple:
+def _wave_key(waves: tuple[Factor, ...]) -> tuple[Any, ...]:
     return len(waves), [(w.place, _size(w), [-x for x in w.k], w.is_sine, -w.power) for w in waves]
 
 
-def _term_key(term: Term) -> tuple:
+def _term_key(term: Term) -> tuple[Any, ...]:
     return _wave_key(term.waves), len(term.letters), term.letters
 
 

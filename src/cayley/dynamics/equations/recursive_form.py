@@ -10,6 +10,7 @@ import sympy
 
 from cayley.compiler.equations import equations
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, velocity_forces
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
 from cayley.dynamics.equations.result import EquationsOfMotion
@@ -24,16 +25,16 @@ from cayley.model.tree import Tree
 class _Inputs:
     """Inputs of a traced text, by the names of parameters."""
 
-    def __init__(self, inputs: dict[str, Any]):
+    def __init__(self, inputs: dict[str, Any]) -> None:
         self.inputs = inputs
 
-    def number(self, parameter: Parameter) -> Any:
+    def number(self, parameter: Parameter) -> Scalar:
         return self.inputs[parameter.name]
 
     def turn(self, parameter: Parameter) -> Turn:
         return Turn(np.cos(self.inputs[parameter.name]), np.sin(self.inputs[parameter.name]))
 
-    def shift(self, parameter: Parameter) -> Any:
+    def shift(self, parameter: Parameter) -> Scalar:
         return self.inputs[parameter.name]
 
 
@@ -46,7 +47,7 @@ def recursive_form(tree: Tree, links: Links, *, with_letters: bool) -> Equations
     rotors = {name: p for name, p in drives.items() if p.kind == "J"}
     lean = minimal_links(tree)
 
-    def text(q: Any, qd: Any, *values: Any) -> Any:
+    def text(q: Array, qd: Array, *values: Scalar) -> tuple[Array, ...]:
         given = dict(zip(symbols, values, strict=True))
         moved = symbolic_links(links, _Inputs(given)) if with_letters else lean
         added = [

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import sympy
 
+from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.printing import Line, latex_of, text_of
 
 Velocities = Literal["forces", "matrix"]
@@ -37,27 +38,27 @@ class EquationsOfMotion:
                               default=None)  # SymPy's name of the order of terms: None is its own, "none" as written
 
     @cached_property
-    def M(self) -> Any:
+    def M(self) -> Scalar:
         return self._matrix("M", len(self.qd))
 
     @cached_property
-    def C(self) -> Any:
+    def C(self) -> Scalar:
         return self._matrix("C", len(self.qd))
 
     @cached_property
-    def V(self) -> Any:
+    def V(self) -> Scalar:
         return self._matrix("V")
 
     @cached_property
-    def G(self) -> Any:
+    def G(self) -> Scalar:
         return self._matrix("G")
 
     @cached_property
-    def F(self) -> Any:
+    def F(self) -> Scalar:
         return self._matrix("F")
 
     @cached_property
-    def tau(self) -> Any:
+    def tau(self) -> Scalar:
         """The generalised forces (nv, 1)."""
         return self.M * sympy.Matrix(self.qdd) + self.V + self.G + self.F if self.qd else self.G
 
@@ -97,7 +98,7 @@ class EquationsOfMotion:
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def _matrix(self, name: str, columns: int = 1) -> Any:
+    def _matrix(self, name: str, columns: int = 1) -> Scalar:
         return sympy.ImmutableMatrix(len(self.qd), columns, [entry.doit() for entry in self.written[name]])
 
     def _printed(self, velocity: Velocities) -> list[Line]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.equations.symbolic_links import Parameter, bundles_of, parameters_of, symbolic_links
 from cayley.dynamics.equations.trigonometric_sums import Coordinate, Ring, Sum, decimal, exact_turn
 from cayley.dynamics.rigid_links.links import ROOT, Links
@@ -49,7 +50,7 @@ class Letters:
 
 
 def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool,
-                longest: int) -> tuple[Links, np.ndarray, Any]:
+                longest: int) -> tuple[Links, Array, Any]:
     """The links with exact scalars, the coordinates (nq), and the scalars; `more` are letters that are not the links'
     own.
     """

@@ -13,10 +13,11 @@ gamma_i.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, Place
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, Turn, zxz
@@ -40,11 +41,11 @@ class Parameter(NamedTuple):
 class Scalars(Protocol):
     """What stands for the numbers of the model."""
 
-    def number(self, parameter: Parameter) -> Any: ...
+    def number(self, parameter: Parameter) -> Scalar: ...
 
     def turn(self, parameter: Parameter) -> Turn: ...
 
-    def shift(self, parameter: Parameter) -> Any:
+    def shift(self, parameter: Parameter) -> Scalar:
         """What is added to a joint's coordinate, or None if the scalar that stands for the coordinate has it already.
         """
 
@@ -111,9 +112,9 @@ def _moments(scalars: Scalars, place: str, moments: Moments) -> Moments:
     return Moments(mass, mass * center, own + mass * np.outer(center, center))
 
 
-def _inertia(scalars: Scalars, place: str, I: np.ndarray, size: float) -> np.ndarray:
+def _inertia(scalars: Scalars, place: str, I: Array, size: float) -> Array:
     """The tensor (3, 3), with one scalar for moments that are equal, and for products on both sides of the diagonal."""
-    def entry(i: int, j: int) -> Any:
+    def entry(i: int, j: int) -> Scalar:
         if i == j:
             i = j = next(k for k in range(3) if abs(I[k, k] - I[i, i]) <= _ROUNDING * size)
         i, j = sorted((i, j))
@@ -122,7 +123,7 @@ def _inertia(scalars: Scalars, place: str, I: np.ndarray, size: float) -> np.nda
     return np.array([[entry(i, j) for j in range(3)] for i in range(3)])
 
 
-def _gravity(scalars: Scalars, values: np.ndarray) -> np.ndarray:
+def _gravity(scalars: Scalars, values: Array) -> Array:
     """Along one axis g is its size, as in books; otherwise its components have letters."""
     size = float(np.abs(values).max())
     if np.count_nonzero(np.abs(values) > _ROUNDING * size) != 1:
@@ -130,13 +131,13 @@ def _gravity(scalars: Scalars, values: np.ndarray) -> np.ndarray:
     return np.where(np.abs(values) == size, np.sign(values), 0.0) * scalars.number(Parameter("g", "", "", size))
 
 
-def _vector(scalars: Scalars, kind: str, place: str, values: np.ndarray, size: float) -> np.ndarray:
+def _vector(scalars: Scalars, kind: str, place: str, values: Array, size: float) -> Array:
     return np.array([
         _scalar(scalars, Parameter(kind, place, axis, float(value)), size)
         for axis, value in zip("xyz", values, strict=True)])
 
 
-def _scalar(scalars: Scalars, parameter: Parameter, size: float) -> Any:
+def _scalar(scalars: Scalars, parameter: Parameter, size: float) -> Scalar:
     return scalars.number(parameter) if abs(parameter.value) > _ROUNDING * size else 0.0
 
 

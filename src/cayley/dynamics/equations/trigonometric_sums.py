@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import QQ, ring
 
+from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
 
 
@@ -36,7 +37,7 @@ class TooLong(UnsupportedError):
 class Ring:
     """What the sums are made of: bundles of angles by their names, and the names of parameters and slides."""
 
-    def __init__(self, bundles: Iterable[Sequence[str]], letters: Sequence[str], *, longest: int):
+    def __init__(self, bundles: Iterable[Sequence[str]], letters: Sequence[str], *, longest: int) -> None:
         self.bundles = tuple(map(tuple, bundles))
         self.letters = tuple(letters)
         self.polynomials, *generators = ring(self.letters, QQ)
@@ -44,7 +45,7 @@ class Ring:
         self.still = tuple(Wave((0,) * len(bundle)) for bundle in self.bundles)
         self.longest = longest
 
-    def number(self, value: Any) -> Sum:
+    def number(self, value: Fraction | float) -> Sum:
         """A number: exactly the decimals that it is written with."""
         return self._sum({self.still: self.polynomials(_rational(value))})
 
@@ -56,7 +57,7 @@ class Ring:
         wave = Wave(tuple(int(name == angle) for name in bundle), is_sine)
         return self._sum({(*self.still[:place], wave, *self.still[place + 1:]): self.polynomials(1)})
 
-    def _sum(self, terms: dict) -> Sum:
+    def _sum(self, terms: dict[tuple[Wave, ...], Any]) -> Sum:
         kept = {waves: factor for waves, factor in terms.items() if factor}
         if len(kept) > self.longest:
             raise TooLong(f"an entry has more than {self.longest} terms")
@@ -66,11 +67,11 @@ class Ring:
 class Sum:
     """A sum of the ring, with the operations that texts use."""
 
-    def __init__(self, ring: Ring, terms: dict[tuple[Wave, ...], Any]):
+    def __init__(self, ring: Ring, terms: dict[tuple[Wave, ...], Any]) -> None:
         self.ring = ring
         self.terms = terms
 
-    def __add__(self, other: Any) -> Sum:
+    def __add__(self, other: Scalar) -> Sum:
         if isinstance(other, np.ndarray):
             return NotImplemented
         total = dict(self.terms)
@@ -78,7 +79,7 @@ class Sum:
             total[waves] = total[waves] + factor if waves in total else factor
         return self.ring._sum(total)
 
-    def __mul__(self, other: Any) -> Sum:
+    def __mul__(self, other: Scalar) -> Sum:
         if isinstance(other, np.ndarray):
             return NotImplemented
         total: dict[tuple[Wave, ...], Any] = {}
@@ -93,12 +94,12 @@ class Sum:
     def __neg__(self) -> Sum:
         return self * -1
 
-    def __sub__(self, other: Any) -> Sum:
+    def __sub__(self, other: Scalar) -> Sum:
         if isinstance(other, np.ndarray):
             return NotImplemented
         return self + -self._read(other)
 
-    def __rsub__(self, other: Any) -> Sum:
+    def __rsub__(self, other: float) -> Sum:
         if isinstance(other, np.ndarray):
             return NotImplemented
         return -self + other
@@ -106,7 +107,7 @@ class Sum:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __truediv__(self, number: Any) -> Sum:
+    def __truediv__(self, number: float) -> Sum:
         return self * (1 / Fraction(number))
 
     def by_letter(self, name: str) -> Sum:
@@ -124,14 +125,14 @@ class Sum:
             total[(*waves[:place], Wave(k, not is_sine), *waves[place + 1:])] = factor * slope
         return self.ring._sum(total)
 
-    def _read(self, other: Any) -> Sum:
+    def _read(self, other: Scalar) -> Sum:
         return other if isinstance(other, Sum) else self.ring.number(other)
 
 
 class Coordinate(Sum):
     """A joint's coordinate: an angle with a sine and a cosine, and, if it is also a length, a letter of the ring."""
 
-    def __init__(self, ring: Ring, name: str):
+    def __init__(self, ring: Ring, name: str) -> None:
         super().__init__(ring, ring.letter(name).terms if name in ring.letters else {})
         self.name = name
 
@@ -163,7 +164,7 @@ def decimal(value: float) -> Fraction:
     return Fraction(f"{value:.15g}")
 
 
-def _rational(value: Any) -> Any:
+def _rational(value: Fraction | float) -> Scalar:
     exact = value if isinstance(value, Fraction) else Fraction(value.item() if isinstance(value, np.generic) else value)
     return QQ(exact.numerator, exact.denominator)
 
@@ -191,7 +192,7 @@ def _bundle_product(a: Wave, b: Wave) -> list[tuple[Wave, Any]]:
         if any(k) or not is_sine]
 
 
-def _upright(k: tuple[int, ...], is_sine: bool, factor: Any) -> tuple[Wave, Any]:
+def _upright(k: tuple[int, ...], is_sine: bool, factor: Scalar) -> tuple[Wave, Any]:
     leading = next((x for x in k if x), 1)
     if leading > 0:
         return Wave(k, is_sine), factor

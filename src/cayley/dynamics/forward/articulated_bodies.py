@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.geometry.tensors.cross import skew
@@ -27,41 +28,41 @@ class Articulated(NamedTuple):
     takes anyway.
     """
 
-    m: Any
-    H: Any
-    I: Any
-    f: Any
-    n: Any
+    m: Array
+    H: Array
+    I: Array
+    f: Array
+    n: Array
 
     def plus(self, other: Articulated) -> Articulated:
         return Articulated(*[a + b for a, b in zip(self, other, strict=True)])
 
     @property
-    def matrix(self) -> Any:
+    def matrix(self) -> Array:
         return np.concatenate([np.concatenate([self.m, self.H], axis=1), np.concatenate([self.H.T, self.I], axis=1)])
 
     @property
-    def bias(self) -> Any:
+    def bias(self) -> Array:
         return np.concatenate([self.f, self.n])
 
 
 class Acceleration(NamedTuple):
     """Of the origin of a link, and of its turning, in its own axes."""
 
-    a: Any
-    dw: Any
+    a: Array
+    dw: Array
 
 
 class JointFactor(NamedTuple):
     """What a joint does to the articulated body behind it."""
 
-    U: Any
-    D: Any
-    rest: Any
+    U: Array
+    D: Array
+    rest: Array
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, base: Movement | None = None,
-                     loads: Iterable[tuple[int, Load]] = ()) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
+                     base: Movement | None = None, loads: Iterable[tuple[int, Load]] = ()) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`); the options are those of `solve`."""
     root = at_rest(links, base)
     w, c = _velocities(links, q, qd, root)
@@ -72,7 +73,7 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     return _accelerations(links, q, root, c, _swept(links, q, bodies, c, tau, rotors))
 
 
-def joint_inertias(links: Links, q: Any, *, rotors: Any = 0.0) -> list[Any]:
+def joint_inertias(links: Links, q: Array, *, rotors: Array | float = 0.0) -> list[Any]:
     """D of each joint: what it feels of the articulated body behind it.
 
     Their pivots are those of the inertia matrix.
@@ -82,7 +83,8 @@ def joint_inertias(links: Links, q: Any, *, rotors: Any = 0.0) -> list[Any]:
     return [factor.D for factor in _swept(links, q, bodies, none, np.zeros(links.nv), rotors)]
 
 
-def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: Any, rotors: Any) -> list[JointFactor]:
+def _swept(links: Links, q: Array, bodies: list[Articulated], c: list[Any], tau: Array,
+           rotors: Array | float) -> list[JointFactor]:
     """From the tips inwards, what each joint does to the articulated body behind it; `bodies` are the links' own at
     first.
     """
@@ -97,7 +99,7 @@ def _swept(links: Links, q: Any, bodies: list[Articulated], c: list[Any], tau: A
     return factors
 
 
-def _velocities(links: Links, q: Any, qd: Any, root: Movement) -> tuple[list[Any], list[Any]]:
+def _velocities(links: Links, q: Array, qd: Array, root: Movement) -> tuple[list[Any], list[Any]]:
     """The angular velocity of each link, and the acceleration (a; dw) that velocities alone give it beyond its
     parent's.
     """
@@ -114,20 +116,20 @@ def _velocities(links: Links, q: Any, qd: Any, root: Movement) -> tuple[list[Any
     return w, c
 
 
-def _own_body(link: Link, w: Any) -> Articulated:
+def _own_body(link: Link, w: Array) -> Articulated:
     m, u, _ = link.moments
     W = acceleration_tensor(w, np.zeros(3))
     n = turning_moment(Movement(w, np.zeros(3), W, None), link.moments.second)
     return Articulated(m * np.eye(3), -skew(u), link.moments.inertia, W @ u, n)
 
 
-def _joint_factor(link: Link, q: Any, body: Articulated, tau: Any, rotors: Any) -> JointFactor:
+def _joint_factor(link: Link, q: Array, body: Articulated, tau: Array, rotors: Array | float) -> JointFactor:
     S = link.subspace(q)
     U = body.matrix @ S
     return JointFactor(U, S.T @ U + np.diag(rotors), tau - S.T @ body.bias)
 
 
-def _through_joint(body: Articulated, factor: JointFactor, c: Any) -> Articulated:
+def _through_joint(body: Articulated, factor: JointFactor, c: Array) -> Articulated:
     """The body as its parent feels it, through the joint that gives way."""
     U, D, rest = factor
     matrix = body.matrix - U @ ldl_solve(D, U.T)
@@ -135,7 +137,7 @@ def _through_joint(body: Articulated, factor: JointFactor, c: Any) -> Articulate
     return Articulated(matrix[:3, :3], matrix[:3, 3:], matrix[3:, 3:], bias[:3], bias[3:])
 
 
-def _in_parent(link: Link, body: Articulated, q: Any) -> Articulated:
+def _in_parent(link: Link, body: Articulated, q: Array) -> Articulated:
     """The body about the origin of the parent, in the parent's axes."""
     s = skew(link.offset(q))
     m = link.inwards_both(body.m, q)
@@ -146,7 +148,7 @@ def _in_parent(link: Link, body: Articulated, q: Any) -> Articulated:
     return Articulated(m, H, I, f, link.inwards(body.n, q) + s @ f)
 
 
-def _accelerations(links: Links, q: Any, root: Movement, c: list[Any], factors: list[JointFactor]) -> Any:
+def _accelerations(links: Links, q: Array, root: Movement, c: list[Any], factors: list[JointFactor]) -> Array:
     found: list[Acceleration] = []
     vd = []
     for link, c_i, factor in zip(links.links, c, factors, strict=True):

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
@@ -24,16 +25,16 @@ from cayley.dynamics.rigid_links.links import Links
 class Bias(NamedTuple):
     """The parts (nv) of the bias forces."""
 
-    velocity: Any  # C
-    gravity: Any  # G
-    external: Any  # J^T f
+    velocity: Array  # C
+    gravity: Array  # G
+    external: Array  # J^T f
 
     @property
-    def total(self) -> Any:
+    def total(self) -> Array:
         return self.velocity + self.gravity + self.external  # (6.2.3)
 
 
-def bias_forces(links: Links, q: Any, qd: Any, *, loads: Iterable[tuple[int, Load]] = ()) -> Any:
+def bias_forces(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, Load]] = ()) -> Array:
     """b (nv) in one sweep. `loads`: links and what acts on them from outside, at their origins and in their axes.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -44,7 +45,7 @@ def bias_forces(links: Links, q: Any, qd: Any, *, loads: Iterable[tuple[int, Loa
     return inverse_dynamics(links, q, qd, np.zeros(links.nv), loads=loads)
 
 
-def bias_parts(links: Links, q: Any, qd: Any, *, loads: Iterable[tuple[int, Load]] = ()) -> Bias:
+def bias_parts(links: Links, q: Array, qd: Array, *, loads: Iterable[tuple[int, Load]] = ()) -> Bias:
     """C, G and J^T f, each by itself."""
     rest = np.zeros(links.nv)
     external = inverse_dynamics(replace(links, gravity=np.zeros(3)), q, rest, rest, loads=loads)

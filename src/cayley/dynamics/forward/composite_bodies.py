@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, **external: Any) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
+                     **external: Any) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
     `rotors`: inertia (nv) added to the diagonal. `external`: `base` and `loads`, as in inverse dynamics.

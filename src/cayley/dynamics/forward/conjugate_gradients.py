@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
@@ -27,16 +28,16 @@ _LEFT = 1e-9  # of the forces: more is no solution
 class Step(NamedTuple):
     """Where the iteration stands."""
 
-    x: Any
-    r: Any
-    p: Any
+    x: Scalar
+    r: Scalar
+    p: Scalar
 
 
 @dataclass(frozen=True)
 class Accelerations:
     """What `solve` found."""
 
-    qdd: np.ndarray
+    qdd: Array
     converged: bool
     iterations: int
     residual: float
@@ -44,7 +45,8 @@ class Accelerations:
     reason: str
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, steps: int | None = None) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
+                     steps: int | None = None) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after a fixed number of steps: 2 nv,
     if not given.
 
@@ -66,7 +68,8 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     return state.x / where(reached, 1.0, 0.0)
 
 
-def solve(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, guess: Any = None, tolerance: float = 1e-12,
+def solve(links: Links, q: Array, qd: Array, tau: ArrayLike, *, rotors: Array | float = 0.0,
+          guess: ArrayLike | None = None, tolerance: float = 1e-12,
           most_iterations: int | None = None) -> Accelerations:
     """The same for one state of numbers, from a `guess` (such as the accelerations of the time step before) until the
     residual is below `tolerance` times the forces tau - b, or for `most_iterations` (3 nv, if not given)."""
@@ -87,7 +90,7 @@ def solve(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0, guess: 
     return Accelerations(state.x, converged, done, residual, reason)
 
 
-def inertia_times(links: Links, q: Any, rotors: Any = 0.0) -> Callable[[Any], Any]:
+def inertia_times(links: Links, q: Array, rotors: Array | float = 0.0) -> Callable[[Any], Any]:
     """p -> D p, by inverse dynamics."""
     floating = replace(links, gravity=np.zeros(3))
     rest = np.zeros(links.nv)
@@ -102,6 +105,6 @@ def _next(times: Callable[[Any], Any], state: Step) -> Step:
     return Step(x + a * p, left, left + _ratio(left @ left, r @ r) * p)
 
 
-def _ratio(a: Any, b: Any) -> Any:
+def _ratio(a: Scalar, b: Scalar) -> float:
     """a / b; nothing where nothing is left to do, b being zero."""
     return where(b > 0, a, 0.0) / where(b > 0, b, 1.0)

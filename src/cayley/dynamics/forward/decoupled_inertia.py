@@ -12,10 +12,10 @@ quasi-velocities as in spec E-39; R-41.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, velocity_forces
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links
@@ -29,17 +29,17 @@ CLOSEST = 1e-9  # principal inertias nearer than this, relative to the largest, 
 class PrincipalAxes:
     """How the principal axes of an inertia matrix (3, 3) stand and move."""
 
-    axes: np.ndarray
+    axes: Array
     """O (3, 3), a rotation; its columns are the axes."""
-    inertias: np.ndarray
+    inertias: Array
     """The diagonal (3) of Hd = O^T H O."""
-    spin: np.ndarray
+    spin: Array
     """O^T O' (3, 3), skew."""
-    spin_rate: np.ndarray | None = None
+    spin_rate: Array | None = None
     """Its derivative by time (3, 3), skew; if the second derivative of H was given."""
 
     @property
-    def second_rate(self) -> np.ndarray:
+    def second_rate(self) -> Array:
         """O^T O'' (3, 3)."""
         if self.spin_rate is None:
             raise UnsupportedError(
@@ -52,25 +52,26 @@ class DecoupledModel:
     """The equations in the principal axes: `inertias` (eta' + spin eta) + `bias` = `forces`."""
 
     principal: PrincipalAxes
-    velocities: np.ndarray
+    velocities: Array
     """The quasi-velocities eta = O^T q' (3)."""
-    bias: np.ndarray
+    bias: Array
     """O^T h (3)."""
-    forces: np.ndarray
+    forces: Array
     """O^T P (3)."""
 
     @property
-    def accelerations(self) -> np.ndarray:
+    def accelerations(self) -> Array:
         """eta' (3)."""
         return (self.forces - self.bias) / self.principal.inertias - self.principal.spin @ self.velocities
 
     @property
-    def qdd(self) -> np.ndarray:
+    def qdd(self) -> Array:
         """The joint accelerations (3): O (eta' + spin eta)."""
         return self.principal.axes @ ((self.forces - self.bias) / self.principal.inertias)
 
 
-def decoupled_model(H: Any, dH: Any, h: Any, P: Any, qd: Any, *, near: Any = None) -> DecoupledModel:
+def decoupled_model(H: ArrayLike, dH: ArrayLike, h: ArrayLike, P: ArrayLike, qd: ArrayLike, *,
+                    near: Array | None = None) -> DecoupledModel:
     """The model H qdd + h = P (3) with a diagonal inertia matrix; `dH` (3, 3) is the derivative of H by time along
     `qd`.
 
@@ -86,7 +87,7 @@ def decoupled_model(H: Any, dH: Any, h: Any, P: Any, qd: Any, *, near: Any = Non
     return DecoupledModel(principal, O.T @ qd, O.T @ h, O.T @ P)
 
 
-def decoupled_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, near: Any = None) -> DecoupledModel:
+def decoupled_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, near: Array | None = None) -> DecoupledModel:
     """The same for a mechanism with three velocities at the state (`q`, `qd`), moved by the forces `tau`."""
     if links.nv != 3:
         raise UnsupportedError(
@@ -96,7 +97,8 @@ def decoupled_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, near: Any = N
     return decoupled_model(inertia_matrix(links, q), C + C.T, bias, tau, qd, near=near)
 
 
-def principal_axes_of(H: Any, dH: Any, ddH: Any = None, *, near: Any = None) -> PrincipalAxes:
+def principal_axes_of(H: ArrayLike, dH: ArrayLike, ddH: Array | None = None, *,
+                      near: Array | None = None) -> PrincipalAxes:
     """The principal axes of H (3, 3), and how they move when H changes at the rate `dH`, and that at the rate `ddH`."""
     every = diagonalizing_rotations(H)
     wanted = np.eye(3) if near is None else np.asarray(near)
@@ -119,12 +121,12 @@ def principal_axes_of(H: Any, dH: Any, ddH: Any = None, *, near: Any = None) -> 
     return PrincipalAxes(O, values, spin, _without_diagonal(dB - spin * dgaps) / gaps)
 
 
-def forces_by_coordinates(principal: PrincipalAxes, qb: Any, dqb: Any, ddqb: Any, bias: Any) -> np.ndarray:
+def forces_by_coordinates(principal: PrincipalAxes, qb: Array, dqb: Array, ddqb: Array, bias: Array) -> Array:
     """O^T P (3) from the coordinates qb = O^T q and their derivatives: Hd (qb'' + 2 O^T O' qb' + O^T O'' qb) + O^T h,
     (212).
     """
     return principal.inertias * (ddqb + 2 * principal.spin @ dqb + principal.second_rate @ qb) + principal.axes.T @ bias
 
 
-def _without_diagonal(A: np.ndarray) -> np.ndarray:
+def _without_diagonal(A: Array) -> Array:
     return A - np.diag(A.diagonal())

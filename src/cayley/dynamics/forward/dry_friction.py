@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -28,7 +29,7 @@ from cayley.model.tree import Tree
 _MOST_ROUNDS = 8
 
 
-def corrected(M: Any, forces: Any, lower: Any, upper: Any, going: Any) -> tuple[Any, Any]:
+def corrected(M: Array, forces: Array, lower: Array, upper: Array, going: Array) -> tuple[Any, Any]:
     """One round: the accelerations (nv) if the joints go as guessed, and a better guess, the same if it was right."""
     acceleration = held_solve(M, forces + where(going > 0, lower, upper), going)
     reaction = M @ acceleration - forces
@@ -37,13 +38,14 @@ def corrected(M: Any, forces: Any, lower: Any, upper: Any, going: Any) -> tuple[
     return acceleration, where(lower < upper, where(going == 0, freed, kept), going)
 
 
-def held_solve(M: Any, forces: Any, going: Any) -> Any:
+def held_solve(M: Array, forces: Array, going: Array | float) -> Array:
     """The accelerations (nv) of the joints that go; those that are held have none."""
     moves = going * going
     return solve(M * np.outer(moves, moves) + np.diag(1.0 - moves), where(going == 0, 0.0, forces))
 
 
-def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any], rotors: Any) -> Callable[..., Any]:
+def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any],
+                  rotors: Array | float) -> Callable[..., Any]:
     """Forward dynamics `(q, qd, tau, **external)` with the friction that the mechanism includes.
 
     At exactly zero velocity, dry friction holds a joint as long as it can, and otherwise acts against the motion that
@@ -53,7 +55,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     if not rubbing(coulomb).any():
         return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - friction_forces(tree, qd), **external)
 
-    def text(q: Any, qd: Any, tau: Any, **external: Any) -> Any:
+    def text(q: Array, qd: Array, tau: Array, **external: Any) -> Array:
         acting = {name: value for name, value in external.items() if name != "rotors"}
         forces = tau - viscous_frictions(tree) * qd
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
@@ -64,7 +66,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     return text
 
 
-def resistance(M: Any, forces: Any, coulomb: np.ndarray, v: Any) -> tuple[Any, Any]:
+def resistance(M: Array, forces: Array, coulomb: Array, v: Array) -> tuple[Any, Any]:
     """The forces (nv) of dry friction at the velocity `qd`, and how the joints go (nv)."""
     rubs = rubbing(coulomb)
     slides = -coulomb * np.sign(v)

@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.operator_factors import Filter, kalman_filter
 from cayley.dynamics.inverse.featherstone import spatial_cross
 from cayley.dynamics.inverse.rodriguez import spatial_inertia
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: float = 0.0) -> Array:
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
@@ -40,7 +41,7 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     return _smoothed(found, c, _innovations(found, c, b, tau), links.gravity)
 
 
-def _inputs(links: Links, found: Filter, qd: Any) -> tuple[list[Any], list[Any]]:
+def _inputs(links: Links, found: Filter, qd: Array) -> tuple[list[Any], list[Any]]:
     """c and b of each link."""
     c = []
     b = []
@@ -52,7 +53,7 @@ def _inputs(links: Links, found: Filter, qd: Any) -> tuple[list[Any], list[Any]]
     return c, b
 
 
-def _innovations(found: Filter, c: list[Any], b: list[Any], tau: Any) -> list[Any]:
+def _innovations(found: Filter, c: list[Any], b: list[Any], tau: Array) -> list[Any]:
     innovations = []
     beyond = np.zeros(6)
     for i in reversed(range(len(b))):
@@ -62,7 +63,7 @@ def _innovations(found: Filter, c: list[Any], b: list[Any], tau: Any) -> list[An
     return innovations[::-1]
 
 
-def _smoothed(found: Filter, c: list[Any], innovations: list[Any], gravity: np.ndarray) -> Any:
+def _smoothed(found: Filter, c: list[Any], innovations: list[Any], gravity: Array) -> Array:
     qdd = []
     A = np.concatenate([np.zeros(3), -gravity])
     for i, e in enumerate(innovations):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.kinematics.forward import Pose, body_poses
 from cayley.model.masses import check_has_masses, rigid_groups
@@ -25,18 +26,18 @@ class FreeBody(NamedTuple):
 
     parent: int  # number of the free body, or ROOT
     columns: slice  # of its joint in the velocity
-    o: Any
-    c: Any
-    m: Any
-    I: Any
-    w: Any
-    slide: Any  # (3, k): velocity of o, in the parent, for unit velocities of the joint
-    turn: Any  # (3, k)
-    speed: Any  # velocity of o in the parent
+    o: Array
+    c: Array
+    m: Array
+    I: Array
+    w: Array
+    slide: Array  # (3, k): velocity of o, in the parent, for unit velocities of the joint
+    turn: Array  # (3, k)
+    speed: Array  # velocity of o in the parent
     drift: tuple[Any, Any]  # acceleration of o and angular acceleration, in the parent, by the joint's own velocities
 
 
-def free_bodies(tree: Tree, q: Any, qd: Any) -> list[FreeBody]:
+def free_bodies(tree: Tree, q: Array, qd: Array) -> list[FreeBody]:
     """The bodies that move, each with the fixed ones on it, and how they move."""
     check_has_masses(tree)
     poses = body_poses(tree, q)
@@ -50,7 +51,8 @@ def free_bodies(tree: Tree, q: Any, qd: Any) -> list[FreeBody]:
     return found
 
 
-def _free_body(tree: Tree, q: Any, qd: Any, pose: Pose, group: tuple[int, ...], parent: int, before: Any) -> FreeBody:
+def _free_body(tree: Tree, q: Array, qd: Array, pose: Pose, group: tuple[int, ...], parent: int,
+               before: Array) -> FreeBody:
     joint = group[0] - 1
     (R, o) = pose
     motion = tree.joints[joint].motion

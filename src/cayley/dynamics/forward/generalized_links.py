@@ -7,17 +7,16 @@ Source: Balafoutis & Patel, sections 6.2 (steps i to iii) and 6.4, Table 6.3; sp
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.generalized_links import inertia_matrix
 from cayley.dynamics.inverse.augmented_links import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: float = 0.0) -> Array:
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -25,7 +26,7 @@ def inverse_inertia_matrix_kernel(tree: Tree) -> MechanismKernel:
     links = minimal_links(tree)
     rotors = np.diag(rotor_inertias(tree))
 
-    def inverse_inertia_matrix(q: Any) -> Any:
+    def inverse_inertia_matrix(q: Array) -> Array:
         return solve(inertia_matrix(links, q) + rotors, np.eye(tree.nv))
 
     described(tree, inverse_inertia_matrix, "The inverse of the mass matrix (inertia matrix) M(q).")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.samples import is_present
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward import conjugate_gradients
 from cayley.dynamics.forward.conjugate_gradients import Accelerations
 from cayley.dynamics.forward.dry_friction import with_friction
@@ -23,7 +23,7 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau give at the state (q, qd)."
@@ -38,8 +38,8 @@ class ForwardDynamics(KernelWithMethods):
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
         return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion))
 
-    def by_conjugate_gradients(self, q: Any, qd: Any, tau: Any, *, guess: Any = None, tolerance: float = 1e-12,
-                               most_iterations: int | None = None) -> Accelerations:
+    def by_conjugate_gradients(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, guess: ArrayLike | None = None,
+                               tolerance: float = 1e-12, most_iterations: int | None = None) -> Accelerations:
         """The accelerations of one state by iteration, from a guess such as those of the time step before; with the
         number of iterations, the residual, and why it stopped. Not compiled. `SingularityError` where they do not
         exist.
@@ -73,14 +73,14 @@ def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
 
 
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads) -> Any:
+def _with_loads(tree: Tree, external: ExternalLoads) -> MechanismKernel:
     links = minimal_links(tree, loaded=external.frames)
     method = METHODS[default_method(tree)]
     rotors = rotor_inertias(tree)
     free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
     compute = with_friction(tree, links, free, rotors)
 
-    def text(q: Any, qd: Any, tau: Any, *more: Any) -> Any:
+    def text(q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         acting = external.at_links(links, tree, q, more)
         return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
 
@@ -91,7 +91,7 @@ def _with_loads(tree: Tree, external: ExternalLoads) -> Any:
 
 
 @of_a_mechanism
-def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = METHODS[method].text(tree, "forward_dynamics")
     rotors = rotor_inertias(tree)
     turned = is_present(rotors).any()
@@ -101,7 +101,7 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
     options = {"rotors": rotors} if turned else {}
     compute = with_friction(tree, minimal_links(tree), text, rotors)
 
-    def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
+    def forward_dynamics(q: Array, qd: Array, tau: Array) -> Array:
         return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options)
 
     described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")

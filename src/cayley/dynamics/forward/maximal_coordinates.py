@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.linear import Row, solve_rows
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward.free_bodies import ROOT, FreeBody, free_bodies
 from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.forward import body_poses
@@ -39,9 +40,9 @@ class Solution(NamedTuple):
     """Accelerations (nv); of each body that moves the accelerations (N, 6), (a; e), of its centre of mass; and the
     wrenches (N, 6), (f; n), that its joint gives it, about the origin of the joint's child: all in the root's axes."""
 
-    qdd: Any
-    accelerations: Any
-    joint_wrenches: Any
+    qdd: Array
+    accelerations: Array
+    joint_wrenches: Array
 
 
 class Equations(NamedTuple):
@@ -52,7 +53,7 @@ class Equations(NamedTuple):
     places: list[tuple[int, int, int, int, int]]
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """Of numbers, the zeros included."""
         found = np.zeros((len(self.rows), len(self.rows)))
         for i, row in enumerate(self.rows):
@@ -60,8 +61,8 @@ class Equations(NamedTuple):
         return found
 
 
-def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0,
-                     wrenches: Iterable[tuple[int, Any]] = ()) -> Any:
+def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
+                     wrenches: Iterable[tuple[int, Any]] = ()) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
     Raises `SingularityError` that names the joint, if one moves no inertia. `rotors`: inertia (nv) that the velocities
@@ -75,7 +76,7 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0
     return solution(tree, q, qd, tau, rotors=rotors, wrenches=wrenches).qdd
 
 
-def solution(tree: Tree, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0,
+def solution(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
              wrenches: Iterable[tuple[int, Any]] = ()) -> Solution:
     """The same, with the accelerations of the bodies and the wrenches in the joints."""
     bodies = free_bodies(tree, q, qd)
@@ -99,7 +100,7 @@ def _unknown(tree: Tree, system: Equations, k: int) -> str:
 # The equations
 
 
-def equations(tree: Tree, bodies: list[FreeBody], q: Any, tau: Any, rotors: Any,
+def equations(tree: Tree, bodies: list[FreeBody], q: Array, tau: Array, rotors: Array,
               wrenches: Iterable[tuple[int, Any]] = ()) -> Equations:
     """All equations, the outermost bodies first."""
     places = _places(bodies)
@@ -125,7 +126,8 @@ def _places(bodies: list[FreeBody]) -> list[tuple[int, int, int, int, int]]:
     return found[::-1]
 
 
-def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...], above: Any) -> None:
+def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...],
+                     above: tuple[FreeBody, tuple[int, ...]] | None) -> None:
     """How the joint lets the body move in its parent, differentiated twice; and the joint's wrench on the parent."""
     e, a, f, n, qdd = at
     arm = body.o - body.c
@@ -151,8 +153,7 @@ def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...], abo
     _put(system, n_p, f, skew(arm))
 
 
-def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gravity: np.ndarray,
-                      outside: Any) -> None:
+def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gravity: Array, outside: Array) -> None:
     """Newton's and Euler's laws."""
     e, a, f, n, _ = at
     _put(system, f, a, body.m * _SAME)
@@ -164,7 +165,7 @@ def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gr
     _right(system, n, outside[3:] - np.cross(body.w, body.I @ body.w))
 
 
-def _power_equations(system: Equations, body: FreeBody, at: tuple[int, ...], tau: Any, rotors: Any) -> None:
+def _power_equations(system: Equations, body: FreeBody, at: tuple[int, ...], tau: Array, rotors: Array) -> None:
     """The joint's wrench does the work of the joint's force."""
     _, _, f, n, qdd = at
     _put(system, qdd, f, body.slide.T)
@@ -173,7 +174,7 @@ def _power_equations(system: Equations, body: FreeBody, at: tuple[int, ...], tau
     _right(system, qdd, tau)
 
 
-def _outside(tree: Tree, bodies: list[FreeBody], q: Any, wrenches: Iterable[tuple[int, Any]]) -> list[Any]:
+def _outside(tree: Tree, bodies: list[FreeBody], q: Array, wrenches: Iterable[tuple[int, Any]]) -> list[Any]:
     """For each free body the wrench (f; m) about its centre of mass that acts on it."""
     found: list[Any] = [np.zeros(6) for _ in bodies]
     number = {body: g - 1 for g, group in enumerate(rigid_groups(tree)) for body in group}
@@ -186,13 +187,13 @@ def _outside(tree: Tree, bodies: list[FreeBody], q: Any, wrenches: Iterable[tupl
     return found
 
 
-def _put(system: Equations, row: int, column: int, block: Any) -> None:
+def _put(system: Equations, row: int, column: int, block: ArrayLike) -> None:
     """A block of coefficients; constants that are zero are left out."""
     for (i, j), entry in np.ndenumerate(np.asarray(block)):
         if not (isinstance(entry, float) and entry == 0.0):
             system.rows[row + i][column + j] = entry
 
 
-def _right(system: Equations, row: int, values: Any) -> None:
+def _right(system: Equations, row: int, values: Array) -> None:
     for i, value in enumerate(values):
         system.right[row + i] = value

@@ -13,16 +13,15 @@ Source: Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.19), spec R4.5.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.operator_factors import Filter, kalman_filter
 from cayley.dynamics.inverse import rodriguez
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: float = 0.0) -> Array:
     """The accelerations (n) that the forces `tau` give at the state (`q`, `qd`); infinite or NaN where a joint moves no
     inertia.
 
@@ -38,7 +37,7 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     return smoothed(found, filtered(found, tau - bias) / np.array(found.Dh))
 
 
-def filtered(found: Filter, forces: Any) -> Any:
+def filtered(found: Filter, forces: Array) -> Array:
     """(1 - H Phi L) forces: the innovations (n), from the tip inwards."""
     innovations = []
     Z = np.zeros(6)
@@ -49,7 +48,7 @@ def filtered(found: Filter, forces: Any) -> Any:
     return np.array(innovations[::-1])
 
 
-def smoothed(found: Filter, v: Any) -> Any:
+def smoothed(found: Filter, v: Array) -> Array:
     """(1 - H Phi L)^T v, from the base outwards."""
     rates = []
     A = np.zeros(6)

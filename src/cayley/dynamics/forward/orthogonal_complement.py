@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inertia_matrix.orthogonal_complement import square_root
 from cayley.dynamics.rigid_links.links import Links
 
 
-def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0.0) -> Any:
+def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: float = 0.0) -> Array:
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
     `rotors`: inertia (nv) of the drives beside the links'; their roots are more rows of P.
@@ -39,7 +40,7 @@ def forward_dynamics(links: Links, q: Any, qd: Any, tau: Any, *, rotors: Any = 0
     return np.stack(found) if found else np.zeros(0)
 
 
-def orthogonal_factors(P: Any) -> tuple[list[Any], list[list[Any]]]:
+def orthogonal_factors(P: Array) -> tuple[list[Any], list[list[Any]]]:
     """The columns of Q, and the columns of R down to its diagonal, of P (m, n) with m >= n: Gram and Schmidt, one
     column at a time, each twice, which keeps the columns orthogonal to the last digit."""
     Q: list[Any] = []
@@ -57,7 +58,7 @@ def orthogonal_factors(P: Any) -> tuple[list[Any], list[list[Any]]]:
     return Q, R
 
 
-def _forwards(R: list[list[Any]], b: Any) -> list[Any]:
+def _forwards(R: list[list[Any]], b: Array) -> list[Any]:
     """y of R^T y = b."""
     y: list[Any] = []
     for column, b_i in zip(R, b, strict=True):

@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.compiler.definite import is_definite, is_definite_by_pivots, only_where
 from cayley.compiler.linear import ldl
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.forward.articulated_bodies import forward_dynamics, joint_inertias
 from cayley.dynamics.forward.methods import default_method
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
@@ -38,7 +39,7 @@ def guarded(tree: Tree, compute: Callable[..., Any], shapes: Sequence[tuple[int,
         return compute
     is_regular = regular_text(tree)
 
-    def text(q: Any, *others: Any) -> Any:
+    def text(q: Array, *others: Array) -> Scalar:
         regular = is_regular(q)
         try:
             found = compute(q, *others)
@@ -60,11 +61,11 @@ def regular_text(tree: Tree) -> Callable[[Any], Any]:
     return partial(_short_is_regular if default_method(tree) == "composite-bodies" else _deep_is_regular, links, rotors)
 
 
-def _short_is_regular(links: Links, rotors: np.ndarray, q: Any) -> Any:
+def _short_is_regular(links: Links, rotors: Array, q: Array) -> Scalar:
     return is_definite((inertia_matrix(links, q) + np.diag(rotors))[::-1, ::-1])
 
 
-def _deep_is_regular(links: Links, rotors: np.ndarray, q: Any) -> Any:
+def _deep_is_regular(links: Links, rotors: Array, q: Array) -> Array:
     pivots = [pivot for D in joint_inertias(links, q, rotors=rotors) for pivot in ldl(D[::-1, ::-1])[1]]
     at_rest = partial(forward_dynamics, replace(links, gravity=np.zeros(3)), q, np.zeros(links.nv), rotors=rotors)
     return is_definite_by_pivots(pivots, diagonal(links, q) + rotors, at_rest)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from cayley.compiler.definite import are_definite
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.dynamics.forward.regular_inertia import regular_text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -34,13 +34,13 @@ _PART = 0.1  # of the largest: a joint whose part in a motion is less does not n
 class InertiaRegularity:
     """Which configurations have accelerations, and why the others have none."""
 
-    regular: np.ndarray
+    regular: Array
     """(...) of truth values: where False, `forward_dynamics` and all that needs the inverse of the inertia matrix is NaN."""
-    reasons: np.ndarray
+    reasons: Array
     """(...) of sentences, empty where regular."""
 
 
-def inertia_regularity(tree: Tree, q: Any) -> InertiaRegularity:
+def inertia_regularity(tree: Tree, q: ArrayLike) -> InertiaRegularity:
     """Whether the inertia matrix is positive definite, beyond rounding, at configurations (..., nq), and why not.
 
     >>> from cayley.model.joint_kinds import Revolute
@@ -63,7 +63,7 @@ def inertia_regularity(tree: Tree, q: Any) -> InertiaRegularity:
 @kept_with_owner
 def regularity_kernel(tree: Tree) -> Kernel:
     """`regularity(q)`: 1 where the inertia matrix is regular, 0 where it is not."""
-    is_regular = (lambda q: q.sum() == q.sum()) if always_regular(tree) else regular_text(tree)
+    is_regular: Text = (lambda q: q.sum() == q.sum()) if always_regular(tree) else regular_text(tree)
     return sized_kernel(tree, "(q)->()", lambda q: where(is_regular(q), 1.0, 0.0) + 0.0, "inertia_regularity")
 
 
@@ -73,7 +73,7 @@ def explanation(tree: Tree) -> Callable[..., None] | None:
     if always_regular(tree):
         return None
 
-    def explain(q: Any, *others: Any) -> None:
+    def explain(q: Array, *others: Array) -> None:
         reason = why_singular(tree, q)
         if reason is None and q.dtype == np.float32 and regularity_kernel(tree)(q) != 1:
             reason = f"the inertia matrix of {tree.name} is singular to the rounding of float32: compute in float64"
@@ -83,14 +83,14 @@ def explanation(tree: Tree) -> Callable[..., None] | None:
     return explain
 
 
-def why_singular(tree: Tree, q: Any) -> str | None:
+def why_singular(tree: Tree, q: ArrayLike) -> str | None:
     """Why the inertia matrix at `q` (nq) cannot be inverted, in a sentence that names what is to blame; None if it can.
     """
     return _why_not_definite(tree,
                              inertia_matrix(links_of(tree), np.asarray(q, dtype=float)) + np.diag(rotor_inertias(tree)))
 
 
-def check_definite(tree: Tree, M: np.ndarray) -> None:
+def check_definite(tree: Tree, M: Array) -> None:
     """Raise `SingularityError` for the first of the inertia matrices (..., nv, nv) that is not positive definite; NaN
     is none to judge.
     """
@@ -99,7 +99,7 @@ def check_definite(tree: Tree, M: np.ndarray) -> None:
         raise SingularityError(f"{_why_not_definite(tree, M[bad])}{f' (state{place(bad)})' if bad else ''}")
 
 
-def _why_not_definite(tree: Tree, M: np.ndarray) -> str | None:
+def _why_not_definite(tree: Tree, M: Array) -> str | None:
     """Rows and columns are scaled to a diagonal of ones before, so that masses of very different sizes are no reason.
     """
     if not np.isfinite(M).all():

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import sympy
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
 from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.regressor import LinearModel
@@ -36,8 +36,8 @@ class BaseParameters:
     """
 
     model: LinearModel
-    kept: np.ndarray  # bool
-    combinations: np.ndarray
+    kept: Array  # bool
+    combinations: Array
 
     @property
     def size(self) -> int:
@@ -59,11 +59,11 @@ class BaseParameters:
         felt = np.abs(self.combinations).max(axis=0, initial=0.0) > 0
         return tuple(name for name, seen in zip(self.model.names, felt, strict=True) if not seen)
 
-    def values(self, parameters: Any) -> np.ndarray:
+    def values(self, parameters: ArrayLike) -> Array:
         """Base values (..., b) of full parameters (..., size)."""
         return np.asarray(parameters, dtype=float) @ self.combinations.T
 
-    def regressor(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def regressor(self, q: ArrayLike, qd: Array, qdd: Array) -> Array:
         """Y_base (..., nv, b)."""
         return self.model.regressor(q, qd, qdd)[..., self.kept]
 
@@ -96,7 +96,7 @@ def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
     return BaseParameters(model, kept, combinations * _own_units(model, kept))
 
 
-def random_regressor(model: LinearModel, *, seed: int = 0) -> np.ndarray:
+def random_regressor(model: LinearModel, *, seed: int = 0) -> Array:
     """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own
     units.
     """
@@ -125,7 +125,7 @@ def structural_base_parameters(model: LinearModel) -> BaseParameters:
     return BaseParameters(model, kept, tidy(rows / units) * units)
 
 
-def _own_units(model: LinearModel, kept: np.ndarray) -> np.ndarray:
+def _own_units(model: LinearModel, kept: Array) -> Array:
     """The units (b, size) of the entries of combinations, if the mechanism has its own."""
     units = Units.of(model.links).parameters(model)
     return units[kept][:, None] / units
@@ -166,8 +166,8 @@ def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
     return BaseExpressions(tuple(sympy.expand(row) for row in rows), constants)
 
 
-def _regrouped(model: LinearModel, hidden: list[Hidden], parameters: np.ndarray, moved_in: Callable[[Link], np.ndarray],
-               number_of: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _regrouped(model: LinearModel, hidden: list[Hidden], parameters: Array, moved_in: Callable[[Link], Array],
+               number_of: Callable[[Array], Array]) -> tuple[Array, Array]:
     """From the tips inwards: which parameters are kept, and what they become.
 
     `parameters` are symbols, or unit vectors.

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from cayley.compiler.typing import Array
+
 _ROUNDING = 1e-8
 
 
-def triangular(rows: np.ndarray) -> np.ndarray:
+def triangular(rows: Array) -> Array:
     """The triangle R of Q R: as many columns, few rows, the same sums of squares."""
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def independent_columns(Y: np.ndarray, *, tolerance: float = _ROUNDING) -> np.ndarray:
+def independent_columns(Y: Array, *, tolerance: float = _ROUNDING) -> Array:
     """Which columns (bool) are not, to a relative `tolerance`, combinations of those before them: Gram and Schmidt,
     twice for rounding.
 
@@ -34,7 +36,7 @@ def independent_columns(Y: np.ndarray, *, tolerance: float = _ROUNDING) -> np.nd
     return kept
 
 
-def echelon(rows: np.ndarray, *, tolerance: float = _ROUNDING) -> np.ndarray:
+def echelon(rows: Array, *, tolerance: float = _ROUNDING) -> Array:
     """The rows' space in reduced form: each row has a 1 in its last place, where the other rows have 0; nearest
     integers made exact.
 
@@ -60,13 +62,13 @@ def echelon(rows: np.ndarray, *, tolerance: float = _ROUNDING) -> np.ndarray:
     return tidy(ordered)
 
 
-def tidy(matrix: np.ndarray, *, tolerance: float = _ROUNDING) -> np.ndarray:
+def tidy(matrix: Array, *, tolerance: float = _ROUNDING) -> Array:
     """Entries that only rounding keeps from integers made exact."""
     near = np.round(matrix)
     return np.where(np.abs(matrix - near) < tolerance, near + 0.0, matrix)
 
 
-def words(coefficients: np.ndarray, names: tuple[str, ...], *, digits: int = 6) -> str:
+def words(coefficients: Array, names: tuple[str, ...], *, digits: int = 6) -> str:
     """A linear combination as text.
 
     >>> words(np.array([1.0, 0.0, -0.5]), ("a", "b", "c"))

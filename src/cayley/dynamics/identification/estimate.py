@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
 from cayley.dynamics.identification.measurements import Measurements
@@ -31,8 +31,8 @@ class Fit:
     of the force.
     """
 
-    error: np.ndarray
-    relative: np.ndarray
+    error: Array
+    relative: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,13 +44,13 @@ class Estimate:
 
     base: BaseParameters
     method: str
-    base_values: np.ndarray  # (b,)
-    covariance: np.ndarray  # of the base values, (b, b)
-    noise: np.ndarray  # standard deviation of each force, (nv,)
+    base_values: Array  # (b,)
+    covariance: Array  # of the base values, (b, b)
+    noise: Array  # standard deviation of each force, (nv,)
     condition: float  # of the stacked regressor of the base parameters
     samples: int
     fit: Fit  # to the measurements themselves
-    parameters: np.ndarray | None = None  # (size,)
+    parameters: Array | None = None  # (size,)
 
     def __repr__(self) -> str:
         return (
@@ -59,11 +59,11 @@ class Estimate:
             f"{self.condition:.3g}>")
 
     @property
-    def standard_deviations(self) -> np.ndarray:
+    def standard_deviations(self) -> Array:
         """Of the base values, (b,)."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
-    def forces(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Predicted generalised forces (..., nv)."""
         return self.base.regressor(q, qd, qdd) @ self.base_values
 
@@ -121,7 +121,7 @@ class EstimateReport:
         return str(self)
 
 
-def least_squares(base: BaseParameters, measured: Measurements, *, noise: Any = None) -> Estimate:
+def least_squares(base: BaseParameters, measured: Measurements, *, noise: ArrayLike | None = None) -> Estimate:
     """Base values by least squares: ordinary, or weighted by `noise`, the standard deviation of each force (nv), or
     "residuals".
 
@@ -145,11 +145,11 @@ class System:
     """W (N, nv, b) and the forces (N, nv), and what each force's rows are divided by."""
 
     base: BaseParameters
-    W: np.ndarray
-    tau: np.ndarray
-    deviations: np.ndarray | None = None  # (nv,)
+    W: Array
+    tau: Array
+    deviations: Array | None = None  # (nv,)
 
-    def weighted_by(self, noise: Any) -> System:
+    def weighted_by(self, noise: ArrayLike | None) -> System:
         """By given standard deviations of the forces, or by those of the "residuals" of an ordinary fit."""
         if isinstance(noise, str) and noise != "residuals":
             raise SignatureError(f"noise must be 'residuals' or one standard deviation for each force, not {noise!r}")
@@ -168,7 +168,7 @@ class System:
         return system
 
     @cached_property
-    def compact(self) -> tuple[np.ndarray, np.ndarray]:
+    def compact(self) -> tuple[Array, Array]:
         """R (b, b) and z (b) with the same least-squares solutions as the weighted rows."""
         scale = np.ones(self.tau.shape[1]) if self.deviations is None else 1 / self.deviations
         rows = np.concatenate([self.W * scale[:, None], (self.tau * scale)[..., None]],
@@ -181,7 +181,7 @@ class System:
         return float(np.linalg.cond(self.W.reshape(-1, self.base.size))) if self.base.size else 1.0
 
     @cached_property
-    def freedom(self) -> np.ndarray:
+    def freedom(self) -> Array:
         """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its
         rows.
         """
@@ -195,8 +195,7 @@ class System:
         inverse = np.linalg.inv(R)
         return self.estimate(method, values, inverse @ inverse.T)
 
-    def estimate(self, method: str, values: np.ndarray, covariance: np.ndarray,
-                 parameters: np.ndarray | None = None) -> Estimate:
+    def estimate(self, method: str, values: Array, covariance: Array, parameters: Array | None = None) -> Estimate:
         """With the covariance for rows of unit deviation, which is scaled by what an ordinary fit leaves."""
         left = self.tau - self.W @ values
         noise = np.sqrt(np.sum(left**2, axis=0) / np.maximum(self.freedom, 1.0))
@@ -219,7 +218,7 @@ def stacked(base: BaseParameters, measured: Measurements) -> System:
     return System(base, W, measured.tau)
 
 
-def check_excited(base: BaseParameters, W: np.ndarray, *, tolerance: float = 1e-8) -> None:
+def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:
     """`SingularityError` that names the combinations of base parameters that leave all forces of W (N, nv, b) as they
     are.
     """
@@ -240,7 +239,7 @@ def check_excited(base: BaseParameters, W: np.ndarray, *, tolerance: float = 1e-
         "speeds (`exciting_trajectory`)")
 
 
-def fit_of(predicted: np.ndarray, tau: np.ndarray) -> Fit:
+def fit_of(predicted: Array, tau: Array) -> Fit:
     error = np.sqrt(np.mean((predicted - tau) ** 2, axis=0))
     size = np.sqrt(np.mean(tau**2, axis=0))
     return Fit(error, error / np.where(size > 0, size, 1.0))

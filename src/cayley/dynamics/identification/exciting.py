@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -22,6 +21,7 @@ from rich.progress import Progress
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.model.tree import Tree
@@ -37,10 +37,10 @@ _INSTANTS = 40  # for each period of the fastest harmonic, at which limits are l
 class MotionLimits:
     """Positions from `lower` to `upper`, speeds and accelerations up to `velocity` and `acceleration`, each (n)."""
 
-    lower: np.ndarray
-    upper: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +50,12 @@ class FourierTrajectory:
     At rest at t = 0 and after every period.
     """
 
-    a: np.ndarray
-    b: np.ndarray
-    center: np.ndarray
+    a: Array
+    b: Array
+    center: Array
     period: float
 
-    def at(self, times: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, times: ArrayLike) -> tuple[Array, Array, Array]:
         """Configurations, velocities and accelerations (..., n) at times (...)."""
         w = 2 * np.pi / self.period * np.arange(1, self.a.shape[1] + 1)
         angle = np.asarray(times, dtype=float)[..., None] * w
@@ -64,7 +64,7 @@ class FourierTrajectory:
         return (self.center + s @ (self.a / w).T - c @ (self.b / w).T, c @ self.a.T + s @ self.b.T,
                 c @ (self.b * w).T - s @ (self.a * w).T)
 
-    def sampled(self, samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sampled(self, samples: int) -> tuple[Array, Array, Array]:
         """At evenly spaced instants of one period."""
         return self.at(np.linspace(0.0, self.period, samples, endpoint=False))
 
@@ -97,8 +97,9 @@ def condition_of(base: BaseParameters, trajectory: FourierTrajectory, samples: i
     return float(np.linalg.cond(_rows(base, trajectory, samples)))
 
 
-def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics: int = 5, position: Any = None,
-                        velocity: Any = None, acceleration: Any = None, measure: str = "condition", samples: int = 100,
+def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics: int = 5,
+                        position: tuple[ArrayLike, ArrayLike] | None = None, velocity: float | None = None,
+                        acceleration: float | None = None, measure: str = "condition", samples: int = 100,
                         tries: int = 20, steps: int = 100, seed: int = 0, progress: bool = False) -> ExcitingTrajectory:
     """The best of `tries` random trajectories, improved by `steps` of a quasi-Newton method. The same seed gives the
     same trajectory.
@@ -126,7 +127,7 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
     with Progress(transient=True, disable=not progress) as shown:
         task = shown.add_task("exciting trajectory", total=tries + steps)
 
-        def looked_at(x: np.ndarray) -> float:
+        def looked_at(x: Array) -> float:
             shown.advance(task)
             return dullness(x)[0]
 
@@ -138,14 +139,14 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
                               tries + int(found.nfev))
 
 
-def log_condition(W: np.ndarray) -> tuple[float, np.ndarray]:
+def log_condition(W: Array) -> tuple[float, Array]:
     """The logarithm of the condition number, and its derivative by the entries of W."""
     squares, axes = _squares(W)
     slope = np.outer(W @ axes[:, -1], axes[:, -1]) / squares[-1] - np.outer(W @ axes[:, 0], axes[:, 0]) / squares[0]
     return float(np.log(squares[-1] / squares[0]) / 2), slope
 
 
-def log_uncertainty(W: np.ndarray) -> tuple[float, np.ndarray]:
+def log_uncertainty(W: Array) -> tuple[float, Array]:
     """The logarithm of the determinant of the parameters' covariance (D-optimal), and its derivative; units do not
     matter.
     """
@@ -153,7 +154,7 @@ def log_uncertainty(W: np.ndarray) -> tuple[float, np.ndarray]:
     return -float(np.log(squares).sum()), -2 * W @ ((axes / squares) @ axes.T)
 
 
-def _squares(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _squares(W: Array) -> tuple[Array, Array]:
     """The squares of the singular values, rising, and their directions; good to ten digits for movements worth a
     thought.
     """
@@ -168,7 +169,7 @@ class _Dullness:
     """The measure of a trajectory of a series, and its derivative by the numbers x."""
 
     def __init__(self, base: BaseParameters, series: _Series, samples: int,
-                 measure: Callable[[np.ndarray], tuple[float, np.ndarray]]):
+                 measure: Callable[[Array], tuple[float, Array]]) -> None:
         self.base = base
         self.series = series
         self.samples = samples
@@ -178,25 +179,25 @@ class _Dullness:
         self.regressor = kernel(f"({n}),({n}),({n})->({n},{base.size})", name="smooth_regressor")(self._text)
         self.slope = kernel(f"({n}),({n}),({n}),({n},{base.size})->(3,{n})", name="slope_of_regressor")(self._slope)
 
-    def _text(self, q: Any, qd: Any, qdd: Any) -> Any:
+    def _text(self, q: Array, qd: Array, qdd: Array) -> Array:
         """The columns of the base parameters, with a Coulomb friction that does not jump, or else there would be no
         slope to follow.
         """
         return self.base.model.text(q, qd, qdd, sign=lambda qd: qd / np.sqrt(qd * qd + self.blur**2))[:, self.base.kept]
 
-    def _slope(self, q: Any, qd: Any, qdd: Any, weights: Any) -> Any:
+    def _slope(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
         """The derivative of the weighted sum of the regressor's entries by position, velocity and acceleration."""
         total = np.sum(weights * self._text(q, qd, qdd))
         return np.stack([jacobian(total, x) for x in (q, qd, qdd)])
 
-    def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+    def __call__(self, x: Array) -> tuple[float, Array]:
         moved = self.series.trajectory(x).sampled(self.samples)
         W = self.regressor(*moved)
         value, weights = self.measure(W.reshape(-1, self.base.size))
         slope = np.moveaxis(self.slope(*moved, weights.reshape(W.shape)), -2, 0)
         return value, self._through(x, np.array(moved), slope)
 
-    def _through(self, x: np.ndarray, moved: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    def _through(self, x: Array, moved: Array, slope: Array) -> Array:
         """From the trajectory's samples to x, by differences: a joint moves by its own numbers only, so all joints are
         changed at once.
         """
@@ -217,7 +218,8 @@ def random_trajectory(limits: MotionLimits, *, period: float = 10.0, harmonics: 
     return series.trajectory(np.random.default_rng((seed, 2)).normal(size=series.size))
 
 
-def motion_limits(tree: Tree, *, position: Any = None, velocity: Any = None, acceleration: Any = None) -> MotionLimits:
+def motion_limits(tree: Tree, *, position: tuple[ArrayLike, ArrayLike] | None = None, velocity: float | None = None,
+                  acceleration: float | None = None) -> MotionLimits:
     """The limits of a mechanism, or those given in their place; `ModelError` names what is missing."""
     for joint in tree.joints:
         if joint.motion.nq != joint.motion.nv:
@@ -250,7 +252,7 @@ class _Series:
     For each joint: coefficients, and where it lies in its room.
     """
 
-    def __init__(self, limits: MotionLimits, period: float, harmonics: int):
+    def __init__(self, limits: MotionLimits, period: float, harmonics: int) -> None:
         self.limits = limits
         self.period = period
         self.harmonics = harmonics
@@ -261,7 +263,7 @@ class _Series:
         self.rising = order / np.linalg.norm(order)
         self.times = np.linspace(0.0, period, _INSTANTS * harmonics, endpoint=False)
 
-    def trajectory(self, x: np.ndarray) -> FourierTrajectory:
+    def trajectory(self, x: Array) -> FourierTrajectory:
         x = x.reshape(self.joints, -1)
         a = x[:, :self.harmonics]
         b = x[:, self.harmonics:-1]
@@ -280,5 +282,5 @@ class _Series:
         return FourierTrajectory(a * scale[:, None], b * scale[:, None], center, self.period)
 
 
-def _rows(base: BaseParameters, trajectory: FourierTrajectory, samples: int) -> np.ndarray:
+def _rows(base: BaseParameters, trajectory: FourierTrajectory, samples: int) -> Array:
     return base.regressor(*trajectory.sampled(samples)).reshape(-1, base.size)

@@ -6,11 +6,11 @@ Recorded, simulated with noise, or filtered from positions alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 
@@ -20,10 +20,10 @@ class Measurements:
     """Configurations (N, nq), velocities, accelerations and generalised forces (N, nv) at N instants."""
 
     model: LinearModel
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    tau: np.ndarray
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
 
     def __post_init__(self) -> None:
         sizes = {
@@ -45,8 +45,8 @@ class Measurements:
         return len(self.q)
 
 
-def simulate_measurements(model: LinearModel, q: Any, qd: Any, qdd: Any, *, noise: Any = 0.0, parameters: Any = None,
-                          seed: int = 0) -> Measurements:
+def simulate_measurements(model: LinearModel, q: Array, qd: Array, qdd: Array, *, noise: float = 0.0,
+                          parameters: ArrayLike | None = None, seed: int = 0) -> Measurements:
     """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N].
 
     `parameters` (size) are the truth; those of the mechanism itself, if not given.
@@ -56,7 +56,8 @@ def simulate_measurements(model: LinearModel, q: Any, qd: Any, qdd: Any, *, nois
     return Measurements(model, q, qd, qdd, tau + np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise)
 
 
-def measurements_from_positions(model: LinearModel, times: Any, q: Any, tau: Any, *, cutoff: float) -> Measurements:
+def measurements_from_positions(model: LinearModel, times: ArrayLike, q: Array, tau: Array, *,
+                                cutoff: float) -> Measurements:
     """Velocities and accelerations from positions (N, n) at evenly spaced `times` (N) [s], after a low pass of `cutoff`
     [Hz].
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
@@ -40,7 +41,7 @@ class Units(NamedTuple):
         placement[:3, 3] /= self.length
         return replace(link, placement=placement, motion=link.motion.in_units(self.length))
 
-    def parameters(self, model: LinearModel) -> np.ndarray:
+    def parameters(self, model: LinearModel) -> Array:
         """The unit (size) of each parameter of a linear model."""
         return np.array([self.parameter(model.links.links[number].motion, word) for number, word in model.columns])
 
@@ -52,14 +53,14 @@ class Units(NamedTuple):
         inertia = 1.0 if slides else self.length**2
         return {"rotor": inertia, "viscous": inertia / self.time}.get(word, force)
 
-    def coordinates(self, links: Links) -> np.ndarray:
+    def coordinates(self, links: Links) -> Array:
         """The unit (nq) of each coordinate."""
         found = np.ones(links.nq)
         for link in links.links:
             found[link.coordinates] = np.where(np.array(link.motion.coordinate_units) == "m", self.length, 1.0)
         return found
 
-    def velocities(self, links: Links) -> np.ndarray:
+    def velocities(self, links: Links) -> Array:
         """The unit (nv) of each velocity, but for the time: a length, or 1 for those that turn."""
         found = np.ones(links.nv)
         for link in links.links:

@@ -12,11 +12,11 @@ from a pull as strong as the prior's misfit to the weak one. Source: Lee, Wensin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.estimate import Estimate, stacked
 from cayley.dynamics.identification.measurements import Measurements
@@ -34,7 +34,7 @@ _SHARE = 0.5  # of the way to where bodies end, the most that a step goes
 _MOST_STEPS = 100  # for each pull; five to ten are usual
 
 
-def pseudo_inertia_of(ten: Any) -> np.ndarray:
+def pseudo_inertia_of(ten: ArrayLike) -> Array:
     """(4, 4): second moments, first moments and mass in one.
 
     >>> pseudo_inertia_of(_UNKNOWN_BODY).diagonal()
@@ -47,7 +47,7 @@ def pseudo_inertia_of(ten: Any) -> np.ndarray:
 _DIRECTIONS = np.stack([pseudo_inertia_of(unit) for unit in np.eye(10)])
 
 
-def nearest_body(ten: Any) -> np.ndarray:
+def nearest_body(ten: ArrayLike) -> Array:
     """The moments with the small and negative eigenvalues of the pseudo-inertia raised to what a small body has; zeros
     are unknown.
     """
@@ -59,8 +59,8 @@ def nearest_body(ten: Any) -> np.ndarray:
     return vector_from_moments(Moments(P[3, 3], P[:3, 3], P[:3, :3]))
 
 
-def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: Any = None, pull: float = 1e-3,
-                      noise: Any = "residuals") -> Estimate:
+def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: ArrayLike | None = None,
+                      pull: float = 1e-3, noise: str = "residuals") -> Estimate:
     """All parameters, physically consistent, that fit the measurements nearly as well as any.
 
     `prior`: parameters (size) to lean on where the measurements say nothing; those of the mechanism, if not given,
@@ -91,7 +91,7 @@ def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: An
                            parameters)
 
 
-def _followed(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence) -> tuple[np.ndarray, float]:
+def _followed(R: Array, z: Array, pull: float, divergence: Divergence) -> tuple[Array, float]:
     """The parameters as the pull becomes weak, and the pull at the end.
 
     Where no bodies explain the measurements, what they leave is far more than the noise, and the pull is measured by
@@ -107,14 +107,14 @@ def _followed(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence)
         weight = max(weight / 3, end)
 
 
-def _misfit(R: np.ndarray, x: np.ndarray, z: np.ndarray) -> float:
+def _misfit(R: Array, x: Array, z: Array) -> float:
     return float(np.sum((R @ x - z) ** 2))
 
 
-def _descended(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence, start: np.ndarray) -> np.ndarray:
+def _descended(R: Array, z: Array, pull: float, divergence: Divergence, start: Array) -> Array:
     """Newton's method, with steps that keep away from where bodies end, halved until they go down as they should."""
 
-    def cost(x: np.ndarray) -> float:
+    def cost(x: Array) -> float:
         return _misfit(R, x, z) / 2 + pull * divergence.value(x)
 
     x = start
@@ -140,13 +140,13 @@ def _descended(R: np.ndarray, z: np.ndarray, pull: float, divergence: Divergence
 class Divergence:
     """The entropic divergence of parameters from a prior, with its derivatives; infinite where no body is."""
 
-    prior: np.ndarray
+    prior: Array
     blocks: tuple[slice, ...]  # of ten moments
-    positive: np.ndarray  # bool: rotors and frictions
-    free: np.ndarray  # bool: offsets, which are pulled by a spring
+    positive: Array  # bool: rotors and frictions
+    free: Array  # bool: offsets, which are pulled by a spring
 
     @classmethod
-    def of(cls, model: LinearModel, prior: np.ndarray) -> Divergence:
+    def of(cls, model: LinearModel, prior: Array) -> Divergence:
         if prior.shape != (model.size,) or not np.isfinite(prior).all():
             raise SignatureError(f"a prior for {model.tree.name} is {model.size} finite numbers, not {prior.shape}")
         words = np.array([word for _, word in model.columns])
@@ -158,7 +158,7 @@ class Divergence:
             near[block] = nearest_body(prior[block])
         return cls(near, blocks, positive, free)
 
-    def value(self, x: np.ndarray) -> float:
+    def value(self, x: Array) -> float:
         try:
             factors = [np.linalg.cholesky(pseudo_inertia_of(x[block])) for block in self.blocks]
         except np.linalg.LinAlgError:
@@ -168,7 +168,7 @@ class Divergence:
         logs = sum(2 * np.log(np.diagonal(L)).sum() for L in factors) + np.log(x[self.positive]).sum()
         return float(self._linear @ x - logs + np.sum((x - self.prior)[self.free] ** 2) / 2)
 
-    def slope(self, x: np.ndarray) -> np.ndarray:
+    def slope(self, x: Array) -> Array:
         slope = self._linear.copy()
         for block in self.blocks:
             slope[block] -= _traces(np.linalg.inv(pseudo_inertia_of(x[block])))
@@ -176,7 +176,7 @@ class Divergence:
         slope[self.free] += (x - self.prior)[self.free]
         return slope
 
-    def root_of_curvature(self, x: np.ndarray) -> np.ndarray:
+    def root_of_curvature(self, x: Array) -> Array:
         """A matrix whose square A^T A is the second derivative."""
         rows = [np.diag(np.where(self.positive, 1 / np.where(self.positive, x, 1.0), self.free * 1.0))]
         for block in self.blocks:
@@ -185,7 +185,7 @@ class Divergence:
             rows[-1][:, block] = (inverse @ _DIRECTIONS @ inverse.T).reshape(10, 16).T
         return np.concatenate(rows)
 
-    def distance(self, x: np.ndarray, step: np.ndarray) -> float:
+    def distance(self, x: Array, step: Array) -> float:
         """How many steps lead from a body to where bodies end."""
         shrinking = [-(step / np.where(self.positive, x, 1.0))[self.positive]]
         for block in self.blocks:
@@ -195,13 +195,13 @@ class Divergence:
         return float(1 / fastest) if fastest > 0 else np.inf
 
     @property
-    def _linear(self) -> np.ndarray:
+    def _linear(self) -> Array:
         linear = np.where(self.positive, 1 / np.where(self.positive, self.prior, 1.0), 0.0)
         for block in self.blocks:
             linear[block] = _traces(np.linalg.inv(pseudo_inertia_of(self.prior[block])))
         return linear
 
 
-def _traces(inverse: np.ndarray) -> np.ndarray:
+def _traces(inverse: Array) -> Array:
     """tr(inverse P) by the ten moments, (10)."""
     return np.einsum("ij,aji->a", inverse, _DIRECTIONS)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, inverse_pose, links_of
@@ -36,7 +37,7 @@ def carriers(links: Links) -> tuple[int, ...]:
     return tuple(sorted({number for number, _ in links.bodies.values()} - {ROOT}))
 
 
-def regressor(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def regressor(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Y (nv, 10 k) for the moments of the k links that carry bodies, `carriers(links)`, about their origins and in
     their axes.
 
@@ -57,7 +58,7 @@ def load_matrix(link: Link, movement: Movement) -> tuple[Any, Any]:
     return np.stack([load.f for load in loads], axis=1), np.stack([load.n for load in loads], axis=1)
 
 
-def _block(links: Links, number: int, movement: Movement, q: Any) -> Any:
+def _block(links: Links, number: int, movement: Movement, q: Array) -> Array:
     """The ten columns (nv, 10) of a link: its load, taken inwards and felt by every joint on the way."""
     rows = [np.zeros((1, 10))] * links.nv
     f, n = load_matrix(links.links[number], movement)
@@ -73,7 +74,7 @@ def _block(links: Links, number: int, movement: Movement, q: Any) -> Any:
     return np.concatenate(rows)
 
 
-def _hat(x: Any) -> Any:
+def _hat(x: Array) -> Array:
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
@@ -112,7 +113,7 @@ class LinearModel:
     def size(self) -> int:
         return len(self.columns)
 
-    def text(self, q: Any, qd: Any, qdd: Any, *, sign: Callable[[Any], Any] = np.sign) -> Any:
+    def text(self, q: Array, qd: Array, qdd: Array, *, sign: Callable[[Any], Any] = np.sign) -> Array:
         """Y (nv, size) at one state; `sign` is that of Coulomb friction."""
         moments = regressor(self.links, q, qd, qdd)
         parts = [np.zeros((self.links.nv, 0))]
@@ -137,11 +138,11 @@ class LinearModel:
                       name="regressor")(lambda q, qd, qdd: self.text(q, qd, qdd))
 
     @cached_property
-    def values(self) -> np.ndarray:
+    def values(self) -> Array:
         """The parameters (size) that the mechanism itself has; an unknown mass counts as none."""
         return np.array([self._value(number, word) for number, word in self.columns])
 
-    def tree_with(self, values: Any) -> Tree:
+    def tree_with(self, values: ArrayLike) -> Tree:
         """The mechanism with other parameters (size). What is fixed to the body that a joint moves counts as part of
         that body, and has no mass of its own. Its dynamics include rotors and friction if the parameters do. Constant
         offsets have no place in it.
@@ -220,7 +221,7 @@ def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
     return LinearModel(tree, links_of(known), tuple(word for word in JOINT_TERMS if word in joint_terms))
 
 
-def _alone(values: Any, columns: slice, size: int) -> Any:
+def _alone(values: Array, columns: slice, size: int) -> Array:
     """A column (size, 1) of the given values in one place, zeros elsewhere."""
     places = range(size)[columns]
     return np.stack([values[k] if k in places else values[k] * 0.0 for k in range(size)])[:, None]

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.identification.elimination import echelon, triangular
 from cayley.dynamics.identification.own_units import Units
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
@@ -38,8 +39,8 @@ _FRICTION = np.eye(14)[12:]  # what turns energy into heat hides in no energy
 class Reach:
     """What a link can do: twists V (6, k) and rows F (k, 11) of its energies, both orthonormal bases."""
 
-    twists: np.ndarray
-    energies: np.ndarray
+    twists: Array
+    energies: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +55,14 @@ class Hidden:
     number: int
     parent: int
     way: tuple[int, ...]
-    directions: np.ndarray
+    directions: Array
 
     @property
-    def pivots(self) -> np.ndarray:
+    def pivots(self) -> Array:
         """The entry of each direction that is handed over entirely."""
         return np.array([np.flatnonzero(row)[-1] for row in self.directions], dtype=int)
 
-    def in_units(self, units: np.ndarray) -> Hidden:
+    def in_units(self, units: Array) -> Hidden:
         """The same, if these were the units (10 + terms) of the entries."""
         return replace(self, directions=self.directions * (units / units[self.pivots][:, None]))
 
@@ -85,7 +86,7 @@ def hidden_moments(model: LinearModel) -> list[Hidden]:
         for hidden in found]
 
 
-def _handed_on(model: LinearModel, number: int, bases: list[np.ndarray]) -> Hidden:
+def _handed_on(model: LinearModel, number: int, bases: list[Array]) -> Hidden:
     """What is hidden of a link, and of every link without bodies that it must pass."""
     links = model.links.links
     way = [number]
@@ -101,12 +102,12 @@ def _handed_on(model: LinearModel, number: int, bases: list[np.ndarray]) -> Hidd
     return Hidden(number, above, tuple(way), _restricted(basis, np.concatenate([_MOMENTS[:10], terms])))
 
 
-def moved_in(link: Link) -> np.ndarray:
+def moved_in(link: Link) -> Array:
     """(10, 10): the moments of a link as its parent's, at the joint's zero."""
     return moved(link.placement[:3, :3], link.placement[:3, 3])
 
 
-def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
+def _look(link: Link, parent: Reach) -> tuple[Array, Reach]:
     """A basis (14, k) of what is hidden among the ten moments and the terms of the joint; and the link's reach."""
     places = link.motion.samples
     poses = [(link.placement[:3, :3] @ R, link.placement[:3, 3] + link.placement[:3, :3] @ p)
@@ -129,7 +130,7 @@ def _look(link: Link, parent: Reach) -> tuple[np.ndarray, Reach]:
     return _null_space(conditions), Reach(_span(np.hstack([before, own]).T).T, energies)
 
 
-def _change(energies: np.ndarray, move: np.ndarray, first: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _change(energies: Array, move: Array, first: Array, q: Array) -> Array:
     """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work along its only
     coordinate.
     """
@@ -138,24 +139,24 @@ def _change(energies: np.ndarray, move: np.ndarray, first: np.ndarray, q: np.nda
     return rows
 
 
-def _with_terms(rows: np.ndarray, *, rotor: float = 0.0) -> np.ndarray:
+def _with_terms(rows: Array, *, rotor: float = 0.0) -> Array:
     """Rows (k, 11) of energies as conditions (k, 14) on moments, rotor, offset and the two frictions."""
     return np.hstack([rows[:, :10], np.full((len(rows), 1), rotor), np.zeros((len(rows), 3))])
 
 
-def energy_row(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def energy_row(x: Array, y: Array) -> Array:
     """The row (11) that multiplies the moments in the kinetic energy between two twists (v; w) of a link."""
     X, Y = (np.column_stack([np.cross(np.eye(3), -t[3:]).T, t[:3]]) for t in (x, y))
     K = (X.T @ Y + Y.T @ X) / 2
     return np.array([K[3, 3], *(2 * K[:3, 3]), K[0, 0], 2 * K[0, 1], 2 * K[0, 2], K[1, 1], 2 * K[1, 2], K[2, 2], 0.0])
 
 
-def _twists_seen(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _twists_seen(R: Array, p: Array) -> Array:
     """(6, 6): a twist of the parent at its origin as one at the link's origin `p` and in its axes `R`."""
     return np.block([[R.T, R.T @ np.cross(np.eye(3), p)], [np.zeros((3, 3)), R.T]])
 
 
-def _span(rows: np.ndarray) -> np.ndarray:
+def _span(rows: Array) -> Array:
     """An orthonormal basis (k, n) of the rows."""
     if not rows.size:
         return np.zeros((0, rows.shape[1]))
@@ -163,7 +164,7 @@ def _span(rows: np.ndarray) -> np.ndarray:
     return basis[sizes > _ROUNDING * max(sizes.max(), 1e-300)]
 
 
-def _null_space(rows: np.ndarray) -> np.ndarray:
+def _null_space(rows: Array) -> Array:
     """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1, since rows may be nothing but
     rounding.
     """
@@ -171,7 +172,7 @@ def _null_space(rows: np.ndarray) -> np.ndarray:
     return basis[int((sizes > _ROUNDING).sum()):].T
 
 
-def _restricted(basis: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _restricted(basis: Array, kept: Array) -> Array:
     """The directions (k, kept) in echelon form that are zero in the entries that are not kept."""
     inside = basis @ _null_space(basis[~kept]) if basis.shape[1] and not kept.all() else basis
     return echelon(inside[kept].T)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import sympy
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.inertial_parameters import moved
 from cayley.dynamics.rigid_links.links import Link
 
@@ -18,7 +19,7 @@ class SymbolicPlacement:
     symbols in them.
     """
 
-    def __init__(self, link: Link, number: int):
+    def __init__(self, link: Link, number: int) -> None:
         self.number = number
         self.constants: dict[sympy.Symbol, float] = {}
         R = link.placement[:3, :3]
@@ -33,11 +34,11 @@ class SymbolicPlacement:
                 self._symbol(f"{word}_{self.number}", value) for word, value in zip("xyz", p, strict=True)])
 
     @cached_property
-    def moved_in(self) -> np.ndarray:
+    def moved_in(self) -> Array:
         """(10, 10): the moments of the link as its parent's, at the joint's zero."""
         return moved(self.R, self.p)
 
-    def _denavit_hartenberg(self, R: np.ndarray, a: float, d: float) -> tuple[np.ndarray, np.ndarray]:
+    def _denavit_hartenberg(self, R: Array, a: float, d: float) -> tuple[Array, Array]:
         c, s = self._turn(R[2, 2], R[2, 1])
         axes = np.array([[1, 0, 0], [0, c, -s], [0, s, c]], dtype=object)
         return axes, self._symbol(f"a_{self.number}", a) * axes[:, 0] + self._symbol(f"d_{self.number}", d) * axes[:, 2]
@@ -57,6 +58,6 @@ class SymbolicPlacement:
         return symbol
 
 
-def exact(values: np.ndarray) -> np.ndarray:
+def exact(values: Array) -> Array:
     """Numbers as SymPy numbers: integers where they are such."""
     return np.vectorize(lambda x: sympy.Integer(round(x)) if x == round(x) else sympy.Float(x), otypes=[object])(values)

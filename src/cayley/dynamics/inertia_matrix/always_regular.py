@@ -8,12 +8,13 @@ mass, particles on an axis and inertias that no body can have are the others.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cayley.compiler.linear import ldl
 from cayley.compiler.made_once import kept_with_owner
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
 from cayley.dynamics.rigid_links.moments import Moments
@@ -21,6 +22,9 @@ from cayley.geometry.spatial import spatial_inertia
 from cayley.model.masses import rigid_groups
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.model.joint_kinds import Motion
 
 _CERTAIN = 2**10 * np.finfo(float).eps  # of the largest inertia that a joint can feel, for each velocity: no rounding
 _FAR = 1e3  # [m]: how far a prismatic joint may carry
@@ -56,7 +60,7 @@ def _is_physical(body: Moments) -> bool:
                 and (body.mass or not body.first.any()))
 
 
-def _least_pivots(motion: Any, body: Moments, rotors: np.ndarray) -> np.ndarray:
+def _least_pivots(motion: Motion, body: Moments, rotors: Array) -> Array:
     """For each velocity of a joint the inertia (nv) that is left of its link's own when its other velocities give way.
     """
     S = motion.subspace(motion.neutral)
@@ -72,7 +76,7 @@ def _least_pivots(motion: Any, body: Moments, rotors: np.ndarray) -> np.ndarray:
     return np.where(pivots > 2**6 * np.finfo(float).eps * np.diag(own), pivots, 0.0)
 
 
-def _largest_inertias(tree: Tree) -> np.ndarray:
+def _largest_inertias(tree: Tree) -> Array:
     """An upper bound (nv) of what each velocity feels of all that it moves, wherever that is."""
     found = np.zeros(tree.nv)
     for number, body in enumerate(tree.bodies):

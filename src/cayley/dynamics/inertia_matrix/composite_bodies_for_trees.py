@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (nv, nv) at a configuration."""
     rows: list[list[Any]] = [[0.0] * links.nv for _ in range(links.nv)]
     composite = composite_bodies(links, q)
@@ -33,7 +34,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return np.array(rows) if rows else np.zeros((0, 0))
 
 
-def diagonal(links: Links, q: Any) -> Any:
+def diagonal(links: Links, q: Array) -> Array:
     """The diagonal (nv) of the inertia matrix alone: what each velocity feels of all that it moves."""
     found: list[Any] = [0.0] * links.nv
     for number, (link, body) in enumerate(zip(links.links, composite_bodies(links, q), strict=True)):
@@ -43,7 +44,7 @@ def diagonal(links: Links, q: Any) -> Any:
     return np.stack(found) if found else np.zeros(0)
 
 
-def composite_bodies(links: Links, q: Any) -> list[Moments]:
+def composite_bodies(links: Links, q: Array) -> list[Moments]:
     """The moments of each link with all that it carries, about its origin and in its axes."""
     found = [link.moments for link in links.links]
     for number in reversed(range(len(found))):
@@ -53,7 +54,7 @@ def composite_bodies(links: Links, q: Any) -> list[Moments]:
     return found
 
 
-def carried(link: Link, moments: Moments, q: Any) -> Moments:
+def carried(link: Link, moments: Moments, q: Array) -> Moments:
     """The moments of what a link carries, about the origin of its parent and in the parent's axes."""
     s = link.offset(q)
     u = link.inwards(moments.first, q)
@@ -62,7 +63,7 @@ def carried(link: Link, moments: Moments, q: Any) -> Moments:
                    link.inwards_both(moments.second, q) + crossed + crossed.T + moments.mass * np.outer(s, s))
 
 
-def _column(links: Links, q: Any, number: int, body: Moments, direction: np.ndarray) -> Iterator[tuple[int, Any]]:
+def _column(links: Links, q: Array, number: int, body: Moments, direction: Array) -> Iterator[tuple[int, Any]]:
     """The entries of a column on and above the diagonal, from the joint itself inwards."""
     slide = direction[:3]
     turn = direction[3:]

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link
 from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz
 
 _ROUNDING = 1e-15  # parts of an offset this small beside the rest are the rounding of constants
 
 
-def similarity(link: Link, X: Any, q: Any) -> Any:
+def similarity(link: Link, X: Array, q: Array) -> Array:
     """A X A^T (3, 3) of a symmetric tensor in the axes of a turning or sliding link: the same tensor in the axes of the
     link before.
 
@@ -38,7 +39,7 @@ def similarity(link: Link, X: Any, q: Any) -> Any:
     return _about_z(beta, _about_x(alpha, _about_z(theta, X)))
 
 
-def skew_products(s: Any, u: Any) -> Any:
+def skew_products(s: Array, u: Array) -> Array:
     """S(s) S(u) + its transpose (3, 3).
 
     >>> skew_products(np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0, 4.0]))
@@ -58,7 +59,7 @@ def skew_products(s: Any, u: Any) -> Any:
     return np.array([[-(yz + yz), a, b], [a, -(xz + xz), c], [b, c, -(xy + xy)]])
 
 
-def origin_in_own_axes(link: Link, q: Any) -> Any:
+def origin_in_own_axes(link: Link, q: Array) -> Array:
     """The way (3) from the origin of the link before to that of a link, in the link's own axes: (a cos, -a sin, d).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -73,7 +74,7 @@ def origin_in_own_axes(link: Link, q: Any) -> Any:
     return turned if link.is_revolute else turned + np.array([0.0, 0.0, 1.0]) * q[link.coordinates][0]
 
 
-def turns(link: Link, q: Any) -> tuple[Turn, Turn, Turn]:
+def turns(link: Link, q: Array) -> tuple[Turn, Turn, Turn]:
     """A = Rz(beta) Rx(alpha) Rz(theta) of a turning or sliding link; beta is no turn in frames of Denavit and
     Hartenberg.
     """
@@ -81,21 +82,21 @@ def turns(link: Link, q: Any) -> tuple[Turn, Turn, Turn]:
     return beta, alpha, turn_about_z(gamma, q[link.coordinates][0]) if link.is_revolute else gamma
 
 
-def _about_z(turn: Turn, X: Any) -> Any:
+def _about_z(turn: Turn, X: Array) -> Array:
     xx, yy, xy = _double_angle(turn, X[0, 0], X[1, 1], X[0, 1])
     xz = turn.c * X[0, 2] - turn.s * X[1, 2]
     yz = turn.s * X[0, 2] + turn.c * X[1, 2]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, X[2, 2]]])
 
 
-def _about_x(turn: Turn, X: Any) -> Any:
+def _about_x(turn: Turn, X: Array) -> Array:
     yy, zz, yz = _double_angle(turn, X[1, 1], X[2, 2], X[1, 2])
     xy = turn.c * X[0, 1] - turn.s * X[0, 2]
     xz = turn.s * X[0, 1] + turn.c * X[0, 2]
     return np.array([[X[0, 0], xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _double_angle(turn: Turn, a: Any, b: Any, ab: Any) -> tuple[Any, Any, Any]:
+def _double_angle(turn: Turn, a: Scalar, b: Scalar, ab: Scalar) -> tuple[Any, Any, Any]:
     """The symmetric tensor [[a, ab], [ab, b]] of a plane, turned."""
     c, s = turn
     if isinstance(c, float) and c * s == 0:  # a constant turn by quarters

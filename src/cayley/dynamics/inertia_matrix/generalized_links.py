@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.counted_products import origin_in_own_axes, similarity, skew_products
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
@@ -27,11 +28,11 @@ from cayley.dynamics.rigid_links.links import Link, Links
 class Generalized(NamedTuple):
     """First moment (3) and inertia tensor (3, 3) of a generalized link about the origin of its first link."""
 
-    U: Any
-    E: Any
+    U: Array
+    E: Array
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -45,17 +46,17 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return mirrored([_column(augmented, s, q, i, body) for i, body in enumerate(bodies)])
 
 
-def generalized_moments(links: Links, q: Any) -> list[Generalized]:
+def generalized_moments(links: Links, q: Array) -> list[Generalized]:
     """U and E of every generalized link, by Lemma 6.1."""
     return _generalized(augmented_links(links, q), origins(links, q), q)
 
 
-def origins(links: Links, q: Any) -> list[Any]:
+def origins(links: Links, q: Array) -> list[Any]:
     """s of every link."""
     return [origin_in_own_axes(link, q) for link in links.links]  # (6.3.29b)
 
 
-def _generalized(augmented: Links, s: list[Any], q: Any) -> list[Generalized]:
+def _generalized(augmented: Links, s: list[Any], q: Array) -> list[Generalized]:
     found: list[Generalized] = []
     for i, link in reversed(list(enumerate(augmented.links))):
         found.append(enclosing(link, augmented.links[i + 1], s[i + 1], found[-1], q) if found
@@ -63,14 +64,14 @@ def _generalized(augmented: Links, s: list[Any], q: Any) -> list[Generalized]:
     return found[::-1]
 
 
-def enclosing(link: Link, successor: Link, s: Any, body: Generalized, q: Any) -> Generalized:
+def enclosing(link: Link, successor: Link, s: Array, body: Generalized, q: Array) -> Generalized:
     """The generalized link of an augmented link, from the one of its successor."""
     U = link.moments.first + successor.inwards(body.U, q)  # (6.3.29a)
     E = link.moments.inertia + similarity(successor, body.E - skew_products(s, body.U), q)  # (6.3.29c)
     return Generalized(U, E)
 
 
-def _column(augmented: Links, s: list[Any], q: Any, i: int, body: Generalized) -> list[Any]:
+def _column(augmented: Links, s: list[Any], q: Array, i: int, body: Generalized) -> list[Any]:
     """The entries from the first row down to the diagonal."""
     link = augmented.links[i]
     f = -across_z(body.U) if link.is_revolute else link.moments.mass * Z  # (6.3.29d)
@@ -82,12 +83,12 @@ def _column(augmented: Links, s: list[Any], q: Any, i: int, body: Generalized) -
     return found[::-1]
 
 
-def felt_before(link: Link, s: Any, f: Any, eta: Any, q: Any) -> tuple[Any, Any]:
+def felt_before(link: Link, s: Array, f: Array, eta: Array, q: Array) -> tuple[Any, Any]:
     """f and eta at the link before, in its axes."""
     moment = link.inwards(np.cross(s, f) + eta, q)  # (6.3.30b)
     force = link.inwards(f, q)  # (6.3.30a)
     return force, moment
 
 
-def _along_the_axis(link: Link, f: Any, eta: Any) -> Any:
+def _along_the_axis(link: Link, f: Array, eta: Array) -> Scalar:
     return eta[2] if link.is_revolute else f[2]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 
@@ -26,13 +26,13 @@ def inertia_matrix_kernel(tree: Tree) -> KernelWithMethods:
 
 
 @of_a_mechanism
-def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = METHODS[method].text(tree, "inertia_matrix")
     rotors = np.diag(rotor_inertias(tree))
     options = {"regular": always_regular(replace(tree, included=frozenset()))} if METHODS[method].takes(
         "regular", "inertia_matrix") else {}
 
-    def inertia_matrix(q: Any) -> Any:
+    def inertia_matrix(q: Array) -> Array:
         return text(q, **options) + rotors
 
     described(tree, inertia_matrix, "The mass matrix (inertia matrix) M(q).", f"Method: {method}.")

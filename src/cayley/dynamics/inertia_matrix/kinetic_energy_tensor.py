@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The kinetic-energy tensor H = D (n, n) at the configuration `q`: energy = q'.H q' / 2.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -31,7 +32,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return mirrored([[_summed(links, rates, j, i) for j in range(i + 1)] for i in range(links.nv)])
 
 
-def kinetic_energy(links: Links, q: Any, qd: Any) -> Any:
+def kinetic_energy(links: Links, q: Array, qd: Array) -> float:
     """The energy [J] of the motion `qd` (n): of each link, half of m r'.r' and of w.I w.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -47,7 +48,7 @@ def kinetic_energy(links: Links, q: Any, qd: Any) -> Any:
     return total
 
 
-def unit_velocities(links: Links, q: Any) -> list[list[tuple[Any, Any]]]:
+def unit_velocities(links: Links, q: Array) -> list[list[tuple[Any, Any]]]:
     """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of
     the link.
     """
@@ -63,7 +64,7 @@ def _unit_velocity(links: Links, poses: list[Any], i: int, k: int) -> tuple[Any,
     return R.T @ turn, R.T @ slide
 
 
-def _summed(links: Links, rates: list[list[tuple[Any, Any]]], j: int, i: int) -> Any:
+def _summed(links: Links, rates: list[list[tuple[Any, Any]]], j: int, i: int) -> float:
     """Over all links that both joints move."""
     total = np.float64(0.0)
     for link, row in zip(links.links[i:], rates[i:], strict=True):

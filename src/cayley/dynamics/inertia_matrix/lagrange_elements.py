@@ -13,10 +13,11 @@ spec R5.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.inverse.augmented_bodies import generalized_links
 from cayley.dynamics.rigid_links.energies import link_poses
@@ -27,14 +28,14 @@ class Carried(NamedTuple):
     """A joint and all that it moves, frozen together: in the root's axes."""
 
     turns: bool
-    z: Any
-    origin: Any
-    mass: Any
-    U: Any
-    E: Any
+    z: Array
+    origin: Array
+    mass: Scalar
+    U: Array
+    E: Array
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -47,19 +48,19 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return mirrored([[_entry(joints[j], joints[i]) for j in range(i + 1)] for i in range(len(joints))])
 
 
-def entry(links: Links, q: Any, j: int, i: int) -> Any:
+def entry(links: Links, q: Array, j: int, i: int) -> Scalar:
     """The entry of row j and column i alone, counted from 0; the matrix is symmetric."""
     joints = carried(links, q)
     return _entry(joints[min(j, i)], joints[max(j, i)])
 
 
-def carried(links: Links, q: Any) -> list[Carried]:
+def carried(links: Links, q: Array) -> list[Carried]:
     """Each joint with its generalized link."""
     return [Carried(link.is_revolute, R[:, 2], p, body.mass, R @ body.first, R @ body.inertia @ R.T)
             for link, (R, p), body in zip(links.links, link_poses(links, q), generalized_links(links, q), strict=True)]
 
 
-def _entry(row: Carried, column: Carried) -> Any:
+def _entry(row: Carried, column: Carried) -> Scalar:
     s = column.origin - row.origin
     (_, z, _, mass, U, E) = column
     if row.turns and column.turns:

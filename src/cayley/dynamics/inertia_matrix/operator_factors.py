@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.spatial_composites import transitions
 from cayley.dynamics.inverse.rodriguez import axis, spatial_inertia
 from cayley.dynamics.rigid_links.links import Links
@@ -34,7 +35,7 @@ class Filter(NamedTuple):
     G: list[Any]
 
 
-def inertia_matrix(links: Links, q: Any, *, regular: bool = False) -> Any:
+def inertia_matrix(links: Links, q: Array, *, regular: bool = False) -> Array:
     """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is
     zero.
 
@@ -49,14 +50,14 @@ def inertia_matrix(links: Links, q: Any, *, regular: bool = False) -> Any:
     return F * np.array(found.Dh) @ F.T  # (6.2.18)
 
 
-def inverse_inertia_matrix(links: Links, q: Any) -> Any:
+def inverse_inertia_matrix(links: Links, q: Array) -> Array:
     """D^-1 (n, n)."""
     found = kalman_filter(links, q)
     F = inverse_factor(found)
     return F.T / np.array(found.Dh) @ F  # (6.2.19)
 
 
-def kalman_filter(links: Links, q: Any, rotors: Any = 0.0, *, regular: bool = True) -> Filter:
+def kalman_filter(links: Links, q: Array, rotors: float = 0.0, *, regular: bool = True) -> Filter:
     """The Riccati recursion, from the tip inwards. `rotors`: inertia (n) of the drives, added to the diagonal of D:
     noise to the filter.
 
@@ -77,18 +78,18 @@ def kalman_filter(links: Links, q: Any, rotors: Any = 0.0, *, regular: bool = Tr
     return Filter(h, phi, P[::-1], Dh[::-1], G[::-1])
 
 
-def factor(found: Filter) -> Any:
+def factor(found: Filter) -> Array:
     """F = 1 + H Psi L (n, n)."""
     return _unit_upper(found, found.phi, 1.0)
 
 
-def inverse_factor(found: Filter) -> Any:
+def inverse_factor(found: Filter) -> Array:
     """F^-1 = 1 - H Phi L (n, n)."""
     giving_way = [phi @ (np.eye(6) - np.outer(G, h)) for phi, G, h in zip(found.phi, found.G, found.h, strict=True)]
     return _unit_upper(found, giving_way, -1.0)
 
 
-def _unit_upper(found: Filter, transition: list[Any], sign: float) -> Any:
+def _unit_upper(found: Filter, transition: list[Any], sign: float) -> Array:
     """1 + sign H X L: column k is the gain of link k, carried inwards by the transitions and seen by the axes on its
     way.
     """

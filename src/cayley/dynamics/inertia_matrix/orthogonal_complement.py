@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.errors import ModelError
@@ -22,7 +23,7 @@ from cayley.kinematics.forward import Pose
 _ROUNDING = 1e-12  # of the moments about the link's origin, from which the central ones are a difference: so far below zero they may be
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (nv, nv) at the configuration `q`: D = T^T M T.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -36,14 +37,14 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return T.T @ np.concatenate(moved) if moved else np.zeros((0, 0))
 
 
-def twist_map(links: Links, q: Any) -> Any:
+def twist_map(links: Links, q: Array) -> Array:
     """T (6 N, nv): the twists (w; r') of the links' centres of mass for unit velocities, (6.2.14)."""
     poses = link_poses(links, q)
     blocks = [np.concatenate(_twists_of(links, poses, number, q)) for number in range(len(links.links))]
     return np.concatenate(blocks) if blocks else np.zeros((0, links.nv))
 
 
-def _twists_of(links: Links, poses: list[Pose], number: int, q: Any) -> tuple[Any, Any]:
+def _twists_of(links: Links, poses: list[Pose], number: int, q: Array) -> tuple[Any, Any]:
     """The rows (3, nv) of w and of r' of one link: only joints on the way to it move it."""
     center = poses[number].p + poses[number].R @ links.links[number].moments.center
     turns = [np.zeros((3, links.nv))]
@@ -61,13 +62,13 @@ def _twists_of(links: Links, poses: list[Pose], number: int, q: Any) -> tuple[An
     return sum(turns[1:], turns[0]), sum(slides[1:], slides[0])
 
 
-def extended_masses(links: Links, q: Any) -> list[Any]:
+def extended_masses(links: Links, q: Array) -> list[Any]:
     """The blocks (6, 6) of M, in the root's axes, (6.2.11), (6.2.13)."""
     return [_diagonal(R @ link.moments.inertia_about_center @ R.T, link.moments.mass * np.eye(3))
             for link, (R, _) in zip(links.links, link_poses(links, q), strict=True)]
 
 
-def mass_roots(links: Links, q: Any) -> list[Any]:
+def mass_roots(links: Links, q: Array) -> list[Any]:
     """The blocks (6, 6) of N.
 
     The roots of the links' own tensors are constants; rods and particles have roots as well.
@@ -76,14 +77,14 @@ def mass_roots(links: Links, q: Any) -> list[Any]:
             for link, (R, _) in zip(links.links, link_poses(links, q), strict=True)]
 
 
-def square_root(links: Links, q: Any) -> Any:
+def square_root(links: Links, q: Array) -> Array:
     """P = N T (6 N, nv), with D = P^T P, (6.2.15)."""
     T = twist_map(links, q)
     rooted = [N @ T[6 * k:6 * k + 6] for k, N in enumerate(mass_roots(links, q))]
     return np.concatenate(rooted) if rooted else T
 
 
-def _root(link: Link) -> np.ndarray:
+def _root(link: Link) -> Array:
     """L (3, 3), with L L^T the central inertia of a link in its axes."""
     values, axes = np.linalg.eigh(np.asarray(link.moments.inertia_about_center, dtype=float))
     if values[0] < -_ROUNDING * np.abs(link.moments.second).max() or link.moments.mass < 0:
@@ -95,6 +96,6 @@ def _root(link: Link) -> np.ndarray:
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 
-def _diagonal(a: Any, b: Any) -> Any:
+def _diagonal(a: Array, b: Array) -> Array:
     none = np.zeros((3, 3))
     return np.concatenate([np.concatenate([a, none], axis=1), np.concatenate([none, b], axis=1)])

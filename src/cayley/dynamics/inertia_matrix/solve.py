@@ -6,11 +6,10 @@ Eliminated from the tips inwards it stays so: L D L^T in that order has no entri
 
 from __future__ import annotations
 
-from typing import Any
-
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array
 
 
-def solve(M: Any, forces: Any) -> Any:
+def solve(M: Array, forces: Array) -> Array:
     """M^-1 forces, for an inertia matrix (n, n); forces (n) or (n, k)."""
     return ldl_solve(M[::-1, ::-1], forces[::-1])[::-1]

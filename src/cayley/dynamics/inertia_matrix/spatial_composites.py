@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.rodriguez import spatial_inertia, transition
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.geometry.spatial import swapped
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (nv, nv) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -36,7 +37,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return np.array(rows).reshape(links.nv, links.nv)
 
 
-def transitions(links: Links, q: Any) -> list[Any]:
+def transitions(links: Links, q: Array) -> list[Any]:
     """phi (6, 6) of each link, to its parent."""
     return [transition(link.rotation(q), link.offset(q)) for link in links.links]
 
@@ -51,12 +52,12 @@ def composites(links: Links, phi: list[Any]) -> list[Any]:
     return I
 
 
-def directions(link: Link, q: Any) -> Any:
+def directions(link: Link, q: Array) -> Array:
     """h (6, k): the directions of the joint, the turning first."""
     return swapped(link.subspace(q))
 
 
-def _fill(rows: list[list[Any]], links: Links, phi: list[Any], number: int, F: Any, q: Any) -> None:
+def _fill(rows: list[list[Any]], links: Links, phi: list[Any], number: int, F: Array, q: Array) -> None:
     """The columns of a joint, and their mirror images, from the diagonal inwards."""
     columns = links.links[number].columns
     at = number

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 
-def mirrored(columns: Sequence[Sequence[Any]]) -> Any:
+
+def mirrored(columns: Sequence[Sequence[Any]]) -> Array:
     """The matrix (n, n) whose column i is `columns[i]` down to the diagonal, and below it the mirror image of its row.
 
     >>> mirrored([[1.0], [2.0, 3.0]])

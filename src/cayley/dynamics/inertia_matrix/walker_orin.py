@@ -8,15 +8,15 @@ column i. Nothing makes the columns symmetric but mechanics. Source: Walker & Or
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -29,7 +29,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def column(links: Links, q: Any, i: int) -> Any:
+def column(links: Links, q: Array, i: int) -> Array:
     """Column i (n) by itself: it needs no other, so that columns can be computed side by side."""
     return inverse_dynamics(weightless(links), q, np.zeros(links.nv), np.eye(links.nv)[i])  # (6.2.4)
 

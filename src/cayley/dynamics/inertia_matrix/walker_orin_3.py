@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.inverse.passes import NONE, Z
 from cayley.dynamics.rigid_links.links import Link, Links
@@ -24,12 +25,12 @@ from cayley.dynamics.rigid_links.links import Link, Links
 class Composite(NamedTuple):
     """Mass, centre of mass (3) and central inertia tensor (3, 3) of a composite body, in the axes of its first link."""
 
-    mb: Any
-    R: Any
-    Ec: Any
+    mb: Scalar
+    R: Scalar
+    Ec: Scalar
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -42,7 +43,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return mirrored([_column(links, q, i, bodies[i]) for i in range(len(bodies))])
 
 
-def composites(links: Links, q: Any) -> list[Composite]:
+def composites(links: Links, q: Array) -> list[Composite]:
     """The composite bodies of all links."""
     found: list[Composite] = []
     beyond = Composite(0.0, NONE, np.zeros((3, 3)))  # about the origin of the link before, in its axes
@@ -66,12 +67,12 @@ def _joined(link: Link, beyond: Composite) -> Composite:
     return Composite(mb, R, Ec)
 
 
-def _of_particle(m: Any, x: Any) -> Any:
+def _of_particle(m: Scalar, x: Array) -> Array:
     """The inertia tensor of a mass at x."""
     return m * (x @ x * np.eye(3) - np.outer(x, x))
 
 
-def _column(links: Links, q: Any, i: int, body: Composite) -> list[Any]:
+def _column(links: Links, q: Array, i: int, body: Composite) -> list[Any]:
     """The entries from the first row down to the diagonal."""
     mb, R, Ec = body
     F = np.cross(Z, mb * R) if links.links[i].is_revolute else mb * Z  # (6.2.8d)
@@ -86,5 +87,5 @@ def _column(links: Links, q: Any, i: int, body: Composite) -> list[Any]:
     return found[::-1]
 
 
-def _along_the_axis(link: Link, f: Any, eta: Any) -> Any:
+def _along_the_axis(link: Link, f: Array, eta: Array) -> Scalar:
     return eta[2] if link.is_revolute else f[2]

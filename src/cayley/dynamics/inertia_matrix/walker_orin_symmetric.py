@@ -7,17 +7,17 @@ give the rows from the diagonal down. Source: Walker & Orin 1982, method 2; Bala
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.inertia_matrix.walker_orin import weightless
 from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -30,6 +30,6 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return mirrored([[below[j][i - j] for j in range(i + 1)] for i in range(links.nv)])
 
 
-def _from_the_diagonal_down(links: Links, q: Any, i: int) -> Any:
+def _from_the_diagonal_down(links: Links, q: Array, i: int) -> Array:
     outer = replace(weightless(links), links=links.links[i:])
     return inverse_dynamics(outer, q, np.zeros(links.nv), np.eye(links.nv)[i])  # (6.2.4)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
@@ -30,8 +31,8 @@ _STAYS = np.zeros(3)
 class Payload(NamedTuple):
     """A particle on the last link: mass [kg] and place (3) [m] in the link's axes."""
 
-    mass: Any
-    at: Any
+    mass: Scalar
+    at: Array
 
 
 class AugmentedLink(NamedTuple):
@@ -45,7 +46,7 @@ class AugmentedLink(NamedTuple):
     (True, 33.45, array([0.    , 3.5175, 1.    ]))
     """
 
-    mass: Any  # mb
+    mass: Scalar  # mb
     first: tuple[Any, ...]  # of u
     second: tuple[Any, ...]  # of Kh
 
@@ -53,7 +54,7 @@ class AugmentedLink(NamedTuple):
     def is_rigid(self) -> bool:
         return len(self.first) == 1
 
-    def moments(self, d: Any = None) -> Moments:
+    def moments(self, d: Scalar = None) -> Moments:
         """mb, u and Kh, on-line: at the coordinate `d` of the next joint, which a rigid one does not need."""
         if self.is_rigid:
             return Moments(self.mass, self.first[0], self.second[0])
@@ -75,7 +76,7 @@ def augmented_constants(links: Links, payload: Payload | None = None) -> list[Au
     return found[::-1]
 
 
-def _augmented(own: Moments, beyond: Any, place: Any, slide: Any) -> AugmentedLink:
+def _augmented(own: Moments, beyond: float, place: Array, slide: Array | None) -> AugmentedLink:
     """A link and a particle `beyond` at s = place + d slide."""
     mass = own.mass + beyond  # (5.3.44a)
     u0 = own.first + beyond * place  # (5.3.44b)
@@ -87,7 +88,7 @@ def _augmented(own: Moments, beyond: Any, place: Any, slide: Any) -> AugmentedLi
                                                       (crossed + crossed.T), beyond * np.outer(slide, slide)))
 
 
-def augmented_links(links: Links, q: Any, payload: Payload | None = None) -> Links:
+def augmented_links(links: Links, q: Array, payload: Payload | None = None) -> Links:
     """The chain of augmented links: `link.moments` are mb, u and Kh, numbers where they are constants."""
     constants = augmented_constants(links, payload)
     slides = [q[link.coordinates][0] if link.is_prismatic else None for link in links.links[1:]]
@@ -105,7 +106,7 @@ def carrying(links: Links, payload: Payload) -> Links:
 # Generalized links
 
 
-def generalized_links(links: Links, q: Any) -> list[Moments]:
+def generalized_links(links: Links, q: Array) -> list[Moments]:
     """mb, U and the Euler tensor of the generalized links, on-line; `.inertia` is E. Spec R-32."""
     found: list[Moments] = []
     beyond = NOTHING
@@ -116,7 +117,7 @@ def generalized_links(links: Links, q: Any) -> list[Moments]:
     return found[::-1]
 
 
-def first_moments(links: Links, q: Any) -> list[Any]:
+def first_moments(links: Links, q: Array) -> list[Any]:
     """U (3) of the generalized links by Lemma 5.1."""
     found: list[Any] = []
     beyond = _STAYS
@@ -126,7 +127,7 @@ def first_moments(links: Links, q: Any) -> list[Any]:
     return found[::-1]
 
 
-def first_moment_accelerations(links: Links, q: Any, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
+def first_moment_accelerations(links: Links, q: Array, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
     """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of
     each link.
     """
@@ -139,7 +140,7 @@ def first_moment_accelerations(links: Links, q: Any, tensors: Sequence[Any], sli
     return found[::-1]
 
 
-def gravity_forces(links: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Array) -> Array:
     """Joint forces (n) that hold the chain at rest against gravity: the derivatives of the potential, without any
     acceleration.
 
@@ -157,18 +158,18 @@ def gravity_forces(links: Links, q: Any) -> Any:
 # The torque of an augmented link
 
 
-def augmented_torque(link: Link, Om: Any) -> Any:
+def augmented_torque(link: Link, Om: Array) -> Array:
     """mu (3): what turns an augmented link about its origin, by its Euler tensor (5.3.29)."""
     return euler_torque(Om, link.moments.second)
 
 
-def augmented_torque_by_vectors(link: Link, w: Any, wd: Any) -> Any:
+def augmented_torque_by_vectors(link: Link, w: Array, wd: Array) -> Array:
     """The same by its inertia tensor, (5.3.20)."""
     K = link.moments.inertia
     return K @ wd + np.cross(w, K @ w)
 
 
-def torque_beside_sliding(link: Link, successor: Link, Om: Any, zeta: Any, q: Any) -> Any:
+def torque_beside_sliding(link: Link, successor: Link, Om: Array, zeta: Array, q: Array) -> Array:
     """mu and what the sliding of the next link adds (5.3.35); `zeta` is in the axes of the next link."""
     return augmented_torque(link,
                             Om) + successor.moments.mass * np.cross(successor.offset(q), successor.inwards(zeta, q))

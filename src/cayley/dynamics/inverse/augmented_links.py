@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_bodies import Payload
 from cayley.dynamics.inverse.augmented_bodies import augmented_links as chain_of_augmented_links
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
@@ -39,23 +40,23 @@ from cayley.dynamics.rigid_links.links import Link, Links
 class State(NamedTuple):
     """How a link moves, and what turns the augmented link."""
 
-    w: Any
-    wd: Any
-    Om: Any
-    zeta: Any
-    sdd: Any
-    mu: Any = None
+    w: Array
+    wd: Array
+    Om: Array
+    zeta: Array
+    sdd: Array
+    mu: Scalar = None
 
 
 class Sum(NamedTuple):
     """Over a link and all after it."""
 
-    Udd: Any
-    eta: Any
+    Udd: Array
+    eta: Array
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
-                     payload: Payload | None = None) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
+                     payload: Payload | None = None) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -72,8 +73,8 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
         joint_force(link, state, own) for link, state, own in zip(augmented.links, states, sums, strict=True)])
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
-              payload: Payload | None = None) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
+              payload: Payload | None = None) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
@@ -83,8 +84,8 @@ def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, ti
     return as_wrenches([Load(f, own.eta) for f, own in zip(forces, sums, strict=True)])
 
 
-def passes(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench,
-           payload: Payload | None) -> tuple[Links, list, list]:
+def passes(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench,
+           payload: Payload | None) -> tuple[Links, list[Any], list[Any]]:
     """The augmented links, their states, and the sums."""
     augmented = chain_of_augmented_links(links, q, payload)
     start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - links.gravity)
@@ -92,7 +93,7 @@ def passes(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench,
     return augmented, states, backward(augmented, states, tip, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
     """Of an augmented link."""
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
@@ -120,7 +121,7 @@ def backward_cycle(link: Link, state: State, outer: Wrench) -> Sum:
     return Sum(Udd, eta)
 
 
-def passed_on(link: Link, state: State, own: Sum, q: Any) -> Wrench:
+def passed_on(link: Link, state: State, own: Sum, q: Array) -> Wrench:
     """B, eta and s for the link before."""
     pulled = own.Udd if link.is_revolute else own.Udd + link.moments.mass * state.zeta  # (5.3.46a)
     B = link.inwards(pulled, q)  # (5.3.46a)
@@ -128,5 +129,5 @@ def passed_on(link: Link, state: State, own: Sum, q: Any) -> Wrench:
     return Wrench(B, eta, link.offset(q))
 
 
-def joint_force(link: Link, state: State, own: Sum) -> Any:
+def joint_force(link: Link, state: State, own: Sum) -> Scalar:
     return own.eta[2] if link.is_revolute else link.moments.mass * state.sdd[2] + own.Udd[2]  # (5.3.46c)

@@ -11,10 +11,11 @@ Source: Yamamoto (4.11)-(4.28); the axis in (4.18) as in spec E3-21; inertia in 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, as_wrenches, backward, forward
 from cayley.dynamics.rigid_links.links import Link, Links
 
@@ -22,20 +23,20 @@ from cayley.dynamics.rigid_links.links import Link, Links
 class State(NamedTuple):
     """Where a link is, how it moves, and what moves it, in the axes of the base."""
 
-    R: Any
-    p: Any
-    w: Any
-    wd: Any
-    v: Any
-    vd: Any
-    z: Any = None
-    s: Any = None
-    sdd: Any = None
-    F: Any = None
-    N: Any = None
+    R: Array
+    p: Array
+    w: Array
+    wd: Array
+    v: Array
+    vd: Array
+    z: Scalar = None
+    s: Scalar = None
+    sdd: Scalar = None
+    F: Scalar = None
+    N: Scalar = None
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -52,27 +53,27 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
                      for link, state, load in zip(links.links, states, loads(links, q, states, tip), strict=True)])
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the axes of
     the base.
     """
     return as_wrenches(loads(links, q, movements(links, q, qd, qdd, base), tip))
 
 
-def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Base = STILL) -> list[State]:
+def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base = STILL) -> list[State]:
     """The outward pass."""
     return forward(links, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - links.gravity), forward_cycle, q, qd,
                    qdd)
 
 
-def loads(links: Links, q: Any, states: list[State], tip: Wrench) -> list[Load]:
+def loads(links: Links, q: Array, states: list[State], tip: Wrench) -> list[Load]:
     """The inward pass."""
     R = states[-1].R if states else np.eye(3)
     end = Wrench(R @ tip.force, R @ tip.moment, R @ tip.at)
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
     offset = before.R @ link.offset(q)
@@ -103,6 +104,6 @@ def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
     return Load(f, n)
 
 
-def passed_on(link: Link, state: State, load: Load, q: Any) -> Wrench:
+def passed_on(link: Link, state: State, load: Load, q: Array) -> Wrench:
     """The load itself, and the way to the link's origin from that of the link before it."""
     return Wrench(load.f, load.eta, state.R @ link.rotation(q).T @ link.offset(q))

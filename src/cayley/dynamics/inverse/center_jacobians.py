@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Links
 
 _LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
@@ -22,13 +23,13 @@ _LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
 class LinkJacobians(NamedTuple):
     """Of one link, in the root's axes; columns of joints beyond it are zero."""
 
-    mass: Any
-    I: Any
-    Js: Any
-    Jw: Any
+    mass: Scalar
+    I: Array
+    Js: Array
+    Jw: Array
 
 
-def link_jacobians(links: Links, q: Any) -> list[LinkJacobians]:
+def link_jacobians(links: Links, q: Array) -> list[LinkJacobians]:
     """The Jacobians of all centres of mass, padded to n columns."""
     R = np.eye(3)
     p = np.zeros(3)
@@ -47,7 +48,7 @@ def link_jacobians(links: Links, q: Any) -> list[LinkJacobians]:
     return found
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """M (n, n), symmetric; positive definite where every joint moves mass.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -62,7 +63,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return M
 
 
-def inertia_derivatives(links: Links, q: Any) -> Any:
+def inertia_derivatives(links: Links, q: Array) -> Array:
     """dM_ij/dq_k (n, n, n)."""
     n = links.nv
     total = np.zeros((n, n, n))
@@ -75,20 +76,20 @@ def inertia_derivatives(links: Links, q: Any) -> Any:
     return total
 
 
-def coriolis_matrix(links: Links, q: Any, qd: Any) -> Any:
+def coriolis_matrix(links: Links, q: Array, qd: Array) -> Array:
     """C (n, n) by Christoffel's symbols: h = C q', and M' - 2 C is skew."""
     dM = inertia_derivatives(links, q)
     symbols = (dM + np.swapaxes(dM, 1, 2) - np.moveaxis(dM, 2, 0)) / 2
     return symbols @ qd
 
 
-def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
+def velocity_forces(links: Links, q: Array, qd: Array) -> Array:
     """h (n), the Coriolis and centrifugal forces."""
     dM = inertia_derivatives(links, q)
     return (dM @ qd) @ qd - np.einsum("jki,j,k->i", dM, qd, qd) / 2                     # (3.47)
 
 
-def gravity_forces(links: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Array) -> Array:
     """g (n), the derivative of the potential P = - sum m g.s."""
     total = np.zeros(links.nv)
     for mass, _, Js, _ in link_jacobians(links, q):
@@ -96,12 +97,12 @@ def gravity_forces(links: Links, q: Any) -> Any:
     return total
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.46)
 
 
-def _column_derivatives(Js: Any, Jw: Any) -> tuple[Any, Any]:
+def _column_derivatives(Js: Array, Jw: Array) -> tuple[Any, Any]:
     """dJs[:, j]/dq_k and dJw[:, j]/dq_k, each (3, n, n)."""
     n = Js.shape[1]
     dJs = [[np.cross(Jw[:, min(j, k)], Js[:, max(j, k)]) for k in range(n)] for j in range(n)]

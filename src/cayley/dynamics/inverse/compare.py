@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.progress import track
 
 from cayley.compiler.counts import Operations
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import InverseDynamics
 from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.errors import UnsupportedError
 from cayley.model.report import Table
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 AGREED = 1e-12  # beside the largest force, of these states or of random ones
 
@@ -27,7 +32,7 @@ class MethodRow:
 
     method: str
     source: str
-    forces: np.ndarray | None = None
+    forces: Array | None = None
     distance: float | None = None
     operations: Operations | None = None
     seconds: float | None = None
@@ -65,7 +70,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> RichTable:
         return self.table.__rich__()
 
 
@@ -76,7 +81,7 @@ def _words(row: MethodRow) -> tuple[str, ...]:
             f"{1e9 * (row.seconds or 0):.0f}", f"{row.distance:.1g}", row.source)
 
 
-def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any, *,
+def compare_inverse_dynamics(compute: InverseDynamics, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                              methods: Iterable[str] | None = None, progress: bool = False,
                              states: int = 2048) -> Comparison:
     """All methods, or some, on one state or a batch of states (..., nq), (..., nv), (..., nv).
@@ -96,13 +101,12 @@ def compare_inverse_dynamics(compute: InverseDynamics, q: Any, qd: Any, qdd: Any
     return Comparison(compute.tree.name, tuple(rows))
 
 
-def _usual_force(compute: InverseDynamics, batch: tuple) -> float:
+def _usual_force(compute: InverseDynamics, batch: tuple[Any, ...]) -> float:
     """The median of the largest forces."""
     return float(np.median(np.abs(compute(*batch)).max(axis=-1, initial=0.0))) or 1.0
 
 
-def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarray, size: float,
-         batch: tuple) -> MethodRow:
+def _row(compute: InverseDynamics, name: str, state: tuple[Any, ...], reference: Array, size: float, batch: tuple[Any, ...]) -> MethodRow:
     source = compute.methods[name].source
     try:
         method = compute if name == DEFAULT else compute.using(name)
@@ -114,7 +118,7 @@ def _row(compute: InverseDynamics, name: str, state: tuple, reference: np.ndarra
                      _median_seconds(method, batch) / len(batch[0]))
 
 
-def _median_seconds(method: Any, batch: tuple) -> float:
+def _median_seconds(method: Kernel, batch: tuple[Any, ...]) -> float:
     method(*batch)
     times = []
     for _ in range(5):

@@ -15,15 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, along_the_axes, as_wrenches
 from cayley.dynamics.rigid_links.links import Link, Links, inverse_pose
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.dynamics.rigid_links.moments import Moments
 
 _NEAR = 1e-9
 
@@ -31,17 +35,17 @@ _NEAR = 1e-9
 class State(NamedTuple):
     """How a link moves, in the axes of its distal frame."""
 
-    w: Any
-    wd: Any
-    v: Any
-    vd: Any
-    g: Any
-    vd_c: Any = None
-    R: Any = None
-    r: Any = None
+    w: Array
+    wd: Array
+    v: Array
+    vd: Array
+    g: Array
+    vd_c: Scalar = None
+    R: Scalar = None
+    r: Scalar = None
 
 
-def standard_frames(links: Links, tree: Tree) -> list[np.ndarray]:
+def standard_frames(links: Links, tree: Tree) -> list[Array]:
     """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a
     table in it.
     """
@@ -56,13 +60,13 @@ def standard_frames(links: Links, tree: Tree) -> list[np.ndarray]:
     return poses
 
 
-def joint_frames(links: Links) -> list[np.ndarray]:
+def joint_frames(links: Links) -> list[Array]:
     """Distal frames of any chain: on each link the frame of the next joint, on the last its own."""
     return [*[link.placement for link in links.links], np.eye(4)]
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
-                     frames: Sequence[np.ndarray] | None = None) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
+                     frames: Sequence[Array] | None = None) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -79,14 +83,14 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     return along_the_axes(links, loads(links, states, tip, frames))  # (3.38) (3.39)
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE,
-              frames: Sequence[np.ndarray] | None = None) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
+              frames: Sequence[Array] | None = None) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: in frame i-1 and about its origin."""
     frames = joint_frames(links) if frames is None else frames
     return as_wrenches(loads(links, movements(links, q, qd, qdd, base, frames), tip, frames))
 
 
-def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Sequence[np.ndarray]) -> list[State]:
+def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base, frames: Sequence[Array]) -> list[State]:
     """The outward pass: how the links move. Velocities are those relative to the base's origin, which may move."""
     E = frames[0][:3, :3]
     p = frames[0][:3, 3]
@@ -97,7 +101,7 @@ def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Base, frames: Seque
     return states[1:]
 
 
-def loads(links: Links, states: Sequence[State], tip: Wrench, frames: Sequence[np.ndarray]) -> list[Load]:
+def loads(links: Links, states: Sequence[State], tip: Wrench, frames: Sequence[Array]) -> list[Load]:
     """The inward pass: what the joints give to their links, in the frames before them."""
     E = frames[-1][:3, :3]
     p = frames[-1][:3, 3]
@@ -109,7 +113,7 @@ def loads(links: Links, states: Sequence[State], tip: Wrench, frames: Sequence[n
     return found[::-1]
 
 
-def forward_cycle(link: Link, start: np.ndarray, end: np.ndarray, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, start: Array, end: Array, before: State, q: Array, qd: Array, qdd: Array) -> State:
     """`start` and `end` are the poses of the frames before and of the link, in the links that carry them."""
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
@@ -133,7 +137,7 @@ def forward_cycle(link: Link, start: np.ndarray, end: np.ndarray, before: State,
     return State(w, wd, v, vd, R @ before.g, vd_c, R, r)
 
 
-def backward_cycle(link: Link, end: np.ndarray, state: State, after: Load) -> Load:
+def backward_cycle(link: Link, end: Array, state: State, after: Load) -> Load:
     """`after` is what the link gives to the next one, at its own origin and in its own axes."""
     own = _moments(link, end)
     rc = own.center
@@ -145,7 +149,7 @@ def backward_cycle(link: Link, end: np.ndarray, state: State, after: Load) -> Lo
     return Load(state.R.T @ f, state.R.T @ n)
 
 
-def _moments(link: Link, end: np.ndarray) -> Any:
+def _moments(link: Link, end: Array) -> Moments:
     """The moments of a link in its distal frame."""
     back = inverse_pose(end)
     return link.moments.seen_from(back[:3, :3], back[:3, 3])

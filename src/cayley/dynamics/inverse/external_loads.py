@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.errors import ConventionError
@@ -46,7 +47,7 @@ class ExternalLoads:
             "[m/s^2; rad/s^2], in its own axes.")
         return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
 
-    def at_links(self, links: Links, tree: Tree, q: Any, inputs: Sequence[Any]) -> dict[str, Any]:
+    def at_links(self, links: Links, tree: Tree, q: Array, inputs: Sequence[Any]) -> dict[str, Any]:
         """The inputs as the options of a recursion over links."""
         wrenches = zip(self.frames, inputs, strict=False)
         loads = [load_at_link(links, tree, q, frame, wrench, self.axes) for frame, wrench in wrenches]
@@ -61,7 +62,7 @@ def check_axes(axes: str) -> None:
             f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
 
 
-def load_at_link(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes: str) -> tuple[int, Load]:
+def load_at_link(links: Links, tree: Tree, q: Array, frame: str, wrench: Array, axes: str) -> tuple[int, Load]:
     """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's
     origin.
 
@@ -80,7 +81,7 @@ def load_at_link(links: Links, tree: Tree, q: Any, frame: str, wrench: Any, axes
     return number, Load(f, m + np.cross(pose[:3, 3], f))
 
 
-def base_movement(links: Links, tree: Tree, angular_velocity: Any, acceleration: Any) -> Movement:
+def base_movement(links: Links, tree: Tree, angular_velocity: Array, acceleration: Array) -> Movement:
     """The movement of the links' root: the angular velocity (3) of the mechanism's root and the acceleration (6) of its
     origin and of its turning (a; dw), both in the root's own axes."""
     R, p = _root_axes(links, tree)
@@ -90,12 +91,12 @@ def base_movement(links: Links, tree: Tree, angular_velocity: Any, acceleration:
     return Movement(w, dw, W, R @ acceleration[:3] - W @ p)
 
 
-def _root_axes(links: Links, tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+def _root_axes(links: Links, tree: Tree) -> tuple[Array, Array]:
     pose = links.bodies[tree.bodies[0].name][1]
     return pose[:3, :3], pose[:3, 3]
 
 
-def _from_root(links: Links, tree: Tree, q: Any, number: int, x: Any) -> Any:
+def _from_root(links: Links, tree: Tree, q: Array, number: int, x: Array) -> Array:
     """Components in the axes of the mechanism's root into those of a link."""
     way = []
     while number != ROOT:

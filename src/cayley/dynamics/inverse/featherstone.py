@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry import spatial
@@ -25,12 +26,12 @@ from cayley.geometry.spatial import force_cross, force_transform, motion_transfo
 class State(NamedTuple):
     """How a link moves, and what moves it."""
 
-    v: Any
-    a: Any
-    F: Any = None
+    v: Array
+    a: Array
+    F: Scalar = None
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -46,21 +47,21 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     return np.array([spatial_dot(axis(link), f) for link, f in zip(links.links, found, strict=True)])  # (5.2.27b)
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
     return np.array(spatial_loads(links, q, qd, qdd, base, tip))
 
 
-def spatial_loads(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Any]:
+def spatial_loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Any]:
     start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
     states = forward(links, start, forward_cycle, q, qd, qdd)
     end = np.concatenate([tip.force, tip.moment + np.cross(tip.at, tip.force)])
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
     X = outward_transform(link, q)
     s = axis(link)
     I = spatial_inertia(link)
@@ -72,40 +73,40 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
     return State(v, a, F)
 
 
-def backward_cycle(link: Link, state: State, outer: Any) -> Any:
+def backward_cycle(link: Link, state: State, outer: Array) -> Array:
     return outer + state.F  # (5.2.27a)
 
 
-def passed_on(link: Link, state: State, f: Any, q: Any) -> Any:
+def passed_on(link: Link, state: State, f: Array, q: Array) -> Array:
     return inward_transform(link, q) @ f  # (5.2.27a)
 
 
-def axis(link: Link) -> Any:
+def axis(link: Link) -> Array:
     """The joint's axis (6) as a spatial vector."""
     return np.concatenate([Z, NONE] if link.is_revolute else [NONE, Z])
 
 
-def spatial_inertia(link: Link) -> Any:
+def spatial_inertia(link: Link) -> Array:
     """(6, 6), from motions to forces, (5.2.25)."""
     m, u, _ = link.moments
     return swapped(spatial.spatial_inertia(m, u, link.moments.inertia).T).T
 
 
-def spatial_dot(a: Any, b: Any) -> Any:
+def spatial_dot(a: ArrayLike, b: Array) -> Scalar:
     """The power of a force in a motion, (5.2.28)."""
     return swapped(a) @ b
 
 
-def spatial_cross(v: Any) -> Any:
+def spatial_cross(v: Array) -> Array:
     """The matrix (6, 6) of the product with a motion, (5.2.29)."""
     return force_cross(swapped(v))
 
 
-def inward_transform(link: Link, q: Any) -> Any:
+def inward_transform(link: Link, q: Array) -> Array:
     """X (6, 6) from the coordinates of the link to those of the link before it, (5.2.30) with the translation."""
     return force_transform(link.rotation(q), link.offset(q))
 
 
-def outward_transform(link: Link, q: Any) -> Any:
+def outward_transform(link: Link, q: Array) -> Array:
     """The inverse of `inward_transform`."""
     return motion_transform(link.rotation(q), link.offset(q)).T

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import UnsupportedError
 
@@ -23,21 +24,21 @@ _Z = np.array([0.0, 0.0, 1.0])
 class GeneralizedLink(NamedTuple):
     """The axis and origin of a joint, and what it carries, in the root's axes."""
 
-    z: Any
-    p: Any
-    U: Any
-    E: Any
+    z: Array
+    p: Array
+    U: Array
+    E: Array
 
 
 class ClosedForm(NamedTuple):
     """d (n, n), c[j, i, k] (n, n, n), symmetric in its last two indices, and G (n)."""
 
-    d: Any
-    c: Any
-    G: Any
+    d: Array
+    c: Array
+    G: Array
 
 
-def closed_form(links: Links, q: Any) -> ClosedForm:
+def closed_form(links: Links, q: Array) -> ClosedForm:
     """The coefficients of the equations of motion; a joint that does not turn is refused by its name.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -64,13 +65,13 @@ def closed_form(links: Links, q: Any) -> ClosedForm:
     return ClosedForm(np.array(d).reshape(n, n), np.array(c).reshape(n, n, n), np.array(G))
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint torques (n) [N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     d, c, G = closed_form(links, q)
     return d @ qdd + (c @ qd) @ qd + G                                                  # (5.2.17)
 
 
-def generalized_links(links: Links, q: Any) -> list[GeneralizedLink]:
+def generalized_links(links: Links, q: Array) -> list[GeneralizedLink]:
     """What each joint of a chain carries, in the root's axes."""
     for link in links.links:
         if not link.is_revolute:
@@ -98,12 +99,12 @@ def generalized_links(links: Links, q: Any) -> list[GeneralizedLink]:
     return found[::-1]
 
 
-def _inertia(outer: GeneralizedLink, inner: GeneralizedLink) -> Any:
+def _inertia(outer: GeneralizedLink, inner: GeneralizedLink) -> float:
     z, p, U, E = outer
     return z @ (E @ inner.z) + z @ np.cross(U, np.cross(inner.z, p - inner.p))          # (5.2.19a)
 
 
-def _christoffel(i: GeneralizedLink, k: GeneralizedLink, j: GeneralizedLink) -> Any:
+def _christoffel(i: GeneralizedLink, k: GeneralizedLink, j: GeneralizedLink) -> float:
     """c_ik(j) for k and j not beyond i."""
     bent = i.E @ k.z - np.trace(i.E) / 2 * k.z                                          # (5.2.19b)
     return j.z @ np.cross(i.z, bent) + j.z @ np.cross(i.p - j.p, np.cross(k.z, np.cross(i.z, i.U)))    # (5.2.19b)

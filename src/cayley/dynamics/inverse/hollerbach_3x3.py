@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import Moving, at_rest, insertion
 
 _Z = np.array([0.0, 0.0, 1.0])
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -42,14 +43,14 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
 class Sums(NamedTuple):
     """Over the links beyond a joint: D and c in the axes of its link on the left, all else in the root's."""
 
-    W: Any
-    D: Any
-    e: Any
-    c: Any
-    mass: Any
+    W: Array
+    D: Array
+    e: Array
+    c: Array
+    mass: Scalar
 
 
-def sums_beyond(links: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
+def sums_beyond(links: Links, q: Array, qd: Array, qdd: Array) -> list[Sums]:
     """The sums (A.13)-(A.15) of each joint, from the tip inwards."""
     A = np.zeros((3, 3))
     s = np.zeros(3)
@@ -70,7 +71,7 @@ def sums_beyond(links: Links, q: Any, qd: Any, qdd: Any) -> list[Sums]:
     return found[::-1]
 
 
-def accelerations(links: Links, q: Any, qd: Any, qdd: Any) -> list[tuple[Moving, Any]]:
+def accelerations(links: Links, q: Array, qd: Array, qdd: Array) -> list[tuple[Moving, Any]]:
     """The rotation of each link with its rates, and the acceleration of its origin, in the root's axes."""
     before = at_rest(3)
     dds = np.zeros(3)

@@ -7,15 +7,14 @@ Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.11)-(5.2.13), cor
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import insertion, moving_transforms, pseudo_inertia, transform
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain

@@ -11,16 +11,15 @@ Source: Balafoutis & Patel (5.2.36), (5.2.37), spec R-36.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.base_frame_newton_euler import State, movements
 from cayley.dynamics.inverse.passes import FREE, STILL, Base, Wrench
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -38,7 +37,7 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
         for i, (link, state) in enumerate(zip(links.links, states, strict=True))])
 
 
-def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> Any:
+def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> Scalar:
     """Of one joint, as a sum over its link and all beyond it."""
     z = state.z
     o = state.p
@@ -51,7 +50,7 @@ def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> A
     return z @ (sum(other.F for other in beyond) + pull)  # (5.2.37)
 
 
-def moment_about(o: Any, other: State) -> Any:
+def moment_about(o: Array, other: State) -> Array:
     """What turns a link, about the point `o`."""
     r = other.p + other.s - o
     return other.N + np.cross(r, other.F)  # (5.2.36)

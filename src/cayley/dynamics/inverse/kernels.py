@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -14,7 +14,7 @@ from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations qdd at the state (q, qd)."
@@ -40,10 +40,10 @@ def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
 
 
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads) -> Any:
+def _with_loads(tree: Tree, external: ExternalLoads) -> MechanismKernel:
     links = minimal_links(tree, loaded=external.frames)
 
-    def text(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
+    def text(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
         acting = external.at_links(links, tree, q, more)
         return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
 
@@ -53,10 +53,10 @@ def _with_loads(tree: Tree, external: ExternalLoads) -> Any:
 
 
 @of_a_mechanism
-def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = METHODS[method].text(tree, "inverse_dynamics")
 
-    def inverse_dynamics(q: Any, qd: Any, qdd: Any) -> Any:
+    def inverse_dynamics(q: Array, qd: Array, qdd: Array) -> Array:
         return text(q, qd, qdd) + drive_forces(tree, qd, qdd)
 
     described(tree, inverse_dynamics, _SENTENCE, f"Method: {method}.")

@@ -10,10 +10,11 @@ Sources: Balafoutis & Patel, Algorithm 5.3, (5.2.23)-(5.2.24), spec R-33; the sa
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.passes import (
     FREE,
     STILL,
@@ -33,14 +34,14 @@ from cayley.dynamics.rigid_links.links import Link, Links
 class State(NamedTuple):
     """How a link moves, and what moves it."""
 
-    w: Any
-    wd: Any
-    sdd: Any
-    F: Any = None
-    M: Any = None
+    w: Array
+    wd: Array
+    sdd: Array
+    F: Scalar = None
+    M: Scalar = None
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -55,19 +56,19 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     return along_the_axes(links, loads(links, q, qd, qdd, base, tip))  # (5.2.24c)
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
     return as_wrenches(loads(links, q, qd, qdd, base, tip))
 
 
-def loads(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Load]:
+def loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
     states = forward(links, State(base.w, base.wd, base.a - links.gravity), forward_cycle, q, qd, qdd)
     return backward(links, states, tip, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
     s = link.offset(q)  # (5.2.23c)
@@ -95,7 +96,7 @@ def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
     return Load(f, eta)
 
 
-def passed_on(link: Link, state: State, load: Load, q: Any) -> Wrench:
+def passed_on(link: Link, state: State, load: Load, q: Array) -> Wrench:
     """The load of a joint in the axes of the link before it."""
     f = link.inwards(load.f, q)  # (5.2.24a)
     eta = link.inwards(load.eta, q)  # (5.2.24b)

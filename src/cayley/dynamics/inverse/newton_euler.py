@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 
 _NONE = np.zeros(3)
@@ -25,21 +26,21 @@ _NONE = np.zeros(3)
 class Movement(NamedTuple):
     """How a link moves, in its own axes."""
 
-    w: Any
-    dw: Any
-    W: Any
-    a: Any
+    w: Scalar
+    dw: Scalar
+    W: Scalar
+    a: Scalar
 
 
 class Load(NamedTuple):
     """The force and the moment about the link's origin, in its own axes, that its joint must give it."""
 
-    f: Any
-    n: Any
+    f: Array
+    n: Array
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Movement | None = None,
-                     loads: Iterable[tuple[int, Load]] = ()) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Movement | None = None,
+                     loads: Iterable[tuple[int, Load]] = ()) -> Array:
     """Generalised forces (nv) that give the accelerations `qdd` at the state (`q`, `qd`).
 
     `base`: the movement of the root (its `a` without gravity), if it moves. `loads`: links and what acts on them from
@@ -49,7 +50,7 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Movement 
     return np.concatenate(joint_forces(links, q, needed) or [np.zeros(0)])
 
 
-def movements(links: Links, q: Any, qd: Any, qdd: Any, base: Movement | None = None) -> list[Movement]:
+def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Movement | None = None) -> list[Movement]:
     """How each link moves, from the root outwards; gravity is an acceleration of the root upwards."""
     root = at_rest(links, base)
     found: list[Movement] = []
@@ -65,7 +66,7 @@ def at_rest(links: Links, base: Movement | None = None) -> Movement:
     return root._replace(a=root.a - links.gravity)
 
 
-def carried(link: Link, parent: Movement, q: Any, qd: Any, qdd: Any) -> Movement:
+def carried(link: Link, parent: Movement, q: Array, qd: Array, qdd: Array) -> Movement:
     """The movement of a link from that of its parent."""
     slide, turn = np.split(link.twist(q, qd), 2)
     dslide, dturn = np.split(link.twist_rate(q, qd, qdd), 2)
@@ -76,7 +77,7 @@ def carried(link: Link, parent: Movement, q: Any, qd: Any, qdd: Any) -> Movement
     return Movement(w, dw, acceleration_tensor(w, dw), a)
 
 
-def acceleration_tensor(w: Any, dw: Any) -> Any:
+def acceleration_tensor(w: Array, dw: Array) -> Array:
     """dw~ + w~ w~, with 6 multiplications and 9 additions: Balafoutis & Patel, section 4.3.4."""
     p11 = w[0] * w[0]
     p22 = w[1] * w[1]
@@ -89,7 +90,7 @@ def acceleration_tensor(w: Any, dw: Any) -> Any:
                      [p13 - dw[1], p23 + dw[0], -(p11 + p22)]])
 
 
-def joint_loads(links: Links, q: Any, moved: list[Movement], loads: Iterable[tuple[int, Load]] = ()) -> list[Load]:
+def joint_loads(links: Links, q: Array, moved: list[Movement], loads: Iterable[tuple[int, Load]] = ()) -> list[Load]:
     """What each joint must give to its link, from the tips inwards."""
     found = [own_load(link, movement) for link, movement in zip(links.links, moved, strict=True)]
     for number, load in loads:
@@ -111,7 +112,7 @@ def own_load(link: Link, movement: Movement) -> Load:
     return Load(movement.W @ u + m * movement.a, turning_moment(movement, J) + np.cross(u, movement.a))
 
 
-def turning_moment(movement: Movement, J: Any) -> Any:
+def turning_moment(movement: Movement, J: Array) -> Array:
     """The vector of W J - (W J)^T: Balafoutis & Patel (4.3.44). Where two entries of W meet, w and dw are cheaper."""
     (w1, w2, w3), (_, _, dw3), W, _ = movement
     p11 = w1 * w1
@@ -124,7 +125,7 @@ def turning_moment(movement: Movement, J: Any) -> Any:
         (p22 - p11) * J[0, 1]])
 
 
-def joint_forces(links: Links, q: Any, found: list[Load]) -> list[Any]:
+def joint_forces(links: Links, q: Array, found: list[Load]) -> list[Any]:
     """The part (nv) of each load along the directions of its joint."""
     return [
         link.subspace(q).T @ np.concatenate([load.f, load.n]) for link, load in zip(links.links, found, strict=True)]

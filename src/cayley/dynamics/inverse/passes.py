@@ -8,10 +8,11 @@ at the outer end of its link.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Links
 
 Z = np.array([0.0, 0.0, 1.0])  # the axis of a joint in its link's axes
@@ -26,9 +27,9 @@ class Base(NamedTuple):
     base's axes too.
     """
 
-    w: Any = NONE
-    wd: Any = NONE
-    a: Any = NONE
+    w: Scalar = NONE
+    wd: Scalar = NONE
+    a: Scalar = NONE
 
 
 class Wrench(NamedTuple):
@@ -38,23 +39,24 @@ class Wrench(NamedTuple):
     At the tip it is what the last link exerts on its surroundings: the opposite of a wrench that acts on the robot.
     """
 
-    force: Any = NONE
-    moment: Any = NONE
-    at: Any = NONE
+    force: Scalar = NONE
+    moment: Scalar = NONE
+    at: Scalar = NONE
 
 
 class Load(NamedTuple):
     """What a joint gives to its link: force (3) and moment (3) about the link's origin, in the link's axes."""
 
-    f: Any
-    eta: Any
+    f: Array
+    eta: Array
 
 
+State = TypeVar("State")  # of a link, as the method has it
 STILL = Base()
 FREE = Wrench()
 
 
-def forward(links: Links, start: Any, cycle: Callable[..., Any], q: Any, qd: Any, qdd: Any) -> list[Any]:
+def forward(links: Links, start: State, cycle: Callable[..., State], q: Array, qd: Array, qdd: Array) -> list[State]:
     """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state
     of the base.
     """
@@ -64,8 +66,8 @@ def forward(links: Links, start: Any, cycle: Callable[..., Any], q: Any, qd: Any
     return states[1:]
 
 
-def backward(links: Links, states: Sequence[Any], tip: Any, cycle: Callable[..., Any], passed_on: Callable[..., Any],
-             q: Any) -> list[Any]:
+def backward(links: Links, states: Sequence[Any], tip: Array | Wrench, cycle: Callable[..., Any],
+             passed_on: Callable[..., Any], q: Array) -> list[Any]:
     """The loads of the joints: `cycle(link, state, outer)`, where `outer` is the wrench at the outer end of the link.
 
     That is the tip's for the last link, and `passed_on(link, state, load, q)` of the link after it for the others.
@@ -79,17 +81,17 @@ def backward(links: Links, states: Sequence[Any], tip: Any, cycle: Callable[...,
     return loads[::-1]
 
 
-def across_z(v: Any) -> Any:
+def across_z(v: Array) -> Array:
     """v x z."""
     return np.array([v[1], -v[0], 0.0])
 
 
-def along_the_axes(links: Links, loads: Sequence[Load]) -> Any:
+def along_the_axes(links: Links, loads: Sequence[Load]) -> Array:
     """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
     return np.array([
         load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(links.links, loads, strict=True)])
 
 
-def as_wrenches(loads: Sequence[Load]) -> Any:
+def as_wrenches(loads: Sequence[Load]) -> Array:
     """The loads as wrenches (n, 6), force first."""
     return np.array([np.concatenate([load.f, load.eta]) for load in loads])

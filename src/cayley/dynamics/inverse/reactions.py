@@ -5,17 +5,17 @@ included.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import joint_loads, movements
 from cayley.dynamics.rigid_links.links import ROOT, links_of
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 
@@ -35,13 +35,13 @@ def reactions_kernel(tree: Tree) -> Reactions:
 
 
 @of_a_mechanism
-def _kernel(tree: Tree, external: ExternalLoads, kind: Any) -> Any:
+def _kernel(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
     links = links_of(tree)
     children = [links.bodies[joint.child] for joint in tree.joints if joint.motion.nv]
     for frame in external.frames:
         tree.frame(frame)  # a wrong name is told now
 
-    def joint_reactions(q: Any, qd: Any, qdd: Any, *more: Any) -> Any:
+    def joint_reactions(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
         acting = external.at_links(links, tree, q, more)
         found = joint_loads(links, q, movements(links, q, qd, qdd, acting["base"]), acting["loads"])
         rows = []

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.passes import (
     FREE,
     NONE,
@@ -36,11 +37,11 @@ from cayley.geometry.spatial import motion_transform, swapped
 class State(NamedTuple):
     """How a link moves."""
 
-    v: Any
-    a: Any
+    v: Array
+    a: Array
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -56,21 +57,21 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     return np.array([axis(link) @ f for link, f in zip(links.links, found, strict=True)])  # (5.2.35b)
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
     return as_wrenches([Load(f[3:], f[:3]) for f in spatial_loads(links, q, qd, qdd, base, tip)])
 
 
-def spatial_loads(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Any]:
+def spatial_loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Any]:
     start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
     states = forward(links, start, forward_cycle, q, qd, qdd)
     end = transition(np.eye(3), tip.at) @ np.concatenate([tip.moment, tip.force])
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
     phi = transition(link.rotation(q), link.offset(q))
     h = axis(link)
     s = link.offset(q)
@@ -85,7 +86,7 @@ def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State
     return State(v, a)
 
 
-def backward_cycle(link: Link, state: State, outer: Any) -> Any:
+def backward_cycle(link: Link, state: State, outer: ArrayLike) -> Array:
     w = state.v[:3]
     u = link.moments.first
     I = link.moments.inertia
@@ -93,22 +94,22 @@ def backward_cycle(link: Link, state: State, outer: Any) -> Any:
     return outer + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
 
 
-def passed_on(link: Link, state: State, f: Any, q: Any) -> Any:
+def passed_on(link: Link, state: State, f: Array, q: Array) -> Array:
     return transition(link.rotation(q), link.offset(q)) @ f  # (5.2.35a)
 
 
-def axis(link: Link) -> Any:
+def axis(link: Link) -> Array:
     """The joint's axis (6) as a spatial vector."""
     return np.concatenate([Z, NONE] if link.is_revolute else [NONE, Z])
 
 
-def spatial_inertia(link: Link) -> Any:
+def spatial_inertia(link: Link) -> Array:
     """(6, 6), from accelerations to forces, (5.2.31)."""
     m, u, _ = link.moments
     return swapped(swapped(spatial.spatial_inertia(m, u, link.moments.inertia)).T).T
 
 
-def transition(A: Any, s: Any) -> Any:
+def transition(A: Array, s: ArrayLike) -> Array:
     """phi (6, 6): forces about a point, in its axes, as forces about another, from which `s` leads to it; `A` turns the
     axes, (5.2.32).
 

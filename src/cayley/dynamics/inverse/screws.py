@@ -9,16 +9,15 @@ Source: Mladenova (164)-(167), spec R-36.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.spatial import force_cross, spatial_inertia
 
 
-def screw_inertia(moments: Moments) -> Any:
+def screw_inertia(moments: Moments) -> Array:
     """phi (6, 6) about the origin of the frame of the moments. Mladenova (167).
 
     >>> np.diag(screw_inertia(Moments(2.0, np.array([0.0, 0.0, 1.0]), np.diag([0.0, 0.0, 0.5]))))
@@ -27,12 +26,12 @@ def screw_inertia(moments: Moments) -> Any:
     return spatial_inertia(moments.mass, moments.first, moments.inertia)
 
 
-def screw_cross(V: Any) -> Any:
+def screw_cross(V: Array) -> Array:
     """V^x (6, 6), which carries a momentum screw along: [[w~, 0], [v~, w~]]. Mladenova (165)."""
     return force_cross(V)
 
 
-def screw_force(phi: Any, V: Any, dV: Any) -> Any:
+def screw_force(phi: ArrayLike, V: Array, dV: Array) -> Array:
     """The force screw (6) of a body of inertia `phi` that moves with V and dV (components in the body's axes).
 
     Mladenova (166).
@@ -40,7 +39,7 @@ def screw_force(phi: Any, V: Any, dV: Any) -> Any:
     return phi @ dV + screw_cross(V) @ (phi @ V)  # (166)
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) of a chain of revolute and prismatic joints: motion screws outwards, force screws inwards.
 
     >>> import cayley as cy
@@ -65,14 +64,14 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     return np.stack(forces[::-1]) if forces else np.zeros(0)
 
 
-def _outwards(link: Link, V: Any, q: Any) -> Any:
+def _outwards(link: Link, V: Array, q: Array) -> Array:
     """A motion screw about the origin of the parent, seen from the link."""
     v = V[:3]
     w = V[3:]
     return np.concatenate([link.outwards(v + np.cross(w, link.offset(q)), q), link.outwards(w, q)])
 
 
-def _inwards(link: Link, f: Any, q: Any) -> Any:
+def _inwards(link: Link, f: Array, q: Array) -> Array:
     """A force screw about the origin of the link, seen from its parent."""
     force = link.inwards(f[:3], q)
     return np.concatenate([force, link.inwards(f[3:], q) + np.cross(link.offset(q), force)])

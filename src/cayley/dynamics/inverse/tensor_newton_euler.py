@@ -10,10 +10,11 @@ Source: Balafoutis & Patel, Algorithm 5.6, (5.3.7)-(5.3.8), spec R-37.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import (
     FREE,
@@ -34,15 +35,15 @@ from cayley.dynamics.rigid_links.links import Link, Links
 class State(NamedTuple):
     """How a link moves, and what moves it."""
 
-    w: Any
-    wd: Any
-    Om: Any
-    sdd: Any
-    F: Any = None
-    M: Any = None
+    w: Array
+    wd: Array
+    Om: Array
+    sdd: Array
+    F: Scalar = None
+    M: Scalar = None
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
@@ -57,20 +58,20 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = ST
     return along_the_axes(links, loads(links, q, qd, qdd, base, tip))  # (5.3.8c)
 
 
-def reactions(links: Links, q: Any, qd: Any, qdd: Any, *, base: Base = STILL, tip: Wrench = FREE) -> Any:
+def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
     axes.
     """
     return as_wrenches(loads(links, q, qd, qdd, base, tip))
 
 
-def loads(links: Links, q: Any, qd: Any, qdd: Any, base: Base, tip: Wrench) -> list[Load]:
+def loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
     start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), base.a - links.gravity)
     states = forward(links, start, forward_cycle, q, qd, qdd)
     return backward(links, states, tip, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Any, qd: Any, qdd: Any) -> State:
+def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
     wt = link.outwards(before.w, q)  # (5.3.7a)
@@ -98,19 +99,19 @@ def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
     return Load(f, eta)
 
 
-def passed_on(link: Link, state: State, load: Load, q: Any) -> Wrench:
+def passed_on(link: Link, state: State, load: Load, q: Array) -> Wrench:
     """The load of a joint in the axes of the link before it."""
     f = link.inwards(load.f, q)  # (5.3.8a)
     eta = link.inwards(load.eta, q)  # (5.3.8b)
     return Wrench(f, eta, link.offset(q))
 
 
-def euler_tensor_about_center(link: Link) -> Any:
+def euler_tensor_about_center(link: Link) -> Array:
     """J_c (3, 3): a constant of the link, (4.3.6)."""
     return link.moments.second - np.outer(link.moments.first, link.moments.center)
 
 
-def euler_torque(Om: Any, J: Any) -> Any:
+def euler_torque(Om: Array, J: Array) -> Array:
     """The vector of Om J - (Om J)^T with 15 multiplications and 15 additions: (4.3.44), spec R-19."""
     return np.array([
         Om[2, 0] * J[0, 1] + Om[2, 1] * J[1, 1] - Om[1, 0] * J[0, 2] - Om[1, 2] * J[2, 2] +

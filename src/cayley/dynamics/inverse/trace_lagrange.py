@@ -7,15 +7,14 @@ Source: Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 
 
-def inertia_matrix(links: Links, q: Any) -> Any:
+def inertia_matrix(links: Links, q: Array) -> Array:
     """M (n, n).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -31,7 +30,7 @@ def inertia_matrix(links: Links, q: Any) -> Any:
     return M
 
 
-def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
+def velocity_forces(links: Links, q: Array, qd: Array) -> Array:
     """h (n), from the part of T'' that velocities make."""
     first, second = transform_derivatives(links, q)
     h = np.zeros(len(links.links))
@@ -41,7 +40,7 @@ def velocity_forces(links: Links, q: Any, qd: Any) -> Any:
     return h
 
 
-def gravity_forces(links: Links, q: Any) -> Any:
+def gravity_forces(links: Links, q: Array) -> Array:
     """g (n), the derivative of the potential energy."""
     first = transform_derivatives(links, q).first
     g = np.array([*links.gravity, 0.0])
@@ -51,6 +50,6 @@ def gravity_forces(links: Links, q: Any) -> Any:
     return total
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.29)

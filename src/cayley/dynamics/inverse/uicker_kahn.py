@@ -9,10 +9,11 @@ Source: Balafoutis & Patel (5.2.7), (5.2.8), corrected as in spec E-08.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 
@@ -20,12 +21,12 @@ from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_der
 class ClosedForm(NamedTuple):
     """The coefficients of the closed form at one configuration; C is symmetric in its last two indices."""
 
-    D: Any
-    C: Any
-    G: Any
+    D: Array
+    C: Array
+    G: Array
 
 
-def closed_form(links: Links, q: Any) -> ClosedForm:
+def closed_form(links: Links, q: Array) -> ClosedForm:
     """D (n, n), C (n, n, n) and G (n).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -47,7 +48,7 @@ def closed_form(links: Links, q: Any) -> ClosedForm:
     return ClosedForm(D, C, G)
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     D, C, G = closed_form(links, q)
     return D @ qdd + (C @ qd) @ qd + G                                                  # (5.2.8)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation
 from cayley.dynamics.rigid_links.links import Links
 from cayley.geometry.tensors.cross import skew
@@ -26,19 +27,19 @@ class Place(NamedTuple):
     """A link and its joint in the root's axes, moving as the rates dc say."""
 
     slides: bool
-    axes: Any  # those in which the joint's coordinates are components
-    O: Any  # attitude of the link
-    p: Any  # its origin
-    G: Any  # its mass centre
-    N: Any  # N_k
-    rotated: Any  # the derivative of N(c) dc by c, in the root's axes
-    dN: Any  # the time derivative of N_k
-    w: Any
-    v: Any  # of the origin
-    u: Any  # of the mass centre
+    axes: Scalar  # those in which the joint's coordinates are components
+    O: Scalar  # attitude of the link
+    p: Scalar  # its origin
+    G: Scalar  # its mass centre
+    N: Scalar  # N_k
+    rotated: Scalar  # the derivative of N(c) dc by c, in the root's axes
+    dN: Scalar  # the time derivative of N_k
+    w: Scalar
+    v: Scalar  # of the origin
+    u: Scalar  # of the mass centre
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V.
 
     >>> import cayley as cy
@@ -52,7 +53,7 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     return H @ qdd - h  # (140)
 
 
-def joint_space_model(links: Links, q: Any, qd: Any, *, whole: bool = False) -> tuple[Any, Any]:
+def joint_space_model(links: Links, q: Array, qd: Array, *, whole: bool = False) -> tuple[Any, Any]:
     """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see
     `joint_coordinates`.
 
@@ -68,30 +69,31 @@ def joint_space_model(links: Links, q: Any, qd: Any, *, whole: bool = False) -> 
                    vector_parameter_bias(links, S.c, dc, fixed=S.fixed), qd)
 
 
-def vector_parameter_inertia(links: Links, c: Any, *, fixed: Sequence[Any] | None = None) -> Any:
+def vector_parameter_inertia(links: Links, c: Array, *, fixed: Sequence[Any] | None = None) -> Array:
     """H_V (3n, 3n). `fixed`: the rotations before the joints, if other than those of their placements. Mladenova
     (126)-(132).
 
     H_V loses rank as a c grows without bound: there the joint is at a half-turn.
     """
     places = _places(links, c, 0 * c, fixed)
-    return sum(_of_link(links, i, _M(places, i), _N_bar(places, i)) for i in range(len(places)))  # (132)
+    of_links = [_of_link(links, i, _M(places, i), _N_bar(places, i)) for i in range(len(places))]
+    return sum(of_links[1:], start=of_links[0])  # (132)
 
 
-def vector_parameter_bias(links: Links, c: Any, dc: Any, *, fixed: Sequence[Any] | None = None) -> Any:
+def vector_parameter_bias(links: Links, c: Array, dc: Array, *, fixed: Sequence[Any] | None = None) -> Array:
     """h_V (3n). Mladenova (138), (139)."""
     places = _places(links, c, dc, fixed)
     total = _gravity_force(links, places) - _changing_inertia(links, places) @ np.concatenate(list(dc))  # (139)
     return total + np.concatenate([_energy_slope(links, places, k) for k in range(len(places))])  # (139)
 
 
-def vector_parameter_inverse(links: Links, c: Any, dc: Any, ddc: Any) -> Any:
+def vector_parameter_inverse(links: Links, c: Array, dc: Array, ddc: Array) -> Array:
     """P_V (n, 3): the generalised forces for c that give the accelerations ddc. Mladenova (140)."""
     return (vector_parameter_inertia(links, c) @ np.concatenate(list(ddc))
             - vector_parameter_bias(links, c, dc)).reshape(-1, 3)
 
 
-def vector_parameter_forward(links: Links, c: Any, dc: Any, P: Any) -> Any:
+def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Array:
     """ddc (n, 3) under the generalised forces P_V (n, 3).
 
     Not defined where H_V is singular: massless spherical links, c infinite.
@@ -100,7 +102,7 @@ def vector_parameter_forward(links: Links, c: Any, dc: Any, P: Any) -> Any:
                      np.concatenate(list(P)) + vector_parameter_bias(links, c, dc)).reshape(-1, 3)
 
 
-def vector_parameter_energies(links: Links, c: Any, dc: Any) -> tuple[Any, Any]:
+def vector_parameter_energies(links: Links, c: Array, dc: Array) -> tuple[Any, Any]:
     """Kinetic energy (130), corrected as in spec E-29, and potential energy of gravity [J]."""
     places = _places(links, c, dc, None)
     kinetic = 0.0
@@ -113,7 +115,7 @@ def vector_parameter_energies(links: Links, c: Any, dc: Any) -> tuple[Any, Any]:
     return kinetic, potential
 
 
-def _places(links: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[Place]:
+def _places(links: Links, c: Array, dc: Array, fixed: Sequence[Any] | None) -> list[Place]:
     O = np.eye(3)
     p = np.zeros(3)
     w = np.zeros(3)
@@ -144,17 +146,17 @@ def _places(links: Links, c: Any, dc: Any, fixed: Sequence[Any] | None) -> list[
     return found
 
 
-def _rate_change(c: Any, dc: Any) -> Any:
+def _rate_change(c: Array, dc: Array) -> Array:
     """The time derivative of N(c)."""
     return 2 / (1 + c @ c) * (skew(dc) - (c @ dc) * rate_map(c))
 
 
-def _rate_slope(c: Any, dc: Any) -> Any:
+def _rate_slope(c: Array, dc: Array) -> Array:
     """The derivative (3, 3) of N(c) dc by c, dc held."""
     return -2 / (1 + c @ c) * (skew(dc) + np.outer(rate_map(c) @ dc, c))
 
 
-def _M(places: list[Place], i: int) -> Any:
+def _M(places: list[Place], i: int) -> Array:
     """(126), (127), corrected as in spec E-27: the arms start at the joints."""
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
@@ -162,7 +164,7 @@ def _M(places: list[Place], i: int) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _N_bar(places: list[Place], i: int) -> Any:
+def _N_bar(places: list[Place], i: int) -> Array:
     """(128), (129), corrected as in spec E-28."""
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
@@ -171,7 +173,7 @@ def _N_bar(places: list[Place], i: int) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _M_change(places: list[Place], i: int) -> Any:
+def _M_change(places: list[Place], i: int) -> Array:
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
         own = places[k]
@@ -180,7 +182,7 @@ def _M_change(places: list[Place], i: int) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _N_bar_change(places: list[Place], i: int) -> Any:
+def _N_bar_change(places: list[Place], i: int) -> Array:
     blocks = [np.zeros((3, 3))] * len(places)
     for k in range(i + 1):
         if not places[k].slides:
@@ -188,13 +190,13 @@ def _N_bar_change(places: list[Place], i: int) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _of_link(links: Links, i: int, M: Any, N: Any) -> Any:
+def _of_link(links: Links, i: int, M: Array, N: Array) -> Array:
     """Z_Vi, (131)."""
     moments = links.links[i].moments
     return moments.mass * (M.T @ M) + N.T @ (moments.inertia_about_center @ N)  # (131)
 
 
-def _changing_inertia(links: Links, places: list[Place]) -> Any:
+def _changing_inertia(links: Links, places: list[Place]) -> Array:
     """dH_V/dt."""
     total: Any = 0.0
     for i in range(len(places)):
@@ -205,7 +207,7 @@ def _changing_inertia(links: Links, places: list[Place]) -> Any:
     return total
 
 
-def _energy_slope(links: Links, places: list[Place], k: int) -> Any:
+def _energy_slope(links: Links, places: list[Place], k: int) -> Array:
     """dT/dc_k (3): a change of c_k turns or shifts all links from k on, and N(c_k) with them."""
     own = places[k]
     total = np.zeros(3)
@@ -224,7 +226,7 @@ def _energy_slope(links: Links, places: list[Place], k: int) -> Any:
     return total
 
 
-def _gravity_force(links: Links, places: list[Place]) -> Any:
+def _gravity_force(links: Links, places: list[Place]) -> Array:
     """Y_V (3n): (138), for vector-parameters, as in spec E-30."""
     forces = []
     for k, own in enumerate(places):

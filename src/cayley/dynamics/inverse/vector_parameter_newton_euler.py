@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 
@@ -23,20 +24,20 @@ _Z = np.array([0.0, 0.0, 1.0])
 class Turned(NamedTuple):
     """O(c) of c = v/w; `twice` is 2 v."""
 
-    w: Any
-    v: Any
-    twice: Any
+    w: Array
+    v: Array
+    twice: Array
 
-    def forth(self, x: Any) -> Any:
+    def forth(self, x: Array) -> Array:
         """O(c) x = x + 2 v x (w x + v x x)."""
         return x + np.cross(self.twice, self.w * x + np.cross(self.v, x))
 
-    def back(self, x: Any) -> Any:
+    def back(self, x: Array) -> Array:
         """O(-c) x."""
         return x + np.cross(self.twice, np.cross(self.v, x) - self.w * x)
 
 
-def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) of a chain of revolute and prismatic joints.
 
     >>> import cayley as cy
@@ -69,7 +70,7 @@ def inverse_dynamics(links: Links, q: Any, qd: Any, qdd: Any) -> Any:
     return _joint_forces(links, q, turns, loads)
 
 
-def _joint_forces(links: Links, q: Any, turns: list[Turned], loads: list[tuple[Any, Any]]) -> Any:
+def _joint_forces(links: Links, q: Array, turns: list[Turned], loads: list[tuple[Any, Any]]) -> Array:
     forces: list[Any] = []
     carried_f = np.zeros(3)  # (263)
     carried_n = np.zeros(3)  # (263)
@@ -82,7 +83,7 @@ def _joint_forces(links: Links, q: Any, turns: list[Turned], loads: list[tuple[A
     return np.stack(forces[::-1]) if forces else np.zeros(0)
 
 
-def link_turn(link: Link, q: Any) -> Turned:
+def link_turn(link: Link, q: Array) -> Turned:
     """<c0, e tan(q/2)>, homogeneous: (67)."""
     w0, x, y, z = _rounded(quaternion_from_matrix(link.placement[:3, :3]))
     if link.is_prismatic:
@@ -94,6 +95,6 @@ def link_turn(link: Link, q: Any) -> Turned:
     return Turned(w0 * c - z * s, v, v + v)  # (67)
 
 
-def _rounded(unit: Any) -> Any:
+def _rounded(unit: Array) -> Array:
     """A constant unit quaternion, without the dust that keeps its zeros from being zeros."""
     return np.where(np.abs(unit) < 1e-15, 0.0, unit)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations.vector_parameter import vector_parameter_from_matrix
@@ -32,24 +33,24 @@ class Coordinates(NamedTuple):
     stand before them.
     """
 
-    c: Any
-    first: Any
-    second: Any
+    c: Array
+    first: Array
+    second: Array
     fixed: Sequence[Any]
 
 
-def rotation(c: Any) -> Any:
+def rotation(c: Array) -> Array:
     """O(c) = 1 + 2 (c~ + c~ c~)/(1 + c.c), (3, 3). Mladenova (64)."""
     C = skew(c)
     return np.eye(3) + 2 / (1 + c @ c) * (C + C @ C)
 
 
-def rate_map(c: Any) -> Any:
+def rate_map(c: Array) -> Array:
     """N(c) (3, 3), the factor 2 restored as in spec E-26. Mladenova (117)."""
     return 2 / (1 + c @ c) * (np.eye(3) + skew(c))
 
 
-def joint_coordinates(links: Links, q: Any, *, whole: bool = False) -> Coordinates:
+def joint_coordinates(links: Links, q: Array, *, whole: bool = False) -> Coordinates:
     """The vector-parameters of a chain of revolute and prismatic joints at `q`.
 
     `whole`: c of the whole rotation between two links, as in the source; its fixed part must not be a half-turn, and no
@@ -61,7 +62,7 @@ def joint_coordinates(links: Links, q: Any, *, whole: bool = False) -> Coordinat
     return Coordinates(c, first, second, [row[3] for row in rows])
 
 
-def reduced(S: Coordinates, H: Any, h: Any, qd: Any) -> tuple[Any, Any]:
+def reduced(S: Coordinates, H: Array, h: Array, qd: Array) -> tuple[Any, Any]:
     """H(q) (n, n) and h(q, qd) (n) of H qdd = tau + h, from H_V (3n, 3n) and h_V (3n) of the model in
     vector-parameters.
 
@@ -74,7 +75,7 @@ def reduced(S: Coordinates, H: Any, h: Any, qd: Any) -> tuple[Any, Any]:
     return blocks, np.stack([E[i] @ bent[3 * i:3 * i + 3] for i in range(n)])
 
 
-def joint_values(links: Links, c: Any) -> np.ndarray:
+def joint_values(links: Links, c: ArrayLike) -> Array:
     """The joint coordinates (n) of vector-parameters c (n, 3) in the joints' own axes, angles in (-pi, pi).
 
     `GeometryError` names the joint whose c is not along its axis: the model in vector-parameters allows that (its
@@ -96,7 +97,7 @@ def joint_values(links: Links, c: Any) -> np.ndarray:
         2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(links.links, c, strict=True)])
 
 
-def check_finite(links: Links, c: Any) -> None:
+def check_finite(links: Links, c: ArrayLike) -> None:
     """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter is infinite."""
     for link, row in zip(links.links, np.asarray(c, dtype=float), strict=True):
         if not np.isfinite(row).all():
@@ -105,7 +106,7 @@ def check_finite(links: Links, c: Any) -> None:
                 "turn from another position, as `joint_coordinates` does")
 
 
-def _own_joint(link: Link, q: Any) -> tuple[Any, Any, Any, Any]:
+def _own_joint(link: Link, q: Scalar) -> tuple[Any, Any, Any, Any]:
     C = link.placement[:3, :3]
     if link.is_prismatic:
         return _Z * q, _Z, 0 * _Z, C
@@ -115,7 +116,7 @@ def _own_joint(link: Link, q: Any) -> tuple[Any, Any, Any, Any]:
     return _Z * tau, _Z * slope, _Z * (tau * slope), C * np.stack([behind, behind, behind * behind])
 
 
-def _whole_joint(link: Link, q: Any) -> tuple[Any, Any, Any, Any]:
+def _whole_joint(link: Link, q: Array) -> tuple[Any, Any, Any, Any]:
     """c = (c0 + (e + c0 x e) tau)/(1 - (c0.e) tau), spec R-29."""
     c0 = vector_parameter_from_matrix(link.placement[:3, :3])
     tau = np.tan(q / 2)

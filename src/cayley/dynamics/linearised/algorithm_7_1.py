@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_links import State, Sum, passes
 from cayley.dynamics.inverse.passes import FREE, STILL, across_z
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
@@ -28,25 +29,25 @@ _NO_TENSOR = np.zeros((3, 3))
 class Body(NamedTuple):
     """Links i to n."""
 
-    U: Any
-    dU: Any
-    E: Any
-    L: Any
+    U: Array
+    dU: Array
+    E: Array
+    L: Array
 
 
 class Column(NamedTuple):
     """What is carried inwards for one joint."""
 
-    f: Any
-    fh: Any
-    fb: Any
-    B: Any
-    C: Any
-    H: Any
-    G: Any
+    f: Array
+    fh: Array
+    fb: Array
+    B: Array
+    C: Array
+    H: Array
+    G: Array
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -72,7 +73,7 @@ def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     return Sensitivities(*[np.array(matrix).reshape(n, n) for matrix in (D, V, P)])
 
 
-def _body(links: tuple[Link, ...], states: list[State], i: int, after: Body, q: Any, qd: Any) -> Body:
+def _body(links: tuple[Link, ...], states: list[State], i: int, after: Body, q: Array, qd: Array) -> Body:
     """Step 1: the moments of links i to n."""
     link = links[i]
     w = states[i].w
@@ -97,7 +98,7 @@ def _body(links: tuple[Link, ...], states: list[State], i: int, after: Body, q: 
                 K - (crossed + crossed.T) + outer.inwards_both(after.E, q), L)  # (7.3.18c)
 
 
-def _turned(link: Link, T: Any, q: Any) -> Any:
+def _turned(link: Link, T: Array, q: Array) -> Array:
     """A T A^T of any tensor."""
     half = np.stack([link.inwards(column, q) for column in T.T], axis=1)
     return np.stack([link.inwards(row, q) for row in half])
@@ -123,7 +124,7 @@ def _own_column(link: Link, state: State, own: Sum, body: Body) -> Column:
                   E @ ddz - twice_L @ dz + np.cross(U, across_z(state.sdd)) - across_z(own.eta))  # (7.3.18k)
 
 
-def _carried(link: Link, before: State, column: Column, q: Any, qd: Any) -> Column:
+def _carried(link: Link, before: State, column: Column, q: Array, qd: Array) -> Column:
     """Step 2: about the origin of the link before, in its axes."""
     s = link.offset(q)
     ds = np.cross(before.w, s)  # (7.3.18d)
@@ -159,5 +160,5 @@ def _entries(link: Link, state: State, column: Column) -> tuple[Any, Any, Any, A
     return column.B[2], v, p, _twice(column.H[2]), column.G[2]  # (7.3.19k)
 
 
-def _twice(x: Any) -> Any:
+def _twice(x: Scalar) -> Scalar:
     return x + x

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
@@ -21,7 +22,7 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.kinematics.differentiated_jacobians import derivatives as derivatives_of
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration.
 
     >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -35,7 +36,7 @@ def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     return Sensitivities(inertia_matrix(links, q), by_v, along_velocities(links, q, by_q))
 
 
-def derivatives(text: Callable[..., Any], links: Links, q: Any, qd: Any, qdd: Any) -> tuple[Any, ...]:
+def derivatives(text: Callable[..., Any], links: Links, q: Array, qd: Array, qdd: Array) -> tuple[Any, ...]:
     """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, qd, qdd)` by its three arrays; on numbers, or
     inside a trace.
     """
@@ -45,7 +46,7 @@ def derivatives(text: Callable[..., Any], links: Links, q: Any, qd: Any, qdd: An
     return derivatives_of(partial(text, links), (links.nv,), q, qd, qdd, inside=links.has_symbols)
 
 
-def along_velocities(links: Links, q: Any, by_q: Any) -> Any:
+def along_velocities(links: Links, q: Array, by_q: Array) -> Array:
     """Derivatives (..., nq) by the coordinates as derivatives (..., nv) along the velocities."""
     columns = []
     for link in links.links:

@@ -18,10 +18,11 @@ joints with several velocities the same, direction by direction; equation (L-5) 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse.newton_euler import Load, Movement, at_rest, joint_loads, movements
 from cayley.dynamics.linearised.composite_rates import Rates, composite_rates, offset_rate
@@ -35,24 +36,24 @@ _NONE = np.zeros(3)
 class Sensitivities(NamedTuple):
     """dtau = D dqdd + V dqd + P dq, each (nv, nv)."""
 
-    D: Any
-    V: Any
-    P: Any
+    D: Array
+    V: Array
+    P: Array
 
 
 class Change(NamedTuple):
     """How the movement of a link changes: dw, e and da."""
 
-    w: Any
-    e: Any
-    a: Any
+    w: Array
+    e: Array
+    a: Array
 
 
 class Direction(NamedTuple):
     """One velocity of a joint: its slide and turn, and what a unit of acceleration, velocity and coordinate changes."""
 
-    slide: Any
-    turn: Any
+    slide: Array
+    turn: Array
     by_acceleration: Change
     by_velocity: Change
     by_coordinate: Change
@@ -63,14 +64,14 @@ class Projected(NamedTuple):
     changes ask for.
     """
 
-    f: Any
-    B: Any
-    C: Any
+    f: Array
+    B: Array
+    C: Array
     by_velocity: Load
     by_coordinate: Load
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than
     these.
 
@@ -87,7 +88,8 @@ def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     bodies = composite_bodies(links, q)
     rates = composite_rates(links, q, qd, moved, bodies)
     ways = [_directions(links, number, moved, q, qd) for number in range(len(links.links))]
-    D, V, P = ([[0.0] * links.nv for _ in range(links.nv)] for _ in range(3))
+    entries: list[list[list[Scalar]]] = [[[0.0] * links.nv for _ in range(links.nv)] for _ in range(3)]
+    D, V, P = entries
     for number, link in enumerate(links.links):
         for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
             projected = _projected(way, found[number], bodies[number], rates[number])
@@ -114,7 +116,7 @@ def _check_directions(links: Links) -> None:
                 'what it moves: the closed form does not have that. Use the method "differentiation"')
 
 
-def _directions(links: Links, number: int, moved: list[Movement], q: Any, qd: Any) -> list[Direction]:
+def _directions(links: Links, number: int, moved: list[Movement], q: Array, qd: Array) -> list[Direction]:
     link = links.links[number]
     parent = at_rest(links) if link.parent == ROOT else moved[link.parent]
     if link.is_revolute or link.is_prismatic:
@@ -122,7 +124,7 @@ def _directions(links: Links, number: int, moved: list[Movement], q: Any, qd: An
     return [_one_of_several(link, column, moved[number], parent, q, qd) for column in link.subspace(q).T]
 
 
-def _single(link: Link, moved: Movement, q: Any) -> Direction:
+def _single(link: Link, moved: Movement, q: Array) -> Direction:
     """Of a revolute or prismatic joint: its axis stands still in the parent, so the link's own movement says all."""
     s = link.subspace(q)[:3, 0]
     t = link.subspace(q)[3:, 0]
@@ -132,7 +134,7 @@ def _single(link: Link, moved: Movement, q: Any) -> Direction:
                      Change(dt, moved.W @ t, moved.W @ s + np.cross(moved.a, t)))
 
 
-def _one_of_several(link: Link, column: Any, moved: Movement, parent: Movement, q: Any, qd: Any) -> Direction:
+def _one_of_several(link: Link, column: Array, moved: Movement, parent: Movement, q: Array, qd: Array) -> Direction:
     s = column[:3]
     t = column[3:]
     u, turning = np.split(link.twist(q, qd[link.columns]), 2)
@@ -166,16 +168,16 @@ def _needed(change: Change, body: Moments, rates: Rates) -> Load:
                 np.trace(J) * e - J @ e - rates.twice_L(dw) + np.cross(U, da))
 
 
-def _by_change(projected: Projected, change: Change) -> Any:
+def _by_change(projected: Projected, change: Change) -> Array:
     """What a change of movement adds to the force of the velocity."""
     return projected.f @ change.a + projected.B @ change.e + projected.C @ change.w
 
 
-def _along(way: Direction, load: Load) -> Any:
+def _along(way: Direction, load: Load) -> Scalar:
     return way.slide @ load.f + way.turn @ load.n
 
 
-def _in_parent(link: Link, projected: Projected, parent: Movement, q: Any, qd: Any) -> Projected:
+def _in_parent(link: Link, projected: Projected, parent: Movement, q: Array, qd: Array) -> Projected:
     """The same about the origin of the parent, in the parent's axes."""
     s = link.offset(q)
     ds = offset_rate(link, parent.w, q, qd)
@@ -186,6 +188,6 @@ def _in_parent(link: Link, projected: Projected, parent: Movement, q: Any, qd: A
                      _load_in_parent(link, projected.by_coordinate, s, q))
 
 
-def _load_in_parent(link: Link, load: Load, s: Any, q: Any) -> Load:
+def _load_in_parent(link: Link, load: Load, s: Array, q: Array) -> Load:
     f = link.inwards(load.f, q)
     return Load(f, link.inwards(load.n, q) + np.cross(s, f))

@@ -9,10 +9,11 @@ a vector, which is cheaper than to turn L. Source: Balafoutis & Patel, section 7
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.newton_euler import Movement
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
@@ -23,19 +24,19 @@ class Rates(NamedTuple):
     to the origin.
     """
 
-    dU: Any
-    dJ: Any
-    h: Any
+    dU: Array
+    dJ: Array
+    h: Array
 
     def plus(self, other: Rates) -> Rates:
         return Rates(*[a + b for a, b in zip(self, other, strict=True)])
 
-    def twice_L(self, x: Any, sign: int = 1) -> Any:
+    def twice_L(self, x: Array, sign: int = 1) -> Array:
         """2 L x, or 2 L^T x with the sign -1."""
         return self.dJ @ x - np.trace(self.dJ) * x + sign * np.cross(self.h, x)
 
 
-def composite_rates(links: Links, q: Any, qd: Any, moved: list[Movement], bodies: list[Moments]) -> list[Rates]:
+def composite_rates(links: Links, q: Array, qd: Array, moved: list[Movement], bodies: list[Moments]) -> list[Rates]:
     """The rates of each link with all that it carries."""
     found = [_own_rates(link.moments, movement.w) for link, movement in zip(links.links, moved, strict=True)]
     for number in reversed(range(len(found))):
@@ -47,18 +48,18 @@ def composite_rates(links: Links, q: Any, qd: Any, moved: list[Movement], bodies
     return found
 
 
-def offset_rate(link: Link, w: Any, q: Any, qd: Any) -> Any:
+def offset_rate(link: Link, w: Array, q: Array, qd: Array) -> Array:
     """The rate of the way from the parent's origin to the link's, in the parent's axes."""
     return np.cross(w, link.offset(q)) + link.inwards(link.subspace(q)[:3] @ qd[link.columns], q)
 
 
-def _own_rates(moments: Moments, w: Any) -> Rates:
+def _own_rates(moments: Moments, w: Array) -> Rates:
     _, u, J = moments
     turning = _cross_columns(w, J)
     return Rates(np.cross(w, u), turning + turning.T, np.trace(J) * w - J @ w)
 
 
-def _shifted(link: Link, rates: Rates, body: Moments, s: Any, ds: Any, q: Any) -> Rates:
+def _shifted(link: Link, rates: Rates, body: Moments, s: Array, ds: Array, q: Array) -> Rates:
     """Rates about the parent's origin, in the parent's axes."""
     U = link.inwards(body.first, q)
     dU = link.inwards(rates.dU, q)
@@ -67,6 +68,6 @@ def _shifted(link: Link, rates: Rates, body: Moments, s: Any, ds: Any, q: Any) -
                  link.inwards(rates.h, q) + np.cross(s, dU + body.mass * ds) + np.cross(U, ds))
 
 
-def _cross_columns(w: Any, T: Any) -> Any:
+def _cross_columns(w: Array, T: Array) -> Array:
     """w~ T."""
     return np.stack([np.cross(w, column) for column in T.T], axis=1)

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.partials import PartialDerivatives, partial_derivatives
 from cayley.dynamics.rigid_links.links import Links
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain

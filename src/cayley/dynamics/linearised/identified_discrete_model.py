@@ -11,11 +11,11 @@ Source: Balafoutis & Patel 7.2.2 a), spec R8.7.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import logm
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
@@ -39,7 +39,7 @@ class FittedModel:
         return self.excitation > _UNEXCITED
 
 
-def fit_state_space(states: Any, inputs: Any, next_states: Any, dt: float) -> FittedModel:
+def fit_state_space(states: ArrayLike, inputs: ArrayLike, next_states: ArrayLike, dt: float) -> FittedModel:
     """The model of samples (k, n), (k, m), (k, n), a step `dt` [s] apart. Samples that leave coefficients undetermined
     are an error.
 
@@ -73,7 +73,7 @@ class RecursiveFit:
     start, beside what the first sample says; a larger one is forgotten sooner, and rounds more.
     """
 
-    def __init__(self, states: int, inputs: int, dt: float, *, forgetting: float = 1.0, spread: float = 1e8):
+    def __init__(self, states: int, inputs: int, dt: float, *, forgetting: float = 1.0, spread: float = 1e8) -> None:
         if not 0.0 < forgetting <= 1.0:
             raise SignatureError(f"forgetting must be in (0, 1], not {forgetting}")
         self.dt = dt
@@ -83,7 +83,7 @@ class RecursiveFit:
         self._S = spread * np.eye(states + inputs)
         self._started = False
 
-    def update(self, x: Any, u: Any, x_next: Any) -> np.ndarray:
+    def update(self, x: Array, u: Array, x_next: ArrayLike) -> Array:
         """Take one sample in; what the model so far did not foresee of it (n) comes back."""
         f = np.concatenate([x, u])
         y = np.asarray(x_next, dtype=float)
@@ -124,5 +124,5 @@ def continuous(model: StateSpace) -> StateSpace:
     return StateSpace(rates[..., :n, :n], rates[..., :n, n:])
 
 
-def _model(coefficients: np.ndarray, states: int, dt: float) -> StateSpace:
+def _model(coefficients: Array, states: int, dt: float) -> StateSpace:
     return StateSpace(coefficients[:, :states], coefficients[:, states:], dt)

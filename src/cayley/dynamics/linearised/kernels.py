@@ -11,6 +11,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import is_zero
+from cayley.compiler.typing import Array
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
@@ -24,23 +25,23 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
 
 
-class Linearize(KernelWithMethods):
+class Linearize(KernelWithMethods[Sensitivities]):
     """`linearize(q, qd, qdd)`: D, V and P (..., nv, nv) with dtau = D dqdd + V dqd + P dq."""
 
 
 class ForwardDerivatives(NamedTuple):
     """dqdd = by_q dq + by_qd dqd + by_tau dtau, each (nv, nv), at the accelerations qdd (nv)."""
 
-    qdd: Any
-    by_q: Any
-    by_qd: Any
-    by_tau: Any
+    qdd: Array
+    by_q: Array
+    by_qd: Array
+    by_tau: Array
 
 
 def linearize_kernel(tree: Tree) -> Linearize:
@@ -58,7 +59,7 @@ def linearize_kernel(tree: Tree) -> Linearize:
                                 made_by=linearize_kernel)
 
 
-def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
+def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods[ForwardDerivatives]:
     """`forward_derivatives(q, qd, tau)`: the accelerations, and their derivatives by state and forces.
 
     >>> from cayley.model.catalogue import load_robot
@@ -72,7 +73,7 @@ def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods:
                                 made_by=forward_derivatives_kernel)
 
 
-def _cheaper(tree: Tree, make: Callable[[str], Any]) -> Any:
+def _cheaper(tree: Tree, make: Callable[[str], Made]) -> Made:
     """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always
     has fewer.
     """
@@ -87,7 +88,7 @@ def default_method(tree: Tree) -> str:
     return "differentiation" if has_changing_directions(tree) else DEFAULT
 
 
-def _price(made: Kernel) -> int:
+def _price(made: Kernel[Any]) -> int:
     cost = made.operations()
     return cost.multiplications + cost.additions
 
@@ -101,10 +102,10 @@ def longest_way(links: Links) -> int:
 
 
 @of_a_mechanism
-def _by_method(tree: Tree, method: str, kind: Any) -> Any:
+def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = sensitivities_text(tree, method)
 
-    def linearize(q: Any, qd: Any, qdd: Any) -> Any:
+    def linearize(q: Array, qd: Array, qdd: Array) -> Sensitivities:
         return text(q, qd, qdd)
 
     described(tree, linearize, "D, V, P: the derivatives of inverse dynamics tau(q, qd, qdd) by qdd, qd and q.",
@@ -113,7 +114,7 @@ def _by_method(tree: Tree, method: str, kind: Any) -> Any:
                   units=units_of(tree), kind=kind)(linearize)
 
 
-def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
+def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array, Array, Array], Sensitivities]:
     """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors and the viscous friction that the mechanism
     includes.
 
@@ -123,7 +124,7 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
     rotors = np.diag(rotor_inertias(tree))
     viscous = np.diag(viscous_frictions(tree))
 
-    def text(q: Any, qd: Any, qdd: Any) -> Sensitivities:
+    def text(q: Array, qd: Array, qdd: Array) -> Sensitivities:
         D, V, P = links_alone(q, qd, qdd)
         return Sensitivities(D + rotors, V + rotor_velocity_slopes(tree, qd) + viscous, P)
 
@@ -131,10 +132,10 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Any:
 
 
 @of_a_mechanism
-def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
+def _forward_by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = forward_derivatives_text(tree, method)
 
-    def forward_derivatives(q: Any, qd: Any, tau: Any) -> Any:
+    def forward_derivatives(q: Array, qd: Array, tau: Array) -> ForwardDerivatives:
         return text(q, qd, tau)
 
     described(tree, forward_derivatives, "Forward dynamics qdd(q, qd, tau), and its derivatives by q, qd and tau.",
@@ -145,7 +146,8 @@ def _forward_by_method(tree: Tree, method: str, kind: Any) -> Any:
                   explain=explanation(tree))(guarded(tree, forward_derivatives, shapes))
 
 
-def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
+def forward_derivatives_text(tree: Tree,
+                             method: str | None = None) -> Callable[[Array, Array, Array], ForwardDerivatives]:
     """The text `(q, qd, tau) -> qdd, by_q, by_qd, by_tau`.
 
     The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that
@@ -157,7 +159,7 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
     rotors = np.diag(rotor_inertias(tree))
     viscous = np.diag(viscous_frictions(tree))
 
-    def text(q: Any, qd: Any, tau: Any) -> ForwardDerivatives:
+    def text(q: Array, qd: Array, tau: Array) -> ForwardDerivatives:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv))
         M = D + rotors
         V = V + rotor_velocity_slopes(tree, qd)
@@ -168,7 +170,7 @@ def forward_derivatives_text(tree: Tree, method: str | None = None) -> Any:
     return text
 
 
-def _solved(M: Any, X: Any, Y: Any) -> tuple[Any, Any, Any]:
+def _solved(M: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:
     """M^-1 X, M^-1 Y and M^-1: by the inverse, unless branches make M so sparse that substitution takes less."""
     n = len(M)
     identity = np.eye(n)
@@ -179,7 +181,7 @@ def _solved(M: Any, X: Any, Y: Any) -> tuple[Any, Any, Any]:
     return found[:, :n], found[:, n:2 * n], _mirrored(found[:, 2 * n:])
 
 
-def _mirrored(full: Any) -> Any:
+def _mirrored(full: Array) -> Array:
     """A symmetric matrix of which one triangle is computed."""
     rows = [[full[max(i, j), min(i, j)] for j in range(len(full))] for i in range(len(full))]
     return np.array(rows).reshape(np.shape(full))

@@ -10,10 +10,9 @@ Neuman & Murray 1984 and Balafoutis, Misra & Patel 1986, references 8 and 15 of 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import (
@@ -28,7 +27,7 @@ from cayley.dynamics.rigid_links.transforms import (
 _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain

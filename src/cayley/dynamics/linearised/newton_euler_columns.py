@@ -7,15 +7,14 @@ after Vukobratovic & Kircanski 1985, reference 14 of Balafoutis & Patel 7.2.2 b)
 
 from __future__ import annotations
 
-from typing import Any
-
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.linearised.by_differentiation import derivatives
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Links
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (n, n) of an open chain of revolute and prismatic joints.
 
     >>> import numpy as np

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links.links import Link, Links
@@ -30,34 +31,34 @@ class MovingLink:
     """One link of the nominal motion, numbered i."""
 
     link: Link
-    R: Any  # its axes in the root's, W_i of the source
-    z: Any
-    dz: Any
-    ddz: Any
-    w: Any
-    dw: Any
-    W: Any
-    s: Any
-    ds: Any
-    dds: Any
+    R: Array  # its axes in the root's, W_i of the source
+    z: Array
+    dz: Array
+    ddz: Array
+    w: Array
+    dw: Array
+    W: Array
+    s: Array
+    ds: Array
+    dds: Array
     own: Moments
     augmented: Moments
-    f: Any  # what the link by itself needs
-    n: Any
+    f: Array  # what the link by itself needs
+    n: Array
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedLinks:
     """Links i to n together, about the origin of link i."""
 
-    m: Any
-    U: Any
-    dU: Any
-    ddU: Any
-    E: Any
-    L: Any
-    F: Any
-    n: Any
+    m: Scalar
+    U: Scalar
+    dU: Scalar
+    ddU: Scalar
+    E: Scalar
+    L: Scalar
+    F: Scalar
+    n: Scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class Nominal:
         return self.links[j].s - self.links[i].s, self.links[j].ds - self.links[i].ds
 
 
-def nominal(links: Links, q: Any, qd: Any, qdd: Any) -> Nominal:
+def nominal(links: Links, q: Array, qd: Array, qdd: Array) -> Nominal:
     """The nominal motion of an open chain (`serial_chain`) at a state and an acceleration."""
     R = np.eye(3)
     s = np.zeros(3)
@@ -92,7 +93,7 @@ def nominal(links: Links, q: Any, qd: Any, qdd: Any) -> Nominal:
     return Nominal(tuple(found), tuple(_carried(found, i) for i in range(len(found))))
 
 
-def _moving_link(link: Link, moved: Movement, augmented: Moments, R: Any, s: Any, ds: Any) -> MovingLink:
+def _moving_link(link: Link, moved: Movement, augmented: Moments, R: Array, s: Array, ds: Array) -> MovingLink:
     w = R @ moved.w
     dw = R @ moved.dw
     z = R[:, 2]
@@ -102,7 +103,7 @@ def _moving_link(link: Link, moved: Movement, augmented: Moments, R: Any, s: Any
                       _turned(augmented, R), R @ load.f, R @ load.n)
 
 
-def _turned(moments: Moments, R: Any) -> Moments:
+def _turned(moments: Moments, R: Array) -> Moments:
     return Moments(moments.mass, R @ moments.first, R @ moments.second @ R.T)
 
 

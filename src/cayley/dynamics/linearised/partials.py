@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.dynamics.linearised.nominal import MovingLink, Nominal, nominal
 from cayley.dynamics.rigid_links.links import Links
 from cayley.geometry.tensors.cross import skew
@@ -30,9 +31,9 @@ _NO_TENSOR = np.zeros((3, 3))
 class Partial(NamedTuple):
     """The derivatives of a vector (3) or tensor (3, 3) by q_j, qd_j and qdd_j."""
 
-    by_q: Any
-    by_qd: Any
-    by_qdd: Any
+    by_q: Array
+    by_qd: Array
+    by_qdd: Array
 
 
 NO_CHANGE = Partial(_ZERO, _ZERO, _ZERO)
@@ -169,15 +170,15 @@ class PartialDerivatives:
     def _turned(self, i: int, j: int) -> bool:
         return j <= i and not self._slides(j)
 
-    def _vectors(self, i: int, *changes: Any) -> Partial:
+    def _vectors(self, i: int, *changes: Array) -> Partial:
         return Partial(*[self.motion.links[i].R.T @ x for x in changes])
 
-    def _tensors(self, i: int, *changes: Any) -> Partial:
+    def _tensors(self, i: int, *changes: Array) -> Partial:
         R = self.motion.links[i].R
         return Partial(*[R.T @ x @ R for x in changes])
 
 
-def partial_derivatives(links: Links, q: Any, qd: Any, qdd: Any) -> PartialDerivatives:
+def partial_derivatives(links: Links, q: Array, qd: Array, qdd: Array) -> PartialDerivatives:
     """The library at a state and an acceleration of an open chain (`serial_chain`).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -190,7 +191,7 @@ def partial_derivatives(links: Links, q: Any, qd: Any, qdd: Any) -> PartialDeriv
     return PartialDerivatives(motion, tuple(_link_turn(link, q, qd, qdd) for link in motion.links))
 
 
-def _link_turn(moving: MovingLink, q: Any, qd: Any, qdd: Any) -> tuple[Any, Any, Any]:
+def _link_turn(moving: MovingLink, q: Array, qd: Array, qdd: Array) -> tuple[Any, Any, Any]:
     """A, A' and A''."""
     link = moving.link
     A = link.rotation(q)
@@ -200,7 +201,7 @@ def _link_turn(moving: MovingLink, q: Any, qd: Any, qdd: Any) -> tuple[Any, Any,
     return A, A @ z * rate, A @ z @ z * (rate * rate) + A @ z * second
 
 
-def _turning(axis: tuple[Any, Any, Any], x: Any, dx: Any) -> tuple[Any, Any, Any]:
+def _turning(axis: tuple[Any, Any, Any], x: Array, dx: Array) -> tuple[Any, Any, Any]:
     """Of x'', for a vector x between two points that the joint turns."""
     z, dz, ddz = axis
     return np.cross(ddz, x) + 2 * np.cross(dz, dx), 2 * (np.cross(dz, x) + np.cross(z, dx)), np.cross(z, x)
@@ -211,5 +212,5 @@ def _sliding(axis: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
     return ddz, 2 * dz, z
 
 
-def _vee(T: Any) -> Any:
+def _vee(T: Array) -> Array:
     return np.array([T[2, 1], T[0, 2], T[1, 0]])

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.augmented_links import State, Sum, backward_cycle, forward_cycle, passed_on
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
@@ -28,13 +29,13 @@ _REST = State(NONE, NONE, np.zeros((3, 3)), NONE, NONE, NONE)
 class Step(NamedTuple):
     """A perturbation of one joint: of its turn, of its slide, and of its velocity and acceleration."""
 
-    turn: Any
-    slide: Any
-    rate: Any
-    change: Any
+    turn: Scalar
+    slide: Scalar
+    rate: Scalar
+    change: Scalar
 
 
-def perturbed_forces(links: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any, dqdd: Any) -> Any:
+def perturbed_forces(links: Links, q: Array, qd: Array, qdd: Array, dq: Array, dqd: Array, dqdd: Array) -> Array:
     """dtau (n) that perturbations of coordinates, velocities and accelerations (n) ask for.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -49,7 +50,7 @@ def perturbed_forces(links: Links, q: Any, qd: Any, qdd: Any, dq: Any, dqd: Any,
     return _inwards(augmented, steps, states, changes, q)
 
 
-def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
     """D, V and P (n, n): the recursion once for each column."""
     n = links.nv
     none = np.zeros(links.nv)
@@ -61,14 +62,14 @@ def sensitivities(links: Links, q: Any, qd: Any, qdd: Any) -> Sensitivities:
     return Sensitivities(*columns)
 
 
-def _step(link: Link, dq: Any, dqd: Any, dqdd: Any) -> Step:
+def _step(link: Link, dq: Array, dqd: Array, dqdd: Array) -> Step:
     moved = dq[link.columns][0]
     rate = dqd[link.columns][0]
     change = dqdd[link.columns][0]
     return Step(moved, 0.0, rate, change) if link.is_revolute else Step(0.0, moved, rate, change)
 
 
-def _outwards(augmented: Links, steps: list[Step], q: Any, qd: Any, qdd: Any) -> tuple[list[State], list[State]]:
+def _outwards(augmented: Links, steps: list[Step], q: Array, qd: Array, qdd: Array) -> tuple[list[State], list[State]]:
     state = _REST._replace(sdd=-augmented.gravity)
     d = _REST
     states = []
@@ -83,7 +84,7 @@ def _outwards(augmented: Links, steps: list[Step], q: Any, qd: Any, qdd: Any) ->
     return states, changes
 
 
-def _changed_state(link: Link, step: Step, before: State, d: State, q: Any, qd: Any) -> State:
+def _changed_state(link: Link, step: Step, before: State, d: State, q: Array, qd: Array) -> State:
     rate = qd[link.columns][0]
     w = link.outwards(before.w, q)
     dw = _seen_outwards(link, step, before.w, d.w, q)
@@ -99,13 +100,13 @@ def _changed_state(link: Link, step: Step, before: State, d: State, q: Any, qd: 
     return State(dw, dwd, d.Om, dzeta, dsdd + dzeta)
 
 
-def _tensor_change(state: State, d: State) -> Any:
+def _tensor_change(state: State, d: State) -> Array:
     """d(wd~ + w~ w~)."""
     crossed = skew(d.w) @ skew(state.w)
     return acceleration_tensor(NONE, d.wd) + crossed + crossed.T
 
 
-def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: list[State], q: Any) -> Any:
+def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: list[State], q: Array) -> Array:
     outer = d_outer = Wrench(NONE, NONE, NONE)
     forces: list[Any] = []
     for k in reversed(range(len(states))):
@@ -125,7 +126,7 @@ def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: 
     return np.array(forces[::-1])
 
 
-def _changed_wrench(link: Link, step: Step, state: State, own: Sum, d: State, change: Sum, q: Any) -> Wrench:
+def _changed_wrench(link: Link, step: Step, state: State, own: Sum, d: State, change: Sum, q: Array) -> Wrench:
     pulled = own.Udd
     dpulled = change.Udd
     if link.is_prismatic:
@@ -135,28 +136,28 @@ def _changed_wrench(link: Link, step: Step, state: State, own: Sum, d: State, ch
                   _offset_change(link, step))
 
 
-def _seen_outwards(link: Link, step: Step, x: Any, dx: Any, q: Any) -> Any:
+def _seen_outwards(link: Link, step: Step, x: Array, dx: Array, q: Array) -> Array:
     """d(A^T x)."""
     return link.outwards(dx, q) - step.turn * np.cross(Z, link.outwards(x, q))
 
 
-def _seen_inwards(link: Link, step: Step, x: Any, dx: Any, q: Any) -> Any:
+def _seen_inwards(link: Link, step: Step, x: Array, dx: Array, q: Array) -> Array:
     """d(A x)."""
     return link.inwards(dx + step.turn * np.cross(Z, x), q)
 
 
-def _offset_change(link: Link, step: Step) -> Any:
+def _offset_change(link: Link, step: Step) -> Array:
     return link.placement[:3, 2] * step.slide
 
 
-def _first_change(augmented: Links, steps: list[Step], k: int) -> Any:
+def _first_change(augmented: Links, steps: list[Step], k: int) -> Array:
     """du: of an augmented link before a prismatic joint."""
     if k + 1 == len(steps):
         return NONE
     return augmented.links[k + 1].moments.mass * _offset_change(augmented.links[k + 1], steps[k + 1])
 
 
-def _second_change(augmented: Links, steps: list[Step], k: int, q: Any) -> Any:
+def _second_change(augmented: Links, steps: list[Step], k: int, q: Array) -> Array:
     """dKh."""
     if k + 1 == len(steps):
         return np.zeros((3, 3))

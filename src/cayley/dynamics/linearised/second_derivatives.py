@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.linearised.by_differentiation import along_velocities
 from cayley.dynamics.linearised.kernels import forward_derivatives_text, sensitivities_text
 from cayley.dynamics.rigid_links.links import Links, links_of
@@ -25,19 +26,19 @@ from cayley.model.tree import Tree
 class InverseSecondDerivatives(NamedTuple):
     """Each (nv, nv, nv): dD/dq, dV/dqd, dP/dqd and dP/dq."""
 
-    D_by_q: Any
-    V_by_qd: Any
-    P_by_qd: Any
-    P_by_q: Any
+    D_by_q: Array
+    V_by_qd: Array
+    P_by_qd: Array
+    P_by_q: Array
 
 
 class ForwardSecondDerivatives(NamedTuple):
     """Each (nv, nv, nv): of the accelerations by (q, q), (q, qd), (qd, qd) and (tau, q)."""
 
-    by_q_q: Any
-    by_q_qd: Any
-    by_qd_qd: Any
-    by_tau_q: Any
+    by_q_q: Array
+    by_q_qd: Array
+    by_qd_qd: Array
+    by_tau_q: Array
 
 
 def inverse_second_derivatives_kernel(tree: Tree) -> Kernel[InverseSecondDerivatives]:
@@ -51,7 +52,7 @@ def inverse_second_derivatives_kernel(tree: Tree) -> Kernel[InverseSecondDerivat
     links = links_of(tree)
     text = sensitivities_text(tree)
 
-    def inverse_second_derivatives(q: Any, qd: Any, qdd: Any) -> InverseSecondDerivatives:
+    def inverse_second_derivatives(q: Array, qd: Array, qdd: Array) -> InverseSecondDerivatives:
         D, V, P = _differentiated(links, text, q, qd, qdd)
         return InverseSecondDerivatives(D[0], V[1], P[1], P[0])
 
@@ -64,7 +65,7 @@ def forward_second_derivatives_kernel(tree: Tree) -> Kernel[ForwardSecondDerivat
     links = links_of(tree)
     text = forward_derivatives_text(tree)
 
-    def forward_second_derivatives(q: Any, qd: Any, tau: Any) -> ForwardSecondDerivatives:
+    def forward_second_derivatives(q: Array, qd: Array, tau: Array) -> ForwardSecondDerivatives:
         _, by_q, by_qd, by_tau = _differentiated(links, text, q, qd, tau)
         return ForwardSecondDerivatives(by_q[0], by_q[1], by_qd[1], by_tau[0])
 
@@ -72,7 +73,7 @@ def forward_second_derivatives_kernel(tree: Tree) -> Kernel[ForwardSecondDerivat
                   outputs=ForwardSecondDerivatives._fields)(forward_second_derivatives)
 
 
-def _differentiated(links: Links, text: Callable[..., Any], q: Any, *others: Any) -> list[tuple[Any, Any]]:
+def _differentiated(links: Links, text: Callable[..., Any], q: Array, *others: Array) -> list[tuple[Any, Any]]:
     """The derivatives (..., nv) of what a text gives: along the velocities, and by the velocity."""
     if not links.nv:
         return [(np.zeros((*np.shape(x), 0)),) * 2 for x in text(q, *others)]

@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import check_definite
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.batched_matrices import times
-from cayley.dynamics.linearised.kernels import linearize_kernel
+from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 
@@ -34,22 +34,22 @@ _LOST = 1e-10  # singular values of [A - s, B] below this part of the largest: t
 class StateSpace:
     """x' = A x + B u, or x_next = A x + B u with a step `dt` [s]. Leading axes are a batch."""
 
-    A: np.ndarray
-    B: np.ndarray
+    A: Array
+    B: Array
     dt: float | None = None
 
     @property
-    def poles(self) -> np.ndarray:
+    def poles(self) -> Array:
         """The eigenvalues (..., 2 nv) of A [1/s; of a discrete model, factors for each step]."""
         return np.linalg.eigvals(self.A)
 
     @property
-    def stable(self) -> Any:
+    def stable(self) -> Scalar:
         """Whether every perturbation dies out (...)."""
         return (self.poles.real < 0).all(axis=-1) if self.dt is None else (np.abs(self.poles) < 1).all(axis=-1)
 
     @property
-    def controllability_matrix(self) -> np.ndarray:
+    def controllability_matrix(self) -> Array:
         """[B, A B, A^2 B, ...] (..., 2 nv, 2 nv m)."""
         blocks = [self.B]
         while len(blocks) < self.A.shape[-1]:
@@ -57,7 +57,7 @@ class StateSpace:
         return np.concatenate(blocks, axis=-1)
 
     @property
-    def margins(self) -> np.ndarray:
+    def margins(self) -> Array:
         """For each pole s (..., 2 nv) the smallest singular value of [A - s, B] beside the largest: zero if u cannot
         reach the mode.
         """
@@ -68,7 +68,7 @@ class StateSpace:
         return values.min(axis=-1, initial=np.inf) / values.max(axis=-1, initial=1e-300)
 
     @property
-    def controllable(self) -> Any:
+    def controllable(self) -> Scalar:
         """Whether the forces reach every mode (...), by the test of Popov, Belevitch and Hautus."""
         return (self.margins > _LOST).all(axis=-1)
 
@@ -93,19 +93,19 @@ class StateSpace:
 class Linearisation(StateSpace):
     """A mechanism near one state, or a batch of states, of a nominal motion: dtau = D dqdd + V dqd + P dq."""
 
-    q: np.ndarray = None  # type: ignore[assignment]
-    qd: np.ndarray = None  # type: ignore[assignment]
-    qdd: np.ndarray = None  # type: ignore[assignment]
-    tau: np.ndarray = None  # type: ignore[assignment]
-    D: np.ndarray = None  # type: ignore[assignment]
-    V: np.ndarray = None  # type: ignore[assignment]
-    P: np.ndarray = None  # type: ignore[assignment]
+    q: Array = None  # type: ignore[assignment]
+    qd: Array = None  # type: ignore[assignment]
+    qdd: Array = None  # type: ignore[assignment]
+    tau: Array = None  # type: ignore[assignment]
+    D: Array = None  # type: ignore[assignment]
+    V: Array = None  # type: ignore[assignment]
+    P: Array = None  # type: ignore[assignment]
 
-    def forces(self, dq: Any, dqd: Any, dqdd: Any) -> np.ndarray:
+    def forces(self, dq: Array, dqd: Array, dqdd: Array) -> Array:
         """tau + dtau (..., nv) for perturbations (..., nv); right to first order."""
         return self.tau + times(self.D, dqdd) + times(self.V, dqd) + times(self.P, dq)
 
-    def accelerations(self, dq: Any, dqd: Any, dtau: Any) -> np.ndarray:
+    def accelerations(self, dq: Array, dqd: Array, dtau: ArrayLike) -> Array:
         """qdd + dqdd (..., nv) for perturbations (..., nv); right to first order."""
         return self.qdd + times(self.A[..., self.D.shape[-1]:, :], np.concatenate([dq, dqd], axis=-1)) + \
             times(self.B[..., self.D.shape[-1]:, :], dtau)
@@ -124,7 +124,7 @@ class LinearisedMechanism:
     tree: Tree
 
     @cached_property
-    def sensitivities(self) -> Kernel:
+    def sensitivities(self) -> Linearize:
         return linearize_kernel(self.tree)
 
     @cached_property
@@ -135,7 +135,7 @@ class LinearisedMechanism:
     def forward_dynamics(self) -> Kernel:
         return forward_dynamics_kernel(self.tree)
 
-    def at(self, q: Any, qd: Any = None, qdd: Any = None) -> Linearisation:
+    def at(self, q: ArrayLike, qd: Array | None = None, qdd: Array | None = None) -> Linearisation:
         """The linear model at a state and an acceleration, at rest if they are left out; leading axes are a batch."""
         q, qd, qdd = self._states(q, qd, qdd)
         tau = self.inverse_dynamics(q, qd, qdd)
@@ -143,11 +143,11 @@ class LinearisedMechanism:
         A, B = state_matrices(self.tree, qd, D, V, P)
         return Linearisation(A, B, None, q, qd, qdd, tau, D, V, P)
 
-    def at_forces(self, q: Any, qd: Any, tau: Any) -> Linearisation:
+    def at_forces(self, q: Array, qd: Array, tau: Array) -> Linearisation:
         """The linear model at a state under given forces."""
         return self.at(q, qd, self.forward_dynamics(q, qd, tau))
 
-    def _states(self, q: Any, qd: Any, qdd: Any) -> list[np.ndarray]:
+    def _states(self, q: ArrayLike, qd: Array | None, qdd: Array | None) -> list[Array]:
         q = np.atleast_1d(np.asarray(q, dtype=float))
         rest = np.zeros(self.tree.nv)
         qd, qdd = (rest if x is None else np.atleast_1d(np.asarray(x, dtype=float)) for x in (qd, qdd))
@@ -155,7 +155,7 @@ class LinearisedMechanism:
         return [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, qd, qdd)]
 
 
-def state_matrices(tree: Tree, qd: Any, D: Any, V: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
+def state_matrices(tree: Tree, qd: Array, D: Array, V: Array, P: Array) -> tuple[Array, Array]:
     """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv).
 
     D must be positive definite: an error names the state where it is not, and the joints.
@@ -170,7 +170,7 @@ def state_matrices(tree: Tree, qd: Any, D: Any, V: Any, P: Any) -> tuple[np.ndar
     return both[..., :2 * n], both[..., 2 * n:]
 
 
-def turning_of_perturbations(tree: Tree, qd: Any) -> np.ndarray:
+def turning_of_perturbations(tree: Tree, qd: ArrayLike) -> Array:
     """N (..., nv, nv) of (dq)' = dqd + N dq: zero, but where velocities are twists in the axes of a body."""
     qd = np.asarray(qd, dtype=float)
     N = np.zeros((*qd.shape, tree.nv))

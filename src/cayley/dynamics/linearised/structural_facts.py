@@ -9,10 +9,11 @@ R8.4.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import ArrayLike
 from cayley.dynamics.closed_form import velocity_forces
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities, sensitivities
@@ -37,7 +38,7 @@ class StructuralFacts(NamedTuple):
     P_is_symmetric: bool
 
 
-def structural_facts(tree: Tree, q: Any, qd: Any, qdd: Any, matrices: Sensitivities | None = None, *,
+def structural_facts(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, matrices: Sensitivities | None = None, *,
                      tolerance: float = 1e-12) -> StructuralFacts:
     """The facts of an open chain at a state, of its own matrices or of some that were found elsewhere, to a part of the
     largest entry.
@@ -52,7 +53,7 @@ def structural_facts(tree: Tree, q: Any, qd: Any, qdd: Any, matrices: Sensitivit
     D, V, P = (np.asarray(x, dtype=float) for x in (sensitivities(chain, q, qd, qdd) if matrices is None else matrices))
     size = [max(1.0, np.abs(x).max(initial=0.0)) for x in (D, V, P)]
 
-    def vanishes(x: Any, beside: float) -> bool:
+    def vanishes(x: ArrayLike, beside: float) -> bool:
         return bool((np.abs(x) <= tolerance * beside).all())
 
     rate = inertia_matrix(chain, q + 1e-30j * qd).imag / 1e-30  # a complex step: no digit is lost

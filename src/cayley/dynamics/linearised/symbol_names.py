@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from cayley.compiler.typing import Text
+
 
 class Symbol(NamedTuple):
     """What a symbol means, and where its counterpart is: "module:name.attribute"."""
@@ -54,7 +56,7 @@ SYMBOLS: dict[str, Symbol] = {
     "FDP": Symbol("forward dynamics", "cayley.dynamics.forward.kernels:forward_dynamics_kernel"), }
 
 
-def counterpart(symbol: str) -> Any:
+def counterpart(symbol: str) -> Text:
     """What stands for a symbol here: a function, a class, or a field of one.
 
     >>> counterpart("E_oi").__name__

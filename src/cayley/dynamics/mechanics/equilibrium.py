@@ -24,6 +24,7 @@ from scipy.optimize import minimize, root
 from scipy.stats import qmc
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 
 Nature = Literal["stable", "unstable", "indifferent", "undecided"]
@@ -38,12 +39,12 @@ _EVEN = 1e-3  # of the steepest rise around: where it is everywhere more, it is 
 class Equilibrium:
     """A configuration of rest."""
 
-    q: np.ndarray
+    q: Array
     potential: float
     nature: Nature
-    curvatures: np.ndarray  # eigenvalues of the Hessian, the smallest first
-    directions: np.ndarray  # its eigenvectors, as columns
-    flat: np.ndarray  # which of the curvatures are zero, as far as can be told
+    curvatures: Array  # eigenvalues of the Hessian, the smallest first
+    directions: Array  # its eigenvectors, as columns
+    flat: Array  # which of the curvatures are zero, as far as can be told
     residual: float  # the length of the gradient
 
 
@@ -87,7 +88,7 @@ class Potential:
         """`(q)` -> d2U/dq2 (..., n, n)."""
         return self.gradient.jacobian("q")
 
-    def at(self, q: Any) -> Equilibrium:
+    def at(self, q: ArrayLike) -> Equilibrium:
         """The nature of the equilibrium at `q` (n), which must be one.
 
         >>> Potential(lambda q: np.cos(q[0]) + 0.5 * q[0] ** 2).at([0.0]).nature  # U'' = 0, U'''' = 1
@@ -123,7 +124,7 @@ class Potential:
         return EquilibriumSearch(tuple(sorted(_different(map(self.at, inside)), key=_order)), starts,
                                  starts - len(rests))
 
-    def _polished(self, q: np.ndarray) -> np.ndarray | None:
+    def _polished(self, q: Array) -> Array | None:
         """The equilibrium near by, by Newton steps; None if there is none."""
         scale = self._curvature_around(q)
         for _ in range(40):
@@ -134,13 +135,13 @@ class Potential:
             q = q - np.linalg.lstsq(H, slope, rcond=1e-12)[0]
         return q if np.linalg.norm(self.gradient(q)) <= 1e-9 * self._curvature_around(q) else None
 
-    def _curvature_around(self, q: np.ndarray) -> float:
+    def _curvature_around(self, q: Array) -> float:
         """The greatest curvature within reach: what zero is measured against."""
         nearby = q + np.concatenate([np.zeros((1, len(q))), *(s * np.eye(len(q)) for s in (0.5, -0.5, 0.13, -0.13))])
         curvatures = np.abs(self.hessian(nearby))
         return float(curvatures[np.isfinite(curvatures)].max(initial=0.0))
 
-    def _nature_along(self, q: np.ndarray, flat: np.ndarray, others: np.ndarray) -> Nature:
+    def _nature_along(self, q: Array, flat: Array, others: Array) -> Nature:
         """The nature when all curvatures but the flat ones are positive."""
         if flat.shape[1] > 1:
             return self._nature_around(q, flat, others)
@@ -151,7 +152,7 @@ class Potential:
             return "undecided"
         return "indifferent" if 0 in signs else "stable"
 
-    def _sign_along(self, q: np.ndarray, way: np.ndarray, others: np.ndarray) -> int | None:
+    def _sign_along(self, q: Array, way: Array, others: Array) -> int | None:
         """1 if U rises along a way, -1 if it falls, 0 if it does neither; None if the first two slopes that can be seen
         differ.
         """
@@ -162,7 +163,7 @@ class Potential:
         first, second = np.sign(slopes[[seen[0], min(seen[0] + 1, len(slopes) - 1)]])
         return int(first) if first == second else None
 
-    def _nature_around(self, q: np.ndarray, flat: np.ndarray, others: np.ndarray) -> Nature:
+    def _nature_around(self, q: Array, flat: Array, others: Array) -> Nature:
         """The same with several flat directions: by the least slope on small spheres, searched from many directions."""
         noise = self._noise(q)
         ways = _ways(flat.shape[1]) @ flat.T
@@ -182,28 +183,27 @@ class Potential:
             abs(self._slope(q, step, lowest[0], others)) <= small for step, small in zip(_STEPS, noise, strict=True)]
         return "indifferent" if all(level) else "undecided"
 
-    def _least_slope(self, q: np.ndarray, step: float, flat: np.ndarray, others: np.ndarray,
-                     starts: np.ndarray) -> tuple[float, np.ndarray]:
+    def _least_slope(self, q: Array, step: float, flat: Array, others: Array, starts: Array) -> tuple[float, Array]:
         """The least slope at a distance from `q`, and its direction (1, n)."""
         size = max(abs(self._slope(q, step, way, others)) for way in starts) or 1.0
 
-        def slope(x: np.ndarray) -> float:
+        def slope(x: Array) -> float:
             return self._slope(q, step, flat @ (x / np.linalg.norm(x)), others) / size
 
         found = [flat @ (x / np.linalg.norm(x)) for x in (minimize(slope, flat.T @ way, tol=1e-12).x for way in starts)]
         return min(((self._slope(q, step, way, others), way[None]) for way in [*starts, *found]),
                    key=lambda pair: pair[0])
 
-    def _slope(self, q: np.ndarray, step: float, way: np.ndarray, others: np.ndarray) -> float:
+    def _slope(self, q: Array, step: float, way: Array, others: Array) -> float:
         """How fast U rises at a distance along a way, the directions that are not flat at their best."""
         return float(way @ self.gradient(self._relaxed(q + step * way, others)))
 
-    def _noise(self, q: np.ndarray) -> np.ndarray:
+    def _noise(self, q: Array) -> Array:
         """The slopes, one for each step, that may be rounding, or come from the place of the equilibrium."""
         rounding = _NOISE * self._curvature_around(q) * (_STEPS + np.abs(q).max(initial=0.0))
         return rounding + _LEFT * float(np.linalg.norm(self.gradient(q)))
 
-    def _relaxed(self, q: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def _relaxed(self, q: Array, others: Array) -> Array:
         """The best place for the directions that are not flat."""
         for _ in range(6 if others.shape[1] else 0):
             q = q - others @ np.linalg.solve(others.T @ self.hessian(q) @ others, others.T @ self.gradient(q))
@@ -230,7 +230,7 @@ def _order(e: Equilibrium) -> tuple[float, ...]:
     return (round(e.potential, 9), *e.q.round(6).tolist())
 
 
-def _ways(dimension: int) -> np.ndarray:
+def _ways(dimension: int) -> Array:
     """Unit vectors in all directions: both, on a line; many, evenly, otherwise."""
     if dimension == 1:
         return np.array([[1.0], [-1.0]])

@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
 
 Function = Callable[..., Any]
@@ -36,7 +37,7 @@ def optional(function: Function | None, count: int) -> Function | None:
     return None if function is None else timed(function, count)
 
 
-def by_time(values: Any, t: Any) -> Any:
+def by_time(values: Array, t: Scalar) -> Array:
     """The partial derivatives by time; of a system without time, zero."""
     return np.zeros(np.shape(values)) if t is None else jacobian(values, t)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.errors import SingularityError, UnsupportedError
 
@@ -55,15 +56,15 @@ def lagrange_system(kinetic: Function, potential: Function | None = None, *, for
 class Terms(NamedTuple):
     """M qdd + bias = tau."""
 
-    M: Any
-    bias: Any
+    M: Array
+    bias: Array
 
 
 class Motion(NamedTuple):
     """Accelerations, and multipliers of the constraints."""
 
-    qdd: Any
-    lam: Any
+    qdd: Array
+    lam: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ class LagrangeSystem:
         """`(q, qd, qdd)` -> tau (..., n): the forces, besides the applied ones, that give the accelerations; with those
         of constraints.
         """
-        def text(q: Any, qd: Any, qdd: Any, t: Any) -> Any:
+        def text(q: Array, qd: Array, qdd: Array, t: Scalar) -> Array:
             M, bias = self._terms(q, qd, t)
             return M @ qdd + bias
         return self._kernel("generalized_forces", ("q", "qd", "qdd"), "(n)", text)
@@ -112,7 +113,7 @@ class LagrangeSystem:
         """`(q, qd)` -> p.qd - L [J]: K + U of a scleronomic system; constant if L does not contain t and no forces do
         work.
         """
-        def text(q: Any, qd: Any, t: Any) -> Any:
+        def text(q: Array, qd: Array, t: Scalar) -> Array:
             L = self.lagrangian(q, qd, t)
             return jacobian(L, qd) @ qd - L
         return self._kernel("energy_function", ("q", "qd"), "()", text)
@@ -138,7 +139,7 @@ class LagrangeSystem:
         self._check_constrained()
         return self._kernel("constraint_jacobian", ("q",), "(h,n)", lambda q, t: jacobian(self._phi(q, t), q))
 
-    def degrees_of_freedom(self, q: Any, t: float = 0.0) -> int:
+    def degrees_of_freedom(self, q: Sequence[float] | Array, t: float = 0.0) -> int:
         """Coordinates less independent constraints, near a configuration: n - rank A.
 
         >>> circle = lagrange_system(lambda x, xd: xd @ xd / 2, constraints=lambda x: [x @ x - 1, 2 * (x @ x) - 2])
@@ -150,7 +151,7 @@ class LagrangeSystem:
         # (G.2)
         return len(q) - int(np.linalg.matrix_rank(self.constraint_jacobian(q, *([t] if self.rheonomic else []))))
 
-    def _terms(self, q: Any, qd: Any, t: Any) -> Terms:
+    def _terms(self, q: Array, qd: Array, t: Scalar) -> Terms:
         L = self.lagrangian(q, qd, t)
         p = jacobian(L, qd)                                                             # (3.50)
         bias = jacobian(p, q) @ qd + by_time(p, t) - jacobian(L, q)                     # (3.50)
@@ -160,7 +161,7 @@ class LagrangeSystem:
             bias = bias - np.stack(list(self.forces(q, qd, t)))
         return Terms(jacobian(p, qd), bias)
 
-    def _motion(self, q: Any, qd: Any, tau: Any, t: Any) -> Motion:
+    def _motion(self, q: Array, qd: Array, tau: Array, t: Scalar) -> Motion:
         M, bias = self._terms(q, qd, t)
         free = only_where(is_definite(M), ldl_solve(M, tau - bias))
         if self.constraints is None:
@@ -173,7 +174,7 @@ class LagrangeSystem:
         lam = only_where(is_definite(A @ yielded), ldl_solve(A @ yielded, A @ free + change))
         return Motion(free - yielded @ lam, lam)
 
-    def _phi(self, q: Any, t: Any) -> Any:
+    def _phi(self, q: Array, t: Scalar) -> Array:
         return np.stack(list(self.constraints(q, t)))  # type: ignore[misc]
 
     def _check_constrained(self) -> None:
@@ -181,7 +182,7 @@ class LagrangeSystem:
             raise UnsupportedError(
                 f"{self.name} has no constraints: give them when you make the system, constraints=lambda q: [...]")
 
-    def _explain(self, *state: Any) -> None:
+    def _explain(self, *state: Array) -> None:
         raise SingularityError(
             f"{self.name} has no accelerations at this state: its inertia matrix d2L/dqd2 is not positive definite, or "
             "its constraints depend on one another")

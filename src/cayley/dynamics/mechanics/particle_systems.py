@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.dynamics.mechanics.lagrange import LagrangeSystem
 from cayley.errors import ModelError
@@ -32,7 +33,7 @@ class ParticleSystem:
     array([10.31])
     """
 
-    masses: Any
+    masses: Array
     places: Function
     potential: Function | None = None
     forces: Function | None = None
@@ -49,12 +50,12 @@ class ParticleSystem:
         potential = optional(self.potential, 1)
         applied = optional(self.forces, 2)
 
-        def lagrangian(q: Any, qd: Any, t: Any) -> Any:
+        def lagrangian(q: Array, qd: Array, t: Scalar) -> Scalar:
             x, xd = self._moving(q, qd, t)
             kinetic = masses @ (xd * xd).sum(axis=1) / 2                                # (G.11)
             return kinetic - potential(x, t) if potential else kinetic
 
-        def forces(q: Any, qd: Any, t: Any) -> Any:
+        def forces(q: Array, qd: Array, t: Scalar) -> Array:
             x, xd = self._moving(q, qd, t)
             return np.einsum("ja,jai->i", _rows(applied(x, xd, t)), jacobian(x, q))  # type: ignore[misc]    # (G.9)
 
@@ -79,19 +80,19 @@ class ParticleSystem:
     @cached_property
     def effective_displacement(self) -> Kernel:
         """`(q, dq, dt)` -> dr/dq dq + dr/dt dt (..., N, 3)."""
-        def text(q: Any, dq: Any, dt: Any, t: Any) -> Any:
+        def text(q: Array, dq: Array, dt: Scalar, t: Scalar) -> Array:
             x = self._placed(q, t)
             return jacobian(x, q) @ dq + by_time(x, t) * dt
         return self._kernel("effective_displacement", "(n),(n),()", ("q", "dq", "dt"), text)
 
-    def _placed(self, q: Any, t: Any) -> Any:
+    def _placed(self, q: Array, t: Scalar) -> Array:
         x = _rows(timed(self.places, 1)(q, t))
         if x.shape != (len(self.masses), 3):
             raise ModelError(
                 f"there are {len(self.masses)} masses, but the places have the shape {x.shape}: give x (N, 3)")
         return x
 
-    def _moving(self, q: Any, qd: Any, t: Any) -> tuple[Any, Any]:
+    def _moving(self, q: Array, qd: Array, t: Scalar) -> tuple[Any, Any]:
         x = self._placed(q, t)
         return x, jacobian(x, q) @ qd + by_time(x, t)                                   # (G.4)
 
@@ -99,7 +100,7 @@ class ParticleSystem:
         return timed_kernel(shapes, f"({len(self.masses)},3)", text, name, inputs, self.rheonomic)
 
 
-def constrained_particles(masses: Any, constraints: Function, *, potential: Function | None = None,
+def constrained_particles(masses: ArrayLike, constraints: Function, *, potential: Function | None = None,
                           forces: Function | None = None) -> LagrangeSystem:
     """Particles under holonomic constraints, in their own coordinates q = (x1, y1, z1, x2, ...), (3N), with
     multipliers.
@@ -115,7 +116,7 @@ def constrained_particles(masses: Any, constraints: Function, *, potential: Func
     rests = optional(potential, 1)
     pushes = optional(forces, 2)
 
-    def lagrangian(q: Any, qd: Any, t: Any) -> Any:
+    def lagrangian(q: Array, qd: Array, t: Scalar) -> Array:
         if len(q) != len(weights):
             raise ModelError(f"{len(weights) // 3} particles have {len(weights)} coordinates, not {len(q)}")
         kinetic = weights @ (qd * qd) / 2
@@ -127,5 +128,5 @@ def constrained_particles(masses: Any, constraints: Function, *, potential: Func
         forces=(lambda q, qd, t: _rows(pushes(q.reshape(-1, 3), qd.reshape(-1, 3), t)).reshape(-1)) if pushes else None)
 
 
-def _rows(values: Any) -> Any:
+def _rows(values: list[list[Scalar]]) -> Array:
     return np.stack([np.stack(list(row)) for row in values])

@@ -54,10 +54,10 @@ class Configurations(Manifold):
             last = turn.stop
         return np.concatenate([*parts, x[last:]]) if parts else x
 
-    def nearest(self, values: np.ndarray) -> np.ndarray:
+    def nearest(self, values: Array) -> Array:
         return normalized(self.tree, values)
 
-    def check(self, values: np.ndarray, what: str) -> None:
+    def check(self, values: Array, what: str) -> None:
         check_configuration(self.tree, values, limits=False, tolerance=1e-5 if values.dtype == np.float32 else 1e-8)
 
     def _joined(self, of_joint: Callable[[Joint, slice, slice], Array]) -> Array:

@@ -178,7 +178,7 @@ def check_is_tree(tree: Tree) -> None:
     check_independent(tree, "the simulation")
 
 
-def inertia_parameters(tree: Tree, body: str) -> np.ndarray:
+def inertia_parameters(tree: Tree, body: str) -> Array:
     """The inertia (10) of a body as the inputs `inertia_<body>` take it: (m, mc, I), mass, first moment and the inertia
     tensor about the body's origin in its axes, (xx, xy, yy, xz, yz, zz), the order of Pinocchio's dynamic parameters.
 

@@ -20,7 +20,7 @@ from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
 
-def drive_forces(tree: Tree, qd: Any, qdd: Any) -> Any:
+def drive_forces(tree: Tree, qd: Array, qdd: Array) -> Array:
     """Forces (nv) that the included drives need by themselves at the velocity `qd` and the acceleration `qdd`.
 
     A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs
@@ -31,12 +31,12 @@ def drive_forces(tree: Tree, qd: Any, qdd: Any) -> Any:
     return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd) + beginning
 
 
-def rotor_inertias(tree: Tree) -> np.ndarray:
+def rotor_inertias(tree: Tree) -> Array:
     """The inertia (nv) that each velocity feels of its rotor, zero if rotors are not included."""
     return _by_velocity(tree, _reflected(tree))
 
 
-def rotor_coriolis_matrix(tree: Tree, qd: Any) -> Any:
+def rotor_coriolis_matrix(tree: Tree, qd: Array) -> Array:
     """C (nv, nv), skew, of the rotors: an armature on a floating joint is a mass that flies straight, though its
     velocity is given in axes that turn, as in MuJoCo. On every other joint it is zero."""
     found: list[list[Any]] = [[0.0] * tree.nv for _ in range(tree.nv)]
@@ -46,12 +46,12 @@ def rotor_coriolis_matrix(tree: Tree, qd: Any) -> Any:
     return np.array(found).reshape(tree.nv, tree.nv)
 
 
-def rotor_velocity_forces(tree: Tree, qd: Any) -> Any:
+def rotor_velocity_forces(tree: Tree, qd: Array) -> Array:
     """The forces (nv) that the rotors need at the velocity `qd` without acceleration: C qd."""
     return rotor_coriolis_matrix(tree, qd) @ qd if _turning_rotors(tree) else np.zeros(tree.nv)
 
 
-def rotor_velocity_slopes(tree: Tree, qd: Any) -> Any:
+def rotor_velocity_slopes(tree: Tree, qd: Array) -> Array:
     """Their derivative (nv, nv) by `qd`, in which C is linear."""
     C = rotor_coriolis_matrix(tree, qd)
     if not _turning_rotors(tree):
@@ -59,26 +59,26 @@ def rotor_velocity_slopes(tree: Tree, qd: Any) -> Any:
     return C + np.stack([rotor_coriolis_matrix(tree, unit) @ qd for unit in np.eye(tree.nv)], axis=1)
 
 
-def friction_forces(tree: Tree, qd: Any) -> Any:
+def friction_forces(tree: Tree, qd: Array) -> Array:
     """The forces (nv) that overcome friction, zero if it is not included: viscous qd + coulomb sign(qd)."""
     if "friction" not in tree.included:
         return np.zeros(tree.nv)
     return viscous_frictions(tree) * qd + coulomb_frictions(tree) * np.sign(qd)
 
 
-def viscous_frictions(tree: Tree) -> np.ndarray:
+def viscous_frictions(tree: Tree) -> Array:
     """The viscous friction (nv) of each velocity, zero if friction is not included."""
     included = "friction" in tree.included
     return _by_velocity(tree, [joint.friction.viscous if included else 0.0 for joint in tree.joints])
 
 
-def coulomb_frictions(tree: Tree) -> np.ndarray:
+def coulomb_frictions(tree: Tree) -> Array:
     """The dry friction (nv) of each velocity, zero if friction is not included."""
     included = "friction" in tree.included
     return _by_velocity(tree, [joint.friction.coulomb if included else 0.0 for joint in tree.joints])
 
 
-def rubbing(coulomb: Array) -> np.ndarray:
+def rubbing(coulomb: Array) -> Array:
     """At which velocities (nv) there is dry friction, whatever its size is where that is an input."""
     return np.asarray((samples(coulomb) > 0).any(axis=0))
 

@@ -10,10 +10,11 @@ rates of their transforms as in the sources, (4, 4) or (3, 3). Sources: Balafout
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia
 from cayley.geometry.tensors.cross import hat
@@ -23,18 +24,18 @@ from cayley.kinematics.forward import HERE, Pose
 class Twist(NamedTuple):
     """Velocity of a link's origin and its angular velocity, in the link's own axes."""
 
-    u: Any
-    w: Any
+    u: Array
+    w: Array
 
 
 class Impulse(NamedTuple):
     """Momentum, and angular momentum about the link's origin, in the link's own axes."""
 
-    p: Any
-    l: Any
+    p: Array
+    l: Array
 
 
-def link_poses(links: Links, q: Any) -> list[Pose]:
+def link_poses(links: Links, q: Array) -> list[Pose]:
     """The poses of the links in the root's frame."""
     found: list[Pose] = []
     for link in links.links:
@@ -43,7 +44,7 @@ def link_poses(links: Links, q: Any) -> list[Pose]:
     return found
 
 
-def link_twists(links: Links, q: Any, qd: Any) -> list[Twist]:
+def link_twists(links: Links, q: Array, qd: Array) -> list[Twist]:
     """How fast the links move relative to the root."""
     found: list[Twist] = []
     for link in links.links:
@@ -62,7 +63,7 @@ def link_impulses(links: Links, twists: list[Twist]) -> list[Impulse]:
     return found
 
 
-def kinetic_energy(links: Links, q: Any, qd: Any) -> Any:
+def kinetic_energy(links: Links, q: Array, qd: Array) -> Scalar:
     """K = 1/2 sum (u.p + w.l) [J].
 
     >>> from cayley.dynamics.rigid_links.links import links_of
@@ -78,17 +79,17 @@ def kinetic_energy(links: Links, q: Any, qd: Any) -> Any:
          for (u, w), (p, l) in zip(twists, link_impulses(links, twists), strict=True)), start=np.float64(0.0)) / 2
 
 
-def potential_energy(links: Links, q: Any) -> Any:
+def potential_energy(links: Links, q: Array) -> Scalar:
     """P = - sum m g.r [J], r the places of the centres of mass."""
     return -(links.gravity @ first_moment(links, q))
 
 
-def lagrangian(links: Links, q: Any, qd: Any) -> Any:
+def lagrangian(links: Links, q: Array, qd: Array) -> Scalar:
     """L = K - P [J]."""
     return kinetic_energy(links, q, qd) - potential_energy(links, q)                     # (5.2.1)
 
 
-def total_energy(links: Links, q: Any, qd: Any) -> Any:
+def total_energy(links: Links, q: Array, qd: Array) -> Scalar:
     """K + P [J]: what the joint forces change, at the rate qd.tau."""
     return kinetic_energy(links, q, qd) + potential_energy(links, q)
 
@@ -96,12 +97,12 @@ def total_energy(links: Links, q: Any, qd: Any) -> Any:
 # Momentum
 
 
-def total_mass(links: Links) -> Any:
+def total_mass(links: Links) -> float:
     """The mass [kg] of all that moves."""
     return sum((link.moments.mass for link in links.links), start=0.0)
 
 
-def first_moment(links: Links, q: Any) -> Any:
+def first_moment(links: Links, q: Array) -> Array:
     """The first moment (3) [kg m] of all that moves, about the root's origin and in its axes."""
     total = np.zeros(3)
     for link, (R, p) in zip(links.links, link_poses(links, q), strict=True):
@@ -109,12 +110,12 @@ def first_moment(links: Links, q: Any) -> Any:
     return total
 
 
-def center_of_mass(links: Links, q: Any) -> Any:
+def center_of_mass(links: Links, q: Array) -> Array:
     """The centre of mass (3) [m] of all that moves, in the root's frame."""
     return first_moment(links, q) / total_mass(links)
 
 
-def momentum(links: Links, q: Any, qd: Any) -> Any:
+def momentum(links: Links, q: Array, qd: Array) -> Array:
     """Momentum and angular momentum (6), (p; l) [kg m/s, kg m^2/s], about the root's origin and in its axes."""
     total_p = np.zeros(3)
     total_l = np.zeros(3)
@@ -124,13 +125,13 @@ def momentum(links: Links, q: Any, qd: Any) -> Any:
     return np.concatenate([total_p, total_l])
 
 
-def centroidal_momentum(links: Links, q: Any, qd: Any) -> Any:
+def centroidal_momentum(links: Links, q: Array, qd: Array) -> Array:
     """The same about the centre of mass (6), in the root's axes."""
     p, l = np.split(momentum(links, q, qd), 2)
     return np.concatenate([p, l - np.cross(center_of_mass(links, q), p)])
 
 
-def generalized_momentum(links: Links, q: Any, qd: Any) -> Any:
+def generalized_momentum(links: Links, q: Array, qd: Array) -> Array:
     """dK/dqd = M qd (nv): the momentum beyond each joint along its directions."""
     found = link_impulses(links, link_twists(links, q, qd))
     for number in reversed(range(len(found))):
@@ -147,7 +148,7 @@ def generalized_momentum(links: Links, q: Any, qd: Any) -> Any:
 # As in the sources, by transforms
 
 
-def kinetic_energy_4x4(links: Links, q: Any, qd: Any) -> Any:
+def kinetic_energy_4x4(links: Links, q: Array, qd: Array) -> Scalar:
     """K by the rates of the homogeneous transforms and the pseudo-inertias."""
     total = np.float64(0.0)
     for link, pose, (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, qd), strict=True):
@@ -156,7 +157,7 @@ def kinetic_energy_4x4(links: Links, q: Any, qd: Any) -> Any:
     return total
 
 
-def kinetic_energy_3x3(links: Links, q: Any, qd: Any) -> Any:
+def kinetic_energy_3x3(links: Links, q: Array, qd: Array) -> Scalar:
     """K by the rates of the rotations and of the origins."""
     total = np.float64(0.0)
     for link, (W, _), (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, qd), strict=True):
@@ -167,7 +168,7 @@ def kinetic_energy_3x3(links: Links, q: Any, qd: Any) -> Any:
     return total
 
 
-def potential_energy_4x4(links: Links, q: Any) -> Any:
+def potential_energy_4x4(links: Links, q: Array) -> Scalar:
     """P by the homogeneous transforms and the pseudo-inertias."""
     g = np.array([*links.gravity, 0.0])
     total = np.float64(0.0)

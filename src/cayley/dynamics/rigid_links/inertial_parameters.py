@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -23,12 +22,12 @@ _ROWS, _COLUMNS = np.triu_indices(3)
 _PINOCCHIO = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
-def vector_from_moments(moments: Moments) -> np.ndarray:
+def vector_from_moments(moments: Moments) -> Array:
     """The ten numbers (10) of a link."""
     return np.array([moments.mass, *moments.first, *np.asarray(moments.second)[_ROWS, _COLUMNS]])
 
 
-def moments_from_vector(ten: Any) -> Moments:
+def moments_from_vector(ten: Array) -> Moments:
     """
     >>> moments_from_vector(np.arange(10.0)).second[0]
     array([4., 5., 6.])
@@ -39,7 +38,7 @@ def moments_from_vector(ten: Any) -> Moments:
     return Moments(ten[0], ten[1:4], second)
 
 
-def moved(R: Any, p: Any) -> np.ndarray:
+def moved(R: Array, p: Array) -> Array:
     """The matrix (10, 10) that takes the ten numbers into a frame in which the old one has the axes `R` and the origin
     `p`.
 
@@ -50,13 +49,13 @@ def moved(R: Any, p: Any) -> np.ndarray:
         [vector_from_moments(moments_from_vector(unit).seen_from(R, p)) for unit in np.eye(10, dtype=R.dtype)], axis=1)
 
 
-def inertia_vector_from_moments(moments: Moments) -> np.ndarray:
+def inertia_vector_from_moments(moments: Moments) -> Array:
     """(m, mc, I about the origin) (10) in the order of Pinocchio's dynamic parameters."""
     I = moments.inertia
     return np.array([moments.mass, *moments.first, *[I[place] for place in _PINOCCHIO]])
 
 
-def moments_from_inertia_vector(ten: Any) -> Moments:
+def moments_from_inertia_vector(ten: Array) -> Moments:
     """The moments of a link from (m, mc, I about the origin).
 
     >>> moments_from_inertia_vector([2.0, 0, 0, 0, 5.0, 0, 4.0, 0, 0, 3.0]).second.diagonal()

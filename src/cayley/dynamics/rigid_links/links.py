@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.samples import is_symbolic
 from cayley.compiler.symbols import symbols
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
@@ -30,6 +30,9 @@ from cayley.model.constraints import check_independent
 from cayley.model.joint_kinds import Motion
 from cayley.model.masses import check_has_masses
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.dynamics.rigid_links.planar_rotations import AroundZ
 
 ROOT = -1
 
@@ -56,7 +59,7 @@ class Link:
     motion: Motion
     coordinates: slice  # in q
     columns: slice  # in the velocity
-    placement: np.ndarray  # of the joint's frame in the parent's, (4, 4)
+    placement: Array  # of the joint's frame in the parent's, (4, 4)
     moments: Moments = NOTHING
     place: Place | None = None
     turns_unseen: bool = False  # a last link, symmetric about its axis: its axes need not turn with it
@@ -77,34 +80,34 @@ class Link:
         screw = self.motion.screw
         return screw is not None and screw.turn != 0
 
-    def subspace(self, q: Any) -> Any:
+    def subspace(self, q: Array) -> Array:
         """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants
         for most kinds.
         """
         return self._directions if self.motion.constant_subspace else self.motion.subspace(q[self.coordinates])
 
-    def twist(self, q: Any, qd: Any) -> Any:
+    def twist(self, q: Array, qd: Array) -> Array:
         """The twist (6) of the link in its parent, in the link's axes, at the joint's velocity (nv)."""
         return self.subspace(q) @ qd
 
-    def twist_rate(self, q: Any, qd: Any, qdd: Any) -> Any:
+    def twist_rate(self, q: Array, qd: Array, qdd: Array) -> Array:
         """The rate (6) of the components of that twist, with the joint's acceleration `qdd` (nv)."""
         given = self.subspace(q) @ qdd
         return given if self.motion.constant_subspace else given + self.motion.bias(q[self.coordinates], qd)
 
-    def subspace_rate(self, q: Any, qd: Any) -> Any:
+    def subspace_rate(self, q: Array, qd: Array) -> Array:
         """How fast the directions (6, nv) change in the link's axes at the joint's velocity (nv)."""
         return self.motion.subspace_rate(q[self.coordinates], qd)
 
     @cached_property
-    def _directions(self) -> np.ndarray:
+    def _directions(self) -> Array:
         return self.motion.subspace(np.zeros(self.motion.nq))
 
     @cached_property
     def _turns(self) -> tuple[Turn | GeneralTurn, Turn, Turn]:
         return turns_of(self.placement[:3, :3]) if self.place is None else self.place.turns
 
-    def offset(self, q: Any) -> Any:
+    def offset(self, q: Array) -> Array:
         """The origin (3) of the link in its parent, at the mechanism's configuration `q`."""
         origin = self.placement[:3, 3] if self.place is None else self.place.origin
         if self.is_revolute:
@@ -112,26 +115,26 @@ class Link:
         slid = self.motion.pose(q[self.coordinates])[1]
         return origin + (self.placement[:3, :3] @ slid if self.place is None else self.inwards(slid, q))
 
-    def inwards(self, x: Any, q: Any) -> Any:
+    def inwards(self, x: Array, q: Array) -> Array:
         """A x: components (3) in the link's axes into components in the parent's."""
         beta, alpha, gamma = self._turns
         return beta.about_z(alpha.about_x(self._moved(gamma, q).forth(x)))
 
-    def outwards(self, x: Any, q: Any) -> Any:
+    def outwards(self, x: Array, q: Array) -> Array:
         """A^T x: components (3) in the parent's axes into components in the link's."""
         beta, alpha, gamma = self._turns
         return self._moved(gamma, q).back(alpha.back_about_x(beta.back_about_z(x)))
 
-    def inwards_both(self, T: Any, q: Any) -> Any:
+    def inwards_both(self, T: Array, q: Array) -> Array:
         """A T A^T of a symmetric tensor (3, 3)."""
         beta, alpha, gamma = self._turns
         return beta.tensor_about_z(alpha.tensor_about_x(self._moved(gamma, q).tensor_forth(T)))
 
-    def rotation(self, q: Any) -> Any:
+    def rotation(self, q: Array) -> Array:
         """A (3, 3)."""
         return np.stack([self.inwards(e, q) for e in np.eye(3)], axis=1)
 
-    def _moved(self, gamma: Turn, q: Any) -> Any:
+    def _moved(self, gamma: Turn, q: Array) -> AroundZ | Turn:
         if self.turns_unseen or self.is_prismatic:
             return gamma
         if self.turns_about_axis:
@@ -149,8 +152,8 @@ class Links:
 
     name: str
     links: tuple[Link, ...]
-    gravity: np.ndarray
-    bodies: dict[str, tuple[int, np.ndarray]]
+    gravity: Array
+    bodies: dict[str, tuple[int, Array]]
     nq: int
     nv: int
 
@@ -169,13 +172,13 @@ class Links:
         numbers = [number for link in self.links for number in (link.placement, *link.moments)]
         return any(map(is_symbolic, [self.gravity, *numbers]))
 
-    def place(self, tree: Tree, frame: str) -> tuple[int, np.ndarray]:
+    def place(self, tree: Tree, frame: str) -> tuple[int, Array]:
         """The link (or ROOT) that carries a named frame, and the frame's pose (4, 4) in it."""
         wanted = tree.frame(frame)
         number, pose = self.bodies[wanted.body]
         return number, pose @ wanted.pose
 
-    def reframed(self, changes: Sequence[np.ndarray], root: np.ndarray | None = None) -> Links:
+    def reframed(self, changes: Sequence[Array], root: Array | None = None) -> Links:
         """The same links in other frames: `changes[i]` is the pose (4, 4) of the new frame of link i in its old one.
 
         The axis of a joint must stay what it was: a revolute joint's frame may be moved along its axis and turned, so
@@ -192,7 +195,7 @@ class Links:
     def with_moments(self, moments: Sequence[Moments]) -> Links:
         return replace(self, links=tuple(replace(link, moments=m) for link, m in zip(self.links, moments, strict=True)))
 
-    def placed(self, placements: Sequence[np.ndarray]) -> Links:
+    def placed(self, placements: Sequence[Array]) -> Links:
         return replace(self,
                        links=tuple(replace(link, placement=p) for link, p in zip(self.links, placements, strict=True)))
 
@@ -222,7 +225,7 @@ def pose_of(R: Array, p: Array) -> Array:
     return pose
 
 
-def frame_with_z(axis: Any, x: Any = None) -> np.ndarray:
+def frame_with_z(axis: ArrayLike, x: ArrayLike | None = None) -> Array:
     """A rotation (3, 3) whose z axis is a unit vector, and whose x axis is as near as possible to a direction."""
     z = np.asarray(axis, dtype=float)
     towards = np.eye(3)[0] if x is None else np.asarray(x, dtype=float)
@@ -257,11 +260,11 @@ def _plain_links(tree: Tree) -> Links:
     return Links(tree.name, tuple(links), np.asarray(tree.gravity), bodies, tree.nq, tree.nv).with_moments(carried)
 
 
-def _axis_to_z(motion: Motion) -> np.ndarray:
+def _axis_to_z(motion: Motion) -> Array:
     return np.eye(4) if motion.screw is None else pose_of(frame_with_z(motion.screw.axis), np.zeros(3))
 
 
-def _reframed(link: Link, change: np.ndarray, parent_change: np.ndarray) -> Link:
+def _reframed(link: Link, change: Array, parent_change: Array) -> Link:
     back = inverse_pose(change)
     return replace(link, motion=link.motion.turned(change[:3, :3]),
                    placement=inverse_pose(parent_change) @ link.placement @ change,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Result
 from cayley.dynamics.rigid_links.links import Links, serial_chain
 from cayley.errors import ConventionError
 from cayley.kinematics.mechanism_kernel import MechanismKernel
@@ -37,21 +38,21 @@ class Method(NamedTuple):
         return option in signature(getattr(import_module(self.module), function)).parameters
 
 
-class KernelWithMethods(MechanismKernel):
+class KernelWithMethods(MechanismKernel[Result]):
     """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
     qdd)` by another.
     """
 
     methods: Mapping[str, Method] = {}
-    _make: Callable[[str], Kernel]
-    _made_by: Callable[[Tree], KernelWithMethods]
+    _make: Callable[[str], Kernel[Result]]
+    _made_by: Callable[[Tree], KernelWithMethods[Result]]
 
-    def using(self, method: str) -> Kernel:
+    def using(self, method: str) -> Kernel[Result]:
         """The kernel of a method by its name; made once. The names are `methods`."""
         self.check_method(method)
         return kept(self, method, lambda: self._make(method))
 
-    def __reduce__(self) -> tuple[Callable[[Tree], KernelWithMethods], tuple[Tree]]:
+    def __reduce__(self) -> tuple[Callable[[Tree], KernelWithMethods[Result]], tuple[Tree]]:
         """Pickled as the tree and the function that makes it, so that the methods are there where it arrives."""
         return self._made_by, (self.tree,)
 
@@ -62,8 +63,8 @@ class KernelWithMethods(MechanismKernel):
             raise ConventionError(
                 f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
 
-    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel], *,
-                     made_by: Callable[[Tree], KernelWithMethods]) -> Self:
+    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel[Any]], *,
+                     made_by: Callable[[Tree], KernelWithMethods[Any]]) -> Self:
         """This kernel, with its other methods by name; `made_by` is the function of a module that gives all of it."""
         self.tree = tree
         self.methods = methods

@@ -57,7 +57,7 @@ class Normal(NamedTuple):
     """The common normal of a parent's axis and its child's, in the parent's frame, whose axis is z: the direction from
     the parent, and how far along the child's axis its foot is from the child's origin."""
 
-    direction: np.ndarray | None
+    direction: Array | None
     slide: Scalar
 
 
@@ -126,7 +126,7 @@ def _distance_to_child(child: Link | None) -> Scalar:
     return foot[2]
 
 
-def _x_direction(links: Links, number: int) -> np.ndarray | None:
+def _x_direction(links: Links, number: int) -> Array | None:
     """The normal with the next axis that has one; prismatic joints turn nothing, so the axis behind them is as good."""
     child = _onward(links, number)
     turned = np.eye(3)
@@ -145,7 +145,7 @@ def _x_direction(links: Links, number: int) -> np.ndarray | None:
     return None
 
 
-def _axis(motion: Motion) -> np.ndarray:
+def _axis(motion: Motion) -> Array:
     return np.array([0.0, 0.0, 1.0]) if motion.screw is None else np.asarray(motion.screw.axis)
 
 
@@ -166,13 +166,13 @@ def _normal(child: Link, height: Scalar = 0.0) -> Normal:
     return Normal(nominal(across), -(point @ beside) / (axis @ beside))
 
 
-def _beside(point: Array) -> np.ndarray | None:
+def _beside(point: Array) -> Array | None:
     """The direction from the z axis to a point, if it is not on the axis."""
     x, y, _ = nominal(point)
     return np.array([x, y, 0.0]) if np.hypot(x, y) > 1e-12 else None
 
 
-def _own_direction(moments: Moments) -> np.ndarray:
+def _own_direction(moments: Moments) -> Array:
     """For a last link: x towards its centre of mass, or along a principal axis of what is seen along z."""
     first = nominal(moments.first)
     across = np.array([*first[:2], 0.0])
@@ -183,26 +183,26 @@ def _own_direction(moments: Moments) -> np.ndarray:
     return np.array([np.cos(angle), np.sin(angle), 0.0])
 
 
-def _reach(links: Links, number: int, changes: list[Array], root: Array) -> np.ndarray:
+def _reach(links: Links, number: int, changes: list[Array], root: Array) -> Array:
     """The lengths (k), for each sample, from which the offset of a link in its new frames is summed."""
     link = links.links[number]
     poses = (link.placement, changes[number], root if link.parent == ROOT else changes[link.parent])
     return sum((np.linalg.norm(samples(pose)[:, :3, 3], axis=-1) for pose in poses), start=np.zeros(1))
 
 
-def _exact(links: Links, reach: Sequence[np.ndarray]) -> Links:
+def _exact(links: Links, reach: Sequence[Array]) -> Links:
     """Lengths and cosines that only rounding keeps from zero, made zero."""
     return links.placed([_clean(link.placement, size) for link, size in zip(links.links, reach, strict=True)])
 
 
-def _clean(placement: Array, size: np.ndarray) -> Array:
+def _clean(placement: Array, size: Array) -> Array:
     R = placement[:3, :3]
     rounded = np.sign(nominal(R))
     whole = (np.abs(np.abs(samples(R)) - 1) < _ROUNDING).all(axis=0)
     return pose_of(np.where(whole, rounded, _nonzero(R, np.ones(1))), _nonzero(placement[:3, 3], size))
 
 
-def _nonzero(values: Array, size: np.ndarray) -> Array:
+def _nonzero(values: Array, size: Array) -> Array:
     """An array (...) with zeros for what is, for each sample, only the rounding of numbers of some size (k)."""
     sampled = samples(values)
     small = np.abs(sampled) < _ROUNDING * size.reshape(-1, *[1] * (sampled.ndim - 1))
@@ -253,11 +253,11 @@ def _shared(motion: Motion, moments: Moments) -> Moments:
     return Moments(moments.mass * mass, moments.first * first, moments.second * second)
 
 
-def _size(moments: Moments) -> tuple[np.ndarray, ...]:
+def _size(moments: Moments) -> tuple[Array, ...]:
     """The largest (k) that each kind of moment could have been in each sample, to know what is rounding."""
     return tuple(np.abs(samples(m)).reshape(len(samples(m)), -1).max(axis=-1) for m in moments)
 
 
-def _without_rounding(moments: Moments, sizes: tuple[np.ndarray, ...]) -> Moments:
+def _without_rounding(moments: Moments, sizes: tuple[Array, ...]) -> Moments:
     mass, first, second = (_nonzero(np.stack([m]), size)[0] for m, size in zip(moments, sizes, strict=True))
     return Moments(mass if is_symbolic(mass) else float(mass), first, second)

@@ -8,27 +8,28 @@ of a link whose share was partly given to its neighbour are moments like any oth
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.samples import is_present
+from cayley.compiler.typing import Array, Scalar
 from cayley.model.parts import Body
 
 
 class Moments(NamedTuple):
     """Mass [kg], first moment (3) [kg m] and Euler tensor (3, 3) [kg m^2] about the origin of a frame, in its axes."""
 
-    mass: Any
-    first: Any
-    second: Any
+    mass: Scalar
+    first: Array
+    second: Array
 
     @staticmethod
     def of(body: Body) -> Moments:
         """The moments of a body in its own frame; an unknown mass counts as none."""
         return Moments(*body.moments)
 
-    def seen_from(self, R: Any, p: Any) -> Moments:
+    def seen_from(self, R: Array, p: Array) -> Moments:
         """The same distribution in a frame in which this one has the axes `R` and the origin `p`."""
         first = R @ self.first
         crossed = np.outer(first, p)
@@ -42,17 +43,17 @@ class Moments(NamedTuple):
         return Moments(self.mass - other.mass, self.first - other.first, self.second - other.second)
 
     @property
-    def inertia(self) -> Any:
+    def inertia(self) -> Array:
         """The inertia tensor (3, 3) about the origin."""
         return np.trace(self.second) * np.eye(3) - self.second
 
     @property
-    def center(self) -> Any:
+    def center(self) -> Array:
         """The centre of mass (3); the origin, if there is no mass."""
         return self.first / self.mass if is_present(self.mass) else np.zeros(3)
 
     @property
-    def inertia_about_center(self) -> Any:
+    def inertia_about_center(self) -> Array:
         centered = self.second - np.outer(self.first, self.center)
         return np.trace(centered) * np.eye(3) - centered
 

@@ -18,35 +18,35 @@ _ROUNDING = 4e-15  # sines this small are the rounding of constants
 class Turn(NamedTuple):
     """A planar rotation by its cosine and sine."""
 
-    c: Any
-    s: Any
+    c: Scalar
+    s: Scalar
 
-    def about_z(self, v: Any) -> Any:
+    def about_z(self, v: Array) -> Array:
         return np.array([self.c * v[0] - self.s * v[1], self.s * v[0] + self.c * v[1], v[2]])
 
-    def back_about_z(self, v: Any) -> Any:
+    def back_about_z(self, v: Array) -> Array:
         return np.array([self.c * v[0] + self.s * v[1], self.c * v[1] - self.s * v[0], v[2]])
 
-    def about_x(self, v: Any) -> Any:
+    def about_x(self, v: Array) -> Array:
         return np.array([v[0], self.c * v[1] - self.s * v[2], self.s * v[1] + self.c * v[2]])
 
-    def back_about_x(self, v: Any) -> Any:
+    def back_about_x(self, v: Array) -> Array:
         return np.array([v[0], self.c * v[1] + self.s * v[2], self.c * v[2] - self.s * v[1]])
 
-    def tensor_about_z(self, T: Any) -> Any:
+    def tensor_about_z(self, T: Array) -> Array:
         """Rz T Rz^T of a symmetric tensor, with 7 multiplications and 7 additions."""
         turned, spread = self._mixed(T[0, 0], T[1, 1], T[0, 1])
         xz = self.c * T[0, 2] - self.s * T[1, 2]
         yz = self.s * T[0, 2] + self.c * T[1, 2]
         return np.array([[T[0, 0] - spread, turned, xz], [turned, T[1, 1] + spread, yz], [xz, yz, T[2, 2]]])
 
-    def tensor_about_x(self, T: Any) -> Any:
+    def tensor_about_x(self, T: Array) -> Array:
         turned, spread = self._mixed(T[1, 1], T[2, 2], T[1, 2])
         xy = self.c * T[0, 1] - self.s * T[0, 2]
         xz = self.s * T[0, 1] + self.c * T[0, 2]
         return np.array([[T[0, 0], xy, xz], [xy, T[1, 1] - spread, turned], [xz, turned, T[2, 2] + spread]])
 
-    def _mixed(self, a: Any, b: Any, ab: Any) -> tuple[Any, Any]:
+    def _mixed(self, a: Scalar, b: Scalar, ab: Scalar) -> tuple[Any, Any]:
         """The product of inertia after the turn of [[a, ab], [ab, b]], and what the first moment gives to the second.
         """
         c = self.c
@@ -55,17 +55,17 @@ class Turn(NamedTuple):
         along = s * d + 2 * c * ab  # of the turned tensor: ab' = c along - ab, and s along is what a gives to b
         return c * along - ab, s * along
 
-    def then(self, R: Any) -> AroundZ:
+    def then(self, R: Array) -> AroundZ:
         """This turn about z, followed by a rotation matrix (3, 3)."""
         return AroundZ(self, R)
 
-    def forth(self, v: Any) -> Any:
+    def forth(self, v: Array) -> Array:
         return self.about_z(v)
 
-    def back(self, v: Any) -> Any:
+    def back(self, v: Array) -> Array:
         return self.back_about_z(v)
 
-    def tensor_forth(self, T: Any) -> Any:
+    def tensor_forth(self, T: Array) -> Array:
         return self.tensor_about_z(T)
 
 
@@ -73,41 +73,42 @@ class AroundZ(NamedTuple):
     """A turn about z and then a rotation matrix."""
 
     turn: Turn
-    R: Any
+    R: Array
 
-    def forth(self, v: Any) -> Any:
+    def forth(self, v: Array) -> Array:
         return self.turn.about_z(self.R @ v)
 
-    def back(self, v: Any) -> Any:
+    def back(self, v: Array) -> Array:
         return self.R.T @ self.turn.back_about_z(v)
 
-    def tensor_forth(self, T: Any) -> Any:
+    def tensor_forth(self, T: Array) -> Array:
         return self.turn.tensor_about_z(self.R @ T @ self.R.T)
 
 
 class GeneralTurn(NamedTuple):
     """A rotation matrix (3, 3) in the place of a turn about z."""
 
-    R: Any
+    R: Array
 
-    def about_z(self, v: Any) -> Any:
+    def about_z(self, v: Array) -> Array:
         return self.R @ v
 
-    def back_about_z(self, v: Any) -> Any:
+    def back_about_z(self, v: Array) -> Array:
         return self.R.T @ v
 
-    def tensor_about_z(self, T: Any) -> Any:
+    def tensor_about_z(self, T: Array) -> Array:
         return self.R @ T @ self.R.T
 
 
 NO_TURN = Turn(1.0, 0.0)
 
 
-def turn_about_z(constant: Turn, angle: Any) -> Turn:
+def turn_about_z(constant: Turn, angle: Scalar) -> Turn:
     """The turn by a joint's angle after a constant one."""
     c = np.cos(angle)
     s = np.sin(angle)
-    quarters = {(1.0, 0.0): (c, s), (0.0, 1.0): (-s, c), (-1.0, 0.0): (-c, -s), (0.0, -1.0): (s, -c)}
+    quarters: dict[tuple[Scalar, ...], tuple[Scalar, Scalar]] = {
+        (1.0, 0.0): (c, s), (0.0, 1.0): (-s, c), (-1.0, 0.0): (-c, -s), (0.0, -1.0): (s, -c)}
     if not is_symbolic(np.array(constant)) and constant in quarters:
         return Turn(*quarters[constant])
     shifted = angle + np.arctan2(constant.s, constant.c)

@@ -13,19 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
 
 _TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 
 
-def transform(link: Link, q: Any) -> Any:
+def transform(link: Link, q: Array) -> Array:
     """A (4, 4)."""
     top = np.concatenate([link.rotation(q), np.stack([link.offset(q)], axis=1)], axis=1)
     return np.concatenate([top, np.array([[0.0, 0.0, 0.0, 1.0]])])
 
 
-def insertion(link: Link) -> np.ndarray:
+def insertion(link: Link) -> Array:
     """Q (4, 4) of a revolute or a prismatic joint: dA/dq = A Q, d2A/dq2 = A Q Q."""
     Q = np.zeros((4, 4))
     if link.is_revolute:
@@ -35,7 +36,7 @@ def insertion(link: Link) -> np.ndarray:
     return Q
 
 
-def pseudo_inertia(moments: Moments) -> np.ndarray:
+def pseudo_inertia(moments: Moments) -> Array:
     """J (4, 4): the Euler tensor, the first moment and the mass about the link's origin; its last column is m (r; 1).
     """
     first = moments.first[:, None]
@@ -51,7 +52,7 @@ class Derivatives(NamedTuple):
     second: list[Any]
 
 
-def transform_derivatives(links: Links, q: Any) -> Derivatives:
+def transform_derivatives(links: Links, q: Array) -> Derivatives:
     """The first and second derivatives of the transforms of all links of a chain by its coordinates.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -83,11 +84,11 @@ def transform_derivatives(links: Links, q: Any) -> Derivatives:
 class Moving(NamedTuple):
     """A matrix, homogeneous or of rotation, and its first and second derivatives by time."""
 
-    W: Any
-    dW: Any
-    ddW: Any
+    W: Array
+    dW: Array
+    ddW: Array
 
-    def carried(self, A: Any, Q: Any, qd: Any, qdd: Any) -> Moving:
+    def carried(self, A: Array, Q: Array, qd: Scalar, qdd: Scalar) -> Moving:
         """The next link's, which moves by A in this one, with dA/dq = A Q."""
         AQ = A @ Q                                                                      # (5.2.10b)
         W = self.W @ A                                                                  # (5.2.10a)
@@ -100,7 +101,7 @@ def at_rest(size: int) -> Moving:
     return Moving(np.eye(size), np.zeros((size, size)), np.zeros((size, size)))
 
 
-def moving_transforms(links: Links, q: Any, qd: Any, qdd: Any) -> list[Moving]:
+def moving_transforms(links: Links, q: Array, qd: Array, qdd: Array) -> list[Moving]:
     """W, W' and W'' (4, 4) of each link of a chain."""
     found = [at_rest(4)]
     for i, link in enumerate(links.links):
