@@ -47,3 +47,7 @@ class TraceError(CayleyError, TypeError):
 
 class VersionError(CayleyError, ImportError):
     """A package that Cayley needs is too old; the message names the version needed."""
+
+
+class ModelWarning(UserWarning):
+    """A file was read, but something in it is odd, or has no place in the mechanism."""

@@ -62,13 +62,7 @@ from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.denavit_hartenberg.conversion import About, dh_from_tree, tree_from_dh
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, rows_from_numbers
 from cayley.model.floating_base import on_floating_base
-from cayley.model.formats.endings import ending_of
-from cayley.model.formats.mjcf import load_mjcf
-from cayley.model.formats.mjcf_text import dump_mjcf
-from cayley.model.formats.toml_format import load_toml
-from cayley.model.formats.toml_text import dump_toml
-from cayley.model.formats.urdf import load_urdf
-from cayley.model.formats.urdf_text import dump_urdf
+from cayley.model.formats import format_of, format_to_write
 from cayley.model.masses import with_missing_masses
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.report import Report, report
@@ -101,16 +95,10 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -
     >>> load("puma560", floating_base=True).nq
     13
     """
-    ending = ending_of(name_or_path)
-    if ending in (".xml", ".mjcf"):
-        if floating_base:
-            raise UnsupportedError(
-                f"{os.fspath(name_or_path)}: MJCF says itself what floats; leave floating_base out, and give the body "
-                "a <freejoint/>")
-        return Mechanism(load_mjcf(name_or_path))
-    if ending == ".urdf":
-        return Mechanism(load_urdf(name_or_path, floating_base=floating_base))
-    tree = load_toml(name_or_path) if ending == ".toml" else load_robot(str(name_or_path))
+    file = format_of(name_or_path)
+    if floating_base and file is not None and file.floats_by:
+        raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")
+    tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path))
     return Mechanism(on_floating_base(tree) if floating_base else tree)
 
 
@@ -377,14 +365,9 @@ class Mechanism:
 
         >>> load("planar2r").save("arm.stl")
         Traceback (most recent call last):
-        cayley.errors.UnsupportedError: a mechanism is written as .toml, .urdf, .xml or .mjcf, not as '.stl'
+        cayley.errors.UnsupportedError: a mechanism is written as .urdf, .xml, .mjcf or .toml, not as '.stl'
         """
-        ending = Path(path).suffix.lower()
-        if ending not in (".toml", ".urdf", ".xml", ".mjcf"):
-            raise UnsupportedError(f"a mechanism is written as .toml, .urdf, .xml or .mjcf, not as {ending!r}")
-        write = dump_urdf if ending == ".urdf" else dump_mjcf
-        Path(path).write_text(
-            dump_toml(self.tree) if ending == ".toml" else write(self.tree, leave_out=leave_out), encoding="utf-8")
+        Path(path).write_text(format_to_write(path).write(self.tree, leave_out=leave_out), encoding="utf-8")
 
     def report(self) -> Report:
         """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.

@@ -6,6 +6,7 @@ understood; 3 a fault of Cayley itself.
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import sys
@@ -27,6 +28,14 @@ from cayley.cli.simulate import simulate
 from cayley.cli.terminal import errors, literal
 from cayley.cli.tour import tour
 from cayley.errors import CayleyError
+from cayley.model.formats import FORMATS, files_in_words
+
+
+def _help(command: Callable[..., None]) -> str:
+    """The docstring of a command, with what the table of formats says of files."""
+    checks = " ".join(each.check_words for each in FORMATS if each.check_words)
+    return inspect.cleandoc(command.__doc__ or "").replace("{files}", files_in_words()).replace("{checks}", checks)
+
 
 NUMBERS = {"ignore_unknown_options": True}  # -0.3 is a number, not an option
 
@@ -35,7 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts,
     "export": export, "ik": inverse_kinematics, "simulate": simulate, "report": report}
 for name, command in COMMANDS.items():
-    app.command(name, context_settings=NUMBERS if name == "ik" else {})(command)
+    app.command(name, help=_help(command), context_settings=NUMBERS if name == "ik" else {})(command)
 
 
 def _version(asked: bool) -> None:
@@ -44,15 +53,13 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def cayley_command(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     """Cayley, a compiler for robot mechanisms: numbers, equations, counts and code.
 
-    ROBOT is a name of the catalogue (`cayley robots`) or a .urdf, .xml (MJCF) or .toml file. Data come as JSON with
-    `--json`.
+    ROBOT is a name of the catalogue (`cayley robots`) or a {files}. Data come as JSON with `--json`.
 
     **Examples**
 
@@ -73,6 +80,9 @@ def cayley_command(
     3  a fault of Cayley itself (CAYLEY_TRACEBACK=1 shows where)
     ```
     """
+
+
+app.callback(help=_help(cayley_command))(cayley_command)
 
 
 def main() -> None:

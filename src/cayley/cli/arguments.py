@@ -12,7 +12,8 @@ import typer
 
 from cayley.cli.terminal import note
 from cayley.compiler.typing import Array
-from cayley.errors import CayleyError, ModelError
+from cayley.errors import CayleyError, ModelError, ModelWarning
+from cayley.model.formats import endings, files_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,18 +29,17 @@ def completions(incomplete: str) -> list[str]:
 
 
 def _files(incomplete: str) -> Iterator[str]:
-    from cayley.model.formats.endings import ENDINGS
     folder = Path(incomplete if incomplete.endswith("/") else Path(incomplete).parent).expanduser()
     if folder.is_dir():
         for entry in sorted(folder.iterdir()):
             shown = str(entry) + ("/" if entry.is_dir() else "")
             if shown.startswith(incomplete) and (entry.is_dir()
-                                                 or entry.suffix.lower() in ENDINGS) and not entry.name.startswith("."):
+                                                 or entry.suffix.lower() in endings()) and not entry.name.startswith("."):
                 yield shown
 
 
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", autocompletion=completions, show_default=False,
-                                      help="A name of the catalogue, or a .urdf, .xml (MJCF) or .toml file.")]
+                                      help=f"A name of the catalogue, or a {files_in_words()}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Frame = Annotated[
     str,
@@ -49,7 +49,6 @@ Frame = Annotated[
 def load(name: str) -> Mechanism:
     """The mechanism that an argument names. What was odd about the file is told as notes."""
     import cayley as cy
-    from cayley.model.report import ModelWarning
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         made = cy.load(name)

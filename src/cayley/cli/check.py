@@ -10,19 +10,19 @@ import typer
 from cayley.cli.arguments import Json, completions
 from cayley.cli.tables import marked
 from cayley.cli.terminal import literal, output, working, write_json
+from cayley.model.formats import files_in_words
 
 if TYPE_CHECKING:
     from cayley.cli.problems import Problems
 
 
 def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=completions, show_default=False,
-                                               help="A .urdf, .xml (MJCF) or .toml file.")],
+                                               help=f"A {files_in_words()}.")],
           strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
           json: Json = False) -> None:
     """Read a file and explain every problem, with its line. Exit code 1 if it cannot be used.
 
-    Links and joints of URDF and tables of TOML are read one by one, so that one mistake does not hide another. MuJoCo,
-    which reads MJCF, stops at the first.
+    {checks}
 
     **Examples**
 

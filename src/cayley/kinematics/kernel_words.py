@@ -13,9 +13,9 @@ from typing import Any
 from cayley.compiler.kernel_family import GIVEN
 from cayley.compiler.samples import is_symbolic
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
+from cayley.model.formats import endings
 from cayley.model.tree import Tree
 
-_FILES = (".urdf", ".xml", ".mjcf", ".toml")
 _UNITS = {
     "q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s^2", "m/s^2"), "tau": ("N m", "N"),
     "M": ("kg m^2", "kg")}  # of revolute joints, and of prismatic joints
@@ -68,7 +68,7 @@ def choices_in_words(tree: Tree, frame: str, choices: Mapping[str, Any]) -> str:
 
 
 def _mechanism(tree: Tree) -> list[str]:
-    source = Path(tree.source).name if tree.source.endswith(_FILES) else tree.source
+    source = Path(tree.source).name if tree.source.endswith(endings()) else tree.source
     gravity = "an input" if is_symbolic(tree.gravity) else ", ".join(f"{x + 0.0:.6g}" for x in tree.gravity)
     included = f" Included of the drives: {', '.join(sorted(tree.included))}." if tree.included else ""
     return [

@@ -13,6 +13,7 @@ from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from cayley.errors import ModelWarning as ModelWarning
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
@@ -30,10 +31,6 @@ LARGEST_MASS = 1e4
 LARGEST_GYRATION = 10.0  # [m]
 
 _ROUNDED = 0.01  # [rad], of numbers with two or three figures
-
-
-class ModelWarning(UserWarning):
-    """A file was read, but something in it is odd, or has no place in the mechanism."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError
+from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.frames import tensor_in_frame
@@ -29,7 +29,6 @@ from cayley.model.formats.mjcf_gate import checked_mjcf
 from cayley.model.formats.xml_elements import source_of
 from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
-from cayley.model.report import ModelWarning
 from cayley.model.tree import Tree
 from cayley.wording import printable
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
+from cayley.model.formats.format import check_holds
+from cayley.model.formats.xml_elements import quoted
 from cayley.model.parts import Body, Joint, Loop
 from cayley.model.tree import Tree
 
@@ -49,12 +50,10 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     light = list(_too_light(tree))
     odd = [f"the inertia of body {body.name!r}, which is not physical" for body in tree.bodies if _is_odd(body)]
     lost = [*_lost(tree), *light, *odd]
-    if lost and not leave_out:
-        raise UnsupportedError(
-            f"MJCF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
+    check_holds("MJCF", tree, lost, leave_out=leave_out)
     amends = ' boundmass="1e-09" boundinertia="1e-12"' * bool(light) + ' balanceinertia="true"' * bool(odd)
     lines = [
-        f"<mujoco model={quoteattr(tree.name)}>",
+        f"<mujoco model={quoted(tree.name)}>",
         *[f"  <!-- not in MJCF: {part.replace('--', '- -')} -->"
           for part in lost], f'  <compiler angle="radian" inertiafromgeom="false"{amends}/>',
         f'  <option gravity="{_words(tree.gravity)}"/>', "  <worldbody>", *_indented(_world(tree), 2), "  </worldbody>"]
@@ -148,7 +147,7 @@ def _world(tree: Tree) -> Iterator[str]:
     if _is_world(root) and (root.name == "world" or any(tree.joints[k].motion.free for k in _children(tree, 0))):
         yield from inner
         return
-    yield from [f"<body name={quoteattr(root.name)}>", *_indented([*_inertial(root), *inner], 1), "</body>"]
+    yield from [f"<body name={quoted(root.name)}>", *_indented([*_inertial(root), *inner], 1), "</body>"]
 
 
 def _children(tree: Tree, body: int) -> list[int]:
@@ -158,7 +157,7 @@ def _children(tree: Tree, body: int) -> list[int]:
 def _body(tree: Tree, number: int) -> Iterator[str]:
     joint = tree.joints[number]
     body = tree.bodies[number + 1]
-    yield f"<body name={quoteattr(body.name)}{_place(joint.placement)}>"
+    yield f"<body name={quoted(body.name)}{_place(joint.placement)}>"
     yield from _indented([*_joints(joint), *_inertial(body), *_sites(tree, body)], 1)
     for child in _children(tree, number + 1):
         yield from _indented(_body(tree, child), 1)
@@ -185,7 +184,7 @@ def _is_diagonal(inertia: Array) -> bool:
 def _sites(tree: Tree, body: Body) -> Iterator[str]:
     for frame in tree.frames:
         if frame.body == body.name:
-            yield f"<site name={quoteattr(frame.name)}{_place(frame.pose)}/>"
+            yield f"<site name={quoted(frame.name)}{_place(frame.pose)}/>"
 
 
 def _joints(joint: Joint) -> Iterator[str]:
@@ -196,7 +195,7 @@ def _joints(joint: Joint) -> Iterator[str]:
     for k, (kind, axis) in enumerate(parts):
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
         shown = "" if axis is None else f' axis="{_words(axis)}"{_range(joint, k)}'
-        yield f'<joint name={quoteattr(name)} type="{kind}"{shown}{more}/>'
+        yield f'<joint name={quoted(name)} type="{kind}"{shown}{more}/>'
 
 
 def _range(joint: Joint, k: int) -> str:
@@ -210,7 +209,7 @@ def _range(joint: Joint, k: int) -> str:
 
 def _follower(joint: Joint) -> str:
     mimic: Any = joint.mimic
-    return (f"<joint joint1={quoteattr(joint.name)} joint2={quoteattr(mimic.joint)} "
+    return (f"<joint joint1={quoted(joint.name)} joint2={quoted(mimic.joint)} "
             f'polycoef="{_words((mimic.offset, mimic.multiplier, 0.0, 0.0, 0.0))}"/>')
 
 
@@ -221,7 +220,7 @@ def _loop(tree: Tree, loop: Loop) -> str:
             raise UnsupportedError(
                 f"the loop {loop.name!r} of {tree.name} ends at the body {end!r}: in MJCF it joins two named frames; "
                 "add one with `with_frame`")
-    return f"<{kind} name={quoteattr(loop.name)} site1={quoteattr(loop.first)} site2={quoteattr(loop.second)}/>"
+    return f"<{kind} name={quoted(loop.name)} site1={quoted(loop.first)} site2={quoted(loop.second)}/>"
 
 
 def _place(pose: Array) -> str:

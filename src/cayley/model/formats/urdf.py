@@ -27,6 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.errors import ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
@@ -36,7 +37,6 @@ from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.formats.xml_elements import Element, located, read_xml, source_of
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
-from cayley.model.report import ModelWarning
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 

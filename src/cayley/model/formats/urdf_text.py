@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
+from cayley.model.formats.format import check_holds
+from cayley.model.formats.xml_elements import quoted
 from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
 from cayley.model.tree import GRAVITY, Tree
 
@@ -45,10 +46,8 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     """
     _check_kinds(tree)
     lost = list(_lost(tree))
-    if lost and not leave_out:
-        raise UnsupportedError(
-            f"URDF cannot hold these parts of {tree.name}: {'; '.join(lost)}; with leave_out=True they are left out")
-    lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(tree.name)}>"]
+    check_holds("URDF", tree, lost, leave_out=leave_out)
+    lines = ['<?xml version="1.0"?>', f"<robot name={quoted(tree.name)}>"]
     lines += [f"  <!-- not in URDF: {part.replace('--', '- -')} -->" for part in lost]
     lines += _indented(line for body in tree.bodies for line in _link(body))
     lines += _indented(line for joint in tree.joints for line in _joint(joint))
@@ -84,10 +83,10 @@ def _lost(tree: Tree) -> Iterator[str]:
 
 def _link(body: Body) -> Iterator[str]:
     if body.mass is None:
-        yield f"<link name={quoteattr(body.name)}/>"
+        yield f"<link name={quoted(body.name)}/>"
         return
     entries = zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), body.inertia[np.triu_indices(3)], strict=True)
-    yield f"<link name={quoteattr(body.name)}>"
+    yield f"<link name={quoted(body.name)}>"
     yield "  <inertial>"
     yield f'    <origin xyz="{_words(body.center)}"/>'
     yield f'    <mass value="{float(body.mass)!r}"/>'
@@ -97,10 +96,10 @@ def _link(body: Body) -> Iterator[str]:
 
 
 def _joint(joint: Joint) -> Iterator[str]:
-    yield f'<joint name={quoteattr(joint.name)} type="{joint.motion.urdf}">'
+    yield f'<joint name={quoted(joint.name)} type="{joint.motion.urdf}">'
     yield from (f"  {line}" for line in _origin(joint.placement))
-    yield f"  <parent link={quoteattr(joint.parent)}/>"
-    yield f"  <child link={quoteattr(joint.child)}/>"
+    yield f"  <parent link={quoted(joint.parent)}/>"
+    yield f"  <child link={quoted(joint.child)}/>"
     if "axis" in joint.motion.keys:
         yield f'  <axis xyz="{_words(joint.motion.keys["axis"])}"/>'
     if joint.motion.nq == 1:
@@ -108,7 +107,7 @@ def _joint(joint: Joint) -> Iterator[str]:
     if joint.friction != Friction():
         yield f'  <dynamics damping="{float(joint.friction.viscous)!r}" friction="{float(joint.friction.coulomb)!r}"/>'
     if joint.mimic is not None:
-        yield (f'  <mimic joint={quoteattr(joint.mimic.joint)} multiplier="{float(joint.mimic.multiplier)!r}" '
+        yield (f'  <mimic joint={quoted(joint.mimic.joint)} multiplier="{float(joint.mimic.multiplier)!r}" '
                f'offset="{float(joint.mimic.offset)!r}"/>')
     yield "</joint>"
 

@@ -235,3 +235,15 @@ class _Builder:
 
 def _xacro_hint(text: str) -> str:
     return "; this is xacro: expand it first, `xacro robot.urdf.xacro > robot.urdf`" if "$" in text else ""
+
+
+def quoted(value: str) -> str:
+    """A value between quotes, as an attribute has it.
+
+    >>> print(quoted('a "b" & <c>'))
+    "a &quot;b&quot; &amp; &lt;c&gt;"
+    """
+    for letter, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\n", "&#10;"),
+                         ("\r", "&#13;"), ("\t", "&#9;")):
+        value = value.replace(letter, name)
+    return f'"{value}"'

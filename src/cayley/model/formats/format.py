@@ -1,0 +1,71 @@
+"""What a file format is: one class, which knows the endings of its files, reads them, writes them, and says in words
+what it cannot do. `FORMATS` in `cayley.model.formats` is the table of those that there are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from cayley.errors import CayleyError, ModelWarning, UnsupportedError
+
+if TYPE_CHECKING:
+    from cayley.model.tree import Tree
+
+
+class Format:
+    """A format of files that describe mechanisms. A subclass has a name and endings, and reads or writes or both."""
+
+    name: ClassVar[str]
+    endings: ClassVar[tuple[str, ...]]  # in small letters, with their dots; the first is the usual one
+    check_words: ClassVar[str] = ""  # a sentence for `cayley check --help`: how much of what is wrong is found at once
+    floats_by: ClassVar[str] = ""  # how the format itself says that a root floats, if it does
+
+    def read(self, path: Path) -> Tree:
+        """The mechanism of a file; `ModelError` names the file, the line and what is wrong. Nothing is half read."""
+        raise UnsupportedError(f"{path}: {self.name} files are written, not read")
+
+    def write(self, tree: Tree, *, leave_out: bool) -> str:
+        """The text of a file. What the format cannot hold is refused by `check_holds`, or, with `leave_out`, named in
+        a comment.
+        """
+        raise UnsupportedError(f"{self.name} files are read, not written")
+
+    def parts(self, path: Path) -> Iterator[list[str]]:
+        """For `cayley check`: what is wrong with the parts of a file that cannot be read, each of them read alone.
+
+        Without this, the first error is all that is known.
+        """
+        return iter(())
+
+    @property
+    def words(self) -> str:
+        """The usual ending, with the name where that does not say it: ".xml (MJCF)"."""
+        usual = self.endings[0]
+        return usual if usual == f".{self.name.lower()}" else f"{usual} ({self.name})"
+
+
+def check_holds(format_name: str, tree: Tree, lost: Sequence[str], *, leave_out: bool) -> None:
+    """Refuse to write a mechanism of which parts would be lost, unless they are to be left out.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> check_holds("URDF", load_robot("planar2r"), ["the loop 'ring'"], leave_out=False)
+    Traceback (most recent call last):
+    cayley.errors.UnsupportedError: URDF cannot hold these parts of planar2r: the loop 'ring'; with leave_out=...
+    """
+    if lost and not leave_out:
+        raise UnsupportedError(f"{format_name} cannot hold these parts of {tree.name}: {'; '.join(lost)}; with "
+                               "leave_out=True they are left out")
+
+
+def error_of(read: Callable[[str], Tree], text: str) -> list[str]:
+    """What a reader says of a text, if anything; the warnings that it gives are not asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        try:
+            read(text)
+        except CayleyError as error:
+            return [str(error)]
+    return []
