@@ -74,6 +74,17 @@ def is_present(values: Any) -> np.ndarray:
     return (samples(values) != 0).any(axis=0)
 
 
+def cleared(values: Any, bounds: np.ndarray) -> Any:
+    """An array (...) with zeros for what is, in every sample, less than that sample's bound (k): rounding.
+
+    >>> cleared(np.array([1e-17, 2.0]), np.array([1e-15]))
+    array([0., 2.])
+    """
+    sampled = samples(values)
+    small = np.abs(sampled) < bounds.reshape(-1, *[1] * (sampled.ndim - 1))
+    return np.where(small.all(axis=0), 0.0, values)
+
+
 def _sampled(node: Node) -> np.ndarray:
     known = _KNOWN.get(node.graph, {})
     pending = [node]

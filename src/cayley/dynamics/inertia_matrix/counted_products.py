@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.samples import cleared, samples
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link
 from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz
@@ -69,7 +70,7 @@ def origin_in_own_axes(link: Link, q: Array) -> Array:
     """
     beta, alpha, theta = turns(link, q)
     place = alpha.back_about_x(beta.back_about_z(link.placement[:3, 3]))
-    place = np.where(np.abs(place) < _ROUNDING * np.abs(place).max(), 0.0, place)
+    place = cleared(place, _ROUNDING * np.abs(samples(place)).max(axis=-1))
     turned = theta.back_about_z(place)
     return turned if link.is_revolute else turned + np.array([0.0, 0.0, 1.0]) * q[link.coordinates][0]
 

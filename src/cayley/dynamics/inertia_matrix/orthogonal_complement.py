@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.samples import is_symbolic
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
-from cayley.errors import ModelError
+from cayley.errors import ModelError, UnsupportedError
 from cayley.kinematics.forward import Pose
 
 _ROUNDING = 1e-12  # of the moments about the link's origin, from which the central ones are a difference: so far below zero they may be
@@ -86,6 +87,10 @@ def square_root(links: Links, q: Array) -> Array:
 
 def _root(link: Link) -> Array:
     """L (3, 3), with L L^T the central inertia of a link in its axes."""
+    if is_symbolic(link.moments.second):
+        raise UnsupportedError(
+            f"this method needs the principal moments of what joint {link.name!r} moves, and these are inputs: use "
+            "another method, or leave them constants")
     values, axes = np.linalg.eigh(np.asarray(link.moments.inertia_about_center, dtype=float))
     if values[0] < -_ROUNDING * np.abs(link.moments.second).max() or link.moments.mass < 0:
         raise ModelError(

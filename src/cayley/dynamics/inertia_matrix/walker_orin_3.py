@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.samples import is_present
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.inverse.passes import NONE, Z
@@ -60,7 +61,7 @@ def _joined(link: Link, beyond: Composite) -> Composite:
     m = link.moments.mass
     r = link.moments.center
     mb = beyond.mb + m  # (6.2.8a)
-    R = (m * r + beyond.mb * beyond.R) / mb if mb else NONE  # (6.2.8b)
+    R = (m * r + beyond.mb * beyond.R) / mb if is_present(mb) else NONE  # (6.2.8b)
     inner = _of_particle(m, r - R)  # (6.2.8c)
     outer = _of_particle(beyond.mb, beyond.R - R)  # (6.2.8c)
     Ec = link.moments.inertia_about_center + inner + outer + beyond.Ec  # (6.2.8c)

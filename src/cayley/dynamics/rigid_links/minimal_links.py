@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_present, is_symbolic, nominal, samples
+from cayley.compiler.samples import cleared, is_present, is_symbolic, nominal, samples
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, frame_with_z, links_of, pose_of
 from cayley.dynamics.rigid_links.moments import Moments
@@ -199,14 +199,8 @@ def _clean(placement: Array, size: Array) -> Array:
     R = placement[:3, :3]
     rounded = np.sign(nominal(R))
     whole = (np.abs(np.abs(samples(R)) - 1) < _ROUNDING).all(axis=0)
-    return pose_of(np.where(whole, rounded, _nonzero(R, np.ones(1))), _nonzero(placement[:3, 3], size))
-
-
-def _nonzero(values: Array, size: Array) -> Array:
-    """An array (...) with zeros for what is, for each sample, only the rounding of numbers of some size (k)."""
-    sampled = samples(values)
-    small = np.abs(sampled) < _ROUNDING * size.reshape(-1, *[1] * (sampled.ndim - 1))
-    return np.where(small.all(axis=0), 0.0, values)
+    return pose_of(np.where(whole, rounded, cleared(R, np.array([_ROUNDING]))),
+                   cleared(placement[:3, 3], _ROUNDING * size))
 
 
 # Moments
@@ -259,5 +253,6 @@ def _size(moments: Moments) -> tuple[Array, ...]:
 
 
 def _without_rounding(moments: Moments, sizes: tuple[Array, ...]) -> Moments:
-    mass, first, second = (_nonzero(np.stack([m]), size)[0] for m, size in zip(moments, sizes, strict=True))
+    mass, first, second = (
+        cleared(np.stack([m]), _ROUNDING * size)[0] for m, size in zip(moments, sizes, strict=True))
     return Moments(mass if is_symbolic(mass) else float(mass), first, second)
