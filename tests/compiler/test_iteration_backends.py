@@ -13,6 +13,7 @@ from cayley.compiler.iterate import iterate
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING
 from cayley.compiler.kernel import kernel
 from cayley.errors import SignatureError, UnsupportedError
+from compiler.mechanisms import inverse_dynamics
 from compiler.parity import COMPILER, compiled_c
 
 needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
@@ -37,13 +38,26 @@ def halved_until_small(x, bound):
 WANDER = iterate(wander, {"x": "after", "h": "halved", "idle": "idle_after"}, changing=["u"], cycling=["c"],
                  keeping=["after", "seen", "halved"])
 HALVED = iterate(halved_until_small, {"x": "after"}, changing=["bound"], repeating=("again", 4), keeping=["after"])
-CASES = {"stages": WANDER, "repeated": HALVED}
+torques = kernel("(7),(7),(7)->(7)", shared=True)(inverse_dynamics)
+
+
+@kernel("(7),(7)->(7),(7)", outputs=("q_after", "qd_after"))
+def driven(q, qd):
+    """A program that is called twice in each stage."""
+    first = torques(q, qd, 0.1 * qd)
+    return q + 0.01 * qd, 0.9 * qd - 1e-4 * (first + torques(q + 0.1, qd, first * 0.01))
+
+
+DRIVEN = iterate(driven, {"q": "q_after", "qd": "qd_after"})
+CASES = {"stages": WANDER, "repeated": HALVED, "calls": DRIVEN}
 
 
 def material(iterated, batch, seed=1):
     rng = np.random.default_rng(seed)
     if iterated is HALVED:
         return [rng.uniform(0.5, 900.0, batch), rng.uniform(0.3, 20.0, (batch, STEPS))]
+    if iterated is DRIVEN:
+        return list(rng.uniform(-0.9, 0.9, size=(2, batch, 7)))
     return [rng.normal(size=(batch, 3)), rng.normal(size=(batch, 3, 3)) / 3, rng.normal(size=(batch, STEPS, 5)),
             np.broadcast_to([1.0, -0.5, 0.2], (batch, 3)), rng.normal(size=batch), rng.normal(size=(batch, 2))]
 
@@ -154,6 +168,11 @@ def test_in_c(name, dtype, number, tolerance):
         function(*map(ctypes.c_long, lengths), *values, *[ctypes.c_void_p(k.ctypes.data) for k in kept])
         for got, wanted in zip(kept, right, strict=True):
             np.testing.assert_allclose(got, wanted[row], rtol=0, atol=tolerance * max(1.0, np.abs(wanted).max()))
+
+
+def test_what_is_called_twice_is_written_once():
+    assert "call" in {node.op for node in DRIVEN.iteration().program.nodes}
+    assert DRIVEN.c_source("roll").source.count("static void roll_") == 1
 
 
 def test_the_text_in_c():

@@ -12,6 +12,7 @@ from cayley.compiler.backends import backend_named
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration, Plan, Turns
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class Iterated:
             self._elsewhere[backend] = Iterated(self.kernel, *self._roles, backend)
         return self._elsewhere[backend]
 
-    def __call__(self, *arguments: Any, steps: int, every: int = 1, out: Sequence[Any] | None = None,
-                 dtype: Any = None, threads: int = 1) -> tuple[Any, ...]:
+    def __call__(self, *arguments: ArrayLike, steps: int, every: int = 1, out: Sequence[Array] | None = None,
+                 dtype: DTypeLike | None = None, threads: int = 1) -> tuple[Array, ...]:
         """The kept outputs, each (..., steps / every, *core): after `every` steps, after twice as many, and so on.
 
         Arguments are those of the kernel: states at the start (..., *core), changing ones (..., steps, *core), cycling
@@ -84,12 +85,12 @@ class Iterated:
                                               lambda: self.kernel.program(**dimensions))
         return self._iterations[key]
 
-    def c_source(self, name: str | None = None, *, dtype: Any = "float64", **dimensions: int) -> CSource:
+    def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64", **dimensions: int) -> CSource:
         """One C99 function of one trajectory, with its header: the loops and what they compute."""
         from cayley.compiler.c_iteration import c_iteration
         return c_iteration(self.iteration(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
 
-    def _dimensions(self, arrays: Sequence[Any]) -> dict[str, int]:
+    def _dimensions(self, arrays: Sequence[Array]) -> dict[str, int]:
         kernel = self.kernel
         shapes = []
         for name, array, core in zip(kernel.inputs, arrays, kernel.signature.inputs, strict=True):
@@ -99,7 +100,7 @@ class Iterated:
             shapes.append(array.shape[array.ndim - len(core):])
         return kernel.signature.bind(shapes, kernel.inputs)
 
-    def _turns(self, arrays: Sequence[Any], steps: int, every: int) -> Turns:
+    def _turns(self, arrays: Sequence[Array], steps: int, every: int) -> Turns:
         """How often each loop is made; every input that moves along one has as many values."""
         cycle = None
         for name, array, core in zip(self.kernel.inputs, arrays, self.kernel.signature.inputs, strict=True):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import UnsupportedError
 
 PRECISION = {"float64": "double", "float32": "float"}
 """By NumPy's name, and by LLVM's and C's."""
 
 
-def dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: DTypeLike) -> str:
     """NumPy's name of a type that can be computed in."""
     name = np.dtype(dtype).name
     if name not in PRECISION:
@@ -21,8 +21,8 @@ def dtype_name(dtype: Any) -> str:
     return name
 
 
-def computed_in(function: str, labels: Sequence[str], arguments: Sequence[Any], arrays: Sequence[Any],
-                dtype: Any = None) -> str:
+def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayLike], arrays: Sequence[Array],
+                dtype: DTypeLike | None = None) -> str:
     """What a call computes in: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
     adapt); or float64. The arrays, of any library, are those made of the arguments.
     """
@@ -37,6 +37,6 @@ def computed_in(function: str, labels: Sequence[str], arguments: Sequence[Any], 
     return "float32" if small else "float64"
 
 
-def adapts(argument: Any) -> bool:
+def adapts(argument: ArrayLike) -> bool:
     """Whether this is a number of Python, which takes the type of the arrays beside it, as in NumPy."""
     return isinstance(argument, (int, float)) and not isinstance(argument, np.generic)

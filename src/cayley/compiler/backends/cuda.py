@@ -14,6 +14,7 @@ from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
 from cayley.compiler.program import Program
 from cayley.compiler.signature import joined_batch
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
 
 _THREADS = 128
@@ -37,7 +38,7 @@ class Cuda(Backend):
     def iterated(self, iteration: Iteration) -> IteratedOnCuda:
         return IteratedOnCuda(iteration)
 
-    def array(self, argument: Any, label: str) -> Any:
+    def array(self, argument: ArrayLike, label: str) -> Array:
         return _on_gpu(_cupy(), argument, label)
 
 
@@ -61,11 +62,12 @@ class OnCuda:
     def __reduce__(self) -> tuple[type[OnCuda], tuple[Program]]:
         return OnCuda, (self.program,)
 
-    def source(self, dtype: Any = np.float64) -> str:
+    def source(self, dtype: DTypeLike = np.float64) -> str:
         """The CUDA text that is compiled."""
         return cuda_source(self.program, PRECISION[dtype_name(dtype)])
 
-    def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None) -> Any:
+    def __call__(self, *arguments: ArrayLike, out: Array | Sequence[Array] | None = None,
+                 dtype: DTypeLike | None = None) -> Array | tuple[Array, ...]:
         cupy = _cupy()
         inputs = self.program.inputs
         names = [v.name for v in inputs]
@@ -75,7 +77,7 @@ class OnCuda:
         arrays = [_on_gpu(cupy, a, name) for name, a in zip(names, arguments, strict=True)]
         precision = computed_in(self.program.name, names, arguments, arrays, dtype)
         batch = _batch(names, [v.shape for v in inputs], arrays)
-        given = None if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
+        given: list[Any] | None = None if out is None else [*out] if isinstance(out, (tuple, list)) else [out]
         results = self._code(cupy, precision, batch, [], [(a, (), v.shape) for v, a in zip(inputs, arrays, strict=True)],
                              [(v.name, (), v.shape) for v in self.program.outputs], given)
         returned = results if given is None else given
@@ -89,8 +91,8 @@ class IteratedOnCuda:
         self.iteration = iteration
         self._code = _Code(iteration_name(iteration), lambda precision: cuda_iteration(iteration, precision))
 
-    def __call__(self, arrays: Sequence[Any], turns: Turns, dtype: str, *, out: Sequence[Any] | None,
-                 threads: int) -> tuple[Any, ...]:
+    def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
+                 threads: int) -> tuple[Array, ...]:
         if threads != 1:
             raise UnsupportedError("a GPU has its own threads, one a trajectory: leave `threads` out")
         program = self.iteration.traced

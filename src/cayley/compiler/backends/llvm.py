@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from cayley.compiler.machine import host
 from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.precision import PRECISION, computed_in
 from cayley.compiler.program import Program
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError
 
 
@@ -30,13 +31,13 @@ class Llvm(Backend):
         core = Core(program, host().width(precision), precision, fused=host().fused)
         return {f"{program.name}.ll": "\n".join(core.part(k).text() for k in range(len(core.parts)))}
 
-    def function(self, program: Program) -> Callable[..., Any]:
+    def function(self, program: Program) -> OnProcessor:
         return OnProcessor(program)
 
     def iterated(self, iteration: Iteration) -> IteratedUfunc:
         return IteratedUfunc(iteration)
 
-    def array(self, argument: Any, label: str) -> np.ndarray:
+    def array(self, argument: ArrayLike, label: str) -> Array:
         return np.asarray(argument)
 
 
@@ -47,7 +48,8 @@ class OnProcessor:
         self.program = program
         self._compiled = Compiled(program, lambda: program, self, None)
 
-    def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None) -> Any:
+    def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None,
+                 dtype: DTypeLike | None = None) -> Array | tuple[Array, ...]:
         names = [v.name for v in self.program.inputs]
         if len(arguments) != len(names):
             raise SignatureError(
@@ -65,8 +67,8 @@ class IteratedUfunc:
         self._iteration = iteration
         self._ufuncs: dict[str, np.ufunc] = {}
 
-    def __call__(self, arrays: Sequence[Any], turns: Turns, dtype: str, *, out: Sequence[Any] | None,
-                 threads: int) -> tuple[Any, ...]:
+    def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
+                 threads: int) -> tuple[Array, ...]:
         program = self._iteration.traced
         plan = self._iteration.plan
         clock = np.broadcast_to(np.zeros((), dtype), (turns.samples, turns.every, turns.cycle))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from cayley.compiler.iteration import Iteration, Turns
 from cayley.compiler.program import Program
+from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import UnsupportedError
 
 
@@ -18,8 +19,8 @@ class IteratedFunction(Protocol):
     broadcast. `dtype` is "float64" or "float32".
     """
 
-    def __call__(self, arrays: Sequence[Any], turns: Turns, dtype: str, *, out: Sequence[Any] | None,
-                 threads: int) -> tuple[Any, ...]:
+    def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
+                 threads: int) -> tuple[Array, ...]:
         ...
 
 
@@ -37,7 +38,7 @@ class Backend:
         """The texts that compute the program, by the names of their files."""
         raise UnsupportedError(f"{self.title} has no text of functions")
 
-    def function(self, program: Program) -> Callable[..., Any]:
+    def function(self, program: Program) -> Text:
         """The program as a function of arrays: `f(*arguments, out=None, dtype=None)`."""
         raise UnsupportedError(f"{self.title} is text only, to be compiled elsewhere: nothing to call")
 
@@ -49,6 +50,6 @@ class Backend:
         """The whole loop as a function of arrays."""
         raise UnsupportedError(f"{self.title} runs no iterations")
 
-    def array(self, argument: Any, label: str) -> Any:
+    def array(self, argument: ArrayLike, label: str) -> Array:
         """An argument as an array that `iterated` takes."""
         raise UnsupportedError(f"{self.title} has no arrays")

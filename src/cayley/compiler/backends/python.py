@@ -5,7 +5,6 @@ without NumPy.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable
 from typing import Any
 
 from cayley.compiler.backends.protocol import Backend
@@ -13,7 +12,7 @@ from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.equations import equations
 from cayley.compiler.names import identifier
 from cayley.compiler.program import Program
-from cayley.compiler.typing import Scalar
+from cayley.compiler.typing import Scalar, Text
 
 
 class Python(Backend):
@@ -25,7 +24,7 @@ class Python(Backend):
         name = identifier(program.name, FOR_FUNCTIONS)
         return {f"{name}.py": python_text(program, name)}
 
-    def function(self, program: Program) -> Callable[..., Any]:
+    def function(self, program: Program) -> Text:
         room: dict[str, Any] = {}
         (file, text), = self.files(program, "double").items()
         exec(compile(text, file, "exec"), room)
