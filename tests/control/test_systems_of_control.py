@@ -106,8 +106,8 @@ def test_an_arm_with_motors_and_a_controller_is_one_loop():
         q, qd, i, z, f = y.reshape(5, 2)
         e = target - q
         voltage = np.array([20.0, 10.0]) * e + 15 * z + np.array([4.0, 1.0]) * 100 * (e - f)
-        return np.concatenate([qd, arm.forward_dynamics(q, qd, 5 * i), (voltage - np.array([1.0, 1.5]) * i - 5 * qd) / 0.01,
-                               e, 100 * (e - f)])
+        rates = (voltage - np.array([1.0, 1.5]) * i - 5 * qd) / 0.01
+        return np.concatenate([qd, arm.forward_dynamics(q, qd, 5 * i), rates, e, 100 * (e - f)])
 
     exact = solve_ivp(slope, (0, 0.3), np.zeros(10), method="DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
     found = loop.rollout()(start, step=2e-4, steps=1500, every=1500, inputs={"target": target})

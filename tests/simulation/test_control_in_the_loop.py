@@ -2,12 +2,15 @@
 catalogue (W3-14).
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.model.catalogue import load_robot
+from cayley.model.parts import Friction
 from cayley.simulation import rollout, simulate
 from cayley.simulation.fixed_steps import METHODS
 from simulation.mechanisms import slider
@@ -72,3 +75,19 @@ def test_forces_of_time_are_taken_where_the_method_looks(method):
             found = roll([0.0], [np.sin(3 * start) / 3], step=1 / steps, steps=steps, start=start)
             errors.append(np.abs(found.qd[:, 0] - np.sin(3 * found.t) / 3).max())
         assert np.log2(errors[0] / errors[1]) > roll.order - 0.1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_law_and_a_wrench_act_together(method):
+    """A law that gives constant forces is the same as these forces, whatever else acts, with and without friction."""
+    push = [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]
+    forces = np.array([0.7, -0.2])
+    arm = load_robot("planar2r")
+    joints = [replace(joint, friction=Friction(0.1, 0.05)) for joint in arm.joints]
+    rubbing = replace(arm, joints=tuple(joints)).including("friction")
+    for tree in (arm, rubbing):
+        shared = {"wrenches": ["tool"], "method": method}
+        given = rollout(tree, **shared)([0.1, 0.2], [0.3, 0.0], forces, wrench_tool=push, step=1e-3, steps=50, every=50)
+        law = rollout(tree, controller=lambda t, q, qd: forces + 0.0 * q, **shared)(
+            [0.1, 0.2], [0.3, 0.0], wrench_tool=push, step=1e-3, steps=50, every=50)
+        assert np.abs(law.q - given.q).max() < 1e-14 and np.abs(law.qd - given.qd).max() < 1e-13

@@ -44,5 +44,6 @@ def ball(restitution=0.8):
     return System(
         "ball", state={"height": Block((), "m", velocity="speed"), "speed": "m/s"}, parameters={"e": restitution},
         derivative=lambda t, x, u, p: -G,
-        transitions=[Transition("impact", lambda t, x, u, p: x.height, jump=lambda t, x, u, p: {"speed": -p.e * x.speed})],
+        transitions=[Transition("impact", lambda t, x, u, p: x.height,
+                                jump=lambda t, x, u, p: {"speed": -p.e * x.speed})],
         energy=lambda t, x, u, p: x.speed**2 / 2 + G * x.height, power=lambda t, x, u, p: 0.0)

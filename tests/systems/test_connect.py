@@ -33,7 +33,8 @@ def test_a_motor_drives_an_arm_as_in_the_closed_form():
     t = 0.1
     exact = expm(A * t) @ [1.0, 2.0] + np.linalg.solve(A, (expm(A * t) - np.eye(2)) @ B * 6.0)
     simulated = drive.simulate({"speed": 1.0, "current": 2.0}, until=t, inputs={"voltage": 6.0}, rtol=1e-11).end
-    rolled = drive.rollout()({"speed": 1.0, "current": 2.0}, step=1e-4, steps=1000, every=1000, inputs={"voltage": 6.0}).end
+    rolled = drive.rollout()({"speed": 1.0, "current": 2.0}, step=1e-4, steps=1000, every=1000,
+                             inputs={"voltage": 6.0}).end
     for end in (simulated, rolled):
         assert np.abs([end.speed - exact[0], end.current - exact[1]]).max() < 1e-9
 
@@ -66,7 +67,8 @@ def test_a_law_is_evaluated_before_what_it_drives_whatever_the_order():
     swing = pendulum()
     law = System("law", inputs={"angle": "rad", "speed": "rad/s"}, outputs={"torque": "N m"},
                  output=lambda t, x, u, p: -3.0 * u.angle - 0.5 * u.speed)
-    ends = [cy.connect(*parts).simulate({"angle": 0.4, "speed": 0.0}, until=2.0).end for parts in ((swing, law), (law, swing))]
+    ends = [cy.connect(*parts).simulate({"angle": 0.4, "speed": 0.0}, until=2.0).end
+            for parts in ((swing, law), (law, swing))]
     exact = solve_ivp(lambda t, y: [y[1], -3 * y[0] - 0.5 * y[1] - G * np.sin(y[0])], (0, 2), [0.4, 0], rtol=1e-11,
                       atol=1e-12).y[:, -1]
     for end in ends:
@@ -112,7 +114,8 @@ def test_series_and_feedback_are_those_of_transfer_functions():
     model = closed.linearize({"x": [0.0], "z": [0.0]}, {"reference": [0.0]})
     row = list(closed.outputs).index("out")
     b, a = signal.ss2tf(model.A, model.B, model.C[row:row + 1], model.D[row:row + 1])
-    assert np.allclose(b, [[0, 0, 6.0]], atol=1e-12) and np.allclose(a, np.polyadd(np.polymul([1, 2], [1, 0.5]), [24.0]))
+    assert np.allclose(b, [[0, 0, 6.0]], atol=1e-12)
+    assert np.allclose(a, np.polyadd(np.polymul([1, 2], [1, 0.5]), [24.0]))
 
 
 def chain_output(chain):
@@ -134,7 +137,8 @@ def test_connections_of_connections_are_the_same_as_all_at_once():
     nested = cy.connect(cy.connect(rotor, motor()), law)
     flat = cy.connect(rotor, motor(), law)
     start = {"speed": 0.0, "current": 0.0, "sum": 0.0}
-    ends = [system.rollout()(start, step=1e-3, steps=2000, every=2000, inputs={"target": 5.0}) for system in (nested, flat)]
+    ends = [system.rollout()(start, step=1e-3, steps=2000, every=2000, inputs={"target": 5.0})
+            for system in (nested, flat)]
     assert (ends[0].vectors == ends[1].vectors).all() and abs(ends[0].end.speed - 5.0) < 1e-3
     assert ends[0].parameters == {} and nested.parameters.keys() == {"R", "L", "k"}
 
@@ -157,7 +161,7 @@ def test_wrong_connections_are_named():
     with pytest.raises(SignatureError, match=r"motor.torque is in N m, and drives rotor.torque, which is in mN m"):
         cy.connect(motor(), System("rotor", state={"speed": ""}, inputs={"torque": "mN m"},
                                    derivative=lambda t, x, u, p: u.torque))
-    with pytest.raises(SignatureError, match=r"law.torque has the shape \(2,\), and drives pendulum.torque, which has \(\)"):
+    with pytest.raises(SignatureError, match=r"law.torque has the shape \(2,\), and drives pendulum.torque.* has \(\)"):
         cy.connect(swing, System("law", outputs={"torque": 2}, output=lambda t, x, u, p: np.ones(2)))
     with pytest.raises(SignatureError, match="'pendulum' is the name of two systems"):
         cy.connect(swing, swing)

@@ -37,11 +37,12 @@ def test_fixed_steps_have_their_order_for_systems_with_any_blocks(method):
 def test_simulate_and_rollout_agree_and_balance_the_energy():
     swing = pendulum()
     exact = swing.simulate({"angle": 0.5, "speed": 0.0}, times=np.linspace(0, 1, 11), inputs={"torque": 0.3})
-    rolled = swing.rollout()({"angle": [0.5, 0.1], "speed": 0.0}, step=1e-3, steps=1000, every=100, inputs={"torque": 0.3})
+    rolled = swing.rollout()({"angle": [0.5, 0.1], "speed": 0.0}, step=1e-3, steps=1000, every=100,
+                             inputs={"torque": 0.3})
     assert rolled.batch == (2,) and rolled.finished and exact.finished
     assert np.abs(rolled["angle"][0] - exact["angle"]).max() < 1e-9 and np.abs(rolled.energy_drift).max() < 1e-10
     assert np.abs(exact.energy_drift).max() < 1e-8 and np.abs(exact.work - 0.3 * (exact.angle - 0.5)).max() < 1e-9
-    assert (rolled[0]["angle"] == rolled["angle"][0]).all() and np.abs(exact.at(0.55).angle - exact.at([0.55]).angle[0]) == 0
+    assert (rolled[0]["angle"] == rolled["angle"][0]).all() and exact.at(0.55).angle == exact.at([0.55]).angle[0]
 
 
 def test_inputs_may_be_functions_and_change_with_the_steps():
@@ -58,7 +59,8 @@ def test_inputs_may_be_functions_and_change_with_the_steps():
 
 
 def test_parameters_are_constants_or_differ_in_a_batch():
-    spring = System("spring", state={"x": Block((), "m", velocity="v"), "v": "m/s"}, parameters={"k": 4.0, "c": [0.1, 0.2]},
+    spring = System("spring", state={"x": Block((), "m", velocity="v"), "v": "m/s"},
+                    parameters={"k": 4.0, "c": [0.1, 0.2]},
                     derivative=lambda t, x, u, p: -p.k * x.x - p.c.sum() * x.v)
     rates = np.array([1.0, 9.0, 25.0])
     rolled = spring.rollout(parameters=["k"])({"x": 1.0, "v": 0.0}, step=1e-3, steps=1000, every=1000,
@@ -103,7 +105,8 @@ def test_a_quaternion_without_a_velocity_block_follows_its_input():
     w = np.array([0.4, -0.3, 0.8])
     exact = Rotation.from_rotvec(2 * w).as_quat()[[3, 0, 1, 2]]
     for method in METHODS:
-        rolled = camera.rollout(method=method)({"R": [1.0, 0, 0, 0]}, step=0.01, steps=200, every=200, inputs={"rate": w})
+        rolled = camera.rollout(method=method)({"R": [1.0, 0, 0, 0]}, step=0.01, steps=200, every=200,
+                                               inputs={"rate": w})
         assert np.abs(rolled.end.R - exact).max() < 1e-9, method
 
 
@@ -123,7 +126,8 @@ def test_a_linear_model_of_a_turning_body_predicts_its_neighbours():
     rng = np.random.default_rng(0)
     d = rng.normal(size=6) * 1e-5
     moved = {"R": UNIT_QUATERNION.step(state["R"], d[:3]), "w": state["w"] + d[3:]}
-    ends = [body.simulate(x, until=0.1, inputs={"moment": np.zeros(3)}, rtol=1e-12, atol=1e-13).end for x in (state, moved)]
+    ends = [body.simulate(x, until=0.1, inputs={"moment": np.zeros(3)}, rtol=1e-12, atol=1e-13).end
+            for x in (state, moved)]
     after = np.concatenate([UNIT_QUATERNION.difference(ends[0].R, ends[1].R), ends[1].w - ends[0].w])
     middle = body.simulate(state, until=0.05, inputs={"moment": np.zeros(3)}, rtol=1e-12, atol=1e-13).end
     half = body.linearize({"R": middle.R, "w": middle.w}, {"moment": np.zeros(3)}).A

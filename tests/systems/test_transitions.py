@@ -31,7 +31,8 @@ def test_every_ball_of_a_batch_has_its_own_impacts():
     e = np.array([0.8, 0.7, 0.9, 0.98, 0.6, 0.85, 0.95])
     found = ball().rollout(method="rk4", parameters=["e"])({"height": heights, "speed": 0.0}, step=0.01, steps=100,
                                                            parameters={"e": e})
-    assert found.finished and found.log.count.tolist() == [len(impacts(h, k, 1.0)[0]) for h, k in zip(heights, e, strict=True)]
+    assert found.finished
+    assert found.log.count.tolist() == [len(impacts(h, k, 1.0)[0]) for h, k in zip(heights, e, strict=True)]
     for k in range(len(heights)):
         times, height = impacts(heights[k], e[k], 1.0)
         assert np.abs(found.log.times[k, :len(times)] - times).max() < 1e-13
@@ -39,14 +40,16 @@ def test_every_ball_of_a_batch_has_its_own_impacts():
         assert [o.name for o in found[k].happened] == ["impact"] * len(times)
     assert np.abs(found.energy_drift).max() < 1e-12  # what an impact takes is booked as work
     assert (found["height"] > -1e-12).all()
-    alone = ball().rollout(parameters=["e"])({"height": heights[3], "speed": 0.0}, step=0.01, steps=100, parameters={"e": e[3]})
+    alone = ball().rollout(parameters=["e"])({"height": heights[3], "speed": 0.0}, step=0.01, steps=100,
+                                             parameters={"e": e[3]})
     assert (alone.vectors == found.vectors[3]).all() and (alone.log.count == found.log.count[3]).all()
 
 
 def test_simulate_has_the_same_impacts():
     found = ball(0.7).simulate({"height": 2.0, "speed": 0.0}, until=2.0)
     times, height = impacts(2.0, 0.7, 2.0)
-    assert np.abs(np.array([o.t for o in found.happened]) - times).max() < 1e-12 and abs(found.end.height - height) < 1e-9
+    assert np.abs(np.array([o.t for o in found.happened]) - times).max() < 1e-12
+    assert abs(found.end.height - height) < 1e-9
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -76,24 +79,26 @@ def test_many_impacts_in_one_step_and_storms_are_said():
         assert whole.log.count[k] == len(times) > 1 and abs(whole.end.height[k] - height) < 1e-12
     stormy = roll({"height": 1.0, "speed": 0.0}, step=0.01, steps=200, parameters={"e": e})
     rest = np.sqrt(2 / G) * (1 + 2 * 0.5 / (1 - 0.5))  # where infinitely many impacts of the first are over
-    assert stormy.status == "event storm" and "1 of 2 trajectories" in stormy.message and "20 transitions" in stormy.message
+    assert stormy.status == "event storm"
+    assert "1 of 2 trajectories" in stormy.message and "20 transitions" in stormy.message
     assert abs(stormy.t[stormy.good[0]] - rest) < 0.011 and stormy.good[1] == 201
-    still = ball(0.0).rollout()({"height": 1.0, "speed": 0.0}, step=0.01, steps=100)
-    assert still.status == "event storm" or still["height"].min() < -0.1  # no bounce, no mode to rest in: never silent above
     assert ball(0.5).simulate({"height": 1.0, "speed": 0.0}, until=3.0).status == "event storm"
 
 
 def test_a_mode_puts_an_end_to_ever_faster_impacts():
     resting = System(
-        "ball", state={"height": Block((), "m", velocity="speed"), "speed": "m/s"}, modes={"contact": ("flying", "resting")},
+        "ball", state={"height": Block((), "m", velocity="speed"), "speed": "m/s"},
+        modes={"contact": ("flying", "resting")},
         derivative=lambda t, x, u, p: cy.where(x.is_in("contact", "resting"), 0.0, -G),
         transitions=[
-            Transition("rest", lambda t, x, u, p: cy.where(x.speed > -0.05, x.height, 1.0), during={"contact": "flying"},
-                       jump=lambda t, x, u, p: {"height": 0.0, "speed": 0.0}, to={"contact": "resting"}),
+            Transition("rest", lambda t, x, u, p: cy.where(x.speed > -0.05, x.height, 1.0),
+                       during={"contact": "flying"}, jump=lambda t, x, u, p: {"height": 0.0, "speed": 0.0},
+                       to={"contact": "resting"}),
             Transition("impact", lambda t, x, u, p: x.height, during={"contact": "flying"},
                        jump=lambda t, x, u, p: {"speed": -0.5 * x.speed})])
     found = resting.rollout()({"height": [1.0, 0.3], "speed": 0.0}, step=0.005, steps=400)
-    assert found.finished and (found.end.contact == 1).all() and (found.end.height == 0).all() and (found.end.speed == 0).all()
+    assert found.finished and (found.end.contact == 1).all()
+    assert (found.end.height == 0).all() and (found.end.speed == 0).all()
     simulated = resting.simulate({"height": 1.0, "speed": 0.0}, until=2.0)
     assert simulated.finished and simulated.end.contact == 1
     count = found.log.count[0]
@@ -129,8 +134,10 @@ def thermostat():
         "room", state={"T": "°C"}, modes={"heater": ("on", "off")}, parameters={"low": 19.0, "high": 21.0},
         derivative=lambda t, x, u, p: cy.where(x.is_in("heater", "on"), 40.0, 10.0) - x.T,
         transitions=[
-            Transition("too hot", lambda t, x, u, p: x.T - p.high, "rising", during={"heater": "on"}, to={"heater": "off"}),
-            Transition("too cold", lambda t, x, u, p: x.T - p.low, "falling", during={"heater": "off"}, to={"heater": "on"})])
+            Transition("too hot", lambda t, x, u, p: x.T - p.high, "rising",
+                       during={"heater": "on"}, to={"heater": "off"}),
+            Transition("too cold", lambda t, x, u, p: x.T - p.low, "falling",
+                       during={"heater": "off"}, to={"heater": "on"})])
 
 
 def test_a_thermostat_switches_when_the_exponentials_say():
@@ -157,8 +164,10 @@ def test_a_controller_with_a_mode_is_connected_to_a_plant():
         "switch", inputs={"T": "°C"}, outputs={"heat": "W"}, modes={"heater": ("on", "off")},
         output=lambda t, x, u, p: cy.where(x.is_in("heater", "on"), 30.0, 0.0),
         transitions=[
-            Transition("hot", lambda t, x, u, p: u.T - 21.0, "rising", during={"heater": "on"}, to={"heater": "off"}),
-            Transition("cold", lambda t, x, u, p: u.T - 19.0, "falling", during={"heater": "off"}, to={"heater": "on"})])
+            Transition("hot", lambda t, x, u, p: u.T - 21.0, "rising",
+                       during={"heater": "on"}, to={"heater": "off"}),
+            Transition("cold", lambda t, x, u, p: u.T - 19.0, "falling",
+                       during={"heater": "off"}, to={"heater": "on"})])
     loop = cy.connect(plant, switch)
     whole = thermostat().rollout()({"T": [15.0, 18.0]}, step=0.02, steps=100)
     parts = loop.rollout()({"T": [15.0, 18.0]}, step=0.02, steps=100)
@@ -216,6 +225,16 @@ def test_a_guard_that_is_passed_is_passed_once():
     assert abs(period - 2 * np.pi / np.sqrt(1 - 0.05**2)) < 1e-6
 
 
+def test_a_jump_that_does_not_turn_a_guard_round_lets_it_pass():
+    """A ball without restitution has no velocity after its impact, and nothing to rest in: it falls on, once and for
+    all, in both ways of following it.
+    """
+    for found in (ball(0.0).rollout()({"height": 1.0, "speed": 0.0}, step=0.01, steps=100),
+                  ball(0.0).simulate({"height": 1.0, "speed": 0.0}, until=1.0)):
+        since = 1.0 - np.sqrt(2 / G)
+        assert found.finished and len(found.happened) == 1 and abs(found.end.height + G * since**2 / 2) < 1e-9
+
+
 def test_a_jump_that_leads_elsewhere_and_one_at_a_time():
     """Integrate and fire: the threshold is reached, and the potential is set back; and a switch by the clock alone."""
     fire = System("neuron", state={"v": "V", "count": ""}, inputs={"i": "A"},
@@ -238,10 +257,11 @@ def test_a_jump_that_leads_elsewhere_and_one_at_a_time():
 
 
 def test_transitions_at_one_instant_happen_in_their_order():
-    both = System("both", state={"x": "m", "a": "", "b": ""}, derivative=lambda t, x, u, p: {"x": -1.0, "a": 0.0, "b": 0.0},
-                  transitions=[
-                      Transition("first", lambda t, x, u, p: x.x - 0.505, jump=lambda t, x, u, p: {"a": x.a + 1.0}),
-                      Transition("second", lambda t, x, u, p: 2 * (x.x - 0.505), jump=lambda t, x, u, p: {"b": 10 * x.a})])
+    both = System(
+        "both", state={"x": "m", "a": "", "b": ""}, derivative=lambda t, x, u, p: {"x": -1.0, "a": 0.0, "b": 0.0},
+        transitions=[
+            Transition("first", lambda t, x, u, p: x.x - 0.505, jump=lambda t, x, u, p: {"a": x.a + 1.0}),
+            Transition("second", lambda t, x, u, p: 2 * (x.x - 0.505), jump=lambda t, x, u, p: {"b": 10 * x.a})])
     start = {"x": 1.0, "a": 0.0, "b": 0.0}
     for found in (both.rollout()(start, step=0.01, steps=100), both.simulate(start, until=1.0)):
         assert (found.end.a, found.end.b) == (1.0, 10.0) and [o.name for o in found.happened] == ["first", "second"]
@@ -267,7 +287,8 @@ def test_float32_and_threads_find_the_same_impacts():
     one = roll({"height": heights, "speed": 0.0}, parameters={"e": 0.8}, **kept)
     two = roll({"height": heights, "speed": 0.0}, parameters={"e": 0.8}, threads=2, **kept)
     assert (one.vectors == two.vectors).all() and (one.log.count == two.log.count).all()
-    single = roll({"height": heights.astype(np.float32), "speed": np.float32(0)}, parameters={"e": np.float32(0.8)}, **kept)
+    single = roll({"height": heights.astype(np.float32), "speed": np.float32(0)},
+                  parameters={"e": np.float32(0.8)}, **kept)
     assert single.vectors.dtype == np.float32 and (single.log.count == one.log.count).all()
     assert np.nanmax(np.abs(single.log.times - one.log.times)) < 1e-5
 

@@ -3,7 +3,8 @@
     rk4                   explicit, order 4: the most accurate for its price, over times that are not long
     semi-implicit-euler   explicit, order 1: the cheapest step
     lie-midpoint          implicit, symmetric, order 2: keeps the energy of single free bodies exactly
-    variational           implicit, symplectic, symmetric, order 2: keeps momenta exactly, and energy without drift: for long times
+    variational           implicit, symplectic, symmetric, order 2: keeps momenta exactly, and energy without drift: for
+                          long times
 """
 
 from __future__ import annotations

@@ -116,7 +116,9 @@ class Rest(Nothing):
     def value(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Callable[[], np.ndarray]) -> float:
         if isinstance(what, Stop):
             return what.gap(x["q"])
-        return what.direction * x["qd"][what.column] if isinstance(what, Sliding) else self.slack(what.column, reaction())
+        if isinstance(what, Sliding):
+            return what.direction * x["qd"][what.column]
+        return self.slack(what.column, reaction())
 
     def act(self, what: Stop | Sliding | Holding, x: Blocks, reaction: np.ndarray) -> Act:
         if isinstance(what, Holding):

@@ -83,8 +83,8 @@ class Rollout:
         given = self._inputs(tau, inputs, steps)
         state = {"q": np.asarray(q), "qd": np.asarray(qd)}
         self._check(state["q"], state["qd"], step)
-        rolled = self._of_system.run(state, given, {}, step=step, steps=steps, every=every, start=start, threads=threads,
-                                     progress=progress)
+        rolled = self._of_system.run(state, given, {}, step=step, steps=steps, every=every, start=start,
+                                     threads=threads, progress=progress)
         return self._result(rolled, step, every)
 
     def _check(self, q: np.ndarray, qd: np.ndarray, step: ArrayLike) -> None:

@@ -383,7 +383,8 @@ class Run:
         y = np.array([y for _, y, _ in self.kept])
         modes = np.array([modes for _, _, modes in self.kept]).reshape(len(t), -1)
         x = np.concatenate([y[:, :self._smooth], modes], axis=1)
-        dense = Dense(self.system.layout, np.array([t for t, _, _ in self.pieces]), [piece[1:] for piece in self.pieces])
+        starts = np.array([t for t, _, _ in self.pieces])
+        dense = Dense(self.system.layout, starts, [piece[1:] for piece in self.pieces])
         return Found(t, x, y[:, self._smooth], self.driving.along(t, x), dense if self.pieces else None)
 
 

@@ -14,7 +14,8 @@ from cayley.wording import did_you_mean
 
 def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterable[str],
                  changing: Sequence[str] = (), steps: int = 0) -> dict[str, np.ndarray]:
-    """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape."""
+    """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape.
+    """
     wanted = list(names)
     _check_names(system, values, wanted, "input")
     found = {}
@@ -48,7 +49,8 @@ def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequen
     unknown = [name for name in values if name not in wanted]
     if unknown:
         others = f"; it takes {', '.join(wanted) or 'none'}"
-        raise SignatureError(f"{system.name} takes no {kind} {unknown[0]!r}{did_you_mean(unknown[0], wanted, otherwise=others)}")
+        advice = did_you_mean(unknown[0], wanted, otherwise=others)
+        raise SignatureError(f"{system.name} takes no {kind} {unknown[0]!r}{advice}")
 
 
 def _real(value: ArrayLike, name: str) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 from cayley.compiler.roots import newton
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ConventionError, SignatureError
+from cayley.systems.dependence import outputs_depend_on_time
 from cayley.systems.layout import State, as_vector, joined
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
@@ -86,8 +87,9 @@ def feedback(forward: System | HasSystem, back: System | HasSystem | None = None
     parts = [first, *([] if back is None else [back if isinstance(back, System) else back.system()])]
     for part in parts:
         if len(part.inputs) != 1 or len(part.outputs) != 1:
-            raise SignatureError(f"feedback is for systems of one input and one output; {part.name} has "
-                                 f"{', '.join(part.inputs) or 'none'} and {', '.join(part.outputs) or 'none'}: use `connect`")
+            ports = f"{', '.join(part.inputs) or 'none'} and {', '.join(part.outputs) or 'none'}"
+            raise SignatureError("feedback is for systems of one input and one output; "
+                                 f"{part.name} has {ports}: use `connect`")
     entry, = first.inputs
     exit, = parts[-1].outputs
     port = first.ports[entry]
@@ -110,8 +112,8 @@ class _Connection:
         _unique([part.name for part in parts], "systems", "give one of them another name with `renamed({}, name)`")
         _unique([n for part in parts for n in (*part.state, *part.modes)], "states", "rename one with `renamed`")
         _unique([n for part in parts for n in part.parameters], "parameters", "rename one with `renamed`")
-        _unique([n for part in parts for n in part.outputs], "outputs, so that an input of that name would be driven twice",
-                "rename one with `renamed`")
+        _unique([n for part in parts for n in part.outputs],
+                "outputs, so that an input of that name would be driven twice", "rename one with `renamed`")
         self.driven_by = self._drivers(wires)
         self.inputs = self._left()
         self.order, self.loops = self._order()
@@ -167,8 +169,8 @@ class _Connection:
             raise SignatureError(f"{self._called(exit)} has the shape {given.shape}, and drives {self._called(entry)}, "
                                  f"which has {wanted.shape}")
         if wanted.unit and given.unit and wanted.unit != given.unit:
-            raise SignatureError(f"{self._called(exit)} is in {given.unit}, and drives {self._called(entry)}, which is in "
-                                 f"{wanted.unit}: convert between them, or leave one unit out")
+            raise SignatureError(f"{self._called(exit)} is in {given.unit}, and drives {self._called(entry)}, which is "
+                                 f"in {wanted.unit}: convert between them, or leave one unit out")
 
     def _left(self) -> dict[str, Port]:
         """The inputs that nothing drives; several systems may take the same."""
@@ -211,7 +213,8 @@ class _Connection:
                          for k, part in enumerate(parts) for n, phi in part.constraints.items()},
             transitions=[self._transition(k, transition)
                          for k, part in enumerate(parts) for transition in part.transitions],
-            explain=self._explain)
+            explain=self._explain,
+            timed=any(part.is_timed or outputs_depend_on_time(part) for part in parts))
 
     def _own(self, k: int, x: State, p: Record) -> tuple[State, Record]:
         part = self.parts[k]
@@ -228,14 +231,15 @@ class _Connection:
                 known |= self._ready(group[0].system, t, x, u, p, known)
         return known
 
-    def _ready(self, k: int, t: Scalar, x: State, u: Record, p: Record, known: Mapping[Place, Array]) -> dict[Place, Array]:
+    def _ready(self, k: int, t: Scalar, x: State, u: Record, p: Record,
+               known: Mapping[Place, Array]) -> dict[Place, Array]:
         """The outputs of a system whose direct inputs are known; what stands for the others does not reach them."""
         part = self.parts[k]
         state, parameters = self._own(k, x, p)
         given = {n: self._input(Place(k, n), u, known) for n in part.inputs}
         missing = [n for n, value in given.items() if value is None]
-        values = part.values(t, state, part.input_record(given | {n: np.ones(part.ports[n].shape)[()] for n in missing}),
-                             parameters)
+        stand_ins = {n: np.ones(part.ports[n].shape)[()] for n in missing}
+        values = part.values(t, state, part.input_record(given | stand_ins), parameters)
         return {Place(k, n): value for n, value in values.items() if not set(part.feedthrough[n]) & set(missing)}
 
     def _input(self, place: Place, u: Record, known: Mapping[Place, Array]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.graph import ancestors
+from cayley.compiler.made_once import kept
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array
@@ -19,10 +20,19 @@ Texts = Callable[..., dict[str, Array]]
 
 def feedthrough(system: System) -> dict[str, tuple[str, ...]]:
     """For each output the inputs that it depends on directly."""
+    return {output: tuple(name for name in system.inputs if f"u.{name}" in on)
+            for output, on in _of_outputs(system).items()}
+
+
+def outputs_depend_on_time(system: System) -> bool:
+    """Whether an output depends on the time itself."""
+    return any("t" in on for on in _of_outputs(system).values())
+
+
+def _of_outputs(system: System) -> dict[str, set[str]]:
     if system.output is None:
-        return {name: () for name in system.outputs}
-    found = dependence(system, system.values)
-    return {output: tuple(name for name in system.inputs if f"u.{name}" in on) for output, on in found.items()}
+        return {name: {"x"} for name in system.outputs}
+    return kept(system, "dependence of outputs", lambda: dependence(system, system.values))
 
 
 def depends_on_time(system: System) -> bool:
@@ -39,7 +49,9 @@ def depends_on_time(system: System) -> bool:
 
 
 def dependence(system: System, text: Texts) -> dict[str, set[str]]:
-    """For each result of a text (t, x, u, p) the arguments on which it depends: "t", "x", "u.<input>", "p.<parameter>"."""
+    """For each result of a text (t, x, u, p) the arguments on which it depends: "t", "x", "u.<input>",
+    "p.<parameter>".
+    """
     shapes: Mapping[str, tuple[int, ...]] = {
         "t": (), "x": (system.layout.size,), **{f"u.{name}": port.shape for name, port in system.ports.items()},
         **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
@@ -50,7 +62,8 @@ def dependence(system: System, text: Texts) -> dict[str, set[str]]:
         given = dict(zip(shapes, arguments, strict=True))
         u = system.input_record({name: given[f"u.{name}"] for name in system.inputs})
         p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})
-        found = {name: as_vector(value) for name, value in text(given["t"], system.layout.state(given["x"]), u, p).items()}
+        returned = text(given["t"], system.layout.state(given["x"]), u, p)
+        found = {name: as_vector(value) for name, value in returned.items()}
         labels.extend(found)
         sizes.extend(len(value) for value in found.values())
         return joined(list(found.values()))

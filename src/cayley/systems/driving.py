@@ -65,6 +65,6 @@ class Driving:
     def _checked(self, name: str, value: Any) -> np.ndarray:
         array = np.asarray(value, dtype=float)
         if array.shape != self.system.ports[name].shape:
-            raise SignatureError(f"the input {name!r} of {self.system.name} has the shape {self.system.ports[name].shape}, "
-                                 f"not {array.shape}")
+            shape = self.system.ports[name].shape
+            raise SignatureError(f"the input {name!r} of {self.system.name} has the shape {shape}, not {array.shape}")
         return array

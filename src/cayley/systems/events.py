@@ -23,8 +23,8 @@ class Event:
 
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t,
     *blocks)`, if given, returns other blocks, (q, qd), there and then; effects that follow each other ever faster are
-    an event storm, and end the simulation. An event that starts from zero happens when it comes back. Of events at the same
-    instant all happen, in the order in which they were given.
+    an event storm, and end the simulation. An event that starts from zero happens when it comes back. Of events at the
+    same instant all happen, in the order in which they were given.
     """
 
     name: str
@@ -109,10 +109,13 @@ def instant(function: Callable[[float], float], start: float, stop: float, *, fr
         return stop
     if low == 0 or (low > 0) == (high > 0):
         times = start + (stop - start) * _GRID
-        same_side = np.array([function(t) * high for t in times]) >= 0
-        if same_side.all():
+        values = np.array([function(t) for t in times])
+        at_zero = 2 * abs(function(start))  # what rounding has left of it
+        same_side = values * high >= 0
+        near = same_side | (np.abs(values) <= at_zero)
+        if near.all():
             return start
-        away = int(np.argmin(same_side))
+        away = int(np.argmin(near))
         back = away + int(np.argmax(same_side[away:]))
         start = times[back - 1]
         stop = times[back]

@@ -135,12 +135,14 @@ class Layout:
         unknown = [name for name in x if name not in names]
         if unknown:
             others = f"; it has {', '.join(names) or 'none'}"
-            raise SignatureError(f"{self.whose} has no state {unknown[0]!r}{did_you_mean(unknown[0], names, otherwise=others)}")
+            advice = did_you_mean(unknown[0], names, otherwise=others)
+            raise SignatureError(f"{self.whose} has no state {unknown[0]!r}{advice}")
         missing = [name for name in self.blocks if name not in x]
         if missing:
             raise SignatureError(f"the state of {self.whose} is not complete: {missing[0]!r} is missing")
         found = {name: self._block(name, x[name]) for name in self.blocks}
-        return found | {name: self._mode(name, x[name] if name in x else words[0]) for name, words in self.modes.items()}
+        return found | {name: self._mode(name, x[name] if name in x else words[0])
+                        for name, words in self.modes.items()}
 
     def _block(self, name: str, given: Any) -> np.ndarray:
         block = self.blocks[name]

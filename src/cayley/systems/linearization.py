@@ -40,7 +40,8 @@ def _kernel(system: System) -> Kernel[StateSpace]:
     n = system.layout.freedoms
     m = sum(port.size for port in system.ports.values())
     k = sum(port.size for port in system.output_ports.values())
-    shapes = {"t": (), "x": (system.layout.size,), "d": (n,), **{f"u.{name}": port.shape for name, port in system.ports.items()},
+    shapes = {"t": (), "x": (system.layout.size,), "d": (n,),
+              **{f"u.{name}": port.shape for name, port in system.ports.items()},
               **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
 
     def text(*arguments: Any) -> StateSpace:

@@ -41,8 +41,8 @@ class Manifold:
         return end - start
 
     def perturbation_rate(self, d: Array) -> Array:
-        """How the difference of two near points changes while both have the velocity `d`: the matrix (n, n) of its rate;
-        nothing for vectors.
+        """How the difference of two near points changes while both have the velocity `d`: the matrix (n, n) of its
+        rate, zero for vectors.
         """
         return np.zeros((np.size(d), np.size(d)))
 
@@ -99,7 +99,8 @@ class UnitQuaternion(Manifold):
         tolerance = 1e-5 if values.dtype == np.float32 else 1e-8
         if (np.abs(lengths - 1) > tolerance).any():
             worst = lengths.ravel()[np.argmax(np.abs(lengths - 1))]
-            raise GeometryError(f"{what} must be a unit quaternion (w, x, y, z); its length is {worst:.9g}: divide by it")
+            raise GeometryError(
+                f"{what} must be a unit quaternion (w, x, y, z); its length is {worst:.9g}: divide by it")
 
 
 VECTOR = Manifold()

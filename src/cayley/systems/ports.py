@@ -14,7 +14,9 @@ from cayley.wording import shown
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output: its `shape`, a number if it is empty, its `unit`, and what an input is if nothing gives it."""
+    """An input or output: its `shape`, a number if it is empty, its `unit`, and the `default` of an input that nothing
+    gives.
+    """
 
     shape: Shape = ()
     unit: str = ""
@@ -81,8 +83,8 @@ def as_port(given: PortLike, name: str) -> Port:
             sizes = tuple(size for size in given if isinstance(size, int) and size > 0)
             if len(sizes) == len(given):
                 return Port(sizes)
-    raise SignatureError(f'{name!r} is described by a unit ("V"), a size (3), a shape, a size and a unit (3, "N m"), or '
-                         f"an object that says more, not by {shown(given)}")
+    raise SignatureError(f'{name!r} is described by a unit ("V"), a size (3), a shape, a size and a unit (3, "N m"), '
+                         f"or an object that says more, not by {shown(given)}")
 
 
 def as_ports(given: Mapping[str, PortLike]) -> dict[str, Port]:

@@ -32,5 +32,6 @@ def _by_tangents(layout: Layout, x: State, phi: Array) -> Array:
         by_coordinates = jacobian(phi, as_vector(x[name]))
         size = int(np.prod(block.tangent))
         ways = [np.eye(size)[k].reshape(block.tangent)[()] for k in range(size)]
-        columns.append(by_coordinates @ np.stack([as_vector(block.manifold.rate(x[name], way)) for way in ways], axis=1))
+        rates = [as_vector(block.manifold.rate(x[name], way)) for way in ways]
+        columns.append(by_coordinates @ np.stack(rates, axis=1))
     return np.concatenate(columns, axis=1)

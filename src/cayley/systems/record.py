@@ -28,7 +28,8 @@ class Record:
     def __getitem__(self, name: str) -> Array:
         if name not in self._values:
             others = f"; there are {', '.join(self._values) or 'none'}"
-            raise SignatureError(f"the {self._whose} have no {name!r}{did_you_mean(name, self._values, otherwise=others)}")
+            advice = did_you_mean(name, self._values, otherwise=others)
+            raise SignatureError(f"the {self._whose} have no {name!r}{advice}")
         return self._values[name]
 
     def __getattr__(self, name: str) -> Array:

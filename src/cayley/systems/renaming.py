@@ -36,8 +36,8 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
         return (t, own_state(x), system.input_record({n: u[names.get(n, n)] for n in system.inputs}),
                 system.parameter_record({n: p[names.get(n, n)] for n in system.parameters}))
 
-    def text(of: Text | None) -> Text | None:
-        return None if of is None else lambda t, x, u, p: of(*own(t, x, u, p))
+    def text(of: Text) -> Text:
+        return lambda t, x, u, p: of(*own(t, x, u, p))
 
     def named(of: Text | None) -> Text | None:
         return None if of is None else lambda *given: new(of(*own(*given)))
@@ -47,13 +47,15 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
 
     blocks = {n: replace(block, velocity=names.get(block.velocity, block.velocity)) if block.velocity else block
               for n, block in system.blocks.items()}
-    transitions = [Transition(tr.name, text(tr.guard), tr.direction, new(tr.during), _jump(system, tr, named), new(tr.to))  # type: ignore[arg-type]
-                   for tr in system.transitions]
+    transitions = [replace(transition, guard=text(transition.guard), during=new(transition.during),
+                           jump=_jump(system, transition, named), to=new(transition.to))
+                   for transition in system.transitions]
     return replace(
         system, name=name or system.name, state=new(blocks), inputs=new(system.inputs), outputs=new(system.outputs),
         parameters=new(system.parameters), modes=new(system.modes), derivative=named(_derivative(system)),
-        output=named(system.values) if system.outputs else None, power=text(system.power), energy=text(system.energy),
-        constraints={n: text(phi) for n, phi in system.constraints.items()}, transitions=transitions,  # type: ignore[misc]
+        output=named(system.values) if system.outputs else None, power=text(system.power) if system.power else None,
+        energy=text(system.energy) if system.energy else None,
+        constraints={n: text(phi) for n, phi in system.constraints.items()}, transitions=transitions,
         explain=explained, methods={} if names else system.methods)
 
 
@@ -61,7 +63,8 @@ def _derivative(system: System) -> Text | None:
     """The derivative of the blocks that have no velocity, by their names."""
     if system.derivative is None:
         return None
-    return lambda *given: {name: d for name, d in system.tangents(*given).items() if system.blocks[name].velocity is None}
+    return lambda *given: {name: d for name, d in system.tangents(*given).items()
+                           if system.blocks[name].velocity is None}
 
 
 def _jump(system: System, transition: Transition, named: Any) -> Text | None:

@@ -86,7 +86,8 @@ class Rollout:
         unknown = [name for name in changing if name not in self.inputs]
         if unknown:
             raise SignatureError(
-                f"this rollout has no input {unknown[0]!r} that could change: it has {', '.join(self.inputs) or 'none'}")
+                f"this rollout has no input {unknown[0]!r} that could change: it has "
+                f"{', '.join(self.inputs) or 'none'}")
         self._changing = tuple(changing)
         self._timed = system.is_timed or watching is not None or (feed is not None and feed.timed)
         self._holds = feed is not None and feed.sampled and method.evaluations > 1
@@ -215,8 +216,8 @@ class Rollout:
                  "precision": str(points.dtype), "evaluations a step": self.evaluations}
         shown = {n: np.broadcast_to(a, (*a.shape[:a.ndim - 1 - len(self.inputs[n])], points.shape[-2], *self.inputs[n]))
                  for n, a in self.at_samples(given, points.shape[-2], every).items()}
-        return SystemTrajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status, message,
-                                log=log, facts=facts)
+        return SystemTrajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status,
+                                message, log=log, facts=facts)
 
     def at_samples(self, given: Mapping[str, np.ndarray], samples: int, every: int) -> dict[str, np.ndarray]:
         """The inputs with an axis for the samples: what holds there and then."""
@@ -277,8 +278,9 @@ class Rollout:
         carried = self._method.carried(np.zeros(self._size), layout).shape
         watching = self._watching
         shapes: dict[str, tuple[int, ...]] = {
-            "x": (self._size,), "carried": carried, "held": (self._held,), **(watching.shapes if watching else {}), "h": (),
-            "row": (len(self._method.table.columns),), "t": (), **{f"u.{n}": s for n, s in self.inputs.items()},
+            "x": (self._size,), "carried": carried, "held": (self._held,), **(watching.shapes if watching else {}),
+            "h": (), "row": (len(self._method.table.columns),), "t": (),
+            **{f"u.{n}": s for n, s in self.inputs.items()},
             **{f"p.{n}": s for n, s in self.parameters.items()}}
         unused = {name for name, used in (("carried", carried != (0,)), ("held", self._holds), ("t", self._timed))
                   if not used}
@@ -288,7 +290,8 @@ class Rollout:
         signature = f"{','.join(spell(shapes[n]) for n in names)}->{','.join(results)}"
         outputs = [f"{n}_after" for n in fed] + (["again"] if watching else [])
         stage = kernel(signature, name="stage", inputs=names, outputs=outputs)(self._text(names, fed))
-        changing = [*[f"u.{n}" for n in self._changing], *(["t"] if self._timed else []), *(["turn"] if watching else [])]
+        changing = [*[f"u.{n}" for n in self._changing], *(["t"] if self._timed else []),
+                    *(["turn"] if watching else [])]
         return iterate(stage, {n: f"{n}_after" for n in fed}, changing=changing, cycling=["row"],
                        keeping=["x_after", *(["watched_after"] if watching else [])],
                        repeating=("again", watching.most_trials) if watching else None)
@@ -306,7 +309,8 @@ class Rollout:
             inputs, held = self._driven(given, point, row, length)
             t = given["t"] + since + row.time * length if self._timed else 0.0
             flow = Flow(self.system, t, p, inputs)
-            after, carried = self._method.text(Stage(flow, length, row), point, given.get("carried"))  # type: ignore[arg-type]
+            before = given.get("carried", np.zeros(0))
+            after, carried = self._method.text(Stage(flow, length, row), point, before)
             results = {"x": after.vector(layout), "carried": carried, "held": held}
             if watching:
                 ended = Flow(self.system, given["t"] + since + length, p, inputs)

@@ -40,7 +40,8 @@ class RunningKernels:
         return float(energy_kernel(self.system)(t, x, *inputs.values(), *self._parameters))
 
     def constrained(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        return kept(self.system, "constrained", lambda: _constrained(self.system))(t, x, *inputs.values(), *self._parameters)
+        constrained = kept(self.system, "constrained", lambda: _constrained(self.system))
+        return constrained(t, x, *inputs.values(), *self._parameters)
 
     def jumped(self, transition: Transition, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """The state after a transition."""
@@ -53,7 +54,8 @@ class RunningKernels:
 
 def _guards(system: System) -> Kernel:
     guards = [transition.guard for transition in system.transitions]
-    return text_kernel(system, lambda *given: (np.stack([guard(*given) for guard in guards]),), [(len(guards),)], "guards")
+    return text_kernel(system, lambda *given: (np.stack([guard(*given) for guard in guards]),), [(len(guards),)],
+                       "guards")
 
 
 def _constrained(system: System) -> Kernel:
@@ -76,7 +78,8 @@ def _slope(system: System) -> Kernel:
     def text(*arguments: Any) -> Any:
         given = dict(zip(shapes, arguments, strict=True))
         t = given.get("t", 0.0)
-        x = State(f"states of {system.name}", {n: given[f"x.{n}"] for n in (*system.blocks, *layout.modes)}, layout.modes)
+        values = {n: given[f"x.{n}"] for n in (*system.blocks, *layout.modes)}
+        x = State(f"states of {system.name}", values, layout.modes)
         u = system.input_record({n: given[f"u.{n}"] for n in system.inputs})
         p = system.parameter_record({n: given[f"p.{n}"] for n in system.parameters})
         straight = layout.projected(x)

@@ -40,8 +40,8 @@ class System:
     `energy` [J] what is stored, for the balance. `constraints`: by name what must be zero; drift
     away from them is projected out after each step. `modes`: by name the words for their values, the first of which
     they start with, and `transitions` what changes them. `explain(x)` says in words why there is no derivative at a
-    state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts, unless
-    `timed` says it.
+    state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts,
+    unless `timed` says it.
 
     >>> motor = System("motor", state={"current": "A"}, inputs={"voltage": "V"}, parameters={"R": 2.0, "L": 0.1},
     ...                derivative=lambda t, x, u, p: (u.voltage - p.R * x.current) / p.L)
@@ -116,7 +116,8 @@ class System:
         """The derivative of each block, in the tangents of its manifold; of positions, their velocity."""
         written = {name: block.tangent for name, block in self.blocks.items() if block.velocity is None}
         found = self._named(self.derivative(t, x, u, p), written, "derivative") if self.derivative and written else {}
-        return {name: found[name] if block.velocity is None else x[block.velocity] for name, block in self.blocks.items()}
+        return {name: found[name] if block.velocity is None else x[block.velocity]
+                for name, block in self.blocks.items()}
 
     def values(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         """The outputs."""
@@ -133,17 +134,18 @@ class System:
             names = given if isinstance(given, (Mapping, Record)) else self.blocks
             unknown = [name for name in names if name not in self.blocks]
             if unknown:
-                raise SignatureError(f"the jump of {transition.name!r} of {self.name} gives {unknown[0]!r}, which is no "
-                                     f"block of its state{did_you_mean(unknown[0], self.blocks)}")
-            found = self._named(given, {name: self.blocks[name].shape for name in names}, f"jump of {transition.name!r}")
+                raise SignatureError(f"the jump of {transition.name!r} of {self.name} gives {unknown[0]!r}, which is "
+                                     f"no block of its state{did_you_mean(unknown[0], self.blocks)}")
+            shapes = {name: self.blocks[name].shape for name in names}
+            found = self._named(given, shapes, f"jump of {transition.name!r}")
         numbers = {mode: float(self.layout.modes[mode].index(word)) for mode, word in transition.to.items()}
         return x.replaced(found | numbers)
 
     def _named(self, found: Any, shapes: Mapping[str, tuple[int, ...]], what: str) -> dict[str, Array]:
         if not isinstance(found, (Mapping, Record)):
             if len(shapes) != 1:
-                raise SignatureError(f"the {what} of {self.name} must return a dictionary with {', '.join(shapes)}, not "
-                                     f"{type(found).__name__}")
+                raise SignatureError(f"the {what} of {self.name} must return a dictionary with {', '.join(shapes)}, "
+                                     f"not {type(found).__name__}")
             found = {next(iter(shapes)): found}
         wrong = [f"has no {name!r}" for name in shapes if name not in found]
         wrong += [f"has {name!r}, which is none of {', '.join(shapes)}" for name in found if name not in shapes]
@@ -156,7 +158,8 @@ class System:
     # Arguments of the texts
 
     def input_record(self, values: Mapping[str, Any]) -> Record:
-        return Record(f"inputs of {self.name}", values)
+        """The inputs, in their order."""
+        return Record(f"inputs of {self.name}", {name: values[name] for name in self.inputs})
 
     def parameter_record(self, values: Mapping[str, Any]) -> Record:
         """The parameters, with those given in place of their own values."""

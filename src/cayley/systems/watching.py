@@ -36,6 +36,7 @@ from cayley.systems.transitions import Transition
 
 ITERATIONS = 60  # trials for one instant
 BISECTION = 4  # every so many trials
+_WIDE = 1e-6  # of a step: an interval that is no instant
 STORM, UNLOCATED = 1.0, 2.0  # what `trouble` may be
 
 
@@ -59,6 +60,30 @@ class Search(NamedTuple):
 _NUMBERS = len(Search._fields)
 
 
+class Memory(NamedTuple):
+    """All that is carried from trial to trial; guards (n) are in the order of the transitions."""
+
+    search: Search
+    sides: Array
+    at_low: Array  # values of the guards there
+    at_high: Array
+    times: Array  # of what has happened
+    numbers: Array  # which transitions they were
+
+
+class Interval(NamedTuple):
+    """The interval of the instant after a trial, and what the trial has found."""
+
+    g: Array  # the guards at its end
+    crossed: list[Any]  # which of them are beyond zero
+    beyond: Any  # whether any is
+    low: Scalar
+    high: Scalar
+    near: Any  # whether the ends are together
+    found: Any  # whether this is the instant
+    passed: Any  # whether nothing has happened
+
+
 @dataclass(frozen=True)
 class Watching:
     """The transitions of a system in rollouts. What is carried is one vector: the search, the sides of the guards,
@@ -72,8 +97,8 @@ class Watching:
 
     def __post_init__(self) -> None:
         if self.instants < 1 or self.remembered < 0:
-            raise SignatureError("a rollout allows at least one event in a step, and remembers none or more; given were "
-                                 f"{self.instants} and {self.remembered}")
+            raise SignatureError("a rollout allows at least one event in a step, and remembers none or more; given "
+                                 f"were {self.instants} and {self.remembered}")
 
     @property
     def guards(self) -> int:
@@ -101,15 +126,10 @@ class Watching:
              for n, port in self.system.ports.items()]
         p = [parameters.get(n, value) for n, value in self.system.parameters.items()]
         values, sides = self._at_start(t[..., 0], x, *u, *p)
-        found = np.zeros((*x.shape[:-1], self.size))
-        found[..., Search._fields.index("turn")] = 1.0  # the first step has 0
-        found[..., Search._fields.index("length")] = step
-        found[..., Search._fields.index("weight")] = 1.0
-        found[..., _NUMBERS:_NUMBERS + self.guards] = sides
-        found[..., _NUMBERS + self.guards:_NUMBERS + 2 * self.guards] = values
-        found[..., self.size - 2 * self.remembered:self.size - self.remembered] = np.nan
-        found[..., self.size - self.remembered:] = -1.0
-        return found
+        first = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=np.asarray(step), weight=1.0)  # turns start at 0
+        parts = [*[np.asarray(part)[..., None] for part in first], sides, values, values,
+                 np.full(self.remembered, np.nan), np.full(self.remembered, -1.0)]
+        return np.concatenate([np.broadcast_to(part, (*x.shape[:-1], part.shape[-1])) for part in parts], axis=-1)
 
     @cached_property
     def _at_start(self) -> Kernel:
@@ -120,7 +140,8 @@ class Watching:
         return text_kernel(self.system, text, [(self.guards,), (self.guards,)], "guards")
 
     def arguments(self, watched: np.ndarray, steps: slice, precision: np.dtype) -> dict[str, np.ndarray]:
-        return {"watched": watched.astype(precision), "turn": (np.arange(steps.start, steps.stop) % 2).astype(precision),
+        turns = np.arange(steps.start, steps.stop) % 2
+        return {"watched": watched.astype(precision), "turn": turns.astype(precision),
                 "rounding": np.asarray(8 * np.finfo(precision).eps, precision)}
 
     def log(self, watched: np.ndarray) -> Log:
@@ -137,12 +158,12 @@ class Watching:
             place = tuple(stormy[0])
             which = f" of trajectory {place[0] if len(place) == 1 else place}" if place else ""
             return "event storm", (
-                f"in {len(stormy)} of {trouble.size} trajectories more than {self.instants} transitions were in one step, "
-                f"the first{which} after {log.count[place]}: they follow each other ever faster; let a mode put an end to "
-                "it, make the step shorter, or allow more with `events_in_a_step`")
+                f"in {len(stormy)} of {trouble.size} trajectories more than {self.instants} transitions were in one "
+                f"step, the first{which} after {log.count[place]}: they follow each other ever faster; let a mode put "
+                "an end to it, make the step shorter, or allow more with `events_in_a_step`")
         if (trouble == UNLOCATED).any():
-            return "event not located", (f"in {(trouble == UNLOCATED).sum()} trajectories the instant of a transition was "
-                                         f"not found in {ITERATIONS} trials: its guard may jump")
+            return "event not located", (f"in {(trouble == UNLOCATED).sum()} trajectories the instant of a transition "
+                                         f"was not found in {ITERATIONS} trials: its guard may jump")
         if status == "finished" and self.remembered and (log.count > self.remembered).any():
             message += f"; of up to {log.count.max()} transitions the times of the first {self.remembered} are kept"
         return status, message
@@ -160,34 +181,76 @@ class Watching:
     def settled(self, flow: Flow, given: Mapping[str, Array], row: Record, point: Point, after: Point, carried: Array,
                 method: FixedStep) -> dict[str, Array]:
         """What becomes of a trial at its last stage: "x", "carried", "watched" and "again" for the next."""
-        watched = given["watched"]
-        h = given["h"]
-        n = self.guards
         layout = self.system.layout
-        search = self._search(watched)
+        memory = self._memory(given["watched"])
+        interval = self._interval(memory, self._values(flow, after.x), after.x, given)
+        over = np.logical_or(interval.found, interval.passed)
+        arrived, ended, complete = self._arrived(flow, memory, interval, after, given)
+        going_on = self._going_on(memory, interval, after.x, given)
+        vector = where(over, self._vector(ended), self._vector(going_on))
+        made = memory.search.turn == given["turn"]
+        stays = point.vector(layout)
+        x = where(made, stays, where(row.last, where(over, arrived.vector(layout), stays), after.vector(layout)))
+        start = method.carried(x, layout)
+        return {"x": x, "carried": where(row.last, start, carried) if np.shape(start) != (0,) else carried,
+                "watched": where(np.logical_and(row.last, np.logical_not(made)), vector, given["watched"]),
+                "again": where(np.logical_or(made, np.logical_and(over, complete)), 0.0, 1.0)}
+
+    def _memory(self, watched: Array) -> Memory:
+        n = self.guards
         sides, at_low, at_high = (watched[_NUMBERS + k * n:_NUMBERS + (k + 1) * n] for k in range(3))
-        times = watched[_NUMBERS + 3 * n:_NUMBERS + 3 * n + self.remembered]
-        numbers = watched[_NUMBERS + 3 * n + self.remembered:]
-        made = search.turn == given["turn"]
-        length = search.length
+        start = _NUMBERS + 3 * n
+        return Memory(self._search(watched), sides, at_low, at_high, watched[start:start + self.remembered],
+                      watched[start + self.remembered:])
 
-        g = self._values(flow, after.x)
-        crossed = self._crossed(after.x, sides, g)
-        any_crossed = reduce(np.logical_or, [crossed[k] for k in range(n)])
-        searching = np.logical_or(search.high > 0.0, any_crossed)
-        low = where(any_crossed, search.low, where(searching, length, search.low))
-        high = where(any_crossed, length, search.high)
-        near = np.logical_or(high - low <= given["rounding"] * h, search.tried >= float(ITERATIONS))
-        found = np.logical_and(any_crossed, near)
-        passed = np.logical_not(searching)
-        over = np.logical_or(found, passed)
+    def _vector(self, memory: Memory) -> Array:
+        logs = [memory.times, memory.numbers] if self.remembered else []
+        return joined([np.stack(list(memory.search)), memory.sides, memory.at_low, memory.at_high, *logs])
 
-        # The instant, if it is found: jumps in their order, sides anew
-        state = after.x
-        count = search.count
+    def _interval(self, memory: Memory, g: Array, x: State, given: Mapping[str, Array]) -> Interval:
+        """Where the instant lies, after a trial with the guards `g` at its end."""
+        search = memory.search
+        crossed = self._crossed(x, memory.sides, g)
+        beyond = reduce(np.logical_or, crossed)
+        searching = np.logical_or(search.high > 0.0, beyond)
+        low = where(np.logical_and(searching, np.logical_not(beyond)), search.length, search.low)
+        high = where(beyond, search.length, search.high)
+        near = np.logical_or(high - low <= given["rounding"] * given["h"], search.tried >= float(ITERATIONS))
+        return Interval(g, crossed, beyond, low, high, near, np.logical_and(beyond, near), np.logical_not(searching))
+
+    def _arrived(self, flow: Flow, memory: Memory, interval: Interval, after: Point,
+                 given: Mapping[str, Array]) -> tuple[Point, Memory, Any]:
+        """A trial that is over, at an instant or because nothing has crossed: where it leads, what is remembered, and
+        whether the step is complete.
+        """
+        search = memory.search
+        h = given["h"]
+        state, fired, count, times, numbers = self._fired(flow, memory, interval, after.x)
+        values, sides = self._sides_after(flow, memory, interval, state, fired)
+        instants = search.instants + where(interval.found, 1.0, 0.0)
+        stormy = instants > float(self.instants)
+        wide = np.logical_and(interval.found, interval.high - interval.low > _WIDE * h)
+        since = search.since + search.length
+        left = h - since
+        complete = np.logical_or(interval.passed, np.logical_or(left <= given["rounding"] * h, stormy))
+        ended = Search(turn=where(complete, given["turn"], search.turn), since=where(complete, 0.0, since),
+                       length=where(complete, h, left), low=0.0, high=0.0, last=0.0, weight=1.0, tried=0.0,
+                       fresh=where(interval.found, 1.0, 0.0), instants=where(complete, 0.0, instants),
+                       trouble=where(stormy, STORM, where(wide, UNLOCATED, search.trouble)), count=count)
+        blocks = {name: where(stormy, np.nan, state[name]) for name in self.system.layout.blocks}
+        point = Point(state.replaced(blocks), self._booked(flow, after, state), after.defect)
+        return point, Memory(ended, sides, values, values, times, numbers), complete
+
+    def _fired(self, flow: Flow, memory: Memory, interval: Interval,
+               state: State) -> tuple[State, list[Any], Scalar, Array, Array]:
+        """The jumps of what has crossed at the instant, in their order: the state, which they were, and the log."""
+        count = memory.search.count
+        times = memory.times
+        numbers = memory.numbers
         fired = []
         for k, transition in enumerate(self.system.transitions):
-            now = np.logical_and(np.logical_and(found, crossed[k]), self._is_watched(transition, state))
+            now = np.logical_and(np.logical_and(interval.found, interval.crossed[k]),
+                                 self._is_watched(transition, state))
             jumped = self.system.jumped(transition, flow.t, state, flow.inputs(state), flow.p)
             state = state.replaced({name: where(now, jumped[name], state[name]) for name in state})
             here = [np.logical_and(now, count == float(j)) for j in range(self.remembered)]
@@ -196,56 +259,39 @@ class Watching:
                 numbers = np.stack([where(yes, float(k), numbers[j]) for j, yes in enumerate(here)])
             count = count + where(now, 1.0, 0.0)
             fired.append(now)
-        values, slopes = self._values_and_slopes(flow, state)
-        touching = np.stack([np.logical_and(fired[k], np.abs(values[k]) <= 2.0 * np.maximum(np.abs(at_low[k]), np.abs(g[k])))
-                             for k in range(n)])
-        waiting = np.stack([np.logical_and(np.logical_not(fired[k]), np.logical_and(values[k] == 0.0, g[k] == 0.0))
-                            for k in range(n)])  # at zero, and not yet beyond
-        new_sides = where(waiting, sides, _side(values, slopes, np.logical_or(touching, values == 0.0)))
-        instants = search.instants + where(found, 1.0, 0.0)
-        stormy = instants > float(self.instants)
-        trouble = where(stormy, STORM, where(np.logical_and(found, high - low > 1e-6 * h), UNLOCATED, search.trouble))
-        booked = self._booked(flow, after, state)
-        arrived = Point(state.replaced({name: where(stormy, np.nan, state[name]) for name in layout.blocks}), booked,
-                        after.defect)
+        return state, fired, count, times, numbers
 
-        # The next trial
-        since = search.since + length
-        left = h - since
-        complete = np.logical_or(passed, np.logical_or(left <= given["rounding"] * h, stormy))
-        same_end = search.last == where(any_crossed, 1.0, -1.0)
-        weight = where(same_end, search.weight / 2.0, 1.0)
-        low_values = where(any_crossed, at_low, g)
-        high_values = where(any_crossed, g, at_high)
-        aimed = self._aimed(after.x, sides, low, high, low_values, high_values, weight, any_crossed)
+    def _sides_after(self, flow: Flow, memory: Memory, interval: Interval, state: State,
+                     fired: list[Any]) -> tuple[Array, Array]:
+        """The values of the guards after jumps, and their sides. One that has just fired, and is still as near to zero
+        as it was found, is on the side to which it moves; one that is at zero and did not cross stays where it was.
+        """
+        values, slopes = self._values_and_slopes(flow, state)
+        touching = []
+        waiting = []
+        for k in range(self.guards):
+            nearness = 2.0 * np.maximum(np.abs(memory.at_low[k]), np.abs(interval.g[k]))
+            touching.append(np.logical_or(np.logical_and(fired[k], np.abs(values[k]) <= nearness), values[k] == 0.0))
+            waiting.append(np.logical_and(np.logical_not(fired[k]),
+                                          np.logical_and(values[k] == 0.0, interval.g[k] == 0.0)))
+        return values, where(np.stack(waiting), memory.sides, _side(values, slopes, np.stack(touching)))
+
+    def _going_on(self, memory: Memory, interval: Interval, x: State, given: Mapping[str, Array]) -> Memory:
+        """The next trial of a search: where the chord is zero, or halfway."""
+        search = memory.search
+        _, _, beyond, low, high, near, _, _ = interval
+        at_low = where(beyond, memory.at_low, interval.g)
+        at_high = where(beyond, interval.g, memory.at_high)
+        end = where(beyond, 1.0, -1.0)
+        weight = where(search.last == end, search.weight / 2.0, 1.0)
+        aimed = self._aimed(x, memory.sides, low, high, at_low, at_high, weight, beyond)
         halved = np.logical_or(np.logical_and(search.fresh > 0.0, low == 0.0),
                                np.logical_and(search.tried > 0.0, _is_multiple(search.tried)))
-        aimed = where(halved, (low + high) / 2.0, aimed)
-        small = given["rounding"] * h / 2.0
-        aimed = where(near, high, np.minimum(np.maximum(aimed, low + small), high - small))
-        going_on = Search(turn=search.turn, since=search.since, length=aimed, low=low, high=high,
-                          last=where(any_crossed, 1.0, -1.0), weight=weight, tried=search.tried + 1.0,
-                          fresh=search.fresh, instants=search.instants, trouble=search.trouble, count=search.count)
-        ended = Search(turn=where(complete, given["turn"], search.turn), since=where(complete, 0.0, since),
-                       length=where(complete, h, left), low=0.0, high=0.0, last=0.0, weight=1.0, tried=0.0,
-                       fresh=where(found, 1.0, 0.0), instants=where(complete, 0.0, instants), trouble=trouble, count=count)
-        next_search = [where(over, b, a) for a, b in zip(going_on, ended, strict=True)]
-        vector = joined([
-            np.stack(next_search), where(over, new_sides, sides), where(over, values, low_values),
-            where(over, values, high_values), *([times, numbers] if self.remembered else [])])
-
-        last = np.logical_and(row.last, np.logical_not(made))
-        point_after = where(over, arrived.vector(layout), point.vector(layout))
-        settled_x = where(made, point.vector(layout), where(row.last, point_after, after.vector(layout)))
-        restart = self._restart(method, settled_x)
-        return {"x": settled_x, "carried": where(row.last, restart, carried) if restart is not None else carried,
-                "watched": where(last, vector, watched),
-                "again": where(np.logical_or(made, np.logical_and(over, complete)), 0.0, 1.0)}
-
-    def _restart(self, method: FixedStep, vector: Array) -> Array | None:
-        """What the method carries at the start of a trial."""
-        found = method.carried(vector, self.system.layout)
-        return None if np.shape(found) == (0,) else found
+        small = given["rounding"] * given["h"] / 2.0
+        inside = np.minimum(np.maximum(where(halved, (low + high) / 2.0, aimed), low + small), high - small)
+        next_search = search._replace(length=where(near, high, inside), low=low, high=high, last=end, weight=weight,
+                                      tried=search.tried + 1.0)
+        return memory._replace(search=next_search, at_low=at_low, at_high=at_high)
 
     def _booked(self, flow: Flow, before: Point, after: State) -> Scalar:
         """The work, with the energy that comes or goes by a jump."""

@@ -24,7 +24,8 @@ def tree_system(mechanics: TreeMechanics) -> System:
         return [u["tau"], *[u[name] for name in mechanics.more]]
 
     return System(
-        tree.name, state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
+        tree.name,
+        state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
         inputs={"tau": Port((tree.nv,), default=0.0), **{name: Port(shape) for name, shape in mechanics.more.items()}},
         derivative=lambda t, x, u, p: mechanics.acceleration(x.q, x.qd, *acting(u)),
         power=lambda t, x, u, p: mechanics.power(x.q, x.qd, *acting(u)),
