@@ -865,15 +865,17 @@ class Mechanism:
 
     # Motion in time
 
-    def system(self, *, wrenches: Sequence[str] = (), axes: str = "body") -> System:
+    def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = ()) -> System:
         """The mechanism as a system, with the state (`q`, `qd`), the input `tau` and, for each frame of `wrenches`, the
-        input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one.
+        input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one. With words for
+        `parameters`, as in `with_parameters`, it has the parameter `parameters` (p), which each trajectory of a rollout
+        may have its own of.
 
         >>> load("planar2r").system()
         <system planar2r: state q, qd; inputs tau; outputs q, qd>
         """
         from cayley.simulation.fixed_steps import connectable_system
-        return connectable_system(self.tree, tuple(wrenches), axes)
+        return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
                  controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,

@@ -14,6 +14,7 @@ from cayley.errors import CayleyError, ConventionError, SingularityError, Unsupp
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint, Rotor
+from cayley.systems.record import Record
 from dynamics.chains import random_chain
 from dynamics.mechanisms import near, random_mechanism
 from model.random_trees import random_configuration
@@ -289,6 +290,31 @@ def test_the_state_equation_with_inertias_as_inputs():
     found, energy = made.evaluate(cy.NUMPY, q, qd, tau, *tens)
     near(found, other.forward_dynamics.reference(q, qd, tau), 1e-10)
     near(energy, wanted)
+
+
+def test_rollouts_of_different_mechanisms():
+    """In one compiled loop, each beside the mechanism that was built so; and the energies of one of them."""
+    tree = cy.load("s1_f2")
+    words = ("mass", "joint2.length", "gravity")
+    chosen = tree.inverse_dynamics.with_parameters(*words).parameters
+    sets = np.stack([other_values(chosen, seed) for seed in range(2)])
+    system = tree.system(parameters=words)
+    start = {"q": np.array([0.3, 0.1]), "qd": np.array([0.5, -0.2])}
+    found = system.rollout(parameters=["parameters"])(start, step=1e-3, steps=100, parameters={"parameters": sets}).end
+    for k, values in enumerate(sets):
+        other = built(tree, chosen.names, values)
+        run = other.rollout()(start["q"], start["qd"], step=1e-3, steps=100, every=100)
+        near(found["q"][k], run.q[-1])
+        near(found["qd"][k], run.qd[-1])
+
+    @kernel(f"(2),(2),(2),({len(chosen)})->(),()")
+    def made(q, qd, tau, p):
+        records = [Record("test", values) for values in ({"q": q, "qd": qd}, {"tau": tau}, {"parameters": p})]
+        return system.energy(0.0, *records), system.power(0.0, *records)
+
+    energy, power = made.evaluate(cy.NUMPY, *start.values(), np.ones(2), sets[1])
+    near(energy, other.kinetic_energy.reference(*start.values()) + other.potential_energy.reference(start["q"]))
+    near(power, start["qd"].sum())
 
 
 def test_derivatives_by_lengths_are_quotients_of_differences():

@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from cayley.compiler.typing import Axes
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree.parametric_system import parametric_system
 from cayley.dynamics.open_tree.system import tree_system
 from cayley.dynamics.rigid_links.drives import coulomb_frictions
 from cayley.errors import UnsupportedError
@@ -30,11 +32,12 @@ def mechanism_system(mechanics: TreeMechanics) -> System:
     return replace(tree_system(mechanics), methods={"variational": partial(variational, mechanics)})
 
 
-def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes) -> System:
+def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes, parameters: Sequence[str] = ()) -> System:
     """The system of an open tree whose forces are all smooth: dry friction holds joints, which only `simulate` and
-    `rollout` of a mechanism know of.
+    `rollout` of a mechanism know of. `parameters` are words for numbers of the tree that are parameters of the system.
     """
     if coulomb_frictions(tree).any():
         raise UnsupportedError(f"{tree.name} includes dry friction, which holds joints at rest: it cannot be a part of "
                                "another system; leave friction out, and write it as a system with modes")
-    return mechanism_system(TreeMechanics(tree, wrenches, axes))
+    mechanics = TreeMechanics(tree, wrenches, axes)
+    return parametric_system(mechanics, parameters) if parameters else mechanism_system(mechanics)
