@@ -17,7 +17,7 @@ from cayley.compiler.loop import batch_loop, is_inlined, rows
 from cayley.compiler.machine import Code, assemble, host
 from cayley.compiler.native_call import native_call, native_function
 from cayley.compiler.precision import PRECISION
-from cayley.compiler.program import Program
+from cayley.compiler.program import Program, without_collection
 from cayley.compiler.signature import spell
 from cayley.compiler.vector_assembly import Assembly
 
@@ -100,7 +100,8 @@ def object_code(what: list, jobs: Callable[[], Jobs], title: str) -> list[bytes]
     key = json.dumps([what, host().identity, numpy_api.abi, _compiler_text()])
     objects = cache.load(key)
     if objects is None:
-        objects = [_assembled(job()) for job in _with_progress(jobs(), f"compiling {title}")]
+        with without_collection():
+            objects = [_assembled(job()) for job in _with_progress(jobs(), f"compiling {title}")]
         cache.store(key, objects)
     return objects
 

@@ -86,6 +86,8 @@ class Graph:
 
     def lift(self, value: Any) -> Node:
         """`value` as a node of this graph: a node stays itself, a real number becomes a constant."""
+        if type(value) is float:
+            return self.constant(value)
         if isinstance(value, Node):
             if value.graph is not self:
                 raise TraceError(
@@ -206,6 +208,12 @@ numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol a
 def _binary(op: str, a: Any, b: Any) -> Node:
     if type(a) is Node and type(b) is Node and a.graph is b.graph:
         first = a
+        second = b
+    elif type(b) is float:
+        first = a
+        second = a.graph.constant(b)
+    elif type(a) is float:
+        first = b.graph.constant(a)
         second = b
     else:
         graph = a.graph if isinstance(a, Node) else b.graph

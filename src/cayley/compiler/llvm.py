@@ -24,6 +24,8 @@ LONGEST_FUNCTION = 6000
 """Operations up to which a program is one function."""
 LONGEST_PART = 500
 """Operations of each function of a longer one: what takes a compiler's back end least time and loses none in the run."""
+_UNSORTED = ' "tune-cpu"="generic"'
+"""The models of some processors make LLVM sort instructions once more at the end, which takes long and gains nothing."""
 MOST_INLINED = 100
 """Elementary functions up to which each is written out where it is used; of more, each kind is a function that is called."""
 
@@ -42,6 +44,7 @@ class Core:
         self.width = width
         self.precision = precision
         self.fused = fused
+        self.is_strict = program.is_strict
         order = schedule(program)
         length = LONGEST_FUNCTION if len(order) <= LONGEST_FUNCTION else LONGEST_PART
         self.parts = [order[k:k + length] for k in range(0, len(order), length)] or [[]]
@@ -51,7 +54,8 @@ class Core:
         self.outputs: dict[int, list[int]] = {}
         for k, node in enumerate(program.results):
             self.outputs.setdefault(node.index, []).append(k)
-        self.crossing = _crossing(self.parts, set(self.products.values()))
+        self.absorbed = set(self.products.values())
+        self.crossing = _crossing(self.parts, self.absorbed)
         elementary = {node.index for node in order if OPERATIONS[node.op].is_function and node.op not in PARTNER}
         self.constants = [(k, node.value) for k, node in enumerate(program.results) if node.op == "constant"]
         """The outputs that are the same for every state, as (place, value): no part stores them."""
@@ -96,10 +100,10 @@ class Core:
             body.store_leaves()
         assembly.is_plain = (len(self.parts) > 1 or bool(self.callee)) and body.lanes.block is None and not assembly.functions
         name = self.names[number]
+        attributes = f"alignstack(64) nounwind{_UNSORTED if assembly.is_plain else ''}"
         lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body.lanes.lines)
         assembly.functions[name] = (
-            f"define void @{name}({', '.join(self.pointers)}) alignstack(64) nounwind {{\n"
-            f"{lines}\n  ret void\n}}")
+            f"define void @{name}({', '.join(self.pointers)}) {attributes} {{\n{lines}\n  ret void\n}}")
         return assembly
 
 
@@ -138,7 +142,7 @@ class _Body:
     def __init__(self, core: Core, lanes: Lanes):
         self.core = core
         self.lanes = lanes
-        self.absorbed = set(core.products.values())
+        self.absorbed = core.absorbed
         self.values: dict[int, Value] = {}
 
     def value(self, node: Node) -> Value:
@@ -178,7 +182,7 @@ class _Body:
         operands = [self.value(a) for a in node.args]
         if OPERATIONS[node.op].is_function:
             return self._elementary(node.op, operands)
-        return emitter(OPERATIONS[node.op], as_written=self.core.program.is_strict)(self.lanes, *operands)
+        return emitter(OPERATIONS[node.op], as_written=self.core.is_strict)(self.lanes, *operands)
 
     def _call(self, node: Node) -> None:
         """Pointers to the arguments, to the place of the results, and to what the callee needs itself."""

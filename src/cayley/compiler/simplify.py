@@ -11,7 +11,7 @@ from collections import Counter
 from cayley.compiler.calls import expanded, worth_calling
 from cayley.compiler.graph import RULES, Graph, Node, is_moderate
 from cayley.compiler.implied import plain
-from cayley.compiler.program import Build, Program, build_again, rebuild
+from cayley.compiler.program import Build, Program, build_again, rebuild, without_collection
 from cayley.compiler.visible import visible
 
 _SUM = ("add", "subtract", "negative")
@@ -28,8 +28,8 @@ def simplify(program: Program) -> Program:
     program = plain(program)
     if program.is_strict:
         return expanded(program)
-    program = worth_calling(program)
-    return _shared_reciprocals(factored(_regrouped(program)))
+    with without_collection():
+        return _shared_reciprocals(factored(_regrouped(worth_calling(program))))
 
 
 def _regrouped(program: Program) -> Program:

@@ -183,11 +183,15 @@ _CONTRACTIONS = ("matmul", "vecdot", "matvec", "vecmat")
 _FOLDS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "hypot", "logical_and", "logical_or",
           "bitwise_and", "bitwise_or")
 _WITHOUT_EFFECT = ("casting", "subok", "order")
+_OF_PYTHON = (np.add, np.subtract, np.multiply, np.negative)
+"""Of objects, NumPy computes these by Python's operators itself."""
 _AS_COMPUTED = (np.dtype(np.float64), np.dtype(object))
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """A NumPy ufunc, or one of its methods, on arrays of nodes."""
+    if ufunc in _OF_PYTHON and method == "__call__" and not options:
+        return wrapped(np.asarray(ufunc(*[plain_array(x) for x in inputs], dtype=object), dtype=object))
     name = ufunc.__name__
     options = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
     check_type(f"np.{name}", options.pop("dtype", None), also=np.dtype(bool) if name.startswith("logical") else None)

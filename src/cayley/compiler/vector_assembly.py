@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-_BITS = {"double": 64, "float": 32}
+_SUFFIX = {"double": "f64", "float": "f32"}
 _INTEGER = {"double": "i64", "float": "i32"}
 
 
@@ -119,11 +119,11 @@ class Lanes:
     def intrinsic(self, name: str, *args: Value) -> Value:
         """`llvm.<name>` on vectors of the kind of its first argument."""
         kind = args[0].kind
-        suffix = f"v{self.width}f{_BITS[kind]}" if kind in _BITS else f"v{self.width}{kind}"
-        symbol = f"@llvm.{name}.{suffix}"
-        types = ", ".join(self.vector(a.kind) for a in args)
-        self.assembly.declarations[symbol] = f"declare {self.vector(kind)} {symbol}({types})"
-        return self.line(f"call {self.vector(kind)} {symbol}({', '.join(a.typed for a in args)})", kind)
+        symbol = f"@llvm.{name}.v{self.width}{_SUFFIX.get(kind, kind)}"
+        if symbol not in self.assembly.declarations:
+            types = ", ".join(self.vector(a.kind) for a in args)
+            self.assembly.declarations[symbol] = f"declare {self.vector(kind)} {symbol}({types})"
+        return self.line(f"call {self.vector(kind)} {symbol}({', '.join([a.typed for a in args])})", kind)
 
     def fma(self, a, b, c) -> Value:
         """a b + c, rounded once. On a machine without the instruction LLVM calls the C library: correct, slow."""

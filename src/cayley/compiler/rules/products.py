@@ -20,10 +20,9 @@ def multiply(a: Node, b: Node) -> Node:
     a, b = in_order(number(a), number(b))
     if a.graph.strict:
         return as_written.multiply(a, b)
-    if (known := fold(lambda x, y: x * y, a, b)) is not None:
-        return known
     if a.op == "constant":
-        return _scaled(a, b)
+        known = fold(lambda x, y: x * y, a, b)
+        return _scaled(a, b) if known is None else known
     if a.op == "negative":
         return multiply(a.args[0], b.args[0]) if b.op == "negative" else negative(multiply(a.args[0], b))
     if b.op == "negative":
@@ -32,7 +31,7 @@ def multiply(a: Node, b: Node) -> Node:
     d, y = coefficient(b)
     if c != 1.0 and d != 1.0 and _is_small_power(c, d):
         return multiply(a.graph.constant(c * d), multiply(x, y))
-    if (found := _into_numerator(a, b)) is not None:
+    if "divide" in (a.op, b.op) and (found := _into_numerator(a, b)) is not None:
         return found
     return a.graph.node("multiply", a, b)
 

@@ -8,6 +8,8 @@ from cayley.compiler.graph import RULES, Node, is_constant, is_moderate
 from cayley.compiler.rules import as_written
 from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
 
+_SUMS = ("add", "subtract")
+
 
 @rule("add")
 def add(a: Node, b: Node) -> Node:
@@ -75,6 +77,8 @@ def negative(a: Node) -> Node:
 
 def _known(function: Callable[..., float], a: Node, b: Node) -> Node | None:
     """The sum of constants; a constant that is NaN is the sum with anything, and nothing takes it away again."""
+    if a.op != "constant" and b.op != "constant":
+        return None
     nan = next((x for x in (a, b) if x.op == "constant" and x.value != x.value), None)
     return fold(function, a, b) if nan is None else nan
 
@@ -138,18 +142,20 @@ def _difference_cancelled(a: Node, b: Node) -> Node | None:
 
 def _sums_cancelled(a: Node, b: Node) -> Node | None:
     """(x - y) + (y + z) = x + z."""
+    if a.op not in _SUMS or b.op not in _SUMS:
+        return None
     return _without_opposites(_two_terms(a), _two_terms(b))
 
 
 def _differences_cancelled(a: Node, b: Node) -> Node | None:
     """(x + y) - (y + z) = x - z."""
+    if a.op not in _SUMS or b.op not in _SUMS:
+        return None
     return _without_opposites(_two_terms(a), [(-sign, x) for sign, x in _two_terms(b)])
 
 
 def _two_terms(node: Node) -> list[tuple[int, Node]]:
-    """A sum or difference as its two terms with their signs; nothing else has any."""
-    if node.op not in ("add", "subtract"):
-        return []
+    """A sum or difference as its two terms with their signs."""
     return [(1, node.args[0]), (1 if node.op == "add" else -1, node.args[1])]
 
 
@@ -181,9 +187,11 @@ def _like_terms(a: Node, b: Node, sign: float) -> Node | None:
     """c1 x + c2 x = (c1 + c2) x."""
     c, x = coefficient(a)
     d, y = coefficient(b)
+    if x is not y or x.op == "constant":
+        return None
     total = c + sign * d
     may_join = (c == d or a.graph.regroups) and (total == 0.0 or is_moderate(total))
-    if x is not y or x.op == "constant" or not may_join:
+    if not may_join:
         return None
     return RULES["multiply"](a.graph.constant(total), x)
 
