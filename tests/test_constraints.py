@@ -62,6 +62,7 @@ REFUSED = {
     "linear_model": lambda arm, frame, z: arm.linear_model(),
     "compare_inverse_dynamics": lambda arm, frame, z: arm.compare_inverse_dynamics(z.q, z.v, z.v),
     "simulate": lambda arm, frame, z: arm.simulate(z.q, z.v, until=0.1, progress=False),
+    "system": lambda arm, frame, z: arm.system(),
     "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
     "system": lambda arm, frame, z: arm.system(),
     "state_space": lambda arm, frame, z: LinearisedMechanism(arm.tree).at(z.q),
@@ -100,12 +101,14 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian",
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
         "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_followers",
-        "random_configuration", "workspace", "friction_forces", "save"}
+        "random_configuration", "workspace", "friction_forces", "save",
+        "constraint_residual", "constraint_jacobian", "constraint_drift"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included",
                 "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
-                "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree"}
+                "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
+                "constraints", "constraint_rows"}
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
     assert public - kept - data - set(REFUSED) == set()
 

@@ -50,6 +50,7 @@ from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.body_points import point_position
 from cayley.kinematics.closure import mobility
 from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
+from cayley.kinematics.constraints import RowName, drift_kernel, jacobian_kernel, residual_kernel, row_names
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.kinematics.indices import Indices, indices, manipulability
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
@@ -59,6 +60,7 @@ from cayley.kinematics.subspaces import RANK_TOLERANCE
 from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.denavit_hartenberg.conversion import About, dh_from_tree, tree_from_dh
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, rows_from_numbers
 from cayley.model.floating_base import on_floating_base
@@ -138,16 +140,16 @@ class Mechanism:
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
-           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), source: str = "",
-           notes: Iterable[str] = ()) -> Mechanism:
+           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
+           source: str = "", notes: Iterable[str] = ()) -> Mechanism:
         """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`.
 
         >>> from cayley.model.joint_kinds import Prismatic
         >>> Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
-        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, source=source,
-                                 notes=notes))
+        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops,
+                                 constraints=constraints, source=source, notes=notes))
 
     @staticmethod
     def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
@@ -203,6 +205,11 @@ class Mechanism:
     def loops(self) -> tuple[Loop, ...]:
         """What closes loops."""
         return self.tree.loops
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What ties joints together besides loops and mimic joints: rods, couplings."""
+        return self.tree.constraints
 
     @property
     def source(self) -> str:
@@ -374,7 +381,7 @@ class Mechanism:
 
         It prints as text; `cayley.studio.write_report` makes a page of HTML, with the robot in 3-D.
         """
-        if not self.loops and not self.followers:
+        if not self.tree.is_constrained:
             return report(self.tree)
         try:
             return report(self.tree, self.mobility)
@@ -425,6 +432,43 @@ class Mechanism:
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
         return difference_kernel(self.tree)
+
+    # Constraints: loops, rods, couplings and mimic joints
+
+    @made_once
+    def constraint_residual(self) -> Kernel:
+        """`constraint_residual(q)`: by how much the constraints are open (..., h) [m, rad]; `constraint_rows` names
+        them.
+
+        >>> load("panda_hand").constraint_residual(np.arange(9.0))
+        array([1.])
+        """
+        return residual_kernel(self.tree)
+
+    @made_once
+    def constraint_jacobian(self) -> Kernel:
+        """`constraint_jacobian(q)`: A (..., h, nv), with A qd the rate of `constraint_residual`.
+
+        >>> load("panda_hand").constraint_jacobian(np.zeros(9))[:, -2:]
+        array([[-1.,  1.]])
+        """
+        return jacobian_kernel(self.tree)
+
+    @made_once
+    def constraint_drift(self) -> Kernel:
+        """`constraint_drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd +
+        drift = 0 keep the constraints.
+        """
+        return drift_kernel(self.tree)
+
+    @property
+    def constraint_rows(self) -> tuple[RowName, ...]:
+        """The rows of the constraints: the name of each one's loop, rod, coupling or mimic joint, and what it holds.
+
+        >>> load("panda_hand").constraint_rows
+        (RowName(constraint='mimic panda_finger_joint2', holds='coordinates'),)
+        """
+        return row_names(self.tree)
 
     # Positions
 

@@ -86,7 +86,11 @@ def pairs_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
 
 def steps_to(tree: Tree, q: Array, frame: str) -> list[Step]:
     """The elementary motions from the root to a named frame at a configuration, and a last step without motion."""
-    links, end = way_to(tree, frame)
+    return steps_of(*way_to(tree, frame), q)
+
+
+def steps_of(links: list[Link], end: Pose, q: Array) -> list[Step]:
+    """Elementary motions at a configuration, and a last step without motion, to the pose `end` after them."""
     return [*[_step(link, q[link.coordinates]) for link in links], Step(slice(0, 0), np.zeros((6, 0)), end)]
 
 

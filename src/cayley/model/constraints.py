@@ -1,5 +1,5 @@
-"""What ties the joints of a tree together, loops and mimic joints, and the one gate before algorithms that take joints
-as independent.
+"""What ties the joints of a tree together, loops, mimic joints and other constraints, and the one gate before
+algorithms that take joints as independent.
 
 The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists,
 Jacobians, energies and momenta are functions of them, whatever ties them together. What moves joints one by one, or
@@ -13,24 +13,49 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cayley.errors import UnsupportedError
+from cayley.model.constraint_kinds import Constraint, Coupling
 from cayley.model.tree import Tree
 
 
-class Constraint(NamedTuple):
-    """One tie: in words, and the numbers of the joints that it moves or holds."""
+class Tie(NamedTuple):
+    """One constraint in words, and the numbers of the joints that it moves or holds."""
 
     words: str
     joints: frozenset[int]
 
 
-def loop_closures(tree: Tree) -> Iterator[Constraint]:
-    """The loops: each ties the joints between its two frames."""
-    for loop in tree.loops:
-        first, second = (set(tree.path(tree.body_number(tree.frame(end).body))) for end in (loop.first, loop.second))
-        yield Constraint(f"loop {loop.name!r} is closed by a {loop.motion.word} joint", frozenset(first ^ second))
+def constraints_of(tree: Tree) -> tuple[Constraint, ...]:
+    """All constraints of a tree: loops, what else ties its joints, and mimic joints, as couplings.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> constraints_of(load_robot("panda_hand"))[0].joints
+    ('panda_finger_joint2', 'panda_finger_joint1')
+    """
+    return (*tree.loops, *tree.constraints, *[_mimicking(tree, number) for number in tree.followers])
 
 
-def mimic_joints(tree: Tree) -> Iterator[Constraint]:
+def _mimicking(tree: Tree, number: int) -> Coupling:
+    leader, multiplier, offset = tree.followers[number]
+    own = tree.joints[number].name
+    if multiplier == 0.0:  # held where it is
+        return Coupling(f"mimic {own}", (own,), (1.0,), offset)
+    return Coupling(f"mimic {own}", (own, tree.joints[leader].name), (1.0, -multiplier), offset)
+
+
+def tied_joints(tree: Tree, constraint: Constraint) -> frozenset[int]:
+    """The numbers of the joints that a constraint ties together: those between its frames, and those that it names."""
+    ways = [set(tree.path(tree.body_number(tree.frame(end).body))) for end in constraint.frames]
+    between = ways[0] ^ ways[1] if ways else set()
+    return frozenset(between | {tree.joint_number(name) for name in constraint.coordinates})
+
+
+def ties(tree: Tree) -> Iterator[Tie]:
+    """Loops and other constraints but mimic joints."""
+    for constraint in (*tree.loops, *tree.constraints):
+        yield Tie(constraint.sentence, tied_joints(tree, constraint))
+
+
+def mimic_joints(tree: Tree) -> Iterator[Tie]:
     """The joints that mimic another: the other is as free as before.
 
     >>> from cayley.model.catalogue import load_robot
@@ -39,7 +64,7 @@ def mimic_joints(tree: Tree) -> Iterator[Constraint]:
     """
     for number, follower in tree.followers.items():
         words = f"joint {tree.joints[number].name!r} mimics {tree.joints[follower.leader].name!r}"
-        yield Constraint(words, frozenset({number}))
+        yield Tie(words, frozenset({number}))
 
 
 def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False) -> None:
@@ -55,8 +80,8 @@ def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics
     cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand as independent, but joint ...
     """
     way = None if frame is None else set(tree.path(tree.body_number(tree.frame(frame).body)))
-    ties = [*loop_closures(tree), *(() if mimics_kept else mimic_joints(tree))]
-    found = [tie.words for tie in ties if way is None or not way.isdisjoint(tie.joints)]
+    known = [*ties(tree), *(() if mimics_kept else mimic_joints(tree))]
+    found = [tie.words for tie in known if way is None or not way.isdisjoint(tie.joints)]
     if found:
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
         raise UnsupportedError(

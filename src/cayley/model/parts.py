@@ -14,13 +14,17 @@ from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.motions.homogeneous import pose_defect
-from cayley.model.joint_kinds import KINDS, Motion, check_contract
+from cayley.model.constraint_kinds import Loop
+from cayley.model.joint_kinds import Motion, check_motion
 from cayley.wording import shown
 
 LARGEST = 1e30  # nothing in a robot has this size in SI units
 NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
 _ROUNDING = 1e-15
+
+__all__ = ["LARGEST", "NO_LIMIT", "Body", "BodyByMoments", "Frame", "Friction", "Immutable", "Joint", "Limits", "Loop",
+           "Mimic", "Rotor", "frozen", "frozen_pose"]
 
 
 def frozen(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
@@ -54,16 +58,6 @@ def _check_finite(part: Friction | Rotor | Mimic, what: str) -> None:
         if isinstance(value, (int, float)) and not -LARGEST <= value <= LARGEST:
             raise ModelError(
                 f"the {name} of a {what} is {shown(value)}: it must be a finite number that is not absurdly large")
-
-
-def _check_motion(motion: object, whose: str) -> None:
-    if not isinstance(motion, Motion):
-        named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
-        raise ModelError(
-            f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()"
-        )
-    if type(motion) not in KINDS.values():
-        check_contract(motion)
 
 
 def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
@@ -211,7 +205,7 @@ class Joint(Immutable):
     mimic: Mimic | None = None
 
     def __post_init__(self) -> None:
-        _check_motion(self.motion, f"joint {self.name!r}")
+        check_motion(self.motion, f"joint {self.name!r}")
         object.__setattr__(self, "placement", frozen_pose(self.placement, f"the placement of joint {self.name!r}"))
         object.__setattr__(self, "limits", self._full_limits())
 
@@ -244,16 +238,3 @@ class Frame(Immutable):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pose", frozen_pose(self.pose, f"the pose of frame {self.name!r}"))
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A joint that closes a loop: `first` and `second` are frames, joined by a motion. Solved elsewhere; kept here."""
-
-    name: str
-    first: str
-    second: str
-    motion: Motion = field(default_factory=Motion)
-
-    def __post_init__(self) -> None:
-        _check_motion(self.motion, f"loop {self.name!r}")

@@ -196,8 +196,9 @@ def _frames(tree: Tree) -> Table:
 
 
 def _loops(tree: Tree) -> Table:
-    return Table("Loops", ("name", "kind", "between"),
-                 tuple((x.name, x.motion.word, f"{x.first}, {x.second}") for x in tree.loops))
+    return Table("Constraints" if tree.constraints else "Loops", ("name", "kind", "between"),
+                 (*[(x.name, x.motion.word, f"{x.first}, {x.second}") for x in tree.loops],
+                  *[(x.name, x.word, ", ".join(x.frames or x.coordinates)) for x in tree.constraints]))
 
 
 def _counted(parts: Sequence[Any], one: str, many: str) -> str:
@@ -236,6 +237,9 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     yield from _grouped("loops", [loop.name for loop in tree.loops],
                         "loop {} is closed: what is for independent joints refuses it",
                         "loops {} are closed: what is for independent joints refuses them")
+    yield from _grouped("constraints", [each.name for each in tree.constraints],
+                        "constraint {} ties joints together: what is for independent joints refuses it",
+                        "constraints {} tie joints together: what is for independent joints refuses them")
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
 
@@ -318,7 +322,7 @@ def _mimic_findings(tree: Tree) -> Iterator[Finding]:
 
 
 def _frame_findings(tree: Tree) -> Iterator[Finding]:
-    used = {name for loop in tree.loops for name in (loop.first, loop.second)}
+    used = {name for constraint in (*tree.loops, *tree.constraints) for name in constraint.frames}
     names = {body.name for body in tree.bodies}
     yield from _grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
                         "frame {} has the name of a body, which is hidden by it",

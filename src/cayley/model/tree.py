@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, frozen
 from cayley.wording import commands_terminal, did_you_mean, shown
 
@@ -46,11 +47,12 @@ class Tree(Immutable):
     source: str = ""
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "rotors", "friction"
+    constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
-           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), source: str = "",
-           notes: Iterable[str] = ()) -> Tree:
+           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
+           source: str = "", notes: Iterable[str] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -58,7 +60,8 @@ class Tree(Immutable):
         joints    `Joint("joint1", parent, child, Revolute(), placement)`; the kinds are those of `cayley.model.joint_kinds`
         frames    named frames on bodies, such as a tool: `Frame("tool", "link1", pose)`
         gravity   acceleration of free fall in the axes of the root [m/s^2]
-        loops     what closes loops
+        loops     what closes loops: `Loop("ring", frame, other frame, Revolute())`
+        constraints  rods and couplings of joints, of the kinds in `cayley.model.constraint_kinds`
         source    where the model comes from
         notes     sentences for the report
 
@@ -74,17 +77,19 @@ class Tree(Immutable):
         joints = tuple(joints)
         frames = tuple(frames)
         loops = tuple(loops)
+        constraints = tuple(constraints)
         _check_name(name, "a mechanism has")
-        _check_names(name, bodies, joints, frames, loops)
+        _check_names(name, bodies, joints, frames, (*loops, *constraints))
         by_name = {b.name: b for b in bodies}
         ordered = _sorted_joints(name, by_name, joints)
         root = _root(name, by_name, joints)
         sorted_bodies = (by_name[root], *[by_name[j.child] for j in ordered])
-        made = Tree(name, sorted_bodies, ordered, frames, frozen(gravity, (3,), "gravity"), loops, source, tuple(notes))
+        made = Tree(name, sorted_bodies, ordered, frames, frozen(gravity, (3,), "gravity"), loops, source, tuple(notes),
+                    constraints=constraints)
         for frame in frames:
             made.body_number(frame.body)
-        for loop in loops:
-            made.frame(loop.first), made.frame(loop.second)
+        for constraint in (*loops, *constraints):
+            _check_constraint(made, constraint)
         _check_followers(name, {joint.name: joint for joint in joints})
         return made
 
@@ -120,6 +125,11 @@ class Tree(Immutable):
                 offset = mimic.multiplier * offset + mimic.offset
                 found[follower] = Follower(leader, multiplier, offset)
         return dict(sorted(found.items()))
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether loops, mimic joints or other constraints tie its joints together."""
+        return bool(self.loops or self.constraints or self.followers)
 
     @property
     def nq(self) -> int:
@@ -259,7 +269,7 @@ class Tree(Immutable):
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
         """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included."""
         return Tree.of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops,
-                       source=self.source, notes=self.notes).including(*self.included)
+                       constraints=self.constraints, source=self.source, notes=self.notes).including(*self.included)
 
     def spanning_tree(self) -> Tree:
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
@@ -268,9 +278,9 @@ class Tree(Immutable):
         >>> load_robot("panda_hand").spanning_tree().followers
         {}
         """
-        if not self.loops and not self.followers:
+        if not self.is_constrained:
             return self
-        return replace(self, loops=(), joints=tuple(replace(joint, mimic=None) for joint in self.joints))
+        return replace(self, loops=(), constraints=(), joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Tree:
         """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their
@@ -317,14 +327,26 @@ def _check_name(name: object, whose: str) -> None:
 
 
 def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame],
-                 loops: Sequence[Loop] = ()) -> None:
-    for kind, parts in (("bodies", bodies), ("joints", joints), ("frames", frames), ("loops", loops)):
+                 constraints: Sequence[Constraint] = ()) -> None:
+    for kind, parts in (("bodies", bodies), ("joints", joints), ("frames", frames), ("constraints", constraints)):
         seen: set[str] = set()
         for part in parts:
             _check_name(part.name, f"among the {kind} of {name} is one with")
             if part.name in seen:
                 raise ModelError(f"{name} has two {kind} named {part.name!r}")
             seen.add(part.name)
+
+
+def _check_constraint(tree: Tree, constraint: Constraint) -> None:
+    """Raise if a constraint names what does not exist, or joints without a coordinate of their own."""
+    for frame in constraint.frames:
+        tree.frame(frame)
+    for name in constraint.coordinates:
+        motion = tree.joints[tree.joint_number(name)].motion
+        if (motion.nq, motion.nv) != (1, 1):
+            raise ModelError(
+                f"the {constraint.word} {constraint.name!r} of {tree.name} names joint {name!r}, which is "
+                f"{motion.word}: only joints of one coordinate have one to tie")
 
 
 def _check_followers(name: str, joints: dict[str, Joint]) -> None:

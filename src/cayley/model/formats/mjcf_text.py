@@ -86,6 +86,8 @@ def _check(tree: Tree) -> None:
         if loop.motion.mjcf_loop is None:
             raise UnsupportedError(
                 f"MJCF has no form for the loop {loop.name!r} of {tree.name}, which is {loop.motion.word}")
+    for constraint in tree.constraints:
+        raise UnsupportedError(f"MJCF has no form for the {constraint.word} {constraint.name!r} of {tree.name}")
     sites = {frame.name for frame in tree.frames}
     for body in tree.bodies:
         if body.name in sites:

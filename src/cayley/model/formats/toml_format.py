@@ -35,6 +35,20 @@
     [[frames]]                              # name, body, and position, rotation as above
     [[loops]]                               # name, first and second (frames), kind, axis as above
 
+    [[constraints]]
+    name = "gears"
+    kind = "coupling"                       # coefficients times coordinates add up to value
+    joints = ["wheel", "pinion"]
+    coefficients = [3, 1]
+    value = 0
+
+    [[constraints]]
+    name = "link"
+    kind = "rod"                            # between the origins of two frames; length in m
+    first = "elbow"
+    second = "shoulder"
+    length = 0.3
+
 Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Denavit-Hartenberg rows:
 
     [dh]
@@ -64,6 +78,8 @@ from cayley.errors import CayleyError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.denavit_hartenberg.conversion import About, tree_from_dh
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, Kind
 from cayley.model.formats.toml_section import Section, document
@@ -98,9 +114,11 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     joints += [_joint(section) for section in top.sections("joints")]
     frames += [_frame(section) for section in top.sections("frames")]
     loops = [_loop(section) for section in top.sections("loops")]
+    constraints = [_constraint(section) for section in top.sections("constraints")]
     top.finish()
     try:
-        return Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, source=source)
+        return Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, constraints=constraints,
+                       source=source)
     except CayleyError as error:
         top.refuse(error)
 
@@ -201,7 +219,10 @@ def _axis(section: Section, key: str, default: Sequence[float]) -> tuple[float, 
 _READERS: dict[str, Callable[[Section, str, Any], Any]] = {
     "axis": _axis,
     "number": lambda section, key, _: section.number(key),
+    "number or default": lambda section, key, default: section.number(key, default),
     "list": lambda section, key, _: section.limits(key),
+    "word": lambda section, key, _: section.word(key),
+    "words": lambda section, key, _: section.words(key),
 }
 
 
@@ -252,6 +273,13 @@ def _mimic(section: Section) -> Mimic | None:
 
 def _loop(section: Section) -> Loop:
     return _made(section, Loop, section.word("name"), section.word("first"), section.word("second"), _motion(section))
+
+
+def _constraint(section: Section) -> Constraint:
+    kind = CONSTRAINT_KINDS[section.choice("kind", tuple(CONSTRAINT_KINDS))]
+    values = [_READERS[entry.metadata["form"]](section, entry.name, entry.default)
+              for entry in fields(kind) if "form" in entry.metadata]
+    return _made(section, kind, section.word("name"), *values)
 
 
 def _made(section: Section, kind: Callable[..., Made], *values: object) -> Made:

@@ -112,6 +112,13 @@ class Section:
             self.fail(f"{key} must be a text, not {shown(value)}", key)
         return value
 
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self.need(key)
+        if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+            self.fail(f"{key} must be a list of texts, not {shown(value)}", key)
+        return tuple(value)
+
     def choice(self, key: str, choices: Sequence[str], default: str | None = None) -> str:
         value = self.word(key, default)
         if value not in choices:

@@ -10,6 +10,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
+from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Joint, Rotor
 from cayley.model.tree import Tree
@@ -34,7 +36,8 @@ def dump_toml(tree: Tree) -> str:
     parts = [("", head), *[("bodies", _body_out(body)) for body in tree.bodies], *[
         ("joints", _joint_out(joint)) for joint in tree.joints], *[
             ("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
-             *[("loops", loop) for loop in loops]]
+             *[("loops", loop) for loop in loops], *[
+                 ("constraints", _constraint_out(constraint)) for constraint in tree.constraints]]
     return "\n".join(_table(kind, values) for kind, values in parts)
 
 
@@ -72,6 +75,14 @@ def _joint_out(joint: Joint) -> dict[str, Any]:
         "name": joint.name, **_motion_out(joint.motion), "parent": joint.parent, "child": joint.child,
         **_pose_out(joint.placement), "limits": limits or None, "friction": friction or None, "rotor": rotor,
         "mimic": None if joint.mimic is None else asdict(joint.mimic)}
+
+
+def _constraint_out(constraint: Constraint) -> dict[str, Any]:
+    if CONSTRAINT_KINDS.get(constraint.word) is not type(constraint):
+        raise UnsupportedError(
+            f"the constraint {constraint.name!r} is of the kind {type(constraint).__name__}, which is not in "
+            "`cayley.model.constraint_kinds.KINDS`: no file of it could be read")
+    return {"name": constraint.name, "kind": constraint.word} | constraint.keys
 
 
 def _motion_out(motion: Motion) -> dict[str, Any]:

@@ -66,6 +66,8 @@ def _check_kinds(tree: Tree) -> None:
 def _lost(tree: Tree) -> Iterator[str]:
     for loop in tree.loops:
         yield f"the loop {loop.name!r}"
+    for constraint in tree.constraints:
+        yield f"the {constraint.word} {constraint.name!r}"
     for joint in tree.joints:
         if joint.rotor != Rotor():
             yield f"the rotor of joint {joint.name!r}"

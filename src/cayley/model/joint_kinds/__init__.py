@@ -6,10 +6,12 @@ of a kind. `motion` says what a new one must say.
 
 from __future__ import annotations
 
+from cayley.errors import ModelError
 from cayley.model.joint_kinds.contract import check_contract
 from cayley.model.joint_kinds.curvilinear import Curvilinear
 from cayley.model.joint_kinds.cylindrical import Cylindrical
 from cayley.model.joint_kinds.floating import Floating
+from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.helical import Helical
 from cayley.model.joint_kinds.motion import Attitude, Mark, MarkAxis, Motion, Screw, SharedMoments, plane_across, turn
 from cayley.model.joint_kinds.planar import Planar
@@ -17,6 +19,7 @@ from cayley.model.joint_kinds.prismatic import Prismatic
 from cayley.model.joint_kinds.revolute import Revolute
 from cayley.model.joint_kinds.spherical import Spherical
 from cayley.model.joint_kinds.universal import Universal
+from cayley.wording import shown
 
 KINDS: dict[str, type[Motion]] = {
     "revolute": Revolute,
@@ -32,12 +35,26 @@ KINDS: dict[str, type[Motion]] = {
     "fixed": Motion,
 }
 
+
+
+def check_motion(motion: object, whose: str) -> None:
+    """That this is the motion of a joint, and of a kind that does not contradict itself."""
+    if not isinstance(motion, Motion):
+        named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
+        raise ModelError(
+            f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()"
+        )
+    if type(motion) not in KINDS.values():
+        check_contract(motion)
+
+
 __all__ = [
     "KINDS",
     "Attitude",
     "Curvilinear",
     "Cylindrical",
     "Floating",
+    "FrameMotion",
     "Helical",
     "Mark",
     "MarkAxis",
@@ -45,10 +62,12 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Revolute",
+    "Row",
     "Screw",
     "SharedMoments",
     "Spherical",
     "Universal",
     "check_contract",
+    "check_motion",
     "plane_across",
     "turn", ]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from cayley.model.joint_kinds.compound import Compound
-from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion, Z
+from cayley.model.joint_kinds.held import Held, axis_kept, on_line
+from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion, Z, plane_across
 from cayley.model.joint_kinds.prismatic import Prismatic
 from cayley.model.joint_kinds.revolute import Revolute
 
@@ -22,6 +25,12 @@ class Cylindrical(Compound):
     @property
     def elementary(self) -> tuple[Motion, ...]:
         return Prismatic(self.axis), Revolute(self.axis)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        axis = np.asarray(self.axis)
+        across = plane_across(self.axis)
+        return (*on_line(across), *axis_kept(axis, across))
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

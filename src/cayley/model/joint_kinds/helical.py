@@ -9,7 +9,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
-from cayley.model.joint_kinds.motion import NUMBER, Mark, Screw, turn
+from cayley.model.joint_kinds.held import Along, Held, Screwed, axis_kept, on_line
+from cayley.model.joint_kinds.motion import NUMBER, Mark, Screw, plane_across, turn
 from cayley.model.joint_kinds.single_axis import SingleAxis
 
 
@@ -37,6 +38,13 @@ class Helical(SingleAxis):
     @property
     def screw(self) -> Screw:
         return self._screw(1.0, self.pitch)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        axis = np.asarray(self.axis)
+        across = plane_across(self.axis)
+        along = Screwed("screw", axis, across, self.pitch) if self.pitch else Along("along", axis)
+        return (*on_line(across), *axis_kept(axis, across), along)
 
     def in_units(self, length: float) -> Helical:
         return replace(self, pitch=self.pitch / length)

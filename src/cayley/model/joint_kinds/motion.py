@@ -21,6 +21,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
+from cayley.model.joint_kinds.held import ATTITUDE, POINT, Held
 
 Axis = tuple[float, float, float]
 Z: Axis = (0.0, 0.0, 1.0)
@@ -205,6 +206,20 @@ class Motion:
     def turns(self) -> bool:
         """Whether the child's axes turn in the joint's."""
         return bool(np.asarray(self.subspace(self.neutral))[3:].any())
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        """What it holds, 6 - nv functions of the frames that it joins: the constraints of a loop that it closes.
+
+        A kind that does not say it can be any joint of the tree, and cannot close a loop.
+        """
+        if self.nv == 0:
+            return (*POINT, *ATTITUDE)
+        if self.free:
+            return ()
+        raise UnsupportedError(
+            f"a {self.word} joint cannot close a loop: its kind does not say what it `held`s without its coordinates. "
+            "Make it a joint of the tree, and close the loop with another of its joints")
 
     # In other frames and units
 

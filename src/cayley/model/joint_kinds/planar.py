@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from cayley.compiler.typing import Array
 from cayley.model.joint_kinds.compound import Compound
+from cayley.model.joint_kinds.held import Along, Held, axis_kept
 from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion, Z, plane_across
 from cayley.model.joint_kinds.prismatic import Prismatic
 from cayley.model.joint_kinds.revolute import Revolute
@@ -31,6 +34,11 @@ class Planar(Compound):
     def elementary(self) -> tuple[Motion, ...]:
         x, y = self.plane.tolist()
         return Prismatic(tuple(x)), Prismatic(tuple(y)), Revolute(self.axis)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        axis = np.asarray(self.axis)
+        return (Along("along", axis), *axis_kept(axis, self.plane))
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.model.joint_kinds.motion import Axis, Mark, Screw, SharedMoments
+from cayley.model.joint_kinds.held import ATTITUDE, Held, on_line
+from cayley.model.joint_kinds.motion import Axis, Mark, Screw, SharedMoments, plane_across
 from cayley.model.joint_kinds.single_axis import SingleAxis
 
 
@@ -29,6 +30,10 @@ class Prismatic(SingleAxis):
     @property
     def screw(self) -> Screw:
         return self._screw(0.0, 1.0)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        return (*on_line(plane_across(self.axis)), *ATTITUDE)
 
     @property
     def samples(self) -> list[Array]:

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.model.joint_kinds.motion import Axis, Mark, Screw, SharedMoments, turn
+from cayley.model.joint_kinds.held import POINT, Held, axis_kept
+from cayley.model.joint_kinds.motion import Axis, Mark, Screw, SharedMoments, plane_across, turn
 from cayley.model.joint_kinds.single_axis import SingleAxis
 
 
@@ -37,6 +38,10 @@ class Revolute(SingleAxis):
     @property
     def screw(self) -> Screw:
         return self._screw(1.0, 0.0)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        return (*POINT, *axis_kept(np.asarray(self.axis), plane_across(self.axis)))
 
     @property
     def endless(self) -> bool:

@@ -12,6 +12,7 @@ from cayley.compiler.typing import Array
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_conjugate, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
+from cayley.model.joint_kinds.held import POINT, Held
 from cayley.model.joint_kinds.motion import Attitude, Axis, Motion, SharedMoments
 
 
@@ -43,6 +44,10 @@ class Spherical(Motion):
 
     def perturbation_rate(self, qd: Array) -> Array:
         return -hat(qd)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        return POINT
 
     @property
     def neutral(self) -> Array:

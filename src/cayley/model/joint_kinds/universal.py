@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from cayley.model.joint_kinds.compound import Compound
+from cayley.model.joint_kinds.held import POINT, Aligned, Held
 from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion
 from cayley.model.joint_kinds.revolute import Revolute
 
@@ -23,6 +26,12 @@ class Universal(Compound):
     @property
     def elementary(self) -> tuple[Motion, ...]:
         return Revolute(self.axis), Revolute(self.second)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        first = np.asarray(self.axis)
+        second = np.asarray(self.second)
+        return (*POINT, Aligned("twist", first, second, float(first @ second)))
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -1,0 +1,20 @@
+"""The kinds of constraints: what ties the joints of a tree together, as pure functions of frames and coordinates.
+
+Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
+of a kind. `constraint` says what a new one must say. Loops have a table of their own in files; so do mimic joints,
+which are couplings.
+"""
+
+from __future__ import annotations
+
+from cayley.model.constraint_kinds.constraint import Constraint
+from cayley.model.constraint_kinds.coupling import Coupling
+from cayley.model.constraint_kinds.loop import Loop
+from cayley.model.constraint_kinds.rod import Rod
+
+KINDS: dict[str, type[Constraint]] = {
+    "rod": Rod,
+    "coupling": Coupling,
+}
+
+__all__ = ["KINDS", "Constraint", "Coupling", "Loop", "Rod"]

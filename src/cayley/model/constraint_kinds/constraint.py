@@ -1,0 +1,59 @@
+"""What a kind of constraint says of itself: the contract of all kinds.
+
+A constraint is one or more functions that are zero while it is kept, of the motions of two frames, or of coordinates of
+joints that have one each. It gives each as a `Row`: the value, its rate, which is linear in the velocities, and the
+rate of that. The motions are relative to the body from which both frames hang, in its axes. The text is
+scalar-agnostic: it runs on floats and on symbols.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from cayley.model.joint_kinds.held import FrameMotion, Row
+
+WORD = {"form": "word"}  # metadata of fields that are kept in files: a name,
+WORDS = {"form": "words"}  # a list of names,
+NUMBER = {"form": "number"}  # a number, which must be said,
+OFFSET = {"form": "number or default"}  # a number, which need not be said,
+LIST = {"form": "list"}  # a list of numbers
+
+
+@dataclass(frozen=True)
+class Constraint(ABC):
+    """A constraint with a name; the kinds are made from it."""
+
+    name: str
+    word: ClassVar[str] = ""
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The two frames whose motions it asks for, or none."""
+        return ()
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The joints, of one coordinate each, whose coordinates it asks for."""
+        return ()
+
+    @property
+    @abstractmethod
+    def row_names(self) -> tuple[str, ...]:
+        """What each of its rows holds."""
+
+    @abstractmethod
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        """The rows, of the motions of `frames` and of the `coordinates` with their rates."""
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The constraint in words, for refusals and reports."""
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """Its fields as they are in files."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}

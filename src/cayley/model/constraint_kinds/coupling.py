@@ -1,0 +1,56 @@
+"""A linear coupling of coordinates: gears, racks, differentials and mimic joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.model.constraint_kinds.constraint import LIST, OFFSET, WORDS, Constraint
+from cayley.model.joint_kinds.held import FrameMotion, Row
+
+
+@dataclass(frozen=True)
+class Coupling(Constraint):
+    """Joints of one coordinate each that move together: sum of `coefficients` times coordinates = `value`.
+
+    Gears of ratio 3 are `Coupling("gears", ("wheel", "pinion"), (3.0, 1.0))`; a rack is the same with a prismatic
+    joint, the coefficient of the wheel being minus its radius [m].
+    """
+
+    joints: tuple[str, ...] = field(metadata=WORDS)
+    coefficients: tuple[float, ...] = field(metadata=LIST)
+    value: float = field(default=0.0, metadata=OFFSET)
+    word = "coupling"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+        numbers = np.asarray(self.coefficients, dtype=float)
+        if len(self.joints) < 1 or numbers.shape != (len(self.joints),) or not np.isfinite([*numbers, self.value]).all():
+            raise ModelError(
+                f"the coupling {self.name!r} needs one finite coefficient for each of its joints, and a finite value: "
+                f"{len(self.joints)} joints, coefficients {self.coefficients}, value {self.value}")
+        if len(set(self.joints)) < len(self.joints) or not numbers.all():
+            raise ModelError(
+                f"the coupling {self.name!r} names a joint twice, or with the coefficient 0: {self.joints}, "
+                f"{self.coefficients}")
+        object.__setattr__(self, "coefficients", tuple(numbers.tolist()))
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self.joints
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return ("coordinates",)
+
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        value, rate, second = (sum(c * entry for c, entry in zip(self.coefficients, entries, strict=True))
+                               for entries in zip(*coordinates, strict=True))
+        return [Row(value - self.value, rate, second)]
+
+    @property
+    def sentence(self) -> str:
+        return f"coupling {self.name!r} ties joints {', '.join(map(repr, self.joints))}"

@@ -1,0 +1,45 @@
+"""A joint that closes a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cayley.model.constraint_kinds.constraint import Constraint
+from cayley.model.joint_kinds import Motion, check_motion
+from cayley.model.joint_kinds.held import POINT, FrameMotion, Row
+
+
+@dataclass(frozen=True)
+class Loop(Constraint):
+    """A joint that closes a loop: `first` and `second` are frames, joined by a motion, which moves the second in the
+    first. Its rows are what that joint holds: 5 for a revolute one, 3 for a spherical one. Where it holds the point,
+    those three are along the axes of the body from which both frames hang."""
+
+    first: str
+    second: str
+    motion: Motion = field(default_factory=Motion)
+    word = "loop"
+
+    def __post_init__(self) -> None:
+        check_motion(self.motion, f"loop {self.name!r}")
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        return self.first, self.second
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return tuple(held.name for held in self.motion.held)
+
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        first, second = frames
+        held = self.motion.held
+        if held[:3] != POINT:
+            return [each.row(first, second) for each in held]
+        point = zip(second.p - first.p, second.u - first.u, second.du - first.du, strict=True)
+        return [*[Row(*each) for each in point], *[each.row(first, second) for each in held[3:]]]
+
+    @property
+    def sentence(self) -> str:
+        return f"loop {self.name!r} is closed by a {self.motion.word} joint"

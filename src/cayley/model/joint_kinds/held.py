@@ -1,0 +1,107 @@
+"""What a joint holds: for each direction in which its child cannot move, a function of two frames that is zero while
+the joint holds them together, with its first and second rates.
+
+    d      from the origin of the joint's frame (first) to that of the child's (second)
+    a, b   directions fixed to the first and to the second frame
+Poses and rates are in the axes of one body, and relative to it. The coordinates of the joint do not occur, so that a
+joint that closes a loop brings no unknowns with it. The texts are scalar-agnostic.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+
+
+class FrameMotion(NamedTuple):
+    """A frame in motion: rotation (3, 3) and origin, velocity, angular velocity, and their rates, each (3)."""
+
+    R: Array
+    p: Array
+    u: Array
+    w: Array
+    du: Array
+    dw: Array
+
+
+class Row(NamedTuple):
+    """The value of a constraint, its rate, and the rate of that."""
+
+    value: Scalar
+    rate: Scalar
+    second: Scalar
+
+
+class Along(NamedTuple):
+    """The child's origin stays where it is along an axis of the joint's frame: a.d = 0 [m]."""
+
+    name: str
+    axis: Array
+
+    def row(self, first: FrameMotion, second: FrameMotion) -> Row:
+        a = first.R @ self.axis
+        d = second.p - first.p
+        spun = np.cross(first.w, a)
+        value = a @ d
+        rate = a @ (second.u - first.u) + spun @ d
+        turning = np.cross(first.dw, a) + np.cross(first.w, spun)
+        return Row(value, rate, a @ (second.du - first.du) + 2 * (spun @ (second.u - first.u)) + turning @ d)
+
+
+class Aligned(NamedTuple):
+    """An axis of the joint's frame and one of the child keep their angle: a.b = cosine."""
+
+    name: str
+    fixed: Array
+    moving: Array
+    cosine: float = 0.0
+
+    def row(self, first: FrameMotion, second: FrameMotion) -> Row:
+        a = first.R @ self.fixed
+        b = second.R @ self.moving
+        across = np.cross(b, a)
+        spin = second.w - first.w
+        across_rate = np.cross(np.cross(second.w, b), a) + np.cross(b, np.cross(first.w, a))
+        return Row(a @ b - self.cosine, across @ spin, across @ (second.dw - first.dw) + across_rate @ spin)
+
+
+class Screwed(NamedTuple):
+    """The child's origin goes `pitch` metres along an axis for each radian about it, whatever the number of turns: its
+    rate is that of a.d - pitch times the angle, which is that of the value while the axes are one line."""
+
+    name: str
+    axis: Array
+    across: Array
+    pitch: float
+
+    def row(self, first: FrameMotion, second: FrameMotion) -> Row:
+        along = Along(self.name, self.axis).row(first, second)
+        x, y = self.across
+        R = first.R.T @ second.R
+        cosine = (x @ R @ x + y @ R @ y) / 2
+        sine = (y @ R @ x - x @ R @ y) / 2
+        turned = along.value / self.pitch
+        a = first.R @ self.axis
+        spin = second.w - first.w
+        turning = a @ (second.dw - first.dw) + np.cross(first.w, a) @ spin
+        return Row(self.pitch * (np.sin(turned) * cosine - np.cos(turned) * sine),
+                   along.rate - self.pitch * (a @ spin), along.second - self.pitch * turning)
+
+
+Held = Along | Aligned | Screwed
+_X, _Y, _Z = np.eye(3)
+POINT = (Along("x", _X), Along("y", _Y), Along("z", _Z))
+ATTITUDE = (Aligned("turn about x", _Y, _Z), Aligned("turn about y", _Z, _X), Aligned("turn about z", _X, _Y))
+
+
+def on_line(across: Array) -> tuple[Along, ...]:
+    """The child's origin on a line through the joint's, given two axes (2, 3) at right angles to it."""
+    return tuple(Along(f"across {k}", direction) for k, direction in enumerate(across, start=1))
+
+
+def axis_kept(axis: Array, across: Array) -> tuple[Aligned, ...]:
+    """An axis that both frames have in common."""
+    return tuple(Aligned(f"tilt {k}", direction, axis) for k, direction in enumerate(across, start=1))
