@@ -64,7 +64,6 @@ REFUSED = {
     "simulate": lambda arm, frame, z: arm.simulate(z.q, z.v, until=0.1, progress=False),
     "system": lambda arm, frame, z: arm.system(),
     "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
-    "system": lambda arm, frame, z: arm.system(),
     "state_space": lambda arm, frame, z: LinearisedMechanism(arm.tree).at(z.q),
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "inverse_kinematics": lambda arm, frame, z: arm.inverse_kinematics(np.eye(4), frame),
@@ -102,7 +101,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
         "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_followers",
         "random_configuration", "workspace", "friction_forces", "save",
-        "constraint_residual", "constraint_jacobian", "constraint_drift"}
+        "constraint_residual", "constraint_jacobian", "constraint_drift", "close"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included",

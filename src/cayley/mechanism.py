@@ -48,7 +48,7 @@ from cayley.errors import UnreachableError, UnsupportedError
 from cayley.kinematics import analytic, general_jacobian, statics, velocity
 from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.body_points import point_position
-from cayley.kinematics.closure import mobility
+from cayley.kinematics.closure import Closure, close, mobility
 from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
 from cayley.kinematics.constraints import RowName, drift_kernel, jacobian_kernel, residual_kernel, row_names
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
@@ -434,6 +434,17 @@ class Mechanism:
         return difference_kernel(self.tree)
 
     # Constraints: loops, rods, couplings and mimic joints
+
+    def close(self, q: ArrayLike) -> Closure:
+        """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept; see
+        `cayley.kinematics.closure.close`. `status`, `configuration`, `residual`, and how many velocities are
+        `independent` there.
+
+        >>> closed = load("panda_hand").close(np.full(9, 0.02))
+        >>> closed.status, closed.independent
+        ('closed', 8)
+        """
+        return close(self.tree, q)
 
     @made_once
     def constraint_residual(self) -> Kernel:

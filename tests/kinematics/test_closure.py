@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from cayley.errors import UnreachableError
+from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.kinematics.closure import close, mobility
 from cayley.kinematics.forward import frame_pose
+from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop, Mimic
 from cayley.model.tree import Tree
@@ -101,3 +102,30 @@ def test_a_loop_that_cannot_be_closed_is_said_to_be_open():
     assert close(impossible, np.zeros(3)).status == "open"
     with pytest.raises(UnreachableError, match=r"no configuration of four-bar .*ring.* 4\.7"):
         mobility(impossible)
+
+
+def test_a_batch_of_guesses_is_closed_one_by_one_and_says_where_it_jumped():
+    tree = four_bar()
+    guesses = np.array([[[0.7, 0.4, 2.0], [0.2, 1.0, 1.5]], [[0.0, 0.0, 0.0], [1.0, 0.3, 1.9]]])
+    found = close(tree, guesses)
+    assert found.status.shape == (2, 2) and (found.status == "closed").all() and found.configuration.shape == (2, 2, 3)
+    np.testing.assert_array_equal(found.configuration[0, 1], close(tree, guesses[0, 1]).configuration)
+    assert found.by_chance.tolist() == [[False, False], [True, False]]  # links in a row: every small step is across
+    with pytest.raises(ConventionError, match="configuration of finite numbers"):
+        close(tree, np.array([0.0, np.nan, 0.0]))
+
+
+def test_rods_close_a_four_bar_as_a_coupler_does():
+    a, b, c, d = 0.3, 0.8, 0.6, 0.9
+    joints = [Joint("crank", "base", "a", Revolute()), Joint("rocker", "base", "c", Revolute(), shift(d))]
+    tree = Tree.of("rod four-bar", [Body(name) for name in ("base", "a", "c")], joints,
+                   frames=[Frame("tip of a", "a", shift(a)), Frame("tip of c", "c", shift(c))],
+                   constraints=[Rod("coupler", "tip of a", "tip of c", b)])
+    assert mobility(tree) == 1
+    found = close(tree, np.array([0.7, 2.0]))
+    crank, rocker = found.configuration
+    end = np.array([d + c * np.cos(rocker), c * np.sin(rocker)]) - a * np.array([np.cos(crank), np.sin(crank)])
+    assert np.hypot(*end) == pytest.approx(b, abs=1e-12)
+    with pytest.raises(UnreachableError, match="coupler"):
+        mobility(Tree.of("torn", tree.bodies, tree.joints, frames=tree.frames,
+                         constraints=[Rod("coupler", "tip of a", "tip of c", 5.0)]))

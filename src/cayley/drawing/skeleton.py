@@ -169,7 +169,7 @@ def resting(tree: Tree) -> Array:
     outside = (q < lower) | (q > upper)
     ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
     rest = np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
-    return close(tree, rest).configuration if tree.loops else with_followers(tree, rest)
+    return close(tree, rest).configuration if tree.loops or tree.constraints else with_followers(tree, rest)
 
 
 def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine], list[SlideLine], list[JointMark]]]:

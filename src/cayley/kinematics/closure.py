@@ -1,9 +1,9 @@
-"""Configurations in which the loops of a mechanism are closed and its mimic joints are where they belong, and its
-mobility there.
+"""Configurations in which the loops of a mechanism are closed and its other constraints are kept, and its mobility
+there.
 
     q, s    coordinates of the tree's joints, and of the joints that close the loops
     X(q)    the pose of a loop's second frame in its first; P(s) the pose that its joint allows
-    e       the twist log(P^-1 X) that is left open, and the departures of the mimic joints
+    e       the twist log(P^-1 X) that is left open, and the residuals of the other constraints
 To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the
 loop. The steps are those of Levenberg and Marquardt with a damping of |e|^2, which closes overconstrained loops (a
 planar four-bar in space) as well. The mobility is the number of independent velocities with J (qd, sd) = 0, at
@@ -13,21 +13,26 @@ configurations that have nothing special about them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array
-from cayley.errors import UnreachableError
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
+from cayley.kinematics.constraints import jacobian_of, residual_of
 from cayley.kinematics.forward import Pose, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
+from cayley.model.constraint_kinds import Constraint
+from cayley.model.constraints import constraints_of
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree, slices
+from cayley.wording import shown
 
 _CLOSED = 1e-12  # what may be left open, in metres and radians, times the size of the mechanism
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are of velocities that J does not see
@@ -36,30 +41,50 @@ _CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [m, rad] away from a guess tha
 _STEPS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Closure:
-    """A configuration (nq) near a guess in which the loops are closed, or the nearest that was found."""
+    """Configurations (..., nq) near guesses in which all constraints are kept, or the nearest that were found."""
 
-    status: Literal["closed", "open"]
+    status: str | Array
+    """(...) "closed", or "open"."""
     configuration: Array
-    residual: float  # the length of what is left open [m, rad]
-    iterations: int
-    independent: int  # how many velocities the constraints leave
+    residual: float | Array
+    """(...) the length of what is left open [m, rad]."""
+    iterations: int | Array
+    independent: int | Array
+    """(...) how many velocities the constraints leave there: more than the mobility where the mechanism is singular."""
+    by_chance: bool | Array
+    """(...) whether no small steps led there from the guess, but chance ones, maybe to another assembly mode."""
 
 
-def close(tree: Tree, guess: Array) -> Closure:
-    """Close the loops of one configuration (nq); all joints take part, and limits do not.
+def close(tree: Tree, guess: ArrayLike) -> Closure:
+    """The configurations (..., nq) near guesses in which loops are closed and all other constraints are kept; all
+    joints take part, and limits do not.
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
     """
-    loops = _Loops(tree)
+    guesses = np.asarray(guess, dtype=float)
+    if guesses.shape[-1:] != (tree.nq,) or not np.isfinite(guesses).all():
+        raise ConventionError(
+            f"a guess is a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
+    if guesses.ndim == 1:
+        return _closed(tree, guesses)
+    found = [_closed(tree, each) for each in guesses.reshape(-1, tree.nq)]
+    batch = guesses.shape[:-1]
+    gathered = {each.name: np.array([getattr(one, each.name) for one in found]) for each in fields(Closure)}
+    return Closure(**{name: values.reshape(batch + values.shape[1:]) for name, values in gathered.items()})
+
+
+def _closed(tree: Tree, guess: Array) -> Closure:
+    loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     chance = np.random.default_rng(0)
-    start = np.concatenate([np.asarray(guess, dtype=float), *_closing_at_zero(tree)])
+    start = np.concatenate([guess, *_closing_at_zero(tree)])
     found = [loops.closed_from(start)]
     for size in _CHANCES:
         if found[-1].status == "closed":
             return found[-1]
-        found.append(loops.closed_from(loops.moved(start, size * chance.normal(size=loops.velocities))))
+        other = loops.closed_from(loops.moved(start, size * chance.normal(size=loops.velocities)))
+        found.append(replace(other, by_chance=True))
     return min(found, key=lambda closure: closure.residual)
 
 
@@ -67,24 +92,31 @@ def mobility(tree: Tree) -> int:
     """How many velocities the constraints of a mechanism leave independent, at closed configurations that are not
     special.
 
-    `UnreachableError` if no configuration was found in which the loops are closed.
+    `UnreachableError` if no configuration was found in which the constraints are kept.
 
     >>> from cayley.model.catalogue import load_robot
     >>> mobility(load_robot("panda_hand"))
     8
     """
-    if not tree.loops:
-        return tree.nv - len(tree.followers)
-    loops = _Loops(tree)
+    return min(int(closure.independent) for closure in closed_configurations(tree))
+
+
+def closed_configurations(tree: Tree) -> list[Closure]:
+    """Some configurations in which all constraints are kept, from the neutral one and from random ones."""
+    return kept(tree, "closed configurations", lambda: _closed_configurations(tree))
+
+
+def _closed_configurations(tree: Tree) -> list[Closure]:
+    loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     found = [loops.closed_from(np.concatenate([guess, *_closing_at_zero(tree)])) for guess in _guesses(tree)]
-    closed = [closure.independent for closure in found if closure.status == "closed"]
+    closed = [closure for closure in found if closure.status == "closed"]
     if not closed:
         nearest = min(closure.residual for closure in found)
+        names = ", ".join(constraint.name for constraint in constraints_of(tree))
         raise UnreachableError(
-            f"no configuration of {tree.name} was found in which its loops "
-            f"({', '.join(loop.name for loop in tree.loops)}) are closed: the nearest leaves {nearest:.3g} open. "
-            "Look at the frames that they join, and at the lengths between them")
-    return min(closed)
+            f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
+            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between them")
+    return closed
 
 
 def _closing_at_zero(tree: Tree) -> list[Array]:
@@ -122,7 +154,7 @@ class _Loops:
         values = np.linalg.svd(J, compute_uv=False)
         rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
         status: Literal["closed", "open"] = "closed" if left <= self._enough(x) else "open"
-        return Closure(status, x[:self.tree.nq], left, iterations, self.velocities - rank)
+        return Closure(status, x[:self.tree.nq], left, iterations, self.velocities - rank, by_chance=False)
 
     def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""
@@ -149,7 +181,8 @@ class _Loops:
         return None
 
     def _enough(self, x: Array) -> float:
-        reach = [frame_pose(self.tree, x, loop.first).p for loop in self.tree.loops]
+        reach = [frame_pose(self.tree, x, frame).p for constraint in constraints_of(self.tree)
+                 for frame in constraint.frames[:1]]
         return _CLOSED * (1.0 + max((float(np.linalg.norm(p)) for p in reach), default=0.0))
 
     def moved(self, x: Array, step: Array) -> Array:
@@ -158,12 +191,12 @@ class _Loops:
     @cached_property
     def _opening(self) -> Kernel[tuple[Array, Array]]:
         """e and J, by x = (q, s)."""
-        rows = 6 * len(self.tree.loops) + len(self.tree.followers)
+        rows = 6 * len(self.tree.loops) + sum(len(constraint.row_names) for constraint in self._others)
         signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities})"
         return kernel(signature, name="opening_of_loops", outputs=("e", "J"))(self._opening_text)
 
     def _opening_text(self, x: Array) -> tuple[Any, Any]:
-        parts = [*self._loop_openings(x), *self._mimic_openings(x)]
+        parts = [*self._loop_openings(x), *self._other_openings(x)]
         return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
 
     def _loop_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
@@ -178,11 +211,12 @@ class _Loops:
                 np.zeros((6, self.velocities - v.stop))]
             yield twist_from_pose.unchecked(allowed.inverse.then(between).matrix), np.concatenate(columns, axis=1)
 
-    def _mimic_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
-        for number, (leader, multiplier, offset) in self.tree.followers.items():
-            _, q, v = self.motions[number]
-            _, q_leader, v_leader = self.motions[leader]
-            row = np.zeros((1, self.velocities))
-            row[0, v.start] = 1.0
-            row[0, v_leader.start] = -multiplier
-            yield x[q] - multiplier * x[q_leader] - offset, row
+    @cached_property
+    def _others(self) -> tuple[Constraint, ...]:
+        return constraints_of(self.tree)[len(self.tree.loops):]
+
+    def _other_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
+        own = self.velocities - self.tree.nv
+        for constraint in self._others:
+            rows = jacobian_of(self.tree, constraint, x)
+            yield residual_of(self.tree, constraint, x), np.concatenate([rows, np.zeros((len(rows), own))], axis=1)

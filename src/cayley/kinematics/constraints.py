@@ -50,8 +50,8 @@ def row_names(tree: Tree) -> tuple[RowName, ...]:
 
 def residual(tree: Tree, q: Array) -> Array:
     """phi (h)."""
-    rest = np.zeros(tree.nv)
-    return _stacked([row.value for each in constraints_of(tree) for row in _rows(tree, each, q, rest)])
+    found = [residual_of(tree, each, q) for each in constraints_of(tree)]
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def drift(tree: Tree, q: Array, qd: Array) -> Array:
@@ -61,7 +61,7 @@ def drift(tree: Tree, q: Array, qd: Array) -> Array:
 
 def jacobian(tree: Tree, q: Array) -> Array:
     """A (h, nv)."""
-    found = [_jacobian_rows(tree, each, q) for each in constraints_of(tree)]
+    found = [jacobian_of(tree, each, q) for each in constraints_of(tree)]
     return np.concatenate(found) if found else np.zeros((0, tree.nv))
 
 
@@ -87,6 +87,11 @@ def drift_kernel(tree: Tree) -> MechanismKernel:
                         unit="m/s^2 or rad/s^2")
 
 
+def residual_of(tree: Tree, constraint: Constraint, q: Array) -> Array:
+    """The residual of one constraint (rows)."""
+    return _stacked([row.value for row in _rows(tree, constraint, q, np.zeros(tree.nv))])
+
+
 def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array) -> list[Row]:
     """The rows of one constraint, their second rates those without accelerations."""
     ends = [_end(steps, qd) for steps in _ways(tree, constraint, q)]
@@ -94,8 +99,9 @@ def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array) -> list[Row]:
     return constraint.rows(ends, [Row(q[a], qd[b], 0.0) for a, b in places])
 
 
-def _jacobian_rows(tree: Tree, constraint: Constraint, q: Array) -> Array:
-    """The rates of the rows by unit velocities (rows, nv): only those of the joints that take part are looked at."""
+def jacobian_of(tree: Tree, constraint: Constraint, q: Array) -> Array:
+    """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take part
+    are looked at."""
     columns: dict[int, list[Any]] = {}
     ways = _ways(tree, constraint, q)
     motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
