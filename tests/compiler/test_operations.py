@@ -87,6 +87,11 @@ def test_code_of_another_operation_of_the_same_name_is_not_taken(monkeypatch):
         return cy.kernel("()->()", name="f")(lambda x: OPERATIONS["scaled"](x))
     assert made(2.0)(1.5) == 3.0
     assert made(4.0)(1.5) == 6.0
+    def written(factor):
+        monkeypatch.setitem(OPERATIONS, "scaled", Operation("scaled", text=lambda x: x, llvm=lambda lanes, x: factor * x))
+        return cy.kernel("()->()", name="f")(lambda x: OPERATIONS["scaled"](x))
+    assert written(2.0)(1.5) == 3.0
+    assert written(4.0)(1.5) == 6.0
 
 
 def test_functions_of_numpy():

@@ -12,12 +12,15 @@ from cayley.compiler.operations.choices import CHOICES, COMPARISONS, ROUNDING, S
 from cayley.compiler.operations.functions import EXPONENTIAL, HYPERBOLIC, ROOTS, TRIGONOMETRIC
 from cayley.compiler.operations.operation import FREE, Operation
 
-__all__ = ["BOOLEAN", "CALLS", "FREE", "MARKS", "OPERATIONS", "PARTNER", "Operation"]
+__all__ = ["BOOLEAN", "CALLS", "FREE", "MARKS", "OPERATIONS", "OWN", "PARTNER", "Operation"]
 
 OPERATIONS = {operation.name: operation for operation in (
     *LEAVES, *_CALLS, *_MARKS, *ARITHMETIC, *ROOTS, *TRIGONOMETRIC, *EXPONENTIAL, *HYPERBOLIC, *ROUNDING, *SIGNS, *CHOICES,
     *COMPARISONS)}
 """By name; those of NumPy where it has one."""
+
+OWN = dict(OPERATIONS)
+"""Those that the compiler has itself: others may be added."""
 
 BOOLEAN = frozenset(name for name, operation in OPERATIONS.items() if operation.is_truth)
 """Operations whose value is true or false."""
