@@ -147,6 +147,12 @@ def test_one_joint_and_prismatic_last_links():
         agrees(chain(pattern, 2), "inverse_dynamics", [*INERTIAL, "length"])
 
 
+def test_the_mass_of_a_sliding_link_that_weighs_nothing_in_the_model():
+    tree = Mechanism.of("rail", [Body("ground"), Body("cart", 0.0), Body("pole", 1.0, (0.0, 0.3, 0.0), 0.1 * np.eye(3))], [
+        Joint("turn", "ground", "pole", Revolute((0.0, 0.0, 1.0))), Joint("slide", "pole", "cart", Prismatic((1.0, 0.0, 0.0)))])
+    agrees(tree, "inverse_dynamics", ["cart.mass", "cart.center.y", "pole.mass"])
+
+
 def test_drives():
     for name in ("inverse_dynamics", "forward_dynamics", "linearize", "bias_forces", "kinetic_energy"):
         words = ["armature"] if name == "kinetic_energy" else ["armature", "friction"]

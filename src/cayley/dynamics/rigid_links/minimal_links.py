@@ -98,7 +98,7 @@ def _sliding_frame(links: Links, number: int, changes: list[Array]) -> Array:
     parent = np.eye(3) if link.parent == ROOT else changes[link.parent][:3, :3]
     turned = nominal(link.placement[:3, :3].T @ parent)
     if onward is None:
-        return pose_of(turned, nominal(link.moments.center))
+        return pose_of(turned, _nominal(link.moments).center)
     slide = _distance_to_child(_onward(links, links.links.index(onward))) if onward.turns_about_axis else 0.0
     return pose_of(turned, onward.placement[:3, 3] + slide * onward.placement[:3, 2])
 
@@ -174,13 +174,18 @@ def _beside(point: Array) -> Array | None:
 
 def _own_direction(moments: Moments) -> Array:
     """For a last link: x towards its centre of mass, or along a principal axis of what is seen along z."""
-    first = nominal(moments.first)
+    mass, first, second = _nominal(moments)
     across = np.array([*first[:2], 0.0])
-    if np.linalg.norm(across) > 1e-12 * max(abs(float(nominal(moments.mass))), 1e-300):
+    if np.linalg.norm(across) > 1e-12 * max(abs(mass), 1e-300):
         return across
-    (a, b), (_, c) = nominal(moments.second)[:2, :2]
+    (a, b), (_, c) = second[:2, :2]
     angle = 0.5 * np.arctan2(2 * b, a - c) if abs(b) > _ROUNDING * (abs(a) + abs(c)) else 0.0
     return np.array([np.cos(angle), np.sin(angle), 0.0])
+
+
+def _nominal(moments: Moments) -> Moments:
+    mass, first, second = map(nominal, moments)
+    return Moments(float(mass), first, second)
 
 
 def _reach(links: Links, number: int, changes: list[Array], root: Array) -> Array:
