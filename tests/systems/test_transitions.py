@@ -307,3 +307,15 @@ def test_what_is_wrong_with_transitions_is_named():
         ball().rollout()({"height": 1.0, "speed": 0.0}, step=-0.1, steps=1)
     with pytest.raises(ConventionError, match="take a trajectory out of it"):
         print(ball().rollout()({"height": [1.0, 2.0], "speed": 0.0}, step=0.1, steps=1).happened)
+
+
+def test_pictures_show_blocks_modes_and_outputs():
+    room = thermostat()
+    figure = room.rollout()({"T": [15.0, 18.0]}, step=0.02, steps=50).plot()
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["T [°C]", "heater"]
+    assert [len(ax.lines) for ax in figure.axes] == [2, 2]
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == ["on", "off"]
+    alone = room.simulate({"T": 15.0}, until=1.0)
+    assert len(alone.plot(["T"]).axes[0].lines) == 1 + len(alone.happened)
+    with pytest.raises(SignatureError, match="no state or output 'temperature'; it has T, heater"):
+        alone.plot(["temperature"])

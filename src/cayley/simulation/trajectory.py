@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
+from cayley.compiler.made_once import kept
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
@@ -50,8 +51,9 @@ class Trajectory:
     @classmethod
     def of(cls, tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray | None, work: np.ndarray,
            **more: Any) -> Trajectory:
-        return cls(tree, t, q, qd, tau, work, coordinates=tuple(coordinate_labels(tree)),
-                   velocities=tuple(velocity_labels(tree)), name=tree.name, **more)
+        coordinates = kept(tree, "coordinate labels", lambda: tuple(coordinate_labels(tree)))
+        velocities = kept(tree, "velocity labels", lambda: tuple(velocity_labels(tree)))
+        return cls(tree, t, q, qd, tau, work, coordinates=coordinates, velocities=velocities, name=tree.name, **more)
 
     @property
     def batch(self) -> tuple[int, ...]:

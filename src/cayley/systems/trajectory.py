@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Occurrence(NamedTuple):
@@ -132,8 +135,13 @@ class SystemTrajectory:
         found = self.dense(np.atleast_1d(times))
         return self.system.layout.state(found if times.ndim else found[0])
 
+    def plot(self, names: Iterable[str] | None = None) -> Figure:
+        """A Matplotlib figure of blocks, modes and outputs, or of those that are named."""
+        from cayley.systems.trajectory_plot import plot
+        return plot(self, names)
+
     def __len__(self) -> int:
-        return len(self.t)
+        return self.vectors.shape[-2]
 
     def __getitem__(self, index: Any) -> Any:
         """A block or an output by its name; or trajectories of a batch, by the index of its leading axes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.columns["time"])
 
-    @property
+    @cached_property
     def numbers(self) -> np.ndarray:
         """(stages, columns), a truth value as 1 or 0."""
         return np.array(list(self.columns.values()), dtype=float).T
