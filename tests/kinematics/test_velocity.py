@@ -6,10 +6,11 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError
+from cayley.geometry.pose import Pose
 from cayley.geometry.tensors.cross import hat, vee
 from cayley.kinematics.analytic import relative_pose
 from cayley.kinematics.body_points import point_acceleration, point_position, point_velocity
-from cayley.kinematics.forward import Pose, frame_pose
+from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.twist_matrices import pose_rate, similar_twist_matrix, twist_matrix
 from cayley.kinematics.velocity import JointRate, acceleration, joint_rates, twist, velocity_by_running, velocity_by_sum
 from cayley.kinematics.world_jacobian import jacobian

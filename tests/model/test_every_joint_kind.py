@@ -169,7 +169,7 @@ def test_a_kind_that_contradicts_itself_is_refused():
         def bias(self, q, v):
             return np.zeros(6)
 
-    for kind, why in ((Forgetful, "its bias is"), (Turned, "subspace @ v is"), (Wrapped, "come back after a turn"),
+    for kind, why in ((Forgetful, "its bias is"), (Turned, "subspace @ qd is"), (Wrapped, "come back after a turn"),
                       (Parted, "elementary motions")):
         with pytest.raises(ModelError, match=f"{kind.__name__} contradicts itself: .*{why}"):
             Joint("j", "a", "b", kind())

@@ -16,8 +16,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SignatureError
+from cayley.geometry.pose import Pose
 from cayley.kinematics.closure import close
-from cayley.kinematics.forward import Pose, body_poses, joint_pose
+from cayley.kinematics.forward import body_poses, joint_pose
 from cayley.model.configurations import with_followers
 from cayley.model.joint_kinds import Mark
 from cayley.model.parts import Frame

@@ -43,7 +43,7 @@ from cayley.drawing.skeleton import (
     without_repetitions,
 )
 from cayley.drawing.views import View, view_for
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 

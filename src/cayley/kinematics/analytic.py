@@ -19,9 +19,10 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.pose import Pose
 from cayley.kinematics.attitude import ROUNDING, Attitude
 from cayley.kinematics.attitude import attitude as attitude_named
-from cayley.kinematics.forward import Pose, frame_pose
+from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
 from cayley.model.tree import Tree
 

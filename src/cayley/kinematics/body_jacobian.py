@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.geometry.pose import Pose
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import steps_to
-from cayley.kinematics.forward import Pose
 from cayley.model.tree import Tree
 
 

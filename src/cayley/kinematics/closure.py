@@ -24,8 +24,9 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
+from cayley.geometry.pose import Pose
 from cayley.kinematics.constraints import jacobian_of, residual_of
-from cayley.kinematics.forward import Pose, frame_pose
+from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
 from cayley.model.constraint_kinds import Constraint

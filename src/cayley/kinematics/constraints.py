@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.kinematics.elementary import Link, Step, steps_of, way_to
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
+from cayley.kinematics.elementary import Step, steps_of, way_to
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.kinematics.velocity import Moving, moving
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
+from cayley.model.elementary_motions import ElementaryMotion
 from cayley.model.joint_kinds import FrameMotion, Row
 from cayley.model.tree import Tree
 
@@ -131,7 +132,7 @@ def _ways(tree: Tree, constraint: Constraint, q: Array) -> list[list[Step]]:
     return [steps_of(links[shared:], end, q) for links, end in ways]
 
 
-def _shared(one: list[Link], other: list[Link]) -> int:
+def _shared(one: list[ElementaryMotion], other: list[ElementaryMotion]) -> int:
     """How many elementary motions two ways have in common."""
     places = [(a.columns, b.columns) for a, b in zip(one, other, strict=False)]
     return next((k for k, (a, b) in enumerate(places) if a != b), len(places))

@@ -1,8 +1,7 @@
 """Joints as sequences of elementary motions, whose directions, of most kinds, stand still in the axes of what they
 move.
 
-A universal joint is two turns, a planar joint two slides and a turn; most other kinds are elementary already. After an
-elementary motion the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ qd`. Where the
+After an elementary motion the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ qd`. Where the
 `subspace` is constant, rates, second rates and Hessians of Jacobians need to know of a joint only how the moved frame
 turns; where it is not, they are differentiated.
 """
@@ -17,8 +16,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
-from cayley.kinematics.forward import HERE, Pose
-from cayley.model.joint_kinds import Motion
+from cayley.geometry.pose import Pose
+from cayley.model.elementary_motions import ElementaryMotion, elementary_motions
 from cayley.model.tree import Tree
 
 
@@ -37,41 +36,18 @@ class Step(NamedTuple):
         return given if self.bias is None else given + self.bias(qd[self.columns])
 
 
-class Link(NamedTuple):
-    """One elementary motion as data: the pose of its frame in the frame before it, the motion, and its places in q and
-    in the velocity.
-    """
-
-    placement: Pose
-    motion: Motion
-    coordinates: slice
-    columns: slice
-
-
-def way_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
+def way_to(tree: Tree, frame: str) -> tuple[list[ElementaryMotion], Pose]:
     """The elementary motions from the root to a named frame, outwards, and the pose of the frame after the last of
     them.
 
     What is fixed is part of the placement after it.
     """
     wanted = tree.frame(frame)
-    links = []
-    placement = HERE
-    for number in tree.path(tree.body_number(wanted.body)):
-        joint = tree.joints[number]
-        place = tree.q_slices[number].start
-        first = tree.v_slices[number].start
-        placement = placement.then(Pose.of(joint.placement))
-        for motion in joint.motion.elementary:
-            if motion.nv:
-                links.append(Link(placement, motion, slice(place, place + motion.nq), slice(first, first + motion.nv)))
-                placement = HERE
-            place = place + motion.nq
-            first = first + motion.nv
-    return links, placement.then(Pose.of(wanted.pose))
+    motions, bodies = elementary_motions(tree, tree.path(tree.body_number(wanted.body)))
+    return motions, bodies[wanted.body][1].then(Pose.of(wanted.pose))
 
 
-def pairs_to(tree: Tree, frame: str) -> tuple[list[Link], Pose]:
+def pairs_to(tree: Tree, frame: str) -> tuple[list[ElementaryMotion], Pose]:
     """The same for what is written for motions about one axis and attitudes; joints of other kinds are refused by name.
     """
     links, end = way_to(tree, frame)
@@ -89,12 +65,12 @@ def steps_to(tree: Tree, q: Array, frame: str) -> list[Step]:
     return steps_of(*way_to(tree, frame), q)
 
 
-def steps_of(links: list[Link], end: Pose, q: Array) -> list[Step]:
+def steps_of(links: list[ElementaryMotion], end: Pose, q: Array) -> list[Step]:
     """Elementary motions at a configuration, and a last step without motion, to the pose `end` after them."""
     return [*[_step(link, q[link.coordinates]) for link in links], Step(slice(0, 0), np.zeros((6, 0)), end)]
 
 
-def _step(link: Link, q: Array) -> Step:
+def _step(link: ElementaryMotion, q: Array) -> Step:
     motion = link.motion
     pose = link.placement.then(Pose(*link.motion.pose(q)))
     if motion.constant_subspace:

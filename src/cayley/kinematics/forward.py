@@ -6,39 +6,9 @@ The pose of joint k's child is the parent's pose, moved by the placement of the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from cayley.compiler.typing import Array
+from cayley.geometry.pose import HERE, Pose
 from cayley.model.tree import Tree
-
-
-class Pose(NamedTuple):
-    """A rotation (3, 3) and an origin (3)."""
-
-    R: Array
-    p: Array
-
-    def then(self, other: Pose) -> Pose:
-        return Pose(self.R @ other.R, self.p + self.R @ other.p)
-
-    @property
-    def inverse(self) -> Pose:
-        return Pose(self.R.T, -(self.R.T @ self.p))
-
-    @property
-    def matrix(self) -> Array:
-        """As a homogeneous matrix (4, 4)."""
-        top = np.concatenate([self.R, np.stack([self.p], axis=1)], axis=1)
-        return np.concatenate([top, np.array([[0.0, 0.0, 0.0, 1.0]])])
-
-    @staticmethod
-    def of(matrix: Array) -> Pose:
-        return Pose(matrix[:3, :3], matrix[:3, 3])
-
-
-HERE = Pose(np.eye(3), np.zeros(3))
 
 
 def joint_pose(tree: Tree, number: int, q: Array) -> Pose:

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, FrameName
+from cayley.geometry.pose import HERE
 from cayley.kinematics.body_jacobian import own_hessian, own_jacobian, own_jacobian_rate, own_jacobian_second_rate
 from cayley.kinematics.differentiated_jacobians import changes_of, has_changing_directions, rate_of, second_rate_of
 from cayley.kinematics.elementary import steps_to
-from cayley.kinematics.forward import HERE
 from cayley.kinematics.velocity import Moving, moving
 from cayley.model.tree import Tree
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.geometry.pose import HERE, Pose
 from cayley.kinematics.elementary import pairs_to
-from cayley.kinematics.forward import HERE, Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.geometry.pose import Pose
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.analytic import relative_pose
-from cayley.kinematics.forward import Pose
 from cayley.kinematics.general_jacobian import branch, reference
 from cayley.kinematics.velocity import Moving
 from cayley.model.tree import Tree

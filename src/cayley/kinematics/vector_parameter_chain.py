@@ -17,12 +17,12 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.geometry.pose import HERE, Pose
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import pairs_to
-from cayley.kinematics.forward import HERE, Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.joint_kinds.motion import Axis, Z
 from cayley.model.tree import Tree

@@ -18,8 +18,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import ConventionError
+from cayley.geometry.pose import HERE, Pose
 from cayley.kinematics.elementary import Step, steps_to
-from cayley.kinematics.forward import HERE, Pose, frame_pose
+from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.tree import Tree
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.geometry.pose import HERE, Pose
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.forward import HERE, Pose, frame_pose, joint_pose
+from cayley.kinematics.forward import frame_pose, joint_pose
 from cayley.model.tree import Tree
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.geometry.pose import Pose
 from cayley.model.constraints import check_independent
-from cayley.model.joint_kinds import Motion
-from cayley.model.parts import Joint, frozen_pose
+from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
 
@@ -52,7 +52,7 @@ def chain_to(tree: Tree, frame: str | None = None) -> Chain:
             continue
         joints.append(joint)
         homes.append(here)
-        here = here @ _pose(joint.motion, joint.motion.neutral)
+        here = here @ Pose(*joint.motion.pose(joint.motion.neutral)).matrix
     if not joints:
         raise ModelError(f"no joint moves between the root of {tree.name} and {tip.name!r}")
     return Chain(tuple(joints), np.stack(homes), here @ np.asarray(tip.pose), tip.name)
@@ -66,14 +66,9 @@ def chain_pose(tree: Tree, frame: str, q: ArrayLike) -> Array:
     here = np.eye(4)
     for number in tree.path(tree.body_number(tip.body)):
         joint = tree.joints[number]
-        here = here @ np.asarray(joint.placement) @ _pose(joint.motion, np.asarray(q)[tree.q_slices[number]])
+        moved = Pose(*joint.motion.pose(np.asarray(q)[tree.q_slices[number]]))
+        here = here @ np.asarray(joint.placement) @ moved.matrix
     return here @ np.asarray(tip.pose)
-
-
-def _pose(motion: Motion, q: Array) -> Array:
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = motion.pose(q)
-    return pose
 
 
 def _only_end(tree: Tree) -> str:
@@ -84,11 +79,3 @@ def _only_end(tree: Tree) -> str:
         raise ModelError(
             f"{tree.name} has {len(ends)} ends ({', '.join(ends[:10])}): name the frame that the chain leads to")
     return ends[0]
-
-
-def pose_of(rotation: ArrayLike, position: ArrayLike) -> Array:
-    """A pose from its two parts (4, 4)."""
-    pose = np.eye(4)
-    pose[:3, :3] = rotation
-    pose[:3, 3] = position
-    return frozen_pose(pose, "a pose")

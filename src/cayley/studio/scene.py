@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import round_number
 from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, skeleton, stands_on_legs
 from cayley.drawing.views import view_of
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 

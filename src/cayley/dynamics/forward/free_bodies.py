@@ -14,7 +14,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments
-from cayley.kinematics.forward import Pose, body_poses
+from cayley.geometry.pose import Pose
+from cayley.kinematics.forward import body_poses
 from cayley.model.masses import check_has_masses, rigid_groups
 from cayley.model.tree import Tree
 

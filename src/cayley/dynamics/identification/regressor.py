@@ -23,8 +23,9 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
-from cayley.dynamics.rigid_links.links import ROOT, Link, Links, inverse_pose, links_of
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.errors import ModelError, SignatureError
+from cayley.geometry.pose import Pose
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from cayley.model.tree import Tree
 
@@ -190,8 +191,8 @@ class LinearModel:
                 f"the mass of {name!r} would be {ten[0]:.6g} kg, which no body has: take a physically consistent "
                 "estimate"
             )
-        back = inverse_pose(self.links.bodies[name][1])
-        seen = moments_from_vector(np.array(ten)).seen_from(back[:3, :3], back[:3, 3])
+        back = Pose.of(self.links.bodies[name][1]).inverse
+        seen = moments_from_vector(np.array(ten)).seen_from(*back)
         return Body(name, ten[0], seen.center, (seen.inertia_about_center + seen.inertia_about_center.T) / 2)
 
     def _with_terms(self, number: int, found: dict[tuple[int, str], float]) -> Joint:

@@ -19,7 +19,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.errors import ModelError, UnsupportedError
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 
 _ROUNDING = 1e-12  # of the moments about the link's origin, from which the central ones are a difference: so far below zero they may be
 

@@ -22,8 +22,9 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, along_the_axes, as_wrenches
-from cayley.dynamics.rigid_links.links import Link, Links, inverse_pose
+from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.errors import ConventionError
+from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def standard_frames(links: Links, tree: Tree) -> list[Array]:
     names = [f"frame{i}" for i in range(len(links.links) + 1)]
     poses = [links.place(tree, name)[1] for name in names]
     for name, pose, link in zip(names, poses, links.links, strict=False):
-        to_joint = inverse_pose(pose) @ link.placement
+        to_joint = Pose.of(pose).inverse.matrix @ link.placement
         if np.abs(to_joint[:3, 2] - Z).max() > _NEAR or (link.is_revolute and np.abs(to_joint[:2, 3]).max() > _NEAR):
             raise ConventionError(
                 f"the z axis of {name} of {tree.name} is not the axis of {link.name!r}: the frames of a table in the "
@@ -151,5 +152,4 @@ def backward_cycle(link: Link, end: Array, state: State, after: Load) -> Load:
 
 def _moments(link: Link, end: Array) -> Moments:
     """The moments of a link in its distal frame."""
-    back = inverse_pose(end)
-    return link.moments.seen_from(back[:3, :3], back[:3, 3])
+    return link.moments.seen_from(*Pose.of(end).inverse)

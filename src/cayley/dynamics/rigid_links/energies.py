@@ -17,8 +17,8 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia
+from cayley.geometry.pose import HERE, Pose
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.forward import HERE, Pose
 
 
 class Twist(NamedTuple):

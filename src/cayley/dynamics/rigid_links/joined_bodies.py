@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
-from cayley.kinematics.forward import HERE, Pose
+from cayley.geometry.pose import HERE, Pose
 from cayley.model.tree import Tree
 
 

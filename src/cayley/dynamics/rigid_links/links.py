@@ -21,20 +21,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.samples import is_symbolic
-from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
+from cayley.geometry.pose import Pose
 from cayley.model.constraints import check_independent
+from cayley.model.elementary_motions import ROOT, elementary_motions
 from cayley.model.joint_kinds import Motion
 from cayley.model.masses import check_has_masses
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.planar_rotations import AroundZ
-
-ROOT = -1
 
 
 class Place(NamedTuple):
@@ -188,7 +187,7 @@ class Links:
         links = tuple(_reframed(link, changes[i], start if link.parent == ROOT else changes[link.parent])
                       for i, link in enumerate(self.links))
         bodies = {
-            name: (i, inverse_pose(start if i == ROOT else changes[i]) @ pose)
+            name: (i, Pose.of(start if i == ROOT else changes[i]).inverse.matrix @ pose)
             for name, (i, pose) in self.bodies.items()}
         return replace(self, links=links, bodies=bodies, gravity=start[:3, :3].T @ self.gravity)
 
@@ -211,20 +210,6 @@ def links_of(tree: Tree) -> Links:
     return plain.reframed([_axis_to_z(link.motion) for link in plain.links])
 
 
-def inverse_pose(pose: Array) -> Array:
-    R = pose[:3, :3]
-    p = pose[:3, 3]
-    return pose_of(R.T, -(R.T @ p))
-
-
-def pose_of(R: Array, p: Array) -> Array:
-    """A homogeneous matrix (4, 4) of numbers or of symbols."""
-    pose = symbols(np.eye(4)) if is_symbolic(R) or is_symbolic(p) else np.eye(4)
-    pose[:3, :3] = R
-    pose[:3, 3] = p
-    return pose
-
-
 def frame_with_z(axis: ArrayLike, x: ArrayLike | None = None) -> Array:
     """A rotation (3, 3) whose z axis is a unit vector, and whose x axis is as near as possible to a direction."""
     z = np.asarray(axis, dtype=float)
@@ -237,38 +222,26 @@ def frame_with_z(axis: ArrayLike, x: ArrayLike | None = None) -> Array:
 
 
 def _plain_links(tree: Tree) -> Links:
-    links: list[Link] = []
-    bodies: dict[str, tuple[int, np.ndarray]] = {tree.bodies[0].name: (ROOT, np.eye(4))}
-    for joint, place, first in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
-        number, pose = bodies[joint.parent]
-        pose = pose @ joint.placement
-        q = place.start
-        v = first.start
-        for motion in joint.motion.elementary:
-            if motion.nv:
-                links.append(Link(joint.name, number, motion, slice(q, q + motion.nq), slice(v, v + motion.nv), pose))
-                number = len(links) - 1
-                pose = np.eye(4)
-                q = q + motion.nq
-                v = v + motion.nv
-        bodies[joint.child] = (number, pose)
+    motions, bodies = elementary_motions(tree)
+    links = tuple(Link(moved.joint, moved.parent, moved.motion, moved.coordinates, moved.columns, moved.placement.matrix)
+                  for moved in motions)
     carried = [NOTHING] * len(links)
     for body in tree.bodies:
         number, pose = bodies[body.name]
         if number != ROOT:
-            carried[number] = carried[number].plus(Moments.of(body).seen_from(pose[:3, :3], pose[:3, 3]))
-    return Links(tree.name, tuple(links), np.asarray(tree.gravity), bodies, tree.nq, tree.nv).with_moments(carried)
+            carried[number] = carried[number].plus(Moments.of(body).seen_from(*pose))
+    places = {name: (number, pose.matrix) for name, (number, pose) in bodies.items()}
+    return Links(tree.name, links, np.asarray(tree.gravity), places, tree.nq, tree.nv).with_moments(carried)
 
 
 def _axis_to_z(motion: Motion) -> Array:
-    return np.eye(4) if motion.screw is None else pose_of(frame_with_z(motion.screw.axis), np.zeros(3))
+    return np.eye(4) if motion.screw is None else Pose(frame_with_z(motion.screw.axis), np.zeros(3)).matrix
 
 
 def _reframed(link: Link, change: Array, parent_change: Array) -> Link:
-    back = inverse_pose(change)
     return replace(link, motion=link.motion.turned(change[:3, :3]),
-                   placement=inverse_pose(parent_change) @ link.placement @ change,
-                   moments=link.moments.seen_from(back[:3, :3], back[:3, 3]))
+                   placement=Pose.of(parent_change).inverse.matrix @ link.placement @ change,
+                   moments=link.moments.seen_from(*Pose.of(change).inverse))
 
 
 def serial_chain(tree: Tree, *, prismatic: bool = True) -> Links:

@@ -29,8 +29,9 @@ import numpy as np
 
 from cayley.compiler.samples import cleared, is_present, is_symbolic, nominal, samples
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.rigid_links.links import ROOT, Link, Links, frame_with_z, links_of, pose_of
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links, frame_with_z, links_of
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.geometry.pose import Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 
@@ -88,7 +89,7 @@ def _turning_frame(links: Links, number: int, changes: list[Array]) -> Array:
         slide = _distance_to_child(onward)
     direction = _x_direction(links, number)
     x = _own_direction(link.moments) if direction is None else direction
-    return pose_of(frame_with_z((0.0, 0.0, 1.0), x), np.array([0.0, 0.0, slide]))
+    return Pose(frame_with_z((0.0, 0.0, 1.0), x), np.array([0.0, 0.0, slide])).matrix
 
 
 def _sliding_frame(links: Links, number: int, changes: list[Array]) -> Array:
@@ -98,9 +99,9 @@ def _sliding_frame(links: Links, number: int, changes: list[Array]) -> Array:
     parent = np.eye(3) if link.parent == ROOT else changes[link.parent][:3, :3]
     turned = nominal(link.placement[:3, :3].T @ parent)
     if onward is None:
-        return pose_of(turned, _nominal(link.moments).center)
+        return Pose(turned, _nominal(link.moments).center).matrix
     slide = _distance_to_child(_onward(links, links.links.index(onward))) if onward.turns_about_axis else 0.0
-    return pose_of(turned, onward.placement[:3, 3] + slide * onward.placement[:3, 2])
+    return Pose(turned, onward.placement[:3, 3] + slide * onward.placement[:3, 2]).matrix
 
 
 def _root_frame(links: Links, changes: list[Array]) -> Array:
@@ -204,8 +205,8 @@ def _clean(placement: Array, size: Array) -> Array:
     R = placement[:3, :3]
     rounded = np.sign(nominal(R))
     whole = (np.abs(np.abs(samples(R)) - 1) < _ROUNDING).all(axis=0)
-    return pose_of(np.where(whole, rounded, cleared(R, np.array([_ROUNDING]))),
-                   cleared(placement[:3, 3], _ROUNDING * size))
+    return Pose(np.where(whole, rounded, cleared(R, np.array([_ROUNDING]))),
+                cleared(placement[:3, 3], _ROUNDING * size)).matrix
 
 
 # Moments

@@ -16,6 +16,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_defect
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, matrix_from_quaternion
@@ -84,7 +85,7 @@ def _check_last_row(T: Array, allowed: float) -> None:
 
 
 def _pose(R: Array, p: Array) -> Array:
-    return np.concatenate([np.concatenate([R, np.stack([p], axis=1)], axis=1), np.stack([_LAST_ROW])])
+    return Pose(R, p).matrix
 
 
 @kernel("(3,3),(3)->(4,4)", check=check_rotation_matrix)
@@ -265,8 +266,7 @@ def inverse_pose(T_ab: Array) -> Array:
     >>> inverse_pose(translation_pose([1.0, 2.0, 3.0]))[:3, 3]
     array([-1., -2., -3.])
     """
-    R = T_ab[:3, :3].T
-    return _pose(R, -(R @ T_ab[:3, 3]))
+    return Pose.of(T_ab).inverse.matrix
 
 
 @kernel("(4,4),(4,4)->(4,4)", check=_check_both)

@@ -18,8 +18,8 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.geometry.motions.homogeneous import check_pose, pose_defect
+from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
-from cayley.kinematics.forward import Pose
 from cayley.kinematics.inverse import result as reasons
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
 from cayley.kinematics.inverse.kernels import error_kernel, jacobian_kernel

@@ -19,10 +19,11 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
+from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.forward import Pose, frame_pose
+from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.tree import Tree
 

@@ -21,7 +21,8 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.motions.homogeneous import relative_pose
-from cayley.model.chains import chain_to, pose_of
+from cayley.geometry.pose import Pose
+from cayley.model.chains import chain_to
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, Kind, check_convention, dh_frames
 from cayley.model.joint_kinds import plane_across
 from cayley.model.parts import Friction, Limits, Rotor, frozen, frozen_pose
@@ -358,7 +359,7 @@ def _tidy(length: float) -> float:
 def _frame(x: Array, z: Array, origin: Array) -> Array:
     y = np.cross(z, x)
     y = y / np.linalg.norm(y)
-    return pose_of(np.stack([np.cross(y, z), y, z], axis=1), origin)
+    return frozen_pose(Pose(np.stack([np.cross(y, z), y, z], axis=1), origin).matrix, "a frame")
 
 
 def _residual(table: DHTable, frames: Array, lines: Sequence[AxisLine]) -> float:

@@ -14,7 +14,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
-from cayley.model.chains import chain_to, pose_of
+from cayley.geometry.pose import Pose
+from cayley.model.chains import chain_to
 from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits, frozen, frozen_pose
 from cayley.model.tree import GRAVITY, Tree
@@ -98,10 +99,10 @@ def tree_from_screw_axes(axes: ScrewAxes, *, name: str = "arm", gravity: ArrayLi
     joints = []
     for i, twist in enumerate(axes.twists):
         motion, there = _motion(twist, here, axes.joints[i])
-        placement = pose_of(np.eye(3), there - here)
+        placement = Pose(np.eye(3), there - here).matrix
         joints.append(Joint(axes.joints[i], given[i].name, given[i + 1].name, motion, placement, axes.limits[i]))
         here = there
-    tool = pose_of(axes.home[:3, :3], axes.home[:3, 3] - here)
+    tool = Pose(axes.home[:3, :3], axes.home[:3, 3] - here).matrix
     return Tree.of(name, given, joints, frames=[Frame("tool", given[-1].name, tool)], gravity=gravity, source=source)
 
 

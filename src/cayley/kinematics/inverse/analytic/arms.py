@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 from cayley.model.denavit_hartenberg.table import DHTable, convert_dh, standard_dh_pose
 
 FLAT = 1e-12  # sines and relative lengths below this are zero in a description of an arm

@@ -19,7 +19,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl, ldl_solve
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.arms import Arm, wrap
 from cayley.kinematics.inverse.analytic.candidates import Candidate, Noting
 from cayley.kinematics.inverse.analytic.result import AnalyticResult

@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import (
     LAST,

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
-from cayley.kinematics.forward import Pose
+from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Choice, Free, Sign, Special, angles_of
 from cayley.kinematics.inverse.analytic.planar import two_links
