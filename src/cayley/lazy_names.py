@@ -7,6 +7,7 @@ does this.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -38,6 +39,9 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
         if name.startswith("_") or name not in homes():
             advice = "" if name.startswith("_") else did_you_mean(name, homes())
             raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
-        return getattr(import_module(homes()[name]), name)
+        found = getattr(import_module(homes()[name]), name)
+        if package in sys.modules:
+            setattr(sys.modules[package], name, found)  # from now on as any other name
+        return found
 
     return get, lambda: sorted(homes())

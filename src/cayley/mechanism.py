@@ -4,6 +4,8 @@ below.
 What is computed for a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over
 leading axes of its arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its counts,
 equations, derivatives and C.
+
+A method imports what it needs when it is first called, so that whoever reads a robot waits for nothing else.
 """
 
 from __future__ import annotations
@@ -16,58 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cayley.compiler.definite import scaled_condition
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family
 from cayley.compiler.made_once import kept, made_once
 from cayley.compiler.typing import Array, ArrayLike, FrameName
-from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
-from cayley.dynamics.forward.kernels import ForwardDynamics, forward_dynamics_kernel
-from cayley.dynamics.forward.singular_inertia import InertiaRegularity, inertia_regularity
-from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
-from cayley.dynamics.inverse.compare import Comparison, compare_inverse_dynamics
-from cayley.dynamics.inverse.kernels import InverseDynamics, inverse_dynamics_kernel
-from cayley.dynamics.inverse.reactions import Reactions, reactions_kernel
-from cayley.dynamics.linearised.kernels import (
-    ForwardDerivatives,
-    Linearize,
-    forward_derivatives_kernel,
-    linearize_kernel,
-)
-from cayley.dynamics.rigid_links.methods import KernelWithMethods
-from cayley.dynamics.state_kernels import (
-    bias_forces_kernel,
-    center_of_mass_kernel,
-    coriolis_matrix_kernel,
-    gravity_forces_kernel,
-    kinetic_energy_kernel,
-    momentum_kernel,
-    potential_energy_kernel,
-)
 from cayley.errors import UnreachableError, UnsupportedError
-from cayley.kinematics import analytic, general_jacobian, statics, velocity
-from cayley.kinematics.attitude import attitude as attitude_named
-from cayley.kinematics.body_points import point_position
-from cayley.kinematics.closure import Closure, close, mobility
-from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
-from cayley.kinematics.constraints import RowName, drift_kernel, jacobian_kernel, residual_kernel, row_names
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
-from cayley.kinematics.indices import Indices, indices, manipulability
-from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
-from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
-from cayley.kinematics.singularities import Singularity, singularity_at
-from cayley.kinematics.subspaces import RANK_TOLERANCE
-from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.denavit_hartenberg.conversion import About, dh_from_tree, tree_from_dh
-from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, rows_from_numbers
-from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import format_of, format_to_write
-from cayley.model.masses import with_missing_masses
 from cayley.model.parts import Body, Frame, Joint, Loop
-from cayley.model.report import Report, report
 from cayley.model.tree import GRAVITY, Follower, Tree
 
 if TYPE_CHECKING:
@@ -76,7 +37,23 @@ if TYPE_CHECKING:
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
     from cayley.dynamics.equations import EquationsOfMotion
+    from cayley.dynamics.forward.kernels import ForwardDynamics
+    from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.identification import LinearModel
+    from cayley.dynamics.inverse.compare import Comparison
+    from cayley.dynamics.inverse.kernels import InverseDynamics
+    from cayley.dynamics.inverse.reactions import Reactions
+    from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
+    from cayley.dynamics.rigid_links.methods import KernelWithMethods
+    from cayley.kinematics.closure import Closure
+    from cayley.kinematics.constraints import RowName
+    from cayley.kinematics.indices import Indices
+    from cayley.kinematics.inverse import InverseKinematicsResult
+    from cayley.kinematics.inverse.analytic import AllSolutions
+    from cayley.kinematics.singularities import Singularity
+    from cayley.model.denavit_hartenberg.conversion import About
+    from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable
+    from cayley.model.report import Report
     from cayley.simulation import Event, Rollout, Trajectory
     from cayley.simulation.controllers import Controller
     from cayley.simulation.forces import Wrench
@@ -97,6 +74,7 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -
     >>> load("puma560", floating_base=True).nq
     13
     """
+    from cayley.model.floating_base import on_floating_base
     file = format_of(name_or_path)
     if floating_base and file is not None and file.floats_by:
         raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")
@@ -167,6 +145,8 @@ class Mechanism:
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
         <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
         """
+        from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+        from cayley.model.denavit_hartenberg.table import DHRow, rows_from_numbers
         listed = list(rows)
         named = [row for row in listed if isinstance(row, DHRow)]
         table = named if len(named) == len(listed) else rows_from_numbers(listed)
@@ -340,6 +320,7 @@ class Mechanism:
         array([[0.5, 0. ],
                [0. , 0.5]])
         """
+        from cayley.model.masses import with_missing_masses
         return Mechanism(with_missing_masses(self.tree, mass))
 
     def including(self, *terms: str) -> Mechanism:
@@ -364,6 +345,7 @@ class Mechanism:
           1 revolute               q1            0          0.5              0
           2 revolute               q2            0          0.4              0
         """
+        from cayley.model.denavit_hartenberg.conversion import dh_from_tree
         return dh_from_tree(self.tree, convention=convention, frame=frame).table
 
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
@@ -381,6 +363,7 @@ class Mechanism:
 
         It prints as text; `cayley.studio.write_report` makes a page of HTML, with the robot in 3-D.
         """
+        from cayley.model.report import report
         if not self.tree.is_constrained:
             return report(self.tree)
         try:
@@ -396,6 +379,7 @@ class Mechanism:
         >>> load("panda_hand").nv, load("panda_hand").mobility
         (9, 8)
         """
+        from cayley.kinematics.closure import mobility
         return mobility(self.tree)
 
     # Configurations
@@ -426,11 +410,13 @@ class Mechanism:
     @made_once
     def integrate(self) -> Kernel:
         """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
+        from cayley.kinematics.configuration_kernels import integrate_kernel
         return integrate_kernel(self.tree)
 
     @made_once
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
+        from cayley.kinematics.configuration_kernels import difference_kernel
         return difference_kernel(self.tree)
 
     # Constraints: loops, rods, couplings and mimic joints
@@ -444,6 +430,7 @@ class Mechanism:
         >>> closed.status, closed.independent
         ('closed', 8)
         """
+        from cayley.kinematics.closure import close
         return close(self.tree, q)
 
     @made_once
@@ -454,6 +441,7 @@ class Mechanism:
         >>> load("panda_hand").constraint_residual(np.arange(9.0))
         array([1.])
         """
+        from cayley.kinematics.constraints import residual_kernel
         return residual_kernel(self.tree)
 
     @made_once
@@ -463,6 +451,7 @@ class Mechanism:
         >>> load("panda_hand").constraint_jacobian(np.zeros(9))[:, -2:]
         array([[-1.,  1.]])
         """
+        from cayley.kinematics.constraints import jacobian_kernel
         return jacobian_kernel(self.tree)
 
     @made_once
@@ -470,6 +459,7 @@ class Mechanism:
         """`constraint_drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd +
         drift = 0 keep the constraints.
         """
+        from cayley.kinematics.constraints import drift_kernel
         return drift_kernel(self.tree)
 
     @property
@@ -479,6 +469,7 @@ class Mechanism:
         >>> load("panda_hand").constraint_rows
         (RowName(constraint='mimic panda_finger_joint2', holds='coordinates'),)
         """
+        from cayley.kinematics.constraints import row_names
         return row_names(self.tree)
 
     # Positions
@@ -500,6 +491,7 @@ class Mechanism:
         >>> load("planar2r").point([0.0, np.pi / 2], [0.1, 0.0, 0.0], "tool").round(12)
         array([0.5, 0.5, 0. ])
         """
+        from cayley.kinematics.body_points import point_position
         return frame_kernel(self.tree, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
 
     @family("q")
@@ -512,6 +504,8 @@ class Mechanism:
         >>> load("planar2r").coordinates([0.0, np.pi / 2], "tool", attitude="rotation vector").round(6)
         array([0.5 , 0.4 , 0. , 0. , 0. , 1.570796])
         """
+        from cayley.kinematics import analytic
+        from cayley.kinematics.attitude import attitude as attitude_named
         size = 3 + attitude_named(attitude).size
         infinite = attitude == "vector-parameter"  # the others have values everywhere
         check = analytic.check_attitude(self.tree, frame, attitude=attitude, relative_to=relative_to) if infinite else None
@@ -528,6 +522,7 @@ class Mechanism:
         >>> load("planar2r").twist([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
         array([0. , 0.9, 0. , 0. , 0. , 1. ])
         """
+        from cayley.kinematics import velocity
         return frame_kernel(self.tree, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", "qdd", given=["at"])
@@ -538,6 +533,7 @@ class Mechanism:
         >>> load("planar2r").acceleration([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], "tool", axes="world") + 0.0
         array([-0.9, 0. , 0. , 0. , 0. , 0. ])
         """
+        from cayley.kinematics import velocity
         return frame_kernel(self.tree, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
 
     # Jacobians
@@ -551,6 +547,7 @@ class Mechanism:
         >>> load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
         array([0.9, 0.4])
         """
+        from cayley.kinematics import general_jacobian
         return frame_kernel(self.tree, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
@@ -563,6 +560,7 @@ class Mechanism:
         >>> load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]
         array([-0.9, -0.4])
         """
+        from cayley.kinematics import general_jacobian
         return frame_kernel(self.tree, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
@@ -576,6 +574,7 @@ class Mechanism:
         array([[-0.9, -0.4],
                [-0.4, -0.4]])
         """
+        from cayley.kinematics import general_jacobian
         return frame_kernel(self.tree, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
@@ -589,6 +588,8 @@ class Mechanism:
         >>> load("planar2r").analytic_jacobian([0.0, 0.0], "tool", attitude="quaternion")[6]
         array([0.5, 0.5])
         """
+        from cayley.kinematics import analytic
+        from cayley.kinematics.attitude import attitude as attitude_named
         check = analytic.check_attitude(self.tree, frame, attitude=attitude, relative_to=relative_to)
         return frame_kernel(self.tree, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame,
                             check=check, attitude=attitude, relative_to=relative_to)
@@ -607,6 +608,7 @@ class Mechanism:
         >>> load("planar2r").joint_forces_that_exert([0.0, 0.0], [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
         """
+        from cayley.kinematics import statics
         return frame_kernel(self.tree, statics.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes, at=at)
 
     @family("q", "wrench", given=["at"])
@@ -618,6 +620,7 @@ class Mechanism:
         >>> load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
         """
+        from cayley.kinematics import statics
         return frame_kernel(self.tree, statics.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes, at=at)
 
     # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z)
@@ -633,6 +636,7 @@ class Mechanism:
         >>> load("planar2r").manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
         np.float64(0.2)
         """
+        from cayley.kinematics.indices import manipulability
         self._task_shape(frame, task, characteristic_length)
         return frame_kernel(self.tree, manipulability, "(q)->()", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
@@ -649,6 +653,7 @@ class Mechanism:
         >>> load("planar2r").task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
         (3, 2)
         """
+        from cayley.kinematics.uniform_units import uniform_jacobian
         rows, columns = self._task_shape(frame, task, characteristic_length)
         return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
@@ -662,9 +667,10 @@ class Mechanism:
         >>> round(float(load("planar2r").indices([0.3, np.pi / 2], "tool", task=plane, axes="world").condition_number), 6)
         2.440197
         """
+        from cayley.kinematics.indices import indices
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
-    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float = RANK_TOLERANCE,
+    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float = 1e-10,
                     step: float = 1e-3, limits: bool = True,
                     reachable: Callable[[Array], bool] | None = None) -> Singularity:
         """Whether one configuration (nq) is singular for a task, what is lost, and the class; see
@@ -674,6 +680,7 @@ class Mechanism:
         >>> load("planar2r").singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
         'boundary'
         """
+        from cayley.kinematics.singularities import singularity_at
         return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
                               reachable=reachable)
 
@@ -690,6 +697,7 @@ class Mechanism:
         >>> found.status, bool(found.residual < 1e-10)
         ('solved', True)
         """
+        from cayley.kinematics.inverse import inverse_kinematics
         return inverse_kinematics(self.tree, target, frame, start=start, tolerance=tolerance, limits=limits, task=task,
                                   axes=axes, restarts=restarts, iterations=iterations, seed=seed)
 
@@ -706,6 +714,7 @@ class Mechanism:
         >>> found.status, int(found.count), found.branches[0]
         ('solved', 8, 'shoulder left, wrist up, elbow up')
         """
+        from cayley.kinematics.inverse.analytic import all_solutions
         return all_solutions(self.tree, target, frame, reference=reference)
 
     # Dynamics: functions of the state (q, qd). The drives' rotors and friction take part if `including` says so
@@ -719,6 +728,7 @@ class Mechanism:
         >>> load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         array([15.20009968,  2.87612016])
         """
+        from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
         return inverse_dynamics_kernel(self.tree)
 
     @made_once
@@ -733,6 +743,7 @@ class Mechanism:
         >>> load("s1_f2").forward_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916]).round(9)
         array([0.5, 2. ])
         """
+        from cayley.dynamics.forward.kernels import forward_dynamics_kernel
         return forward_dynamics_kernel(self.tree)
 
     @made_once
@@ -743,6 +754,7 @@ class Mechanism:
         array([[0.8695, 0.2047],
                [0.2047, 0.09  ]])
         """
+        from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
         return inertia_matrix_kernel(self.tree)
 
     @made_once
@@ -753,6 +765,7 @@ class Mechanism:
         array([[ 2.477, -5.634],
                [-5.634, 23.927]])
         """
+        from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
         return inverse_inertia_matrix_kernel(self.tree)
 
     def inertia_condition(self, q: ArrayLike) -> Array:
@@ -762,6 +775,7 @@ class Mechanism:
         >>> load("s1_f2").inertia_condition([0.3, -0.7]).round(3)
         np.float64(6.459)
         """
+        from cayley.compiler.definite import scaled_condition
         return scaled_condition(self.inertia_matrix(q))
 
     def inertia_regularity(self, q: ArrayLike) -> InertiaRegularity:
@@ -774,6 +788,7 @@ class Mechanism:
         >>> load("s1_f2").inertia_regularity([[0.3, -0.7], [0.0, 0.0]]).regular
         array([ True,  True])
         """
+        from cayley.dynamics.forward.singular_inertia import inertia_regularity
         return inertia_regularity(self.tree, q)
 
     # The parts of tau = M qdd + C qd + G
@@ -786,6 +801,7 @@ class Mechanism:
         >>> load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
         """
+        from cayley.dynamics.state_kernels import bias_forces_kernel
         return bias_forces_kernel(self.tree)
 
     @made_once
@@ -796,6 +812,7 @@ class Mechanism:
         array([[-0.0387,  0.0676],
                [-0.1063,  0.    ]])
         """
+        from cayley.dynamics.state_kernels import coriolis_matrix_kernel
         return coriolis_matrix_kernel(self.tree)
 
     @made_once
@@ -806,6 +823,7 @@ class Mechanism:
         >>> load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
         """
+        from cayley.dynamics.state_kernels import gravity_forces_kernel
         return gravity_forces_kernel(self.tree)
 
     @made_once
@@ -819,6 +837,7 @@ class Mechanism:
         >>> load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
         array([15.20009968,  2.87612016])
         """
+        from cayley.dynamics.inverse.reactions import reactions_kernel
         return reactions_kernel(self.tree)
 
     # Energies and momentum: functions of the state, whatever ties the joints together
@@ -830,6 +849,7 @@ class Mechanism:
         >>> load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
         np.float64(0.443139)
         """
+        from cayley.dynamics.state_kernels import kinetic_energy_kernel
         return kinetic_energy_kernel(self.tree)
 
     @made_once
@@ -839,6 +859,7 @@ class Mechanism:
         >>> load("s1_f1").potential_energy([0.0]).round(6) + 0.0
         np.float64(0.0)
         """
+        from cayley.dynamics.state_kernels import potential_energy_kernel
         return potential_energy_kernel(self.tree)
 
     @made_once
@@ -848,6 +869,7 @@ class Mechanism:
         >>> load("s1_f1").center_of_mass([0.0]).shape
         (3,)
         """
+        from cayley.dynamics.state_kernels import center_of_mass_kernel
         return center_of_mass_kernel(self.tree)
 
     @made_once
@@ -858,6 +880,7 @@ class Mechanism:
         >>> load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
+        from cayley.dynamics.state_kernels import momentum_kernel
         return momentum_kernel(self.tree)
 
     # Derivatives
@@ -871,6 +894,7 @@ class Mechanism:
         array([[-2.478,  1.519],
                [ 1.146,  1.333]])
         """
+        from cayley.dynamics.linearised.kernels import linearize_kernel
         return linearize_kernel(self.tree)
 
     @made_once
@@ -882,6 +906,7 @@ class Mechanism:
         >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau, arm.inverse_inertia_matrix([0.3, -0.7]))
         True
         """
+        from cayley.dynamics.linearised.kernels import forward_derivatives_kernel
         return forward_derivatives_kernel(self.tree)
 
     # Equations and methods
@@ -916,6 +941,7 @@ class Mechanism:
         >>> load("s1_f2").compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], methods=["kane", "waters"]).agrees
         True
         """
+        from cayley.dynamics.inverse.compare import compare_inverse_dynamics
         return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
 
     # Motion in time
@@ -993,6 +1019,7 @@ class Mechanism:
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""
+        from cayley.kinematics.uniform_units import uniform_jacobian
         return np.shape(
             uniform_jacobian(self.tree, self.neutral, frame, task=task, axes="world",
                              characteristic_length=characteristic_length))

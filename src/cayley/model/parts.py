@@ -13,7 +13,7 @@ from cayley.compiler.symbols import Symbols
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
-from cayley.geometry.motions.homogeneous import pose_defect
+from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.wording import shown
@@ -64,13 +64,18 @@ def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
     array = frozen(np.eye(4) if pose is None else pose, (4, 4), what)
     if is_symbolic(array):
         return array
-    defect = float(pose_defect(array))
+    defect = _pose_defect(array)
     if not defect <= tolerance_of(pose):
         raise ModelError(
             f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the last row 0 0 "
             "0 1"
         )
     return _exact(array)
+
+
+def _pose_defect(pose: Array) -> float:
+    """That of `cayley.geometry.motions.pose_defect`, by the text itself: reading a robot compiles nothing."""
+    return max(float(rotation_defect.reference(pose[:3, :3])), float(np.abs(pose[3] - (0.0, 0.0, 0.0, 1.0)).max()))
 
 
 def _exact(pose: Array) -> Array:

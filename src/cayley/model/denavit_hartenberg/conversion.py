@@ -33,7 +33,7 @@ from cayley.model.denavit_hartenberg.table import (
     along_x,
     check_convention,
     convert_dh,
-    dh_row_poses,
+    dh_row_poses_at_zero,
     dh_tool_pose,
 )
 from cayley.model.joint_kinds import Prismatic, Revolute
@@ -73,7 +73,7 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
 
 
 def _joints(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Joint]:
-    steps = dh_row_poses(table, np.zeros(len(table.rows)))
+    steps = dh_row_poses_at_zero(table)
     steps[0] = table.base @ steps[0]
     names = [root.name, *[body.name for body in bodies]]
     return [
@@ -110,7 +110,7 @@ def _with_masses(table: DHTable, bodies: Sequence[Body], masses: Sequence[float 
 
 def _with_mass(body: Body, mass: float | None, center: Array, inertia: Array, about: str, frame: Array) -> Body:
     if about == "origin":
-        inertia = inertia_about_center(0.0 if mass is None else mass, center, inertia)
+        inertia = inertia_about_center.reference(0.0 if mass is None else mass, center, inertia)
     R = frame[:3, :3]
     if np.array_equal(frame, np.eye(4)):
         return Body(body.name, mass, center, inertia)

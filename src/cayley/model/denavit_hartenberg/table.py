@@ -83,7 +83,7 @@ ROW_POSES = {"standard": standard_dh_pose, "modified": modified_dh_pose}
 
 def along_x(a: float, alpha: float) -> Array:
     """Tran(x, a) Rot(x, alpha): the half of a row that belongs to the link (4, 4)."""
-    return modified_dh_pose(0.0, 0.0, a, alpha)
+    return modified_dh_pose.reference(0.0, 0.0, a, alpha)
 
 
 # Rows and tables
@@ -251,6 +251,11 @@ def dh_row_poses(table: DHTable, q: ArrayLike) -> Array:
     theta, d = moving_numbers(table, q)
     a, alpha = (np.array([getattr(row, key) for row in table.rows]) for key in ("a", "alpha"))
     return ROW_POSES[table.convention](theta, d, a, alpha)
+
+
+def dh_row_poses_at_zero(table: DHTable) -> list[Array]:
+    """The same at q = 0, by the texts themselves: reading a table compiles nothing."""
+    return [ROW_POSES[table.convention].reference(row.theta, row.d, row.a, row.alpha) for row in table.rows]
 
 
 def dh_frames(table: DHTable, q: ArrayLike) -> Array:

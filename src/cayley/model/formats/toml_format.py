@@ -135,7 +135,7 @@ def _mass_properties(section: Section, about: str) -> tuple[float | None, Any, A
     mass = section.number("mass") if section.has("mass") else None
     center = np.array(section.numbers("center", 3, (0.0, 0.0, 0.0)))
     inertia = _inertia(section)
-    return mass, center, inertia if about == "center" else inertia_about_center(mass or 0.0, center, inertia)
+    return mass, center, inertia if about == "center" else inertia_about_center.reference(mass or 0.0, center, inertia)
 
 
 def _inertia(section: Section) -> Array:
@@ -158,7 +158,7 @@ def _pose(section: Section) -> Array:
         section.fail(f"{' and '.join(said)} both give the rotation: write one of them", said[1])
     if "rpy" in said:
         roll, pitch, yaw = section.numbers("rpy", 3, angle=True)
-        pose[:3, :3] = rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+        pose[:3, :3] = rotation_z.reference(yaw) @ rotation_y.reference(pitch) @ rotation_x.reference(roll)
     elif "quaternion" in said:
         quaternion = section.numbers("quaternion", 4)
         try:
