@@ -10,20 +10,20 @@ it always did.
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from cayley.compiler.algebras import NUMPY
 from cayley.compiler.graph import Graph, Node
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import TraceError
 
 _SAMPLES = 4
 _KNOWN: WeakKeyDictionary[Graph, dict[int, np.ndarray]] = WeakKeyDictionary()
 
 
-def suppose(inputs: Any, samples: np.ndarray) -> None:
+def suppose(inputs: Array, samples: np.ndarray) -> None:
     """Let samples (k, ...) be known of an array (...) of inputs."""
     for node, values in zip(np.asarray(inputs, dtype=object).flat, samples.reshape(len(samples), -1).T, strict=True):
         _KNOWN.setdefault(node.graph, {})[node.index] = values
@@ -36,7 +36,7 @@ def in_general_position(values: np.ndarray) -> np.ndarray:
     return values + spread * np.where(values == 0.0, 1.0, values)
 
 
-def is_symbolic(values: Any) -> bool:
+def is_symbolic(values: Array | Scalar) -> bool:
     """Whether there are symbols among numbers.
 
     >>> is_symbolic(np.eye(3))
@@ -47,7 +47,7 @@ def is_symbolic(values: Any) -> bool:
     return getattr(values, "dtype", None) == np.dtype(object) and any(isinstance(x, Node) for x in values.flat)
 
 
-def samples(values: Any) -> np.ndarray:
+def samples(values: Array | Scalar) -> np.ndarray:
     """The samples (k, ...) of an array (...); k = 1 of numbers.
 
     >>> samples(np.zeros(3)).shape
@@ -60,12 +60,12 @@ def samples(values: Any) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*sampled), axis=-1).reshape(-1, *array.shape)
 
 
-def nominal(values: Any) -> np.ndarray:
+def nominal(values: Array | Scalar) -> np.ndarray:
     """The nominal values (...) of an array (...)."""
     return samples(values)[0]
 
 
-def is_present(values: Any) -> np.ndarray:
+def is_present(values: Array | Scalar) -> np.ndarray:
     """Of an array (...) which entries are something else than zero, for some value of the inputs.
 
     >>> is_present(np.array([0.0, 2.0]))
@@ -74,7 +74,7 @@ def is_present(values: Any) -> np.ndarray:
     return (samples(values) != 0).any(axis=0)
 
 
-def cleared(values: Any, bounds: np.ndarray) -> Any:
+def cleared(values: Array | Scalar, bounds: np.ndarray) -> Array:
     """An array (...) with zeros for what is, in every sample, less than that sample's bound (k): rounding.
 
     >>> cleared(np.array([1e-17, 2.0]), np.array([1e-15]))
