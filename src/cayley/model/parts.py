@@ -21,7 +21,7 @@ from cayley.wording import shown
 LARGEST = 1e30  # nothing in a robot has this size in SI units
 NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
-_ROUNDING = 1e-15
+_ROUNDING = 1e-15  # entries of a pose this near to 0, and of its rotation to 1, are that
 
 __all__ = ["LARGEST", "NO_LIMIT", "Body", "BodyByMoments", "Frame", "Friction", "Immutable", "Joint", "Limits", "Loop",
            "Mimic", "Rotor", "frozen", "frozen_pose"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 
-_ROUNDING = 1e-8
+_ROUNDING = 1e-8  # of the largest: columns of sampled regressors that are no more than this apart are dependent
 
 
 def triangular(rows: Array) -> Array:

@@ -29,7 +29,7 @@ _UNKNOWN_BODY = np.array([1.0, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01]) 
 _UNKNOWN_TERM = 0.1
 _SMALLEST = 1e-3  # eigenvalues of a prior's pseudo-inertia, as a part of those of the unknown body
 _DONE = 1e-6  # of the pull: what a step may still promise at the end
-_ROUNDING = 1e-14
+_ROUNDING = 1e-14  # of the misfit: no step can promise less
 _SHARE = 0.5  # of the way to where bodies end, the most that a step goes
 _MOST_STEPS = 100  # for each pull; five to ten are usual
 

@@ -30,7 +30,7 @@ from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel
 from cayley.dynamics.rigid_links.inertial_parameters import moved
 from cayley.dynamics.rigid_links.links import ROOT, Link
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # of the largest singular value, or of 1: rows and directions below it are none
 _MOMENTS = np.arange(14) < 10
 _FRICTION = np.eye(14)[12:]  # what turns energy into heat hides in no energy
 

@@ -11,7 +11,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.inertial_parameters import moved
 from cayley.dynamics.rigid_links.links import Link
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # entries of a placement this near to 0 or 1 are exact
 
 
 class SymbolicPlacement:

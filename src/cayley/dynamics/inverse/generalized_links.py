@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.dynamics.inverse.lagrange_coefficients import LagrangeCoefficients
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import UnsupportedError
 
@@ -30,20 +31,12 @@ class GeneralizedLink(NamedTuple):
     E: Array
 
 
-class ClosedForm(NamedTuple):
-    """d (n, n), c[j, i, k] (n, n, n), symmetric in its last two indices, and G (n)."""
-
-    d: Array
-    c: Array
-    G: Array
-
-
-def closed_form(links: Links, q: Array) -> ClosedForm:
+def closed_form(links: Links, q: Array) -> LagrangeCoefficients:
     """The coefficients of the equations of motion; a joint that does not turn is refused by its name.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
-    >>> closed_form(serial_chain(load_robot("s1_f2")), np.array([0.0, np.pi / 2])).c[0].round(12)
+    >>> closed_form(serial_chain(load_robot("s1_f2")), np.array([0.0, np.pi / 2])).C[0].round(12)
     array([[ 0.  , -0.15],
            [-0.15, -0.15]])
     """
@@ -62,13 +55,13 @@ def closed_form(links: Links, q: Array) -> ClosedForm:
             for k in range(i + 1):
                 c[j][i][k] = c[j][k][i] = -c[i][j][k]                                   # spec R-32
     G = [-(link.z @ np.cross(link.U, links.gravity)) for link in carried]               # (5.2.19c)
-    return ClosedForm(np.array(d).reshape(n, n), np.array(c).reshape(n, n, n), np.array(G))
+    return LagrangeCoefficients(np.array(d).reshape(n, n), np.array(c).reshape(n, n, n), np.array(G))
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint torques (n) [N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
-    d, c, G = closed_form(links, q)
-    return d @ qdd + (c @ qd) @ qd + G                                                  # (5.2.17)
+    found = closed_form(links, q)
+    return found.forces(qd, qdd)                                                        # (5.2.17)
 
 
 def generalized_links(links: Links, q: Array) -> list[GeneralizedLink]:

@@ -9,24 +9,15 @@ Source: Balafoutis & Patel (5.2.7), (5.2.8), corrected as in spec E-08.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.dynamics.inverse.lagrange_coefficients import LagrangeCoefficients
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 
 
-class ClosedForm(NamedTuple):
-    """The coefficients of the closed form at one configuration; C is symmetric in its last two indices."""
-
-    D: Array
-    C: Array
-    G: Array
-
-
-def closed_form(links: Links, q: Array) -> ClosedForm:
+def closed_form(links: Links, q: Array) -> LagrangeCoefficients:
     """D (n, n), C (n, n, n) and G (n).
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -45,10 +36,10 @@ def closed_form(links: Links, q: Array) -> ClosedForm:
         D = D + np.einsum("iab,kab->ik", weighed, dW)                                   # (5.2.7)
         C = C + np.einsum("iab,klab->ikl", weighed, ddW)                                # (5.2.7)
         G = G - weighed[:, :, 3] @ g                                                    # (5.2.7)
-    return ClosedForm(D, C, G)
+    return LagrangeCoefficients(D, C, G)
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
-    D, C, G = closed_form(links, q)
-    return D @ qdd + (C @ qd) @ qd + G                                                  # (5.2.8)
+    found = closed_form(links, q)
+    return found.forces(qd, qdd)                                                        # (5.2.8)

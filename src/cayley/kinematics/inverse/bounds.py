@@ -22,7 +22,7 @@ from cayley.model.tree import Tree
 _TURN = 2 * np.pi
 _START_OFFSET = 0.1  # of a half-range: the middle itself is often singular (a stretched arm)
 _INNER_STARTS = 3  # in the inner half of the ranges, from where more searches succeed; those that do not need the whole
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # [rad]: limits that lack no more than this of a turn allow a whole one
 _TOUCHING = 1e-9  # rad or m
 
 

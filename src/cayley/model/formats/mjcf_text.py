@@ -19,7 +19,7 @@ from cayley.model.formats.xml_elements import quoted
 from cayley.model.parts import Body, Joint, Loop
 from cayley.model.tree import Tree
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # of the largest principal moment: so much may be missing from a possible inertia
 
 
 def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:

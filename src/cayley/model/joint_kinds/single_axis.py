@@ -9,7 +9,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.model.joint_kinds.motion import AXIS, Axis, MarkAxis, Motion, Screw, Z
 
-_ROUNDING = 1e-15
+_ROUNDING = 1e-15  # components of a unit axis this small are zero
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ WRIST = ("wrist no flip", "wrist flip", "wrist at its limit")
 _NEARLY_REAL = 1e-4
 _ON_AXIS = 1e-9
 _NEARLY_ALIGNED = 1e-7
-_ROUNDING = 1e-15
+_ROUNDING = 1e-15  # of the arm's size: a wrist this near to the first axis is on it
 
 
 class Posture(NamedTuple):
