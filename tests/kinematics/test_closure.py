@@ -7,6 +7,7 @@ from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.kinematics.closure import close, mobility
 from cayley.kinematics.forward import frame_pose
+from cayley.model.catalogue import load_robot
 from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop, Mimic
@@ -129,3 +130,9 @@ def test_rods_close_a_four_bar_as_a_coupler_does():
     with pytest.raises(UnreachableError, match="coupler"):
         mobility(Tree.of("torn", tree.bodies, tree.joints, frames=tree.frames,
                          constraints=[Rod("coupler", "tip of a", "tip of c", 5.0)]))
+
+
+def test_an_open_tree_is_closed_everywhere_and_all_its_velocities_are_independent():
+    arm = load_robot("planar2r")
+    closure = close(arm, np.array([0.3, -0.2]))
+    assert mobility(arm) == 2 and closure.status == "closed" and (closure.configuration == [0.3, -0.2]).all()

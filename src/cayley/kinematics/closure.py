@@ -197,7 +197,8 @@ class _Loops:
         return kernel(signature, name="opening_of_loops", outputs=("e", "J"))(self._opening_text)
 
     def _opening_text(self, x: Array) -> tuple[Any, Any]:
-        parts = [*self._loop_openings(x), *self._other_openings(x)]
+        nothing = (np.zeros(0), np.zeros((0, self.velocities)))  # of an open tree
+        parts = [nothing, *self._loop_openings(x), *self._other_openings(x)]
         return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
 
     def _loop_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
