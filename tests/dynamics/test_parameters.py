@@ -47,7 +47,12 @@ def built(tree, names, values):
         armature = given.get(f"{old.name}.armature", old.rotor.reflected)
         return replace(old, placement=place, friction=friction, rotor=Rotor(armature, 1.0))
 
-    made = Mechanism.of(tree.name, map(body, tree.bodies), map(joint, tree.joints), frames=tree.frames,
+    def frame(old):
+        pose = np.array(old.pose)
+        pose[:3, 3] = entries(f"{old.name}.length", "xyz", pose[:3, 3])
+        return replace(old, pose=pose)
+
+    made = Mechanism.of(tree.name, map(body, tree.bodies), map(joint, tree.joints), frames=map(frame, tree.frames),
                         gravity=entries("gravity", "xyz", tree.gravity))
     return made.including(*tree.included)
 
@@ -148,8 +153,10 @@ def test_one_joint_and_prismatic_last_links():
 
 
 def test_the_mass_of_a_sliding_link_that_weighs_nothing_in_the_model():
-    tree = Mechanism.of("rail", [Body("ground"), Body("cart", 0.0), Body("pole", 1.0, (0.0, 0.3, 0.0), 0.1 * np.eye(3))], [
-        Joint("turn", "ground", "pole", Revolute((0.0, 0.0, 1.0))), Joint("slide", "pole", "cart", Prismatic((1.0, 0.0, 0.0)))])
+    bodies = [Body("ground"), Body("cart", 0.0), Body("pole", 1.0, (0.0, 0.3, 0.0), 0.1 * np.eye(3))]
+    joints = [Joint("turn", "ground", "pole", Revolute((0.0, 0.0, 1.0))),
+              Joint("slide", "pole", "cart", Prismatic((1.0, 0.0, 0.0)))]
+    tree = Mechanism.of("rail", bodies, joints)
     agrees(tree, "inverse_dynamics", ["cart.mass", "cart.center.y", "pole.mass"])
 
 
@@ -175,15 +182,11 @@ def test_entries_that_are_zero_stay_zero_unless_they_are_named():
 def test_poses_and_jacobians():
     tree = cy.load("panda")
     q = state(tree)[0]
-    for made, wanted in ((tree.pose.of("tool"), "pose"), (tree.jacobian.of("tool", axes="world"), "jacobian"),
-                         (tree.jacobian.of("tool", axes="body"), "jacobian")):
-        kernel = made.with_parameters("length", "panda_joint4.turn.x")
-        values = other_values(kernel.parameters)
-        frames = {f"{frame.name}.length.{axis}" for frame in tree.frames for axis in "xyz"}
-        values = np.where([name in frames for name in kernel.parameters.names], kernel.parameters.nominal, values)
-        other = built(tree, kernel.parameters.names, values)
-        axes = {} if wanted == "pose" else {"axes": "body" if made is not tree.jacobian.of("tool", axes="world") else "world"}
-        near(kernel.evaluate(cy.NUMPY, q, values), getattr(other, wanted).of("tool", **axes).reference(q))
+    for of_frame in (lambda arm: arm.pose.of("tool"), lambda arm: arm.jacobian.of("tool", axes="world"),
+                     lambda arm: arm.jacobian.of("tool", axes="body")):
+        made = of_frame(tree).with_parameters("length", "panda_joint4.turn.x", "tool.length.x")
+        values = other_values(made.parameters)
+        near(made.evaluate(cy.NUMPY, q, values), of_frame(built(tree, made.parameters.names, values)).reference(q))
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "inertia_matrix", "forward_dynamics", "linearize"])
@@ -263,8 +266,8 @@ def test_derivatives_by_moments_are_the_regressor():
 
 def test_forces_are_linear_in_moments():
     tree = cy.load("ur5")
-    made = tree.inverse_dynamics.with_parameters(*[f"{body.name}.moments.{e}" for body in tree.bodies[1:] for e in MOMENTS
-                                                   if body.mass is not None])
+    heavy = [body.name for body in tree.bodies[1:] if body.mass is not None]
+    made = tree.inverse_dynamics.with_parameters(*[f"{body}.moments.{entry}" for body in heavy for entry in MOMENTS])
     rng = np.random.default_rng(2)
     bodies = {}
     values = []

@@ -28,7 +28,7 @@ def hoisted(program: Program, names: Container[str]) -> tuple[Program, Program]:
 
 
 def _early(program: Program, names: Container[str]) -> set[int]:
-    """The nodes that depend on the named inputs, and on no other. A truth value is no number that could be handed on."""
+    """The nodes that depend on the named inputs, and on no other. A truth value is no number, and is not handed on."""
     early = {node.index for v in program.inputs if v.name in names for node in v.nodes}
     for node in program.nodes:
         inside = [a.index in early for a in node.args]

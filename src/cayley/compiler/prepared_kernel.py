@@ -19,7 +19,8 @@ from cayley.compiler.typing import Array, Result
 
 
 class PreparedKernel(Kernel[Result]):
-    """A kernel in two: `preparation` computes an array of the last input, `prepared` takes that array, before its other inputs.
+    """A kernel in two: `preparation` computes an array of the last input, `prepared` takes that array, before its other
+    inputs.
 
     A call uses both, if the last input has fewer values than there are states, and otherwise the kernel in one piece.
     Its C is one function that does both; the two kernels have theirs, for a controller that prepares when a parameter

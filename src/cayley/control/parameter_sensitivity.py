@@ -28,8 +28,8 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class SensitiveMotion:
-    """A motion and its derivatives by k parameters, by name, at times (T): q (T, nq), qd (T, nv), dq (T, nv, k) and dqd (T, nv,
-    k).
+    """A motion and its derivatives by k parameters, by name, at times (T): q (T, nq), qd (T, nv), dq (T, nv, k) and
+    dqd (T, nv, k).
 
     dq is along the velocities, where coordinates are more than these.
     """

@@ -3,11 +3,12 @@
     link2.mass                    [kg]
     link2.center.x                of mass, in the body's frame [m]
     link2.inertia.xy              about the centre of mass, in the body's axes [kg m^2]
-    link2.moments.m  .ux  .Jxy    mass, first moment and Euler tensor about the origin of the body's frame, in which forces are linear:
-                                  m, u = m c, J = integral r r^T dm; in place of mass, centre and inertia [kg, kg m, kg m^2]
+    link2.moments.m  .ux  .Jxy    mass, first moment and Euler tensor about the origin of the body's frame, in which
+                                  forces are linear: m, u = m c, J = integral r r^T dm; in place of mass, centre and
+                                  inertia [kg, kg m, kg m^2]
     joint2.length.x               of the joint's place in its parent's frame; of a named frame on its body [m]
     joint2.turn.x                 of that place about its own axes, x first, on top of what the model says [rad]
-    joint2.armature               what the joint feels of its rotor, inertia gear^2 [kg m^2 or kg], if rotors are included
+    joint2.armature               what the joint feels of its rotor, inertia gear^2 [kg m^2, kg], if they are included
     joint2.friction.viscous  .coulomb                                        if friction is included
     gravity.z                     [m/s^2]
 A choice is made in words: `"mass"` is that of every moving body, `"link2.inertia"` are those of one, `"link2"` all of a

@@ -105,7 +105,8 @@ class Body(Immutable):
                 "absurdly large")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
-        if not is_symbolic(inertia) and np.abs(inertia - inertia.T).max() > tolerance_of(inertia) * np.abs(inertia).max():
+        if not (is_symbolic(inertia)
+                or np.abs(inertia - inertia.T).max() <= tolerance_of(inertia) * np.abs(inertia).max()):
             raise ModelError(f"the inertia of body {self.name!r} is not symmetric: {inertia.tolist()}")
         object.__setattr__(self, "inertia", inertia)
 

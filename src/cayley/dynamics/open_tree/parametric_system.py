@@ -27,7 +27,8 @@ def parametric_system(mechanics: TreeMechanics, words: Sequence[str]) -> System:
     array([ 2.  ,  1.5 , -9.81])
     >>> roll = pendulum.rollout(parameters=["parameters"])
     >>> start = {"q": [0.3, 0.0], "qd": [0.0, 0.0]}
-    >>> roll(start, step=1e-3, steps=50, parameters={"parameters": [[2.0, 1.5, -9.81], [2.0, 3.0, -1.6]]}).end["q"].shape
+    >>> two = [[2.0, 1.5, -9.81], [2.0, 3.0, -1.6]]
+    >>> roll(start, step=1e-3, steps=50, parameters={"parameters": two}).end["q"].shape
     (2, 2)
     """
     tree = mechanics.tree

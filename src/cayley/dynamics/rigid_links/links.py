@@ -50,7 +50,7 @@ class Link:
     """A rigid body and the elementary motion by which it moves in its parent.
 
     Its numbers are scalars of any kind: floats, symbols of a trace, letters. For scalars that cannot be taken apart
-    into turns, as letters, `place` has these, and `placement` is the structure: what is zero, and which axes are parallel.
+    into turns, as letters, `place` has these, and `placement` is the structure: what is zero, which axes are parallel.
     """
 
     name: str  # of its joint
