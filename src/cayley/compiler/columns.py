@@ -92,7 +92,7 @@ def _substitution(n: int) -> Callee:
                 x[i] = x[i] - L[i][k] * x[k]
         x = [x[i] * inverses[i] for i in range(n)]
         for i in reversed(range(n)):
-            for k in range(i + 1, n):
+            for k in reversed(range(i + 1, n)):  # what was found last is needed last: nothing waits for a whole row
                 x[i] = x[i] - L[k][i] * x[k]
         return np.stack(x)
 

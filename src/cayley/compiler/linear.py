@@ -49,7 +49,7 @@ def ldl_solve(A: Any, b: Any) -> Any:
             x[i] = x[i] - L[i][k] * x[k]
     x = [x[i] / pivots[i] for i in range(n)]
     for i in reversed(range(n)):
-        for k in range(i + 1, n):
+        for k in reversed(range(i + 1, n)):  # what was found last is needed last: nothing waits for a whole row
             x[i] = x[i] - L[k][i] * x[k]
     return np.stack(x) if n else np.zeros(np.shape(b))
 
