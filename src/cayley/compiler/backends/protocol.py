@@ -29,7 +29,7 @@ class Backend:
 
     A program has its names, shapes and units; `program.nodes` are its operations, operands first, each one of
     `OPERATIONS`. Precisions are "double" and "float". An operation that a language lacks has a text, of which
-    `composed.program_of` makes a program.
+    `composed.program_of` makes a program. A program may call others; `calls.expanded` makes one that does not.
     """
 
     title = ""
