@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import signal
+from scipy import linalg, signal
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -209,3 +209,44 @@ def test_elastic_drive_has_the_eigen_frequencies_of_the_closed_form():
     rolled = drive.rollout(method="lie-midpoint")(rest | {"theta": 0.1}, step=1e-4, steps=2000, every=20)
     twist = 0.1 * np.cos(w * rolled.t)
     assert np.abs(rolled["theta"] - rolled["phi"] - twist).max() < 2e-5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_networks_of_linear_systems_are_those_of_block_matrices(seed):
+    """States, feedthrough, algebraic loops: A = A0 + B0 K (I - D0 K)^-1 C0, whatever is joined with what."""
+    rng = np.random.default_rng(seed)
+    parts, blocks, wires = [], [], {}
+    for k in range(4):
+        A, B, C = rng.normal(size=(2, 2)), rng.normal(size=(2, 2)), rng.normal(size=(2, 2))
+        D = rng.normal(size=(2, 2)) * rng.integers(0, 2, size=(2, 2)) * 0.4
+        blocks.append((A, B, C, D))
+        parts.append(System(f"part{k}", state={f"x{k}": 2}, inputs={f"u{k}a": "", f"u{k}b": ""},
+                            outputs={f"y{k}a": "", f"y{k}b": ""}, **texts(k, A, B, C, D)))
+    inputs = [f"u{k}{letter}" for k in range(4) for letter in "ab"]
+    outputs = [f"y{k}{letter}" for k in range(4) for letter in "ab"]
+    K = np.zeros((8, 8))
+    for row in rng.permutation(8)[:5]:
+        column = int(rng.integers(8))
+        wires[inputs[row]] = outputs[column]
+        K[row, column] = 1.0
+    whole = cy.connect(*parts, wires=wires, solve_loops=True)
+    A0, B0, C0, D0 = (linalg.block_diag(*[block[j] for block in blocks]) for j in range(4))
+    left = [row for row in range(8) if inputs[row] not in wires]
+    inner = np.linalg.inv(np.eye(8) - K @ D0)
+    E = np.eye(8)[:, left]
+    model = whole.linearize({f"x{k}": np.zeros(2) for k in range(4)}, {inputs[row]: 0.0 for row in left})
+    assert list(whole.inputs) == [inputs[row] for row in left]
+    for found, expected in ((model.A, A0 + B0 @ inner @ K @ C0), (model.B, B0 @ inner @ E),
+                            (model.C, C0 + D0 @ inner @ K @ C0), (model.D, D0 @ inner @ E)):
+        assert np.abs(found - expected).max() < 1e-10 * max(1.0, np.abs(expected).max())
+
+
+def texts(k, A, B, C, D):
+    def joined(u):
+        return np.stack([u[f"u{k}a"], u[f"u{k}b"]])
+
+    def output(t, x, u, p):
+        y = C @ x[f"x{k}"] + D @ joined(u)
+        return {f"y{k}a": y[0], f"y{k}b": y[1]}
+
+    return {"derivative": lambda t, x, u, p: A @ x[f"x{k}"] + B @ joined(u), "output": output}
