@@ -9,6 +9,7 @@ import pytest
 
 import cayley as cy
 from compiler.parity import COMPILER, compiled_c
+from systems.plants import ball
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
@@ -43,6 +44,18 @@ def test_a_control_law_is_in_the_loop_on_a_gpu_too(cupy):
     here = arm.rollout(method="rk4", controller=pd)
     given = {"step": 5e-3, "steps": 10, "every": 10, "target": np.array([0.3, -0.2]), "progress": False}
     np.testing.assert_allclose(here.on("cuda")(q, qd, **given).q, here(q, qd, **given).q, rtol=0, atol=1e-12)
+
+
+@needs_cpp
+def test_transitions_are_found_on_a_gpu_too(cupy):
+    """Every thread searches for its own instants, for as long as it needs."""
+    here = ball().rollout(parameters=["e"])
+    given = {"step": 0.02, "steps": 80, "every": 10, "parameters": {"e": np.array([0.8, 0.95])}, "progress": False}
+    start = {"height": np.array([1.0, 0.3]), "speed": 0.0}
+    one, other = (roll(start, **given) for roll in (here, here.on("cuda")))
+    assert one.log.count.tolist() == other.log.count.tolist() and one.log.count.min() > 1
+    np.testing.assert_allclose(other.vectors, one.vectors, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(other.log.times, one.log.times, rtol=0, atol=1e-13)
 
 
 def test_a_rollout_elsewhere_is_pickled_with_its_place():

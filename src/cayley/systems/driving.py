@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from cayley.compiler.typing import ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.holding import Blocks
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
+
+InputLike: TypeAlias = ArrayLike | Callable[..., ArrayLike]  # numbers, or a function of (t, *blocks)
 
 
 class Driving:
@@ -18,7 +21,7 @@ class Driving:
 
     derivatives = "derivatives"  # what they are called
 
-    def __init__(self, system: System, given: Mapping[str, Any]):
+    def __init__(self, system: System, given: Mapping[str, InputLike]):
         self.system = system
         unknown = [name for name in given if name not in system.inputs]
         if unknown:
@@ -62,7 +65,7 @@ class Driving:
         return {name: x[place].reshape(self.system.blocks[name].shape)
                 for name, place in self.system.layout.places.items()}
 
-    def _checked(self, name: str, value: Any) -> np.ndarray:
+    def _checked(self, name: str, value: ArrayLike) -> np.ndarray:
         array = np.asarray(value, dtype=float)
         if array.shape != self.system.ports[name].shape:
             shape = self.system.ports[name].shape

@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.wording import did_you_mean
+
+# Blocks and modes by name, a mode by its word or number; or just the one block
+StateLike: TypeAlias = Mapping[str, ArrayLike] | Record | ArrayLike
 
 
 class State(Record):
@@ -124,7 +127,7 @@ class Layout:
 
     # States that users give
 
-    def given(self, x: Any) -> dict[str, np.ndarray]:
+    def given(self, x: StateLike) -> dict[str, np.ndarray]:
         """The blocks and modes of a state that was given by names, or, if there is just one, as it is."""
         names = [*self.blocks, *self.modes]
         if not isinstance(x, (Mapping, Record)):
@@ -144,7 +147,7 @@ class Layout:
         return found | {name: self._mode(name, x[name] if name in x else words[0])
                         for name, words in self.modes.items()}
 
-    def _block(self, name: str, given: Any) -> np.ndarray:
+    def _block(self, name: str, given: ArrayLike) -> np.ndarray:
         block = self.blocks[name]
         values = np.asarray(given)
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
@@ -153,12 +156,12 @@ class Layout:
         block.manifold.check(values, f"{name!r} of {self.whose}")
         return values if values.dtype.kind == "f" else values.astype(float)
 
-    def _mode(self, name: str, given: Any) -> np.ndarray:
+    def _mode(self, name: str, given: ArrayLike) -> np.ndarray:
         words = np.asarray(given)
         if words.dtype.kind in "fiu":
             if not np.isin(words, range(len(self.modes[name]))).all():
                 raise SignatureError(f"the mode {name!r} of {self.whose} is one of {', '.join(self.modes[name])}, or "
-                                     f"its number, not {given}")
+                                     f"its number, not {words.tolist()}")
             return words.astype(np.float32)
         return np.vectorize(lambda word: float(mode_number(self.modes, name, word)), otypes=[np.float32])(words)
 

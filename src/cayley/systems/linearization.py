@@ -13,7 +13,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.layout import as_vector, joined
+from cayley.systems.layout import StateLike, as_vector, joined
 from cayley.systems.system import System
 
 
@@ -26,7 +26,7 @@ class StateSpace(NamedTuple):
     D: np.ndarray
 
 
-def linearize(system: System, x: Any, inputs: Mapping[str, ArrayLike], t: float,
+def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: float,
               parameters: Mapping[str, ArrayLike]) -> StateSpace:
     """The linear model at a state."""
     flat = system.layout.vectors(system.layout.given(x))

@@ -24,7 +24,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
-from cayley.systems.layout import State
+from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -115,7 +115,7 @@ class Rollout:
         """
         return self._iterated.c_source(name or f"{self.system.name}_rollout", dtype=dtype)
 
-    def __call__(self, x: Any, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+    def __call__(self, x: StateLike, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
                  inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
                  threads: int = 1, progress: bool = True) -> SystemTrajectory:
         """Trajectories from states: `steps` steps of `step` seconds, every k-th state kept.

@@ -7,7 +7,6 @@ returned or restarted is brought back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import integrate
@@ -16,9 +15,10 @@ from cayley.compiler.typing import ArrayLike
 from cayley.errors import ConventionError, SignatureError, SingularityError
 from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
-from cayley.systems.driving import Driving
+from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
 from cayley.systems.holding import Nothing
+from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
@@ -27,8 +27,8 @@ from cayley.systems.trajectory import SystemTrajectory
 METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
 
 
-def simulate(system: System, x: Any, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
-             inputs: Mapping[str, Any] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
+def simulate(system: System, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
+             inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
              events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
              atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
              progress: bool = True) -> SystemTrajectory:

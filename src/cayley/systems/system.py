@@ -16,13 +16,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError
-from cayley.systems.layout import Layout, State
+from cayley.systems.layout import Layout, State, StateLike
 from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
 from cayley.systems.record import Record
 from cayley.systems.transitions import Transition
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
+    from cayley.systems.driving import InputLike
     from cayley.systems.events import Event
     from cayley.systems.fixed_steps.protocol import FixedStep
     from cayley.systems.linearization import StateSpace
@@ -210,7 +211,7 @@ class System:
         from cayley.systems.renaming import renamed
         return renamed(self, names, name)
 
-    def linearize(self, x: Any, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,
+    def linearize(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,
                   parameters: Mapping[str, ArrayLike] | None = None) -> StateSpace:
         """A, B, C, D of dx/dt = f(x, u), y = h(x, u) at a state, or a batch of states, by derivatives of the texts.
 
@@ -243,8 +244,8 @@ class System:
         return rollout(self, method=method, changing=changing, parameters=parameters, iterations=iterations,
                        events_in_a_step=events_in_a_step, remembered=remembered)
 
-    def simulate(self, x: Any, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
-                 inputs: Mapping[str, Any] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
+    def simulate(self, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
+                 inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
                  events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
                  atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
                  max_evaluations: int | None = None, progress: bool = True) -> SystemTrajectory:
