@@ -47,7 +47,8 @@ def case(request):
 REFUSED = {
     "inverse_dynamics": lambda arm, frame, z: arm.inverse_dynamics(z.q, z.v, z.v),
     "a published method": lambda arm, frame, z: arm.inverse_dynamics.using("luh-walker-paul")(z.q, z.v, z.v),
-    "forward_dynamics": lambda arm, frame, z: arm.forward_dynamics(z.q, z.v, z.v),
+    "forward dynamics with loads": lambda arm, frame, z: arm.forward_dynamics.with_inputs(wrenches=[frame]),
+    "forward dynamics by iteration": lambda arm, frame, z: arm.forward_dynamics.by_conjugate_gradients(z.q, z.v, z.v),
     "inertia_matrix": lambda arm, frame, z: arm.inertia_matrix(z.q),
     "inverse_inertia_matrix": lambda arm, frame, z: arm.inverse_inertia_matrix(z.q),
     "inertia_regularity": lambda arm, frame, z: arm.inertia_regularity(z.q),
@@ -101,7 +102,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
         "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_followers",
         "random_configuration", "workspace", "friction_forces", "save",
-        "constraint_residual", "constraint_jacobian", "constraint_drift", "close"}
+        "constraint_residual", "constraint_jacobian", "constraint_drift", "close", "forward_dynamics",
+        "constraint_forces", "constraint_structure"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.closure import Closure
+    from cayley.kinematics.constraint_structure import ConstraintStructure
     from cayley.kinematics.constraints import RowName
     from cayley.kinematics.indices import Indices
     from cayley.kinematics.inverse import InverseKinematicsResult
@@ -461,6 +462,26 @@ class Mechanism:
         """
         from cayley.kinematics.constraints import drift_kernel
         return drift_kernel(self.tree)
+
+    @property
+    def constraint_structure(self) -> ConstraintStructure:
+        """Mobility and Gruebler's count, redundant rows by name, and velocities from which the others follow; see
+        `cayley.kinematics.constraint_structure`.
+
+        >>> load("panda_hand").constraint_structure.mobility
+        8
+        """
+        from cayley.kinematics.constraint_structure import constraint_structure
+        return constraint_structure(self.tree)
+
+    @made_once
+    def constraint_forces(self) -> Kernel:
+        """`constraint_forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is what
+        they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN where
+        redundant rows could do the same, so that the motion does not tell.
+        """
+        from cayley.dynamics.forward.constrained import constraint_forces_kernel
+        return constraint_forces_kernel(self.tree, self.constraint_structure)
 
     @property
     def constraint_rows(self) -> tuple[RowName, ...]:

@@ -41,7 +41,7 @@ def ring(motion, seed=0):
     closing joint is then."""
     random = np.random.default_rng(seed)
     chains = [[Spherical(), Universal()], [Floating(), Revolute(), Curvilinear((0.0, 1.0), (0.0, 0.2, 0.5))]]
-    bodies = [Body("ground"), Body("base", 1.0)]
+    bodies = [Body("ground"), Body("base", 1.0, inertia=np.eye(3) / 50)]
     joints = [Joint("float", "ground", "base", Floating())]
     for side, kinds in enumerate(chains):
         parent = "base"

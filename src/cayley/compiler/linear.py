@@ -43,15 +43,26 @@ def ldl_solve(A: Any, b: Any) -> Any:
         from cayley.compiler.columns import graph_of_many, substituted  # which trace, and so build upon this module
         if (graph := graph_of_many(_products(L, np.shape(b)[1]), b)) is not None:
             return substituted(graph, L, pivots, np.asarray(b, dtype=object))
-    x = [b[i] for i in range(n)]
-    for i in range(n):
+    x = [entry / pivot for entry, pivot in zip(solve_lower(L, b), pivots, strict=True)]
+    return np.stack(solve_lower_transposed(L, x)) if n else np.zeros(np.shape(b))
+
+
+def solve_lower(L: Any, b: Any) -> list[Any]:
+    """The rows of L^-1 b, for L with a diagonal of ones and the rows of `ldl`."""
+    x = [b[i] for i in range(len(L))]
+    for i in range(len(x)):
         for k in range(i):
             x[i] = x[i] - L[i][k] * x[k]
-    x = [x[i] / pivots[i] for i in range(n)]
-    for i in reversed(range(n)):
-        for k in reversed(range(i + 1, n)):  # what was found last is needed last: nothing waits for a whole row
+    return x
+
+
+def solve_lower_transposed(L: Any, b: Any) -> list[Any]:
+    """The rows of L^-T b."""
+    x = [b[i] for i in range(len(L))]
+    for i in reversed(range(len(x))):
+        for k in reversed(range(i + 1, len(x))):  # what was found last is needed last: nothing waits for a whole row
             x[i] = x[i] - L[k][i] * x[k]
-    return np.stack(x) if n else np.zeros(np.shape(b))
+    return x
 
 
 def _products(L: list[list[Any]], columns: int) -> int:

@@ -66,10 +66,23 @@ class ForwardDynamics(KernelWithMethods):
 
 
 def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
-    """The default method, with all others by name."""
+    """The default method, with all others by name; of a mechanism with constraints, those of `constrained`."""
+    if tree.is_constrained:
+        return _constrained_kernel(tree)
     default = _by_method(tree, default_method(tree), ForwardDynamics)
     return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
                                 made_by=forward_dynamics_kernel)
+
+
+def _constrained_kernel(tree: Tree) -> ForwardDynamics:
+    from cayley.dynamics.forward import constrained  # which few mechanisms need
+    from cayley.kinematics.constraint_structure import constraint_structure
+    structure = constraint_structure(tree)
+    default = constrained.constrained_dynamics_kernel(tree, structure, "multipliers", ForwardDynamics)
+    return default.with_methods(
+        tree, constrained.METHODS,
+        lambda method: constrained.constrained_dynamics_kernel(tree, structure, method, MechanismKernel),
+        made_by=forward_dynamics_kernel)
 
 
 @of_a_mechanism

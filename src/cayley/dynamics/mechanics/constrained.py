@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.definite import is_definite, only_where
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SingularityError
@@ -70,13 +70,18 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
 
 
 def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False) -> ConstrainedMotion:
-    """By the multipliers, which are found first. (4.21), (4.22)."""
-    free = ldl_solve(M, f)
-    yielded = ldl_solve(M, A.T)
-    S = A @ yielded
-    rest = A @ free + drift
-    lam = np.linalg.pinv(wrapped(S)) @ rest if redundant else only_where(is_definite(S), ldl_solve(S, rest))
-    return ConstrainedMotion(free - yielded @ lam, lam)
+    """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T). (4.21),
+    (4.22)."""
+    L, pivots = ldl(M)
+    yielded = np.stack(solve_lower(L, A.T))
+    free = np.stack(solve_lower(L, f))
+    scaled = np.stack([row / pivot for row, pivot in zip(yielded, pivots, strict=True)])
+    S = scaled.T @ yielded
+    rest = scaled.T @ free + drift
+    lam = np.linalg.pinv(wrapped(S), _INDEPENDENT) @ rest if redundant else only_where(
+        is_definite(S), ldl_solve(S, rest))
+    moved = [entry / pivot for entry, pivot in zip(free - yielded @ lam, pivots, strict=True)]
+    return ConstrainedMotion(np.stack(solve_lower_transposed(L, moved)), lam)
 
 
 def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int]) -> ConstrainedMotion:

@@ -1,0 +1,141 @@
+"""Forward dynamics of mechanisms with constraints: loops, rods, couplings and mimic joints.
+
+    M qdd = tau - bias + A^T forces,   A qdd + drift = 0
+M and the bias forces are those of the spanning tree. Rows that are redundant by structure are left out; where what is
+redundant moves with the mechanism, the forces are those of least norm. Where the constraints depend on each other only
+at a configuration (a dead centre that bifurcates), accelerations do not follow from forces: they are NaN, and a call
+for one state raises `SingularityError` with the names of the constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import wrapped
+from cayley.dynamics.forward.regular_inertia import guarded
+from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.mechanics.constrained import ConstrainedMotion, augmented, multipliers, projection
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.methods import Method
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.errors import SingularityError, UnsupportedError
+from cayley.kinematics import constraints
+from cayley.kinematics.constraint_structure import ConstraintStructure, dependent_rows
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.tree import Tree
+
+_HERE = "cayley.dynamics.mechanics.constrained"
+_SENTENCE = "Forward dynamics under constraints: the accelerations qdd that the joint forces tau give at (q, qd)."
+
+METHODS: dict[str, Method] = {
+    "multipliers": Method(_HERE, "Ruggiu (4.21), (4.22): the forces of the constraints first; the default", links_of),
+    "augmented": Method(_HERE, "Ruggiu (4.20): accelerations and forces as one system", links_of),
+    "projection": Method(_HERE, "Ruggiu (4.23)-(4.29): on independent coordinates", links_of), }
+
+
+@of_a_mechanism
+def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: Any) -> Any:
+    """`forward_dynamics(q, qd, tau)` (..., nv) by one of the formulations of `METHODS`."""
+    solve = _solution(tree, method, structure)
+
+    def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
+        return solve(q, qd, tau).qdd
+
+    described(tree, forward_dynamics, _SENTENCE, f"Formulation: {method}.")
+    text = forward_dynamics if method == "augmented" else guarded(tree.spanning_tree(), forward_dynamics, [(tree.nv,)])
+    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd", ),
+                  inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
+                  explain=_explanation(tree, structure, method))(text)
+
+
+@of_a_mechanism
+def constraint_forces_kernel(tree: Tree, structure: ConstraintStructure) -> MechanismKernel:
+    """`constraint_forces(q, qd, tau)` (..., h)."""
+    solve = _solution(tree, "multipliers", structure)
+    known = np.where(structure.determined, 0.0, np.nan)
+
+    def text(q: Any, qd: Any, tau: Any) -> Any:
+        forces = -solve(q, qd, tau).lam
+        if structure.by_structure:
+            every = np.zeros(len(structure.rows)) * forces[0]
+            every[list(structure.leading)] = forces
+            forces = every
+        return forces + known
+
+    described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
+              "NaN where other constraints could do the same, so that the motion does not tell.")
+    free = tree.spanning_tree()
+    return kernel(sized(tree, f"(q),(v),(v)->({len(structure.rows)})"), name="constraint_forces",
+                  outputs=("forces", ), inputs=("q", "qd", "tau"), units=units_of(tree) | {"forces": "N or N m"},
+                  kind=MechanismKernel)(guarded(free, text, [(len(structure.rows),)]))
+
+
+def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[[Any, Any, Any], ConstrainedMotion]:
+    free = tree.spanning_tree()
+    links = minimal_links(free)
+    rotors = rotor_inertias(free)
+    if coulomb_frictions(free).any():
+        raise UnsupportedError(
+            f"{tree.name} includes dry friction, which forward dynamics under constraints does not know: leave it out, "
+            "or include \"rotors\" alone")
+    if method == "projection" and not structure.by_structure:
+        raise UnsupportedError(
+            f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of them "
+            "can be left out for a projection; use the default")
+    leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
+
+    def text(q: Any, qd: Any, tau: Any) -> ConstrainedMotion:
+        M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
+        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
+        f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
+        A = constraints.jacobian(tree, q)[leading]
+        drift = constraints.drift(tree, q, qd)[leading]
+        return _solved(method, structure, M, f, A, drift)
+
+    return text
+
+
+def _solved(method: str, structure: ConstraintStructure, M: Any, f: Any, A: Any, drift: Any) -> ConstrainedMotion:
+    redundant = not structure.by_structure
+    if method == "projection":
+        others = wrapped(A)[:, [k for k in range(len(M)) if k not in structure.independent]]
+        found = projection(M, f, wrapped(A), drift, independent=structure.independent)
+        return found._replace(qdd=only_where(is_definite(others @ others.T), found.qdd))
+    if method == "augmented":
+        return augmented(M, f, wrapped(A), drift, redundant=redundant)
+    backwards = multipliers(M[::-1, ::-1], f[::-1], wrapped(A)[:, ::-1], drift, redundant=redundant)
+    return ConstrainedMotion(backwards.qdd[::-1], backwards.lam)
+
+
+def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
+    of_inertia = None if method == "augmented" else explanation(tree.spanning_tree())
+
+    def explain(q: Any, *others: Any) -> None:
+        if of_inertia is not None:
+            of_inertia(q, *others)
+        A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float)), dtype=float)
+        rows = A[list(structure.leading)]
+        if np.isfinite(A).all() and np.linalg.matrix_rank(A, tol=1e-7 * np.abs(A).max(initial=0.0)) < structure.rank:
+            dependent = dependent_rows(rows)
+            names = dict.fromkeys(structure.rows[k].constraint
+                                  for k, bad in zip(structure.leading, dependent, strict=True) if bad)
+            raise SingularityError(
+                f"the constraints {', '.join(map(repr, names))} of {tree.name} depend on each other at this "
+                "configuration (a dead centre): accelerations do not follow from forces there")
+        if method == "projection":
+            chosen = ", ".join(structure.velocities[k] for k in structure.independent)
+            raise SingularityError(
+                f"the others do not follow from the velocities of {chosen} at this configuration of {tree.name} (a dead "
+                "centre): use another formulation")
+
+    return explain

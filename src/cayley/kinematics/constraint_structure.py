@@ -1,0 +1,136 @@
+"""What the constraints of a mechanism are worth, at closed configurations that have nothing special about them: their
+generic rank, rows that are redundant, and velocities from which all others follow.
+
+Gruebler's count, velocities less rows, is what is left if no row is redundant; the mobility is what is left indeed. A
+planar four-bar in space that is closed by a revolute joint has three rows that say what is so already: the count is -2,
+the mobility 1. Where what makes rows redundant is the same at all configurations, they can be left out everywhere;
+where it moves with the mechanism (Bennett's linkage), they can not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array
+from cayley.kinematics.closure import close, closed_configurations
+from cayley.kinematics.constraints import RowName, jacobian_kernel, row_names
+from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.tree import Tree
+
+_INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
+_NEIGHBOURS = 3
+_NEAR = 0.3  # how far neighbours are [rad, m]
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintStructure:
+    """The constraints of a mechanism where it is not singular."""
+
+    rows: tuple[RowName, ...]
+    """What the rows of the constraint Jacobian hold."""
+    velocities: tuple[str, ...]
+    rank: int
+    leading: tuple[int, ...]
+    """The places of rows that say all that the others do."""
+    determined: tuple[bool, ...]
+    """Of each row, whether its force follows from the motion; it does not if other rows could do the same."""
+    by_structure: bool
+    """Whether the same rows are redundant everywhere, so that they can be left out."""
+    independent: tuple[int, ...]
+    """The places of velocities from which the others follow, the first that can be chosen."""
+
+    @property
+    def mobility(self) -> int:
+        return len(self.velocities) - self.rank
+
+    @property
+    def gruebler(self) -> int:
+        """The count of Gruebler and Kutzbach: velocities of the tree less rows of its constraints."""
+        return len(self.velocities) - len(self.rows)
+
+    @property
+    def redundant(self) -> tuple[RowName, ...]:
+        """The rows that can be left out."""
+        return tuple(row for k, row in enumerate(self.rows) if k not in self.leading)
+
+    def __str__(self) -> str:
+        count = f"mobility {self.mobility}, {len(self.velocities)} velocities less {len(self.rows)} rows"
+        spare = f"; redundant: {', '.join(map(str, self.redundant))}" if self.redundant else ""
+        return f"{count}{spare}; independent: {', '.join(self.velocities[k] for k in self.independent)}"
+
+
+def constraint_structure(tree: Tree) -> ConstraintStructure:
+    """The structure, found once for a mechanism; `UnreachableError` if its constraints can not be kept.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> print(constraint_structure(load_robot("panda_hand")))
+    mobility 8, 9 velocities less 1 rows; independent: panda_joint1, ..., panda_finger_joint1
+    """
+    return kept(tree, "constraint structure", lambda: _structure(tree))
+
+
+def dependent_rows(A: Array) -> Array:
+    """Which rows (h) of a matrix (h, n) take part in a dependence among them."""
+    values, left = _left_null_space(A)
+    return np.abs(left).max(axis=1, initial=0.0) > 1e-6 if len(values) else np.zeros(0, dtype=bool)
+
+
+def _structure(tree: Tree) -> ConstraintStructure:
+    samples = _samples(tree)
+    ranks = [_rank(A) for A in samples]
+    rank = max(ranks)
+    generic = [A for A, found in zip(samples, ranks, strict=True) if found == rank]
+    side_by_side = np.concatenate(generic, axis=1)
+    by_structure = _rank(side_by_side) == rank
+    leading = _chosen((side_by_side if by_structure else generic[0]), rank)
+    dependent = np.any([dependent_rows(A) for A in generic], axis=0)
+    followers = _last_columns(generic[0][list(leading)], rank)
+    names = tuple(name for name, _ in velocity_labels(tree))
+    independent = tuple(k for k in range(tree.nv) if k not in followers)
+    return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
+                               independent)
+
+
+def _samples(tree: Tree) -> list[Array]:
+    """Constraint Jacobians at closed configurations, and at neighbours of some."""
+    A = jacobian_kernel(tree)
+    random = np.random.default_rng(0)
+    closed = [np.asarray(closure.configuration) for closure in closed_configurations(tree)]
+    neighbours = [close(tree, _moved(tree, q, _NEAR * random.normal(size=tree.nv))) for q in closed[:_NEIGHBOURS]]
+    near = [np.asarray(found.configuration) for found in neighbours if found.status == "closed"]
+    return [np.asarray(A(q)) for q in (*closed, *near)]
+
+
+def _moved(tree: Tree, q: Array, step: Array) -> Array:
+    places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
+    return np.concatenate([joint.motion.step(q[a], step[b]) for joint, a, b in places if joint.motion.nq])
+
+
+def _rank(A: Array) -> int:
+    values = np.linalg.svd(A, compute_uv=False)
+    return int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
+
+
+def _left_null_space(A: Array) -> tuple[Array, Array]:
+    U, values, _ = np.linalg.svd(A)
+    return values, U[:, np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)):]
+
+
+def _chosen(A: Array, rank: int) -> tuple[int, ...]:
+    """The places of rows that span all, the ones that are farthest from each other, in their order."""
+    from scipy.linalg import qr  # with pivots
+    _, _, order = qr(A.T, pivoting=True)
+    return tuple(sorted(order[:rank].tolist()))
+
+
+def _last_columns(A: Array, rank: int) -> Sequence[int]:
+    """The last columns that span all."""
+    found: list[int] = []
+    for column in reversed(range(A.shape[1])):
+        if len(found) < rank and _rank(A[:, [*found, column]]) > len(found):
+            found.append(column)
+    return found

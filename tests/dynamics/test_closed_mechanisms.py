@@ -1,0 +1,256 @@
+"""Forward dynamics of mechanisms with loops, couplings and mimic joints: beside Pinocchio, the slider-crank of the
+specification, closed forms, and the equations of the spanning tree solved by NumPy."""
+
+from functools import cache
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import cayley as cy
+from cayley.dynamics.mechanics.constrained import null_space
+from cayley.errors import SingularityError, UnreachableError, UnsupportedError
+from cayley.model.constraint_kinds import Coupling
+from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical, Universal
+from cayley.model.parts import Body, Frame, Joint, Loop
+
+X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+FORMULATIONS = ("multipliers", "augmented", "projection")
+
+
+def shift(x=0.0, y=0.0, z=0.0):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def four_bar(a=0.12, b=0.41, c=0.29, d=0.37, *, base=None, motion=None):
+    """Rods of half a kilogram; the loop joins the ends of coupler and rocker."""
+    def rod(name, length):
+        return Body(name, 0.5, [length / 2, 0, 0], np.diag([1e-6, 1.0, 1.0]) * 0.5 * length**2 / 12)
+
+    base = np.eye(4) if base is None else base
+    joints = [Joint("crank", "base", "a", Revolute(), base), Joint("coupler", "a", "b", Revolute(), shift(a)),
+              Joint("rocker", "base", "c", Revolute(), base @ shift(d))]
+    return cy.Mechanism.of("four-bar", [Body("base"), rod("a", a), rod("b", b), rod("c", c)], joints,
+                           gravity=(0.3, -9.81, 0.2),
+                           frames=[Frame("tip of b", "b", shift(b)), Frame("tip of c", "c", shift(c))],
+                           loops=[Loop("ring", "tip of b", "tip of c", motion or Revolute())])
+
+
+@cache
+def stewart():
+    """A plate that floats, on six legs with a universal joint, a slide and a ball."""
+    bodies = [Body("base"), Body("plate", 5.0, [0.02, -0.01, 0.03], np.diag([0.1, 0.12, 0.2]))]
+    joints, frames, loops = [Joint("plate", "base", "plate", Floating())], [], []
+    for k in range(6):
+        foot = np.deg2rad(60.0 * k)
+        top = foot + np.deg2rad(25 if k % 2 == 0 else -25)
+        bodies += [Body(f"cylinder{k}", 1.0, [0, 0, 0.2], np.diag([0.02, 0.02, 0.001])),
+                   Body(f"piston{k}", 0.7, [0, 0, -0.2], np.diag([0.01, 0.01, 0.001]))]
+        joints += [Joint(f"foot{k}", "base", f"cylinder{k}", Universal(), shift(0.8 * np.cos(foot), 0.8 * np.sin(foot))),
+                   Joint(f"slide{k}", f"cylinder{k}", f"piston{k}", Prismatic())]
+        frames.append(Frame(f"top{k}", "plate", shift(0.4 * np.cos(top), 0.4 * np.sin(top))))
+        loops.append(Loop(f"ball{k}", f"piston{k}", f"top{k}", Spherical()))
+    return cy.Mechanism.of("Stewart", bodies, joints, frames=frames, loops=loops)
+
+
+def closed_state(arm, guess, seed=0):
+    """A closed configuration near a guess, a velocity that the constraints allow, and forces."""
+    random = np.random.default_rng(seed)
+    found = arm.close(guess)
+    assert found.status == "closed"
+    q = found.configuration
+    A = arm.constraint_jacobian(q)
+    qd = random.normal(size=arm.nv)
+    return q, qd - np.linalg.pinv(A, 1e-9) @ A @ qd, random.normal(size=arm.nv)
+
+
+def by_null_space(arm, q, qd, tau):
+    """The accelerations by NumPy, from the equations of the spanning tree."""
+    free = arm.spanning_tree()
+    return null_space(free.inertia_matrix(q), tau - free.bias_forces(q, qd), arm.constraint_jacobian(q),
+                      arm.constraint_drift(q, qd)).qdd
+
+
+def stewart_guess():
+    q = stewart().neutral.copy()
+    q[2] = 0.9
+    q[9::3] = 0.9
+    return q
+
+
+def test_a_stewart_platform_has_the_accelerations_of_pinocchio():
+    arm = stewart()
+    q, qd, tau = closed_state(arm, stewart_guess())
+    model = pin.Model()
+    model.gravity.linear = arm.gravity
+
+    def body(joint, name):
+        own = arm.bodies[arm.body_number(name)]
+        model.appendBodyToJoint(joint, pin.Inertia(own.mass, np.array(own.center), np.array(own.inertia)),
+                                pin.SE3.Identity())
+
+    plate = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "plate")
+    body(plate, "plate")
+    contacts = []
+    for k in range(6):
+        foot = pin.SE3(np.eye(3), np.array(arm.joints[arm.joint_number(f"foot{k}")].placement)[:3, 3])
+        first = model.addJoint(0, pin.JointModelRX(), foot, f"x{k}")
+        second = model.addJoint(first, pin.JointModelRY(), pin.SE3.Identity(), f"y{k}")
+        body(second, f"cylinder{k}")
+        slide = model.addJoint(second, pin.JointModelPZ(), pin.SE3.Identity(), f"z{k}")
+        body(slide, f"piston{k}")
+        top = pin.SE3(np.eye(3), np.array(arm.frame(f"top{k}").pose)[:3, 3])
+        contacts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, slide, pin.SE3.Identity(), plate,
+                                                 top, pin.ReferenceFrame.LOCAL))
+    data = model.createData()
+    models = pin.StdVec_RigidConstraintModel()
+    models.extend(contacts)
+    found = pin.StdVec_RigidConstraintData()
+    found.extend([contact.createData() for contact in contacts])
+    pin.initConstraintDynamics(model, data, models, found)
+    there = np.concatenate([q[:3], q[4:7], q[3:4], q[7:]])
+    settings = pin.ProximalSettings(1e-14, 0.0, 1)
+    expected = pin.constraintDynamics(model, data, there, qd, tau, models, found, settings)
+    np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), expected, atol=1e-10 * np.abs(expected).max())
+    forces = arm.constraint_forces(q, qd, tau).reshape(6, 3)
+    for k in range(6):  # there along the axes of the piston, upon the piston
+        R = arm.pose(q, f"piston{k}")[:3, :3]
+        np.testing.assert_allclose(np.abs(R.T @ forces[k]), np.abs(found[k].contact_force.linear), rtol=1e-8, atol=1e-9)
+    assert arm.constraint_structure.mobility == arm.constraint_structure.gruebler == 6
+
+
+def test_the_slider_crank_of_the_specification_as_a_mechanism():
+    from dynamics.test_constrained_motion import I1, I2, L1, L2, LAM, LOADS, M1, M2, M3, QD, QDD, G, L, Q, r
+    bodies = [Body("base"), Body("crank", M1, [L1, 0, 0], np.diag([0, 0, I1])), Body("slider", M3),
+              Body("rod", M2, [L2, 0, 0], np.diag([0, 0, I2]))]
+    joints = [Joint("theta", "base", "crank", Revolute()), Joint("x", "base", "slider", Prismatic(X)),
+              Joint("gamma", "slider", "rod", Revolute())]
+    arm = cy.Mechanism.of("slider-crank", bodies, joints, gravity=(0, -G, 0), frames=[
+        Frame("pin of crank", "crank", shift(r)), Frame("pin of rod", "rod", shift(L))],
+        loops=[Loop("pin", "pin of crank", "pin of rod", Revolute())])
+    order = [0, 2, 1]
+    q, qd, tau = Q[order], QD[order], LOADS[order]
+    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+    for formulation in FORMULATIONS:
+        np.testing.assert_allclose(arm.forward_dynamics.using(formulation)(q, qd, tau), QDD[order], rtol=1e-10)
+    np.testing.assert_allclose(arm.constraint_forces(q, qd, tau)[:2], LAM[::-1], rtol=1e-9)
+    assert np.isnan(arm.constraint_forces(q, qd, tau)[2:]).all()
+
+
+def test_redundant_rows_of_a_planar_loop_in_space_are_named_whatever_its_plane():
+    plain = four_bar().constraint_structure
+    assert (plain.mobility, plain.gruebler, plain.rank) == (1, -2, 2)
+    assert [row.holds for row in plain.redundant] == ["z", "tilt 1", "tilt 2"] and plain.by_structure
+    assert plain.independent == (0,) and "independent: crank" in str(plain)
+    random = np.random.default_rng(5)
+    turned = np.asarray(cy.geometry.motions.pose_from_twist(random.normal(size=6)))
+    arm = four_bar(base=turned)
+    tilted = arm.constraint_structure
+    assert tilted.rank == 2 and tilted.by_structure and not any(tilted.determined[:3])
+    q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
+    np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), by_null_space(arm, q, qd, tau), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("motion", [Revolute(), Spherical(), Prismatic(X)], ids=["revolute", "spherical", "prismatic"])
+def test_constraints_do_no_work_and_are_kept_by_the_accelerations(motion):
+    arm = four_bar(motion=motion)
+    guess = [0.7, 0.4, 2.0]
+    q, qd, tau = closed_state(arm, guess)
+    qdd = arm.forward_dynamics(q, qd, tau)
+    A = arm.constraint_jacobian(q)
+    np.testing.assert_allclose(A @ qdd + arm.constraint_drift(q, qd), 0.0, atol=1e-11)
+    pushed = arm.spanning_tree().inverse_dynamics(q, qd, qdd) - tau
+    assert abs(pushed @ qd) < 1e-12 * (1 + np.abs(pushed).max())
+    forces = np.nan_to_num(arm.constraint_forces(q, qd, tau))
+    np.testing.assert_allclose(A.T @ forces, pushed, atol=1e-10)
+
+
+def test_bennetts_linkage_whose_redundancy_moves_has_its_accelerations():
+    from kinematics.test_closure import bennett
+    tree = bennett()
+    bodies = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0.1, 0.2], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]
+    arm = cy.Mechanism.of("Bennett", bodies, tree.joints, frames=tree.frames, loops=tree.loops)
+    structure = arm.constraint_structure
+    assert (structure.mobility, structure.gruebler, structure.by_structure) == (1, -2, False)
+    q, qd, tau = closed_state(arm, [0.8, -1.0, 0.5])
+    np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), by_null_space(arm, q, qd, tau), rtol=1e-8)
+    with pytest.raises(UnsupportedError, match="changes with its configuration"):
+        arm.forward_dynamics.using("projection")
+
+
+def test_a_ring_of_many_kinds_of_joints_on_a_floating_base():
+    from kinematics.test_constraint_kernels import ring
+    arm, q, _ = ring(Universal())
+    q, qd, tau = closed_state(arm, q)
+    np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), by_null_space(arm, q, qd, tau), rtol=1e-8, atol=1e-8)
+
+
+def test_mimic_joints_and_gears_move_as_one_joint():
+    hand = cy.load("panda_hand")
+    random = np.random.default_rng(4)
+    q = hand.random_configuration(seed=1)
+    p, tau = random.normal(size=8), random.normal(size=9)
+    E = np.eye(9)[:, :8]
+    E[8, 7] = 1.0
+    free = hand.spanning_tree()
+    expected = E @ np.linalg.solve(E.T @ free.inertia_matrix(q) @ E, E.T @ (tau - free.bias_forces(q, E @ p)))
+    for formulation in ("multipliers", "projection"):
+        np.testing.assert_allclose(hand.forward_dynamics.using(formulation)(q, E @ p, tau), expected, rtol=1e-9)
+    wheels = [Body("base"), Body("wheel", 1.0, inertia=np.diag([0, 0, 0.9])), Body("pinion", 1.0,
+                                                                                inertia=np.diag([0, 0, 0.1]))]
+    gears = cy.Mechanism.of("gears", wheels, [Joint("wheel", "base", "wheel", Revolute()),
+                                              Joint("pinion", "base", "pinion", Revolute())],
+                            constraints=[Coupling("mesh", ("wheel", "pinion"), (3.0, 1.0))])
+    # seen from the wheel: 0.9 + 9 * 0.1, and the pinion turns three times as fast the other way
+    np.testing.assert_allclose(gears.forward_dynamics([0, 0], [0, 0], [1.8, 0.0]), [1.0, -3.0], rtol=1e-14)
+    np.testing.assert_allclose(gears.constraint_forces([0, 0], [0, 0], [1.8, 0.0]), [-0.3], rtol=1e-14)
+
+
+def test_where_a_parallelogram_folds_flat_accelerations_do_not_follow():
+    arm = four_bar(0.2, 0.5, 0.2, 0.5)
+    flat = np.zeros(3)
+    assert arm.close(flat).independent == 2 > arm.mobility == 1
+    with pytest.raises(SingularityError, match="'ring' of four-bar depend on each other at this configuration"):
+        arm.forward_dynamics(flat, np.zeros(3), np.ones(3))
+    both = arm.forward_dynamics(np.stack([flat, arm.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
+    assert np.isnan(both[0]).all() and np.isfinite(both[1]).all()
+
+
+def test_coordinates_at_their_dead_centre_are_refused_by_projection_alone():
+    arm = four_bar(0.3, 0.4, 0.35, 0.6)  # the crank cannot turn round: coupler and rocker in a row stop it
+    a, b, c, d = 0.3, 0.4, 0.35, 0.6
+    crank = np.arccos((a**2 + d**2 - (b + c)**2) / (2 * a * d))
+    tip = a * np.array([np.cos(crank), np.sin(crank)])
+    along = np.array([d, 0.0]) - tip
+    coupler = np.arctan2(along[1], along[0])
+    q = np.array([crank, coupler - crank, coupler + np.pi])
+    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+    qdd = arm.forward_dynamics(q, np.zeros(3), np.ones(3))
+    np.testing.assert_allclose(qdd, by_null_space(arm, q, np.zeros(3), np.ones(3)), rtol=1e-9, atol=1e-12)
+    with pytest.raises(SingularityError, match=r"do not follow from the velocities of crank .*dead centre"):
+        arm.forward_dynamics.using("projection")(q, np.zeros(3), np.ones(3))
+
+
+def test_what_cannot_be_assembled_says_so():
+    with pytest.raises(UnreachableError, match="constraints \\(ring\\)"):
+        four_bar(c=5.0).forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_closed_dynamics_are_kernels_with_derivatives_batches_and_c():
+    arm = four_bar()
+    q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
+    derivative = arm.forward_dynamics.jacobian("q")(q, qd, tau)
+    for k in range(3):
+        step = 1e-6 * np.eye(3)[k]
+        slope = (arm.forward_dynamics(q + step, qd, tau) - arm.forward_dynamics(q - step, qd, tau)) / 2e-6
+        np.testing.assert_allclose(derivative[:, k], slope, rtol=1e-6, atol=1e-5)
+    many = arm.forward_dynamics(np.tile(q, (7, 1)), qd, tau)
+    np.testing.assert_array_equal(many, np.tile(many[0], (7, 1)))
+    assert "forward_dynamics" in arm.forward_dynamics.c_source().source
+    heavier = arm.forward_dynamics.with_parameters("mass")
+    np.testing.assert_allclose(heavier(q, qd, tau, heavier.parameters.nominal), arm.forward_dynamics(q, qd, tau),
+                               rtol=1e-12)
+    with pytest.raises(UnsupportedError, match="dry friction"):
+        arm.with_friction("crank", coulomb=1.0).including("friction").forward_dynamics(q, qd, tau)
