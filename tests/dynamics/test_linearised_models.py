@@ -19,9 +19,7 @@ from cayley.control.global_linearisation import (
 from cayley.control.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import (
     Weights,
-    difference_kernel,
     horizon_gains,
-    rate_kernel,
     simulate_law,
     tracking_control,
 )
@@ -29,6 +27,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.identified_discrete_model import RecursiveFit, continuous, fit_state_space
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import ConventionError, SignatureError, SingularityError
+from cayley.kinematics.configuration_kernels import difference_kernel, rate_kernel
 from cayley.kinematics.forward import frame_pose
 from cayley.model.parts import Body
 from dynamics.chains import random_chain, random_state

@@ -31,6 +31,7 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
 from cayley.kinematics.task_functions import configuration_rate_map, task_jacobian
+from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
 
 _SINGULAR = 1e-10
@@ -60,9 +61,7 @@ def computed_torque_kernel(tree: Tree) -> Kernel:
     links = minimal_links(tree)
 
     def computed_torque(q: Array, qd: Array, q_d: Array, qd_d: Array, qdd_d: Array, Kp: Array, Kv: Array) -> Array:
-        parts = [
-            j.motion.difference(q[a], q_d[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True) if j.motion.nq]
-        wanted = qdd_d + Kv * (qd_d - qd) + Kp * np.concatenate(parts or [np.zeros(0)])
+        wanted = qdd_d + Kv * (qd_d - qd) + Kp * configuration_difference(tree, q, q_d)
         return inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, qd, wanted)
 
     return kernel(sized(tree, "(q),(v),(q),(v),(v),(v),(v)->(v)"))(computed_torque)

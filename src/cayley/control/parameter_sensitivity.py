@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.tracking import followed, rate_kernel
+from cayley.control.tracking import followed
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.linearised.state_space import turning_of_perturbations
+from cayley.kinematics.configuration_kernels import rate_kernel
 from cayley.model.tree import Tree
 
 

@@ -18,12 +18,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, solve_continuous_are
 from scipy.signal import place_poles
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError
-from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.configuration_kernels import difference_kernel, rate_kernel
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import integrate
 
@@ -192,25 +192,3 @@ def followed(name: str, slope: Callable[[float, Array], Array], start: Array, ti
         return instants, start[None]
     found = integrate(slope, start, instants, rtol=tolerance, atol=tolerance).checked(f"the motion of {name}")
     return found.times, found.states
-
-
-def rate_kernel(tree: Tree) -> Kernel:
-    """`rate(q, qd)`: dq/dt (nq)."""
-    def rate(q: Array, qd: Array) -> Array:
-        parts = [
-            j.motion.rate(q[a], qd[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
-            if j.motion.nq]
-        return np.concatenate(parts or [np.zeros(0)])
-
-    return kernel(sized(tree, "(q),(v)->(q)"))(rate)
-
-
-def difference_kernel(tree: Tree) -> Kernel:
-    """`difference(start, end)`: the velocity (nv) that leads from one configuration to the other in unit time."""
-    def difference(start: Array, end: Array) -> Array:
-        parts = [
-            j.motion.difference(start[a], end[a]) for j, a in zip(tree.joints, tree.q_slices, strict=True)
-            if j.motion.nq]
-        return np.concatenate(parts or [np.zeros(0)])
-
-    return kernel(sized(tree, "(q),(q)->(v)"))(difference)

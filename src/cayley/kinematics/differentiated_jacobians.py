@@ -17,6 +17,7 @@ from cayley.compiler.inline import with_own_variables
 from cayley.compiler.interpret import NUMPY
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
+from cayley.model.configuration_space import configuration_rate
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
@@ -30,18 +31,18 @@ def has_changing_directions(tree: Tree) -> bool:
 
 def rate_of(tree: Tree, text: Text, q: Array, qd: Array) -> Array:
     """The time derivative of a Jacobian `text(q)` (6, nv) at the velocity `qd`."""
-    return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ _coordinate_rates(tree, q, qd)
+    return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ configuration_rate(tree, q, qd)
 
 
 def second_rate_of(tree: Tree, text: Text, q: Array, qd: Array, qdd: Array) -> Array:
     """The second time derivative of `text(q)` at the velocity `qd` and the acceleration `qdd`."""
     by_q, by_v = derivatives(lambda q, qd: rate_of(tree, text, q, qd), (6, tree.nv), q, qd, inside=has_symbols(tree))
-    return by_q @ _coordinate_rates(tree, q, qd) + by_v @ qdd
+    return by_q @ configuration_rate(tree, q, qd) + by_v @ qdd
 
 
 def changes_of(tree: Tree, text: Text, q: Array) -> Array:
     """The changes (..., nv) of `text(q)` by unit velocities."""
-    along = np.stack([_coordinate_rates(tree, q, unit) for unit in np.eye(tree.nv)], axis=1)
+    along = np.stack([configuration_rate(tree, q, unit) for unit in np.eye(tree.nv)], axis=1)
     return derivatives(text, (6, tree.nv), q, inside=has_symbols(tree))[0] @ along
 
 
@@ -63,8 +64,3 @@ def derivatives(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool
     symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
     found = traced(*arrays) if symbolic else traced.evaluate(NUMPY, *arrays)
     return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
-
-
-def _coordinate_rates(tree: Tree, q: Array, qd: Array) -> Array:
-    places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
-    return np.concatenate([joint.motion.rate(q[a], qd[b]) for joint, a, b in places if joint.motion.nq])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.model.configuration_space import (
+    configuration_difference,
+    configuration_rate,
+    configuration_step,
+    moving_joints,
+)
 from cayley.model.configurations import check_configuration, normalized, quaternion_places
-from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 from cayley.systems.manifolds import Manifold
 
@@ -29,13 +33,13 @@ class Configurations(Manifold):
         return (self.tree.nv,)
 
     def rate(self, x: Array, d: Array) -> Array:
-        return self._joined(lambda joint, a, b: joint.motion.rate(x[a], d[b]))
+        return configuration_rate(self.tree, x, d)
 
     def step(self, x: Array, d: Array) -> Array:
-        return self._joined(lambda joint, a, b: joint.motion.step(x[a], d[b]))
+        return configuration_step(self.tree, x, d)
 
     def difference(self, start: Array, end: Array) -> Array:
-        return self._joined(lambda joint, a, b: joint.motion.difference(start[a], end[a]))
+        return configuration_difference(self.tree, start, end)
 
     def perturbation_rate(self, d: Array) -> Array:
         rows = []
@@ -59,13 +63,3 @@ class Configurations(Manifold):
 
     def check(self, values: Array, what: str) -> None:
         check_configuration(self.tree, values, limits=False, tolerance=1e-5 if values.dtype == np.float32 else 1e-8)
-
-    def _joined(self, of_joint: Callable[[Joint, slice, slice], Array]) -> Array:
-        return np.concatenate([of_joint(*place) for place in moving_joints(self.tree)] or [np.zeros(0)])
-
-
-def moving_joints(tree: Tree) -> Iterator[tuple[Joint, slice, slice]]:
-    """The joints with coordinates, and where these and their velocities are."""
-    for joint, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
-        if joint.motion.nq:
-            yield joint, a, b

@@ -22,7 +22,6 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_ma
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.open_tree.configurations import moving_joints
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.energies import kinetic_energy, lagrangian, potential_energy
 from cayley.dynamics.rigid_links.inertial_parameters import inertia_vector_from_moments, tree_with_inertia_vectors
@@ -34,6 +33,7 @@ from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.velocity import twist
+from cayley.model.configuration_space import moving_joints
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
