@@ -1,5 +1,7 @@
 """Systems of all kinds beside closed forms, SciPy's linear systems, and other integrators."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import signal
@@ -10,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import cayley as cy
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.systems import UNIT_QUATERNION, Block, Port, System
+from cayley.systems.events import Event
 from systems.plants import G, free_body, linear, motor, pendulum
 
 METHODS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2}
@@ -230,3 +233,34 @@ def test_an_input_with_a_default_may_be_left_out():
                     derivative=lambda t, x, u, p: u.force)
     assert abs(pushed.simulate({"x": 0.0}, until=1.0).end.x - 2.0) < 1e-12
     assert abs(pushed.rollout()(0.0, step=0.5, steps=2).end.x - 2.0) < 1e-12
+
+
+def test_events_of_a_system_are_functions_of_its_blocks():
+    swing = pendulum()
+    start = {"angle": 0.4, "speed": 0.0}
+    crossed = Event("middle", lambda t, angle, speed: angle, "falling", "record")
+    kicked = Event("kick", lambda t, angle, speed: angle, "rising", "record", lambda t, angle, speed: (angle, 2 * speed))
+    high = Event("high", lambda t, angle, speed: angle - 0.6)
+    found = swing.simulate(start, until=20.0, inputs={"torque": 0.0}, events=[crossed, kicked, high], rtol=1e-11)
+    assert [what.name for what in found.happened] == ["middle", "kick", "high"] and found.status == "event"
+    quarter = (found.happened[1].t - found.happened[0].t) / 2
+    assert abs(found.happened[0].t - quarter) < 1e-8 and abs(found.end.angle - 0.6) < 1e-10
+    assert np.abs(found.energy_drift).max() < 1e-8  # the kick is booked as work
+    with pytest.raises(SignatureError, match=r"must return \(angle, speed\)"):
+        swing.simulate(start, until=5.0, inputs={"torque": 0.0},
+                       events=Event("odd", lambda t, a, w: a, "falling", "record", lambda t, a, w: (a,)))
+
+
+def decaying(t, x, u, p):
+    return -p.k * x.x
+
+
+def test_systems_and_rollouts_travel_between_processes():
+    system = System("decay", state={"x": ""}, parameters={"k": 2.0}, derivative=decaying)
+    roll = system.rollout(parameters=["k"])
+    here = roll({"x": 1.0}, step=0.1, steps=10, parameters={"k": [1.0, 2.0]})
+    again = pickle.loads(pickle.dumps(system))
+    assert abs(again.simulate({"x": 1.0}, until=1.0).end.x - np.exp(-2.0)) < 1e-9
+    there = pickle.loads(pickle.dumps(roll))({"x": 1.0}, step=0.1, steps=10, parameters={"k": [1.0, 2.0]})
+    assert (there.vectors == here.vectors).all()
+    assert system.rollout(parameters=["k"]) is roll and system.rollout() is not roll

@@ -267,6 +267,20 @@ def test_transitions_at_one_instant_happen_in_their_order():
         assert (found.end.a, found.end.b) == (1.0, 10.0) and [o.name for o in found.happened] == ["first", "second"]
 
 
+def test_an_input_that_changes_sets_off_a_transition_where_it_changes():
+    relay = System("relay", state={"x": "m"}, inputs={"command": "V"}, modes={"side": ("up", "down")},
+                   derivative=lambda t, x, u, p: cy.where(x.is_in("side", "up"), 1.0, -1.0),
+                   transitions=[Transition("down", lambda t, x, u, p: u.command, "falling", during={"side": "up"},
+                                           to={"side": "down"}),
+                                Transition("up", lambda t, x, u, p: u.command, "rising", during={"side": "down"},
+                                           to={"side": "up"})])
+    command = np.where(np.array([0.05, 0.15, 0.25, 0.35, 0.45, 0.55]) % 0.4 < 0.2, 1.0, -2.0)
+    found = relay.rollout(changing=["command"])({"x": 0.0}, step=0.1, steps=6, inputs={"command": command})
+    assert [o.name for o in found.happened] == ["down", "up"]
+    assert np.abs(found.log.times[:2] - [0.2, 0.4]).max() < 1e-12
+    assert np.abs(found["x"] - [0, 0.1, 0.2, 0.1, 0.0, 0.1, 0.2]).max() < 1e-12
+
+
 def test_both_directions_and_several_guards_in_one_step():
     wave = System("wave", state={"x": Block((), velocity="v"), "v": ""}, derivative=lambda t, x, u, p: -x.x,
                   transitions=[Transition("middle", lambda t, x, u, p: x.x, "both"),

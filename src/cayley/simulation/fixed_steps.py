@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Axes
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.dynamics.open_tree.parametric_system import parametric_system
@@ -39,5 +40,8 @@ def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes, parame
     if coulomb_frictions(tree).any():
         raise UnsupportedError(f"{tree.name} includes dry friction, which holds joints at rest: it cannot be a part of "
                                "another system; leave friction out, and write it as a system with modes")
-    mechanics = TreeMechanics(tree, wrenches, axes)
-    return parametric_system(mechanics, parameters) if parameters else mechanism_system(mechanics)
+    def made() -> System:
+        mechanics = TreeMechanics(tree, wrenches, axes)
+        return parametric_system(mechanics, parameters) if parameters else mechanism_system(mechanics)
+
+    return kept(tree, ("system", wrenches, axes, tuple(parameters)), made)

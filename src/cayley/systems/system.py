@@ -8,12 +8,13 @@ All texts are functions of (t, x, u, p), pure, scalar-agnostic and for one state
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError
 from cayley.systems.layout import Layout, State, StateLike
@@ -91,6 +92,10 @@ class System:
 
     # What `__post_init__` has made of what was given
     layout: Layout = field(init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is made of it is made anew where it arrives."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def __repr__(self) -> str:
         parts = {"state": [*self.state, *self.modes], "inputs": self.inputs, "outputs": self.outputs,
@@ -228,7 +233,7 @@ class System:
 
     def rollout(self, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
                 iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
-        """Compiled steps of fixed length, for batches of states; call the result on states.
+        """Compiled steps of fixed length, for batches of states, made once for each choice; call the result on states.
 
         `method`: "rk4", "semi-implicit-euler", "lie-midpoint", or one of its own. `changing`: inputs that have a value
         for each step. `parameters`: those that each call gives, each trajectory its own if you like; all others are
@@ -241,8 +246,10 @@ class System:
         array([0.606531, 0.367879])
         """
         from cayley.systems.rollouts import rollout
-        return rollout(self, method=method, changing=changing, parameters=parameters, iterations=iterations,
-                       events_in_a_step=events_in_a_step, remembered=remembered)
+        key = ("rollout", method, tuple(changing), tuple(parameters), iterations, events_in_a_step, remembered)
+        return kept(self, key, lambda: rollout(
+            self, method=method, changing=changing, parameters=parameters, iterations=iterations,
+            events_in_a_step=events_in_a_step, remembered=remembered))
 
     def simulate(self, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
                  inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
