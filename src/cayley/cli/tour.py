@@ -35,7 +35,7 @@ def tour(robot: Robot = "puma560", destination: Annotated[
          with_report: Annotated[bool,
                                 typer.Option("--report/--no-report", help="Write the report, or leave it out.")] = True,
          json: Json = False) -> None:
-    """See what Cayley does: a robot, its inverse dynamics by twenty methods, counts, speed, and a report.
+    """See what Cayley does: a robot, its inverse dynamics by every method, counts, speed, and a report.
 
     Exit code 1 if two methods differ.
 
