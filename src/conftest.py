@@ -10,5 +10,5 @@ import cayley
 
 
 @pytest.fixture(scope="session")
-def doctest_namespace():
+def doctest_namespace() -> dict[str, object]:
     return {"np": np, "cy": cayley}

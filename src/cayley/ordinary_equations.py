@@ -52,7 +52,7 @@ class Integrated:
 
 
 def integrate(rate: Rate, start: ArrayLike, times: ArrayLike, *, rtol: float, atol: float, method: str = "DOP853",
-              stop: Callable[[float, np.ndarray], float] | None = None) -> Integrated:
+              stop: Callable[[float, Array], float] | None = None) -> Integrated:
     """The solution from `start` (size) at times[0] on, at `times` that increase or decrease.
 
     `rtol`, `atol`: the error of a step, beside the state and absolute. `method`: one of SciPy's, "RK23", "RK45",
@@ -102,11 +102,11 @@ def _at_the_start(instants: Array, initial: Array, reason: str) -> Integrated:
                       lambda t: np.broadcast_to(initial, (*np.shape(t), len(initial))))
 
 
-def _ending(stop: Callable[[float, np.ndarray], float] | None) -> Callable[[float, np.ndarray], float] | None:
+def _ending(stop: Callable[[float, Array], float] | None) -> Callable[[float, Array], float] | None:
     if stop is None:
         return None
 
-    def ending(t: float, x: np.ndarray) -> float:
+    def ending(t: float, x: Array) -> float:
         return stop(t, x)
 
     ending.terminal = True  # type: ignore[attr-defined]

@@ -10,12 +10,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, UnsupportedError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 Shape = tuple[int, ...]
 
@@ -25,7 +29,7 @@ _FALSE_FRIENDS = ("remainder",)
 """What modules after C call so is another function: the remainder of C goes to the nearest multiple."""
 
 
-def read_nested(argument: Any, shape: Shape) -> list:
+def read_nested(argument: Scalar, shape: Shape) -> list[Any]:
     """The scalars, in C order, of nested sequences or of an array."""
     scalars = [argument]
     for size in shape:
@@ -37,7 +41,7 @@ def read_nested(argument: Any, shape: Shape) -> list:
     return [s.item() if isinstance(s, np.ndarray) else s for s in scalars]
 
 
-def write_objects(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
+def write_objects(scalars: list[Any], shape: Shape, batch: Shape = ()) -> Array:
     """An object array; one scalar stays itself."""
     if shape == ():
         return scalars[0]
@@ -47,11 +51,11 @@ def write_objects(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
     return array.reshape(shape)
 
 
-def wrong_shape(argument: Any, shape: Shape) -> SignatureError:
+def wrong_shape(argument: Scalar, shape: Shape) -> SignatureError:
     return SignatureError(f"has shape {_shape_of(argument)}, not {shape}")
 
 
-def _shape_of(argument: Any) -> Shape:
+def _shape_of(argument: Scalar) -> Shape:
     shape = []
     while not hasattr(argument, "shape") and isinstance(argument, Sequence) and not isinstance(argument, str):
         shape.append(len(argument))
@@ -73,10 +77,10 @@ class Algebra:
     """
 
     name: str
-    functions: Mapping[str, Callable]
+    functions: Mapping[str, Callable[..., Any]]
     constant: Callable[[float], Any] = float
-    read: Callable[[Any, Shape], list] = read_nested
-    write: Callable[[list, Shape, Shape], Any] = write_objects
+    read: Callable[[Any, Shape], list[Any]] = read_nested
+    write: Callable[[list[Any], Shape, Shape], Any] = write_objects
     batched: bool = False
 
     @staticmethod
@@ -95,7 +99,7 @@ class Algebra:
         home = None if isinstance(functions, Mapping) else functions
         return Algebra(name, _Found(name, table, home), constant)
 
-    def function(self, op: str) -> Callable:
+    def function(self, op: str) -> Callable[..., Any]:
         """The function that carries out `op`."""
         operation = OPERATIONS.get(op)
         found = self.functions.get(op) or (operation and operation.operator)
@@ -106,7 +110,7 @@ class Algebra:
             raise missing(op, self.name)
         return found
 
-    def extended(self, functions: Mapping[str, Callable]) -> Algebra:
+    def extended(self, functions: Mapping[str, Callable[..., Any]]) -> Algebra:
         """The same algebra with some operations carried out by other functions."""
         return replace(self, functions=_Extended(functions, self.functions))
 
@@ -116,7 +120,7 @@ def missing(op: str, name: str) -> UnsupportedError:
         f"the algebra {name!r} has no {op!r}: give it one with algebra.extended({{{op!r}: function}})")
 
 
-class LazyTable(Mapping[str, Callable]):
+class LazyTable(Mapping[str, Callable[..., Any]]):
     """A read-only table whose entries are made when they are asked for."""
 
     def __iter__(self) -> Iterator[str]:
@@ -127,23 +131,23 @@ class LazyTable(Mapping[str, Callable]):
 
 
 class _Extended(LazyTable):
-    def __init__(self, first: Mapping[str, Callable], second: Mapping[str, Callable]):
+    def __init__(self, first: Mapping[str, Callable[..., Any]], second: Mapping[str, Callable[..., Any]]) -> None:
         self.first = first
         self.second = second
 
-    def __getitem__(self, op: str) -> Callable:
+    def __getitem__(self, op: str) -> Callable[..., Any]:
         return self.first[op] if op in self.first else self.second[op]
 
 
 class _Found(LazyTable):
     """Functions from a table, from a module under their usual spellings, or as methods of their first argument."""
 
-    def __init__(self, name: str, table: Mapping[str, Callable], home: Any):
+    def __init__(self, name: str, table: Mapping[str, Callable[..., Any]], home: Any) -> None:
         self.name = name
         self.table = table
         self.home = home
 
-    def __getitem__(self, op: str) -> Callable:
+    def __getitem__(self, op: str) -> Callable[..., Any]:
         if op in self.table:
             return self.table[op]
         operation = OPERATIONS.get(op)
@@ -154,8 +158,8 @@ class _Found(LazyTable):
             raise KeyError(op)
         return found or self._method(op, spellings)
 
-    def _method(self, op: str, spellings: Sequence[str]) -> Callable:
-        def call(scalar, *others):
+    def _method(self, op: str, spellings: Sequence[str]) -> Callable[..., Any]:
+        def call(scalar: Scalar, *others: Scalar) -> Any:
             method = next((getattr(scalar, s) for s in spellings if hasattr(scalar, s)), None)
             if method is None:
                 raise missing(op, self.name)
@@ -163,7 +167,7 @@ class _Found(LazyTable):
         return call
 
 
-def package(module: str) -> Any:
+def package(module: str) -> ModuleType:
     """An optional module, imported now."""
     try:
         return importlib.import_module(module)

@@ -6,23 +6,27 @@ import math
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.algebra_protocol import Algebra, LazyTable, Shape, package, read_nested, write_objects, wrong_shape
 from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.typing import ArrayLike, Scalar
 from cayley.errors import SignatureError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 class _Package(LazyTable):
     """The functions of a package as the table of operations spells them."""
 
-    def __init__(self, module: str, language: str):
+    def __init__(self, module: str, language: str) -> None:
         self.module = module
         self.language = language
 
-    def __getitem__(self, op: str) -> Callable:
+    def __getitem__(self, op: str) -> Callable[..., Any]:
         spelling = OPERATIONS[op].spelled(self.language)
         if not spelling:
             raise KeyError(op)
@@ -31,7 +35,7 @@ class _Package(LazyTable):
 
 
 class _NumPy(LazyTable):
-    def __getitem__(self, op: str) -> Callable:
+    def __getitem__(self, op: str) -> Callable[..., Any]:
         found = OPERATIONS[op].ufunc or OPERATIONS[op].text
         if found is None:
             raise KeyError(op)
@@ -40,7 +44,7 @@ class _NumPy(LazyTable):
 
 # NumPy and JAX: arrays whose leading axes are a batch
 
-def _real_array(array_package: Any, argument: Any, shape: Shape) -> Any:
+def _real_array(array_package: ModuleType, argument: ArrayLike, shape: Shape) -> Scalar:
     array = array_package.asarray(argument)
     if array.dtype.kind not in "fciub" and array.dtype.name != "bfloat16":
         raise SignatureError(f"holds {array.dtype}, not numbers")
@@ -50,12 +54,12 @@ def _real_array(array_package: Any, argument: Any, shape: Shape) -> Any:
     return array.reshape((*array.shape[:len(array.shape) - len(shape)], math.prod(shape)))
 
 
-def _read_numpy(argument: Any, shape: Shape) -> list:
+def _read_numpy(argument: ArrayLike, shape: Shape) -> list[Any]:
     array = _real_array(np, argument, shape)
     return [array[..., k] for k in range(array.shape[-1])]
 
 
-def _write_numpy(scalars: list, shape: Shape, batch: Shape) -> Any:
+def _write_numpy(scalars: list[Any], shape: Shape, batch: Shape) -> Scalar:
     dtype = np.result_type(*{s.dtype for s in scalars if hasattr(s, "dtype")}, 0.0)
     array = np.empty((*batch, len(scalars)), dtype=dtype)
     for k, scalar in enumerate(scalars):
@@ -67,12 +71,12 @@ NUMPY = Algebra("NumPy", _NumPy(), read=_read_numpy, write=_write_numpy, batched
 """Float arrays; leading axes are a batch."""
 
 
-def _read_jax(argument: Any, shape: Shape) -> list:
+def _read_jax(argument: Scalar, shape: Shape) -> list[Any]:
     jnp = package("jax.numpy")
     return list(jnp.moveaxis(_real_array(jnp, argument, shape), -1, 0))
 
 
-def _write_jax(scalars: list, shape: Shape, batch: Shape) -> Any:
+def _write_jax(scalars: list[Any], shape: Shape, batch: Shape) -> Scalar:
     jnp = package("jax.numpy")
     if not scalars:
         return jnp.zeros(batch + shape)
@@ -85,7 +89,7 @@ JAX = Algebra("JAX", _Package("jax.numpy", "jax"), read=_read_jax, write=_write_
 
 # SymPy
 
-def _sympy_constant(value: float) -> Any:
+def _sympy_constant(value: float) -> Scalar:
     """Whole numbers and simple fractions exactly, so that equations look as in a book; other numbers as they are."""
     sympy = package("sympy")
     if not math.isfinite(value):
@@ -95,7 +99,7 @@ def _sympy_constant(value: float) -> Any:
     return sympy.Rational(numerator, denominator) if simple else sympy.Float(value)
 
 
-def _read_sympy(argument: Any, shape: Shape) -> list:
+def _read_sympy(argument: ArrayLike, shape: Shape) -> list[Any]:
     sympy = package("sympy")
     if isinstance(argument, sympy.MatrixBase):
         if argument.shape not in (shape, (*shape, 1), (1, *shape)):
@@ -106,7 +110,7 @@ def _read_sympy(argument: Any, shape: Shape) -> list:
     return [sympy.sympify(s) for s in read_nested(argument, shape)]
 
 
-def _write_sympy(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
+def _write_sympy(scalars: list[Any], shape: Shape, batch: Shape = ()) -> Scalar:
     sympy = package("sympy")
     if shape == ():
         return scalars[0]
@@ -121,7 +125,7 @@ SYMPY = Algebra("SymPy", _Package("sympy", "sympy"), _sympy_constant, _read_symp
 
 # CasADi
 
-def _read_casadi(argument: Any, shape: Shape) -> list:
+def _read_casadi(argument: Scalar, shape: Shape) -> list[Any]:
     casadi = package("casadi")
     if not isinstance(argument, (casadi.SX, casadi.MX, casadi.DM)):
         return read_nested(argument, shape)
@@ -130,7 +134,7 @@ def _read_casadi(argument: Any, shape: Shape) -> list:
     return casadi.vertsplit(casadi.vec(casadi.densify(argument).T)) if math.prod(shape) else []
 
 
-def _write_casadi(scalars: list, shape: Shape, batch: Shape = ()) -> Any:
+def _write_casadi(scalars: list[Any], shape: Shape, batch: Shape = ()) -> Scalar:
     casadi = package("casadi")
     if shape == ():
         return scalars[0]
@@ -148,12 +152,12 @@ CasADi's minimum and maximum are C's: of a number and a NaN they give the number
 
 # mpmath
 
-def _number_mpmath(value: Any) -> Any:
+def _number_mpmath(value: Scalar) -> Scalar:
     mpmath = package("mpmath")
     return mpmath.mpmathify(value.item() if isinstance(value, np.generic) else value)
 
 
-def _read_mpmath(argument: Any, shape: Shape) -> list:
+def _read_mpmath(argument: Scalar, shape: Shape) -> list[Any]:
     if isinstance(argument, package("mpmath").matrix):
         rows = argument.tolist()
         argument = [row[0] for row in rows] if len(shape) == 1 and argument.cols == 1 else rows

@@ -11,6 +11,7 @@ import numpy as np
 from cayley.compiler.graph import Node
 from cayley.compiler.signature import Signature, joined_batch
 from cayley.compiler.symbols import Symbols, plain_array
+from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, SignatureError, UnsupportedError
 
 _OPTIONS = ("axes", "axis", "keepdims", "casting", "order", "subok")
@@ -35,7 +36,7 @@ def placed(given: Sequence[Any], named: Mapping[str, Any], inputs: Sequence[str]
     return (*given, *[named[name] for name in rest]), options
 
 
-def as_operand(value: Any, label: str, kernel: str) -> Any:
+def as_operand(value: Scalar, label: str, kernel: str) -> Scalar:
     """An argument as NumPy takes it; arrays of other libraries stay what they are."""
     if hasattr(value, "__array_ufunc__"):
         if isinstance(value, (Node, Symbols)):

@@ -15,6 +15,7 @@ from cayley.compiler.graph import Node
 from cayley.compiler.linear_functions import LINEAR_FUNCTIONS
 from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.symbols import check_type, into, plain_array, symbols, where, wrapped
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import TraceError, UnsupportedError
 
 _KNOWN_NAMES = """
@@ -34,7 +35,7 @@ _KNOWN.add(np.lib.stride_tricks.sliding_window_view)
 _NOT_OF_TRUTHS = {np.full_like, np.polyval}  # they make arrays of the type of their argument
 
 
-def apply_function(function: Callable, args: Sequence[Any], options: dict[str, Any]) -> Any:
+def apply_function(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
     """A NumPy function that is not a ufunc, on arrays of nodes."""
     name = f"{function.__module__}.{function.__name__}"
     if function not in _KNOWN and function not in _REPLACED:
@@ -52,7 +53,7 @@ def apply_function(function: Callable, args: Sequence[Any], options: dict[str, A
         raise UnsupportedError(f"{name} cannot be traced: {error}") from error
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrapped(value: Scalar) -> Any:
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return type(value)(_unwrapped(v) for v in value)
     if isinstance(value, dict):
@@ -60,14 +61,14 @@ def _unwrapped(value: Any) -> Any:
     return plain_array(value)
 
 
-def _where(condition, *branches):
+def _where(condition: Scalar, *branches: Scalar) -> Scalar:
     if not branches:
         raise UnsupportedError("np.where of a condition alone cannot be traced, as shapes must not depend on values: "
                                "use cy.where(condition, a, b)")
     return where(condition, *branches)
 
 
-def _norm(x, ord=None, axis=None, keepdims=False):
+def _norm(x: Scalar, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Scalar:
     if ord not in (None, 2, "fro"):
         raise UnsupportedError(f"np.linalg.norm with ord={ord!r} cannot be traced: write it as a sum")
     if ord == 2 and (np.ndim(x) if axis is None else np.size(axis)) == 2:
@@ -75,14 +76,14 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
 
 
-def _round(a, decimals=0, out=None):
+def _round(a: Scalar, decimals: Any = 0, out: Any = None) -> Any:
     scale = 10.0**abs(decimals)
     if decimals > 0:
         return into(out, np.rint(symbols(a) * scale) / scale)
     return into(out, np.rint(symbols(a)) if decimals == 0 else np.rint(symbols(a) / scale) * scale)
 
 
-def _cross(a, b, *options, **named):
+def _cross(a: ArrayLike, b: ArrayLike, *options: Any, **named: Any) -> Any:
     """Of two vectors of three in the order in which NumPy does it, without its detours; of all else by NumPy."""
     if options or named or np.shape(a) != (3,) or np.shape(b) != (3,):
         return wrapped(np.cross._implementation(  # type: ignore[attr-defined]
@@ -94,7 +95,8 @@ def _cross(a, b, *options, **named):
     return symbols(found)
 
 
-def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+def _clip(a: Scalar, a_min: ArrayLike | None = None, a_max: float | None = None, out: Any = None, *, min: Any = None,
+          max: Any = None) -> Scalar:
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
     a = a if low is None else np.maximum(a, low)
@@ -102,23 +104,25 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     return into(out, a)
 
 
-def _reduced(function):
-    def reduce(a, axis=None, out=None, keepdims=False, **options):
+def _reduced(function: Any) -> Text:
+    def reduce(a: Array, axis: ArrayLike | None = None, out: Any = None, keepdims: bool = False,
+               **options: float) -> Scalar:
         return function.reduce(symbols(a), axis=axis, out=out, keepdims=keepdims, **options)
     return reduce
 
 
-def _sum(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def _sum(a: Scalar, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+         **options: Any) -> Scalar:
     return np.add.reduce(symbols(a), axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
 
-def _mean(a, axis=None, dtype=None, out=None, keepdims=False):
+def _mean(a: Scalar, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Scalar:
     check_type("np.mean", dtype)
     count = np.size(a) if axis is None else np.prod([np.shape(a)[i] for i in np.atleast_1d(axis)])
     return into(out, np.sum(a, axis=axis, keepdims=keepdims) / float(count), exactly=True)
 
 
-_REPLACED: dict[Callable, Callable] = {
+_REPLACED: dict[Callable[..., Any], Callable[..., Any]] = {
     **LINEAR_FUNCTIONS,
     np.where: _where, np.cross: _cross, np.linalg.norm: _norm, np.clip: _clip, np.mean: _mean, np.sum: _sum,
     np.round: _round, np.around: _round,

@@ -154,7 +154,8 @@ _SPELLED: dict[str, Callable[..., Text]] = {"negative": signed, "not": _inverted
 class Body:
     """The statements that compute a program. `inputs` gives the text of each input node, by index."""
 
-    def __init__(self, program: Program, dialect: Dialect, inputs: Mapping[int, Text], *, temporary: str, helper: str):
+    def __init__(self, program: Program, dialect: Dialect, inputs: Mapping[int, Text], *, temporary: str,
+                 helper: str) -> None:
         self.dialect = dialect
         self.temporary = temporary
         self.helper = helper

@@ -34,7 +34,7 @@ def loop_statements(program: Program, plan: Plan, dialect: Dialect, inputs: Sequ
 
 class _Loops:
     def __init__(self, program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
-                 outputs: Sequence[Place], taken: set[str], helper: str, index: str):
+                 outputs: Sequence[Place], taken: set[str], helper: str, index: str) -> None:
         self.program = program
         self.plan = plan
         self.dialect = dialect

@@ -25,7 +25,7 @@ SMALLEST_CALLED = 200
 class Callee:
     """A program that is called. Equal programs are equal callees."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program) -> None:
         self.program = program
         self._others: dict[Any, Callee] = {}
 

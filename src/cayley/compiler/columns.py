@@ -18,12 +18,13 @@ from cayley.compiler.graph import Graph, Node, is_constant
 from cayley.compiler.rules.common import number
 from cayley.compiler.signature import Signature
 from cayley.compiler.trace import trace
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 
 MANY_PRODUCTS = 8000
 """Products of all columns together from which they are computed by calls."""
 
 
-def graph_of_many(products: int, right: Any) -> Graph | None:
+def graph_of_many(products: int, right: ArrayLike) -> Graph | None:
     """The graph of the symbols in some columns, if they are multiplied so often that calls pay. Columns of numbers have
     zeros of their own each, and would share no code.
     """
@@ -33,7 +34,7 @@ def graph_of_many(products: int, right: Any) -> Graph | None:
                  if isinstance(x, Node) and x.op != "constant" and not x.graph.strict), None)
 
 
-def substituted(graph: Graph, L: Sequence[Sequence[Any]], pivots: Sequence[Any], right: np.ndarray) -> np.ndarray:
+def substituted(graph: Graph, L: Sequence[Sequence[Any]], pivots: Sequence[Any], right: Array) -> Array:
     """The x of L D L^T x = b for each column b of `right` (n, k), by calls."""
     return _each_column(graph, _substitution(len(pivots)), _factors(L, pivots), right)
 
@@ -42,7 +43,7 @@ def _factors(L: Sequence[Sequence[Any]], pivots: Sequence[Any]) -> list[Any]:
     return [*[entry for row in L for entry in row], *[1.0 / pivot for pivot in pivots]]
 
 
-def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def product(left: Array, right: Array) -> Array:
     """The product of two matrices of objects: by calls if it is large, and no part of it is known to be simpler."""
     graph = graph_of_many(left.size * right.shape[1], right)
     if graph is None or left.shape[1] != len(right) or _products_of(left, right) < MANY_PRODUCTS or _folds(left, right):
@@ -50,7 +51,7 @@ def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return _each_column(graph, _product(*left.shape), list(left.flat), right)
 
 
-def _each_column(graph: Graph, callee: Callee, same: list[Any], right: np.ndarray) -> np.ndarray:
+def _each_column(graph: Graph, callee: Callee, same: list[Any], right: Array) -> Array:
     """The results of calls with the same first arguments."""
     nodes = [number(graph.lift(x)) for x in same]
     common = [x for x in nodes if not is_constant(x, 0.0)]
@@ -83,7 +84,7 @@ def _size(pattern: frozenset[int]) -> tuple[int, list[int]]:
 
 @lru_cache(maxsize=16)
 def _substitution(n: int) -> Callee:
-    def text(factors: Any, inverses: Any, b: Any) -> Any:
+    def text(factors: Any, inverses: Any, b: Scalar) -> Any:
         place = iter(factors)
         L = [[next(place) for _ in range(i)] for i in range(n)]
         x = [b[i] for i in range(n)]
@@ -108,12 +109,12 @@ def _traced(text: Callable[..., Any], signature: str, name: str, inputs: list[st
     return Callee(trace(text, Signature.parse(signature), {}, name=name, inputs=inputs))
 
 
-def _products_of(left: np.ndarray, right: np.ndarray) -> int:
+def _products_of(left: Array, right: Array) -> int:
     """How many products of entries that are not zero a matrix product takes."""
     return int(sum(map(operator.mul, _entries(left.T), _entries(right))))
 
 
-def _folds(left: np.ndarray, right: np.ndarray) -> bool:
+def _folds(left: Array, right: Array) -> bool:
     """Whether products share more than zeros: there are numbers in a matrix, or it is the transpose of the other."""
     numbers = (x.value if isinstance(x, Node) else x for a in (left, right) for x in a.flat
                if not isinstance(x, Node) or x.op == "constant")
@@ -121,5 +122,5 @@ def _folds(left: np.ndarray, right: np.ndarray) -> bool:
     return is_transpose or any(number != 0 for number in numbers)
 
 
-def _entries(rows: np.ndarray) -> list[int]:
+def _entries(rows: Array) -> list[int]:
     return [sum(not (is_constant(x, 0.0) if isinstance(x, Node) else x == 0) for x in row) for row in rows]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ class Compiled:
     Code is looked up by the program as it was `traced`; `simplified` is called only if it must be compiled.
     """
 
-    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable,
-                 make_result: Callable | None, *, explains_nan: bool = False):
+    def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable[..., Any],
+                 make_result: Callable[..., Any] | None, *, explains_nan: bool = False) -> None:
         self.traced = traced
         self._simplified = simplified
         self._general = general
@@ -59,14 +60,14 @@ class Compiled:
                                          "->".join(sides), program.name, program.description, code)
 
     @cached_property
-    def native(self) -> Callable:
+    def native(self) -> Callable[..., Any]:
         """The quick way in for one state in float64; anything else it hands to the general call."""
         named = self._make_result is not None
         what = ["call", named, self._explains_nan]
         code = Code(self._objects(what, lambda: _call_jobs(self._simplified(), named, self._explains_nan)), host())
         return native_function(code.address("call"), self.traced.name, self._general, self._make_result, code)
 
-    def _objects(self, what: list, jobs: Callable[[], Jobs]) -> list[bytes]:
+    def _objects(self, what: list[Any], jobs: Callable[[], Jobs]) -> list[bytes]:
         return object_code([self.traced.key, *what], jobs, self.traced.name)
 
 
@@ -95,7 +96,7 @@ def _compiler_text() -> str:
     return digest.hexdigest()
 
 
-def object_code(what: list, jobs: Callable[[], Jobs], title: str) -> list[bytes]:
+def object_code(what: list[Any], jobs: Callable[[], Jobs], title: str) -> list[bytes]:
     """Object code, from the cache or compiled now and stored there."""
     key = json.dumps([what, host().identity, numpy_api.abi, _compiler_text()])
     objects = cache.load(key)

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import TYPE_CHECKING
+
+from cayley.compiler.typing import Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Text:
@@ -32,7 +39,7 @@ class Text:
         self.do(f"br i1 {condition}, label %{fine}, label %{otherwise}")
         self.place(fine)
 
-    def repeat(self, start: str, stop: str, step: int, body) -> None:
+    def repeat(self, start: str, stop: str, step: int, body: Callable[..., Any]) -> None:
         """`body(counter)` for counter = start, start + step, ... < stop."""
         before, test, inside, latch, after = (self.label(s) for s in ("before", "test", "inside", "latch", "after"))
         self.do(f"br label %{before}")
@@ -52,7 +59,7 @@ class Text:
         self.do(f"br label %{test}")
         self.place(after)
 
-    def repeat_while(self, most: int, body, condition) -> None:
+    def repeat_while(self, most: int, body: Any, condition: Scalar) -> None:
         """`body()`, and again while `condition()` holds, at most so many times in all."""
         before, again, latch, after = (self.label(s) for s in ("before", "again", "latch", "after"))
         self.do(f"br label %{before}")
@@ -72,7 +79,7 @@ class Text:
         self.do(f"br label %{again}")
         self.place(after)
 
-    def when(self, condition: str, then, otherwise=None) -> None:
+    def when(self, condition: str, then: Callable[..., Any], otherwise: Callable[..., Any] | None = None) -> None:
         yes, no, after = (self.label(s) for s in ("yes", "no", "after"))
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
         self.place(yes)

@@ -17,29 +17,30 @@ import numpy as np
 
 from cayley.compiler.linear import ldl, ldl_solve
 from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
 
 _UNITS = 64.0  # of rounding, for each row: no more than this is left of an eigenvalue that is zero
 _GOLDEN = (np.sqrt(5) - 1) / 2
 
 
-def is_definite(M: Any) -> Any:
+def is_definite(M: Array) -> Any:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, by L D L^T as `ldl_solve`; for numbers
     and for symbols.
     """
     return is_definite_by_pivots(ldl(M)[1], [M[k][k] for k in range(len(M))], partial(ldl_solve, M))
 
 
-def are_definite(M: np.ndarray) -> np.ndarray:
+def are_definite(M: Array) -> Array:
     """The same (...) of numbers (..., n, n), by eigenvalues, each row and column scaled to a diagonal of ones."""
     own = np.diagonal(M, axis1=-2, axis2=-1)
-    possible = np.isfinite(M).all(axis=(-2, -1)) & (own > 0).all(axis=-1)
+    possible = np.asarray(np.isfinite(M).all(axis=(-2, -1)) & (own > 0).all(axis=-1))
     scale = 1 / np.sqrt(np.where(possible[..., None], own, 1.0))
     scaled = np.where(possible[..., None, None], M, 0.0) * scale[..., :, None] * scale[..., None, :]
     return possible & (np.linalg.eigvalsh(scaled).min(axis=-1, initial=1.0)
                        > _UNITS * M.shape[-1] * np.finfo(M.dtype).eps / 2)
 
 
-def scaled_condition(M: np.ndarray) -> np.ndarray:
+def scaled_condition(M: Array) -> Array:
     """The condition numbers (...) of mass matrices (..., n, n), each row and column scaled to a diagonal of ones;
     infinite where the diagonal has an entry that is not positive.
     """
@@ -64,6 +65,6 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Any, solve: Callable[[Any]
     return found & (most + motion @ probe / (_UNITS * len(pivots)) > most)
 
 
-def only_where(condition: Any, values: Any) -> Any:
+def only_where(condition: Scalar, values: Scalar) -> Any:
     """The values where a condition holds, NaN elsewhere; and so their derivatives."""
     return values * where(condition, 1.0, np.nan) + where(condition, 0.0, np.nan)

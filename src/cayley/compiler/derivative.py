@@ -25,6 +25,7 @@ from cayley.compiler.implied import build_marked, followed, released
 from cayley.compiler.operations import OPERATIONS, Operation
 from cayley.compiler.program import Program, Variable, rebuild
 from cayley.compiler.symbols import Symbols
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, UnsupportedError
 
 _WEIGHTS = Operations(multiplications=1, additions=1, divisions=4, square_roots=5, trigonometric=15, other_functions=15,
@@ -36,7 +37,7 @@ _ALWAYS: Guard = {}
 Adjoint = tuple[Guard, Node]
 
 
-def jacobian(outputs: Any, variables: Any) -> Any:
+def jacobian(outputs: Scalar, variables: Scalar) -> Array:
     """The derivatives of symbols by symbols, inside a traced function: shape `outputs.shape + variables.shape`.
 
     The variables are inputs of the function, or values declared with `independent` before they were used.
@@ -55,7 +56,7 @@ def jacobian(outputs: Any, variables: Any) -> Any:
     return matrix.item() if matrix.shape == () else matrix.view(Symbols)
 
 
-def independent(values: Any) -> Any:
+def independent(values: Scalar) -> Scalar:
     """The same values, as variables that `jacobian` can differentiate by.
 
     Expressions are simplified as they are written, so a value met on the way may no longer occur in what was computed
@@ -84,7 +85,7 @@ def jacobian_program(program: Program, of: str, variable: str) -> Program:
                    description=f"{meaning}\n{program.description}".strip())
 
 
-def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> np.ndarray:
+def jacobian_nodes(outputs: Sequence[Node], variables: Sequence[Node]) -> Array:
     """d outputs[i] / d variables[j], by forward or by reverse mode, whichever needs fewer operations together with the
     outputs.
 
@@ -121,13 +122,13 @@ def reverse(outputs: Sequence[Node], variables: Sequence[Node], weights: Sequenc
     return released([found[v.index].get(0, v.graph.constant(0.0)) for v in variables], between)
 
 
-def _by_columns(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> np.ndarray:
+def _by_columns(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> Array:
     found = _tangents(between, _unit_seeds(variables), outputs)
     return _array([found[o.index].get(j, o.graph.constant(0.0)) for o in outputs for j in range(len(variables))],
                   (len(outputs), len(variables)))
 
 
-def _by_rows(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> np.ndarray:
+def _by_rows(outputs: Sequence[Node], variables: Sequence[Node], between: list[Node]) -> Array:
     found = _adjoints(between, _unit_seeds(outputs), variables)
     return _array([found[v.index].get(i, v.graph.constant(0.0)) for i in range(len(outputs)) for v in variables],
                   (len(outputs), len(variables)))
@@ -325,7 +326,7 @@ def _cost(nodes: Sequence[Node]) -> int:
     return sum(weight * number for weight, number in zip(astuple(_WEIGHTS), astuple(found), strict=True))
 
 
-def _array(nodes: Sequence[Node], shape: tuple[int, ...]) -> np.ndarray:
+def _array(nodes: Sequence[Node], shape: tuple[int, ...]) -> Array:
     array = np.empty(len(nodes), dtype=object)
     array[:] = nodes
     return array.reshape(shape)
@@ -342,7 +343,7 @@ def _graph_of(nodes: Sequence[Node]) -> Graph:
     return nodes[0].graph
 
 
-def _checked_variables(variables: np.ndarray) -> list[Node]:
+def _checked_variables(variables: Array) -> list[Node]:
     for v in variables.flat:
         if not isinstance(v, Node):
             raise UnsupportedError(

@@ -21,6 +21,7 @@ from cayley.compiler.graph import Node
 from cayley.compiler.names import free_prefix, unique
 from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.program import Program
+from cayley.compiler.typing import Scalar, Text
 
 if TYPE_CHECKING:
     from sympy import Expr, Symbol
@@ -75,7 +76,7 @@ class Equations:
         return "\n".join(f"{s.name} = {sympy.sstr(e, full_prec=False)}" for s, e in self._all())
 
 
-def _each(value: Any, change: Any) -> Any:
+def _each(value: Scalar, change: Text) -> Scalar:
     return value.applyfunc(change) if hasattr(value, "applyfunc") else change(value)
 
 
@@ -157,7 +158,7 @@ def _negative(value: Expr) -> Expr:
     return value.func(*[-term for term in value.args]) if value.is_Add else -value
 
 
-def _deserves_a_name(node: Node, value: Any, uses: int, inside: int) -> bool:
+def _deserves_a_name(node: Node, value: Scalar, uses: int, inside: int) -> bool:
     if value.is_Atom or node.op in BOOLEAN or (node.op == "negative" and not inside):
         return False
     return uses > 1 or inside >= _LONGEST_LINE
@@ -166,7 +167,7 @@ def _deserves_a_name(node: Node, value: Any, uses: int, inside: int) -> bool:
 class _Names:
     """The symbols of inputs and outputs, numbered from one as in books, and how LaTeX writes them."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program) -> None:
         self.written: dict[Symbol, str] = {}
         self.symbols: dict[tuple[str, str], list[Symbol]] = {}
         self._taken: set[str] = set()

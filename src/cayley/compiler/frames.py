@@ -25,7 +25,7 @@ class Frames:
     """
 
     def __init__(self, order: Sequence[Node], inputs: Mapping[int, Place], outputs: Mapping[int, Sequence[int]],
-                 uses: Mapping[int, int]):
+                 uses: Mapping[int, int]) -> None:
         self.size = 0
         self.results: dict[int, Row] = {}
         self.places: dict[Group, Place] = {}

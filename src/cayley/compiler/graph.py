@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cayley.compiler.operations import BOOLEAN, OPERATIONS
+from cayley.compiler.typing import Scalar
 from cayley.errors import TraceError, UnsupportedError
 
 _LOOKED_UP = ("a dictionary, a set or a cache looks up a symbolic value, which has no number yet: "
@@ -46,11 +47,11 @@ class Graph:
         self.strict = strict
         self.regroups = False
         self.size = 0
-        self._table: dict[tuple, Node] = {}
+        self._table: dict[tuple[Any, ...], Node] = {}
 
     def constant(self, value: float) -> Node:
         value = float(value) if self.strict else float(value) + 0.0  # -0.0 and 0.0 are one constant, unless bits count
-        key: tuple = ("constant", value) if value else ("constant", value, math.copysign(1.0, value))
+        key: tuple[Any, ...] = ("constant", value) if value else ("constant", value, math.copysign(1.0, value))
         key = key if value == value else ("constant", "nan")
         found = self._table.get(key)
         return self._new(key, "constant", (), value) if found is None else found
@@ -66,7 +67,7 @@ class Graph:
         found = self._table.get(key)
         return self._new(key, op, args, None) if found is None else found
 
-    def holding(self, op: str, value: Any, word: str, *args: Node) -> Node:
+    def holding(self, op: str, value: Scalar, word: str, *args: Node) -> Node:
         """The node of an operation that holds something besides its operands, which `word` stands for."""
         key = (op, word, *[a.index for a in args])
         found = self._table.get(key)
@@ -76,7 +77,7 @@ class Graph:
         """The node `op(*args)` if it has been made."""
         return self._table.get((op, *[a.index for a in args]))
 
-    def _new(self, key: tuple, op: str, args: tuple[Node, ...], value: Any) -> Node:
+    def _new(self, key: tuple[Any, ...], op: str, args: tuple[Node, ...], value: float | str | None) -> Node:
         if op not in OPERATIONS:
             raise UnsupportedError(f"there is no operation {op!r}: list it in compiler/operations")
         made = Node(self, self.size, op, args, value)
@@ -84,7 +85,7 @@ class Graph:
         self.size += 1
         return made
 
-    def lift(self, value: Any) -> Node:
+    def lift(self, value: Scalar) -> Node:
         """`value` as a node of this graph: a node stays itself, a real number becomes a constant."""
         if type(value) is float:
             return self.constant(value)
@@ -105,45 +106,45 @@ class Node:
 
     __slots__ = ("args", "graph", "index", "op", "value")
 
-    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Node, ...], value: Any):
+    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Node, ...], value: Scalar) -> None:
         self.graph = graph
         self.index = index
         self.op = op
         self.args = args
         self.value = value
 
-    def __add__(self, other): return _binary("add", self, other)
-    def __radd__(self, other): return _binary("add", other, self)
-    def __sub__(self, other): return _binary("subtract", self, other)
-    def __rsub__(self, other): return _binary("subtract", other, self)
-    def __mul__(self, other): return _binary("multiply", self, other)
-    def __rmul__(self, other): return _binary("multiply", other, self)
-    def __truediv__(self, other): return _binary("divide", self, other)
-    def __rtruediv__(self, other): return _binary("divide", other, self)
-    def __pow__(self, other): return _binary("power", self, other)
-    def __rpow__(self, other): return _binary("power", other, self)
-    def __mod__(self, other): return _binary("remainder", self, other)
-    def __rmod__(self, other): return _binary("remainder", other, self)
-    def __floordiv__(self, other): return _binary("floor_divide", self, other)
-    def __rfloordiv__(self, other): return _binary("floor_divide", other, self)
-    def __lt__(self, other): return _binary("less", self, other)
-    def __gt__(self, other): return _binary("less", other, self)
-    def __le__(self, other): return _binary("less_equal", self, other)
-    def __ge__(self, other): return _binary("less_equal", other, self)
-    def __eq__(self, other): return _binary("equal", self, other)
-    def __ne__(self, other): return _binary("not_equal", self, other)
-    def __and__(self, other): return _logical("and", self, other)
-    def __rand__(self, other): return _logical("and", other, self)
-    def __or__(self, other): return _logical("or", self, other)
-    def __ror__(self, other): return _logical("or", other, self)
-    def __invert__(self): return _logical("not", self)
-    def __neg__(self): return RULES["negative"](self)
-    def __pos__(self): return self
-    def __abs__(self): return RULES["absolute"](self)
-    def __floor__(self): return RULES["floor"](self)
-    def __hash__(self): return hash(self._number(_LOOKED_UP))
+    def __add__(self, other: Scalar) -> Scalar: return _binary("add", self, other)
+    def __radd__(self, other: Scalar) -> Scalar: return _binary("add", other, self)
+    def __sub__(self, other: Scalar) -> Scalar: return _binary("subtract", self, other)
+    def __rsub__(self, other: Scalar) -> Scalar: return _binary("subtract", other, self)
+    def __mul__(self, other: Scalar) -> Scalar: return _binary("multiply", self, other)
+    def __rmul__(self, other: Scalar) -> Scalar: return _binary("multiply", other, self)
+    def __truediv__(self, other: Scalar) -> Scalar: return _binary("divide", self, other)
+    def __rtruediv__(self, other: Scalar) -> Scalar: return _binary("divide", other, self)
+    def __pow__(self, other: Scalar) -> Scalar: return _binary("power", self, other)
+    def __rpow__(self, other: Scalar) -> Scalar: return _binary("power", other, self)
+    def __mod__(self, other: Scalar) -> Scalar: return _binary("remainder", self, other)
+    def __rmod__(self, other: Scalar) -> Scalar: return _binary("remainder", other, self)
+    def __floordiv__(self, other: Scalar) -> Scalar: return _binary("floor_divide", self, other)
+    def __rfloordiv__(self, other: Scalar) -> Scalar: return _binary("floor_divide", other, self)
+    def __lt__(self, other: Scalar) -> Scalar: return _binary("less", self, other)
+    def __gt__(self, other: Scalar) -> Scalar: return _binary("less", other, self)
+    def __le__(self, other: Scalar) -> Scalar: return _binary("less_equal", self, other)
+    def __ge__(self, other: Scalar) -> Scalar: return _binary("less_equal", other, self)
+    def __eq__(self, other: Scalar) -> Any: return _binary("equal", self, other)
+    def __ne__(self, other: Scalar) -> Any: return _binary("not_equal", self, other)
+    def __and__(self, other: Scalar) -> Scalar: return _logical("and", self, other)
+    def __rand__(self, other: Scalar) -> Scalar: return _logical("and", other, self)
+    def __or__(self, other: Scalar) -> Scalar: return _logical("or", self, other)
+    def __ror__(self, other: Scalar) -> Scalar: return _logical("or", other, self)
+    def __invert__(self) -> Scalar: return _logical("not", self)
+    def __neg__(self) -> Scalar: return RULES["negative"](self)
+    def __pos__(self) -> Scalar: return self
+    def __abs__(self) -> Scalar: return RULES["absolute"](self)
+    def __floor__(self) -> Scalar: return RULES["floor"](self)
+    def __hash__(self) -> int: return hash(self._number(_LOOKED_UP))
 
-    def conjugate(self): return self
+    def conjugate(self) -> Node: return self
 
     def __bool__(self) -> bool:
         return bool(
@@ -171,14 +172,14 @@ class Node:
             return self.value
         raise TraceError(why_not)
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         raise TypeError("a symbolic scalar is not a sequence")
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Scalar, **options: Any) -> Any:
         from cayley.compiler.symbols import apply_ufunc  # symbols imports this module
         return apply_ufunc(ufunc, method, inputs, options)
 
-    def __array_function__(self, function, types, args, options):
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         from cayley.compiler.array_functions import apply_function
         return apply_function(function, args, options)
 
@@ -187,13 +188,13 @@ class Node:
             return str(self.value)
         return f"{self.op}({', '.join(str(a.value) if not a.args else f'#{a.index}' for a in self.args)})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
             "a symbol cannot be pickled or copied by itself; pickle the kernel or the program that holds it")
 
 
 def _method(op: str) -> Callable[..., Node]:
-    def on_nodes(self: Node, *others: Any) -> Node:
+    def on_nodes(self: Node, *others: Scalar) -> Node:
         return _binary(op, self, *others) if others else RULES[op](self)
     return on_nodes
 
@@ -205,7 +206,7 @@ for _operation in OPERATIONS.values():  # NumPy calls these by name on the eleme
 numbers.Number.register(Node)  # so that np.isscalar says the same of a symbol as of its value
 
 
-def _binary(op: str, a: Any, b: Any) -> Node:
+def _binary(op: str, a: Scalar, b: Scalar) -> Node:
     if type(a) is Node and type(b) is Node and a.graph is b.graph:
         first = a
         second = b
@@ -232,7 +233,7 @@ def _binary(op: str, a: Any, b: Any) -> Node:
     return RULES[op](first, second)
 
 
-def _logical(op: str, *args: Any) -> Any:
+def _logical(op: str, *args: Scalar) -> Scalar:
     """The operators & | ~ are for truth values, as in NumPy; np.logical_and and its like take numbers too."""
     scalars = [a for a in args if getattr(a, "shape", ()) == ()]
     if not all(_is_truth(a) if isinstance(a, Node) else a in (True, False) for a in scalars):
@@ -247,7 +248,7 @@ def _is_truth(node: Node) -> bool:
     return node.op in BOOLEAN or (node.op == "constant" and node.value in (0.0, 1.0))
 
 
-def apply(op: str, *args: Any) -> Node:
+def apply(op: str, *args: Scalar) -> Node:
     """`op` on nodes and numbers, of which at least one is a node, in simplest form."""
     graph = next(a.graph for a in args if isinstance(a, Node))
     return rule_of(op)(*[graph.lift(a) for a in args])

@@ -19,6 +19,7 @@ from typing import Any
 from cayley.compiler.graph import Node
 from cayley.compiler.operations import MARKS
 from cayley.compiler.program import Program, build_again, rebuild
+from cayley.compiler.typing import Scalar
 
 _KEPT = MARKS - {"independent"}
 
@@ -56,7 +57,7 @@ def implied(numbers: Sequence[Node], law: Callable[[list[Node], Callable[[Any], 
     places = [held_apart(number) for number in numbers]
     tag = graph.constant(graph.size)
 
-    def hold(scalar: Any) -> Any:
+    def hold(scalar: Scalar) -> Scalar:
         return scalar if not isinstance(scalar, Node) or scalar.op == "constant" else graph.node("held", scalar, tag)
 
     return Group(tag, tuple(places), tuple(graph.lift(s) for s in law(places, hold)))

@@ -16,8 +16,7 @@ from cayley.compiler.symbols import input_symbols, symbols
 from cayley.compiler.typing import Array
 
 
-def inline(program: Program, arguments: Sequence[np.ndarray], cores: Sequence[int], *,
-           shared: bool = False) -> list[np.ndarray]:
+def inline(program: Program, arguments: Sequence[Array], cores: Sequence[int], *, shared: bool = False) -> list[Array]:
     """The outputs of `program` on arrays of nodes; if it is `shared`, those of calls of it.
 
     Axes before the last `cores[k]` of an argument are a batch, and broadcast.
@@ -49,7 +48,7 @@ def with_own_variables(text: Callable[..., Array], arrays: Sequence[Array]) -> A
     return inline(Program("own", (*own, outer), (result,)), [*arrays, outer.array], [1] * (len(own) + 1))[0]
 
 
-def _one(program: Program, graph: Graph, arguments: Sequence[np.ndarray], callee: Callee | None) -> list[np.ndarray]:
+def _one(program: Program, graph: Graph, arguments: Sequence[Array], callee: Callee | None) -> list[Array]:
     given = [number(graph.lift(x)) for argument in arguments for x in np.asarray(argument, dtype=object).flat]
     found = iter(callee(given) if callee and any(x.op != "constant" for x in given) else _written(program, graph, given))
     results = []

@@ -12,12 +12,13 @@ from cayley.compiler.algebras import CASADI, JAX, MPMATH, NUMPY, SYMPY
 from cayley.compiler.operations import CALLS
 from cayley.compiler.program import Program, Variable
 from cayley.compiler.signature import joined_batch
+from cayley.compiler.typing import Scalar
 from cayley.errors import SignatureError
 
 __all__ = ["CASADI", "JAX", "MPMATH", "NUMPY", "SYMPY", "Algebra", "interpret"]
 
 
-def interpret(program: Program, algebra: Algebra, *arguments: Any) -> tuple:
+def interpret(program: Program, algebra: Algebra, *arguments: Scalar) -> tuple[Any, ...]:
     """The outputs of the program for arguments of the algebra.
 
     >>> from cayley.compiler.signature import Signature
@@ -70,7 +71,7 @@ def _inputs(program: Program, algebra: Algebra, arguments: Sequence[Any]) -> dic
             for node, scalar in zip(variable.nodes, _scalars(variable, algebra, argument), strict=True)}
 
 
-def _scalars(variable: Variable, algebra: Algebra, argument: Any) -> list:
+def _scalars(variable: Variable, algebra: Algebra, argument: Scalar) -> list[Any]:
     try:
         scalars = algebra.read(argument, variable.shape)
     except SignatureError as error:

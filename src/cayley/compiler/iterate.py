@@ -26,7 +26,8 @@ class Iterated:
     """`iterated(*arguments, steps=..., every=1)`; `iterate` makes one."""
 
     def __init__(self, kernel: Kernel, feeding: Mapping[str, str], changing: Sequence[str], cycling: Sequence[str],
-                 keeping: Sequence[str] | None, repeating: tuple[str, int] | None = None, backend: str = "llvm"):
+                 keeping: Sequence[str] | None, repeating: tuple[str, int] | None = None,
+                 backend: str = "llvm") -> None:
         self.kernel = kernel
         self.backend = backend
         unknown = [name for name in (*feeding, *changing, *cycling) if name not in kernel.inputs]

@@ -31,7 +31,7 @@ class _Looped(Operand):
 class IteratedLoop(BatchLoop):
     """The loop over a batch with the loops over samples, steps and stages inside each block."""
 
-    def __init__(self, core: Core, plan: Plan):
+    def __init__(self, core: Core, plan: Plan) -> None:
         self._plan = plan
         super().__init__(core)
 

@@ -26,7 +26,7 @@ from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
 from cayley.compiler.symbols import check_type, into
 from cayley.compiler.trace import trace
-from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Text
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Kernel(Generic[Result]):
                  results: Sequence[str] | None = None, function: Text | None = None, doc: str | None = None,
                  module: str | None = None, check: Callable[..., None] | None = None,
                  explain: Callable[..., None] | None = None, rebuild: tuple[Any, ...] | None = None,
-                 shared: bool = False):
+                 shared: bool = False) -> None:
         self.signature = signature
         self.inputs = tuple(inputs)
         self.outputs = None if results is None else tuple(results)
@@ -76,7 +76,7 @@ class Kernel(Generic[Result]):
         self._bare: Kernel[Result] | None = None
         self._lock = threading.RLock()
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
+    def __new__(cls, *_: object, **__: object) -> Self:
         # Python looks for __call__ in the class of an object. Each kernel has a class of its own, so that
         # `_answers_newly` can put compiled code in that place: a call then reaches it without passing through a Python
         # function.
@@ -138,7 +138,7 @@ class Kernel(Generic[Result]):
         from cayley.compiler.equations import equations  # what is not used is not imported, here and below
         return equations(self.program(**dimensions), shared=shared)
 
-    def c_source(self, name: str | None = None, *, dtype: Any = np.float64, **dimensions: int) -> CSource:
+    def c_source(self, name: str | None = None, *, dtype: DTypeLike = np.float64, **dimensions: int) -> CSource:
         """One C99 function with its header; it allocates nothing and needs only math.h."""
         from cayley.compiler.c_source import c_source
         return c_source(self.program(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
@@ -152,7 +152,7 @@ class Kernel(Generic[Result]):
             self._derived[variable, place] = self._jacobian(variable, place)
         return self._derived[variable, place]
 
-    def evaluate(self, algebra: Algebra, *arguments: Any, **dimensions: int) -> Any:
+    def evaluate(self, algebra: Algebra, *arguments: Scalar, **dimensions: int) -> Scalar:
         """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""
         if not dimensions and self.signature.names:
             placed(arguments, {}, self.inputs, self.__name__)
@@ -161,7 +161,7 @@ class Kernel(Generic[Result]):
         results = interpret(self.program(**dimensions), algebra, *arguments)
         return results[0] if len(results) == 1 else self._pack(self.program(**dimensions), results)
 
-    def reference(self, *arguments: Any) -> Any:
+    def reference(self, *arguments: ArrayLike) -> Scalar:
         """The Python text itself on floats, for one state: slow, and what everything else is compared with."""
         arrays = [np.array(a, dtype=np.float64) for a in arguments]  # copies, as the text may write into them
         with np.errstate(all="ignore"):
@@ -169,7 +169,7 @@ class Kernel(Generic[Result]):
 
     # How it is called
 
-    def ufunc(self, dtype: Any = np.float64, **dimensions: int) -> np.ufunc:
+    def ufunc(self, dtype: DTypeLike = np.float64, **dimensions: int) -> np.ufunc:
         """The NumPy ufunc for the given dimensions."""
         return self._specialised(self._sizes(dimensions)).ufunc(dtype_name(dtype))
 
@@ -205,7 +205,7 @@ class Kernel(Generic[Result]):
             self._elsewhere[key] = backend_named(backend).function(self.program(**dimensions))
         return self._elsewhere[key]
 
-    def _general(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+    def _general(self, *arguments: Scalar, out: Any = None, dtype: Any = None, **options: Any) -> Any:
         """Any call: other containers, batches, other types, keywords, symbols."""
         if options or len(arguments) != len(self.inputs):
             arguments, options = placed(arguments, options, self.inputs, self.__name__)
@@ -238,7 +238,7 @@ class Kernel(Generic[Result]):
             self._explain_nan(cores, result)
         return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
 
-    def _explain_nan(self, operands: Sequence[Any], result: Any) -> None:
+    def _explain_nan(self, operands: Sequence[Any], result: Array) -> None:
         """Let it be said why one state has no answer.
 
         Batches keep their NaN; so does a state that is not finite itself.
@@ -249,7 +249,7 @@ class Kernel(Generic[Result]):
         if alone and any(np.isnan(part).any() for part in (result if isinstance(result, tuple) else (result,))):
             self._explain(*operands)  # type: ignore[misc]
 
-    def _inlined(self, operands: Sequence[Any], out: Any, dtype: Any, options: Mapping[str, Any]) -> Any:
+    def _inlined(self, operands: Sequence[Any], out: Any, dtype: DTypeLike, options: Mapping[str, Any]) -> Any:
         if options:
             raise UnsupportedError(
                 f"{self.__name__} with {', '.join(options)} cannot be traced: bring the core axes to the end")
@@ -276,7 +276,7 @@ class Kernel(Generic[Result]):
                                                  _result_maker(traced), explains_nan=self._explain is not None)
             return self._compiled[sizes]
 
-    def _prepared(self, arguments: Sequence[Any], arrays: Sequence[np.ndarray], dtype: Any) -> Prepared:
+    def _prepared(self, arguments: Sequence[Any], arrays: Sequence[Array], dtype: DTypeLike) -> Prepared:
         """For a batch in pieces."""
         precision = computed_in(self.__name__, self.inputs, arguments, arrays, dtype)
         sizes = self._sizes(self.signature.bind([a.shape for a in arrays], self.inputs))
@@ -320,7 +320,7 @@ class Kernel(Generic[Result]):
                               doc=f"Derivative of {self.__name__} by {variable}.",
                               rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         if self._rebuild is not None:
             return self._rebuild
         if found(self.__module__, self.__qualname__) is self:
@@ -457,12 +457,12 @@ def _results(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Any:
     return make(values) if make else tuple(values)
 
 
-def _is_symbolic(operand: Any) -> bool:
+def _is_symbolic(operand: Array) -> bool:
     return isinstance(operand, np.ndarray) and operand.dtype == object and any(
         isinstance(x, Node) for x in operand.flat)
 
 
-def _core_shape(argument: Any, axes: int) -> tuple[int, ...]:
+def _core_shape(argument: ArrayLike, axes: int) -> tuple[int, ...]:
     """The shape of one state's argument in any algebra; CasADi's vectors are columns."""
     shape = tuple(argument.shape) if hasattr(argument, "shape") else np.shape(np.asarray(argument, dtype=object))
     return shape[:1] if axes == 1 and len(shape) == 2 and shape[1] == 1 and not isinstance(argument,

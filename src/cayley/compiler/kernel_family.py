@@ -24,6 +24,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import memo_of
+from cayley.compiler.typing import Scalar
 from cayley.errors import SignatureError
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
@@ -67,13 +68,13 @@ MISSING = Missing()
 class OfOneChoice:
     """What a kernel has and its family has not, `arm.pose.c_source`: whoever uses it is told which kernel to ask."""
 
-    def __init__(self, asked: str, kernel: str):
+    def __init__(self, asked: str, kernel: str) -> None:
         self.__message = f"{asked} is of one kernel, and the choice says of which: {kernel}.{asked.rpartition('.')[2]}"
 
-    def __call__(self, *_: Any, **__: Any) -> Any:
+    def __call__(self, *_: object, **__: object) -> None:
         raise AttributeError(self.__message)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> None:
         raise AttributeError(self.__message)
 
     def __repr__(self) -> str:
@@ -85,7 +86,7 @@ class KernelFamily(Protocol):
 
     __name__: str
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+    def __call__(self, *arguments: Scalar, **named: Any) -> None: ...
 
     def of(self, *choice: Any, **named: Any) -> Kernel: ...
 
@@ -95,7 +96,7 @@ class family:
     first; `given`, of choices that may be arrays too: the method then gets `GIVEN`, and its kernel one more input for
     each, in this order."""
 
-    def __init__(self, *arrays: str, given: Sequence[str] = ()):
+    def __init__(self, *arrays: str, given: Sequence[str] = ()) -> None:
         self._arrays = arrays
         self._given = given
 
@@ -114,7 +115,7 @@ class family:
             return_annotation=np.ndarray)
         return self
 
-    def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable:
+    def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
         """The function, in which every choice may be left out, so that the error can say what is missing."""
         space: dict[str, Any] = {"MISSING": MISSING}
         spelled = self._signature.replace(
@@ -129,13 +130,13 @@ class family:
         return memo_of(instance).once(vars(instance), self._name, lambda: self._made(instance))
 
     def _made(self, instance: Any) -> KernelFamily:
-        kernels: dict[tuple, Kernel] = {}
+        kernels: dict[tuple[Any, ...], Kernel] = {}
 
         def chosen(choice: Sequence[Any]) -> Kernel:
             named = dict(zip(self._signature.parameters, choice, strict=True))
             return memo_of(instance).once(kernels, tuple(choice), lambda: self._make(instance, **named))
 
-        def of(*choice: Any, **named: Any) -> Kernel:
+        def of(*choice: str, **named: Any) -> Kernel:
             """The kernel of one choice; made once. `GIVEN` stands for a choice that is an array."""
             try:
                 bound = self._signature.bind(*choice, **named)
@@ -149,7 +150,7 @@ class family:
                     f"{self._name}.of takes no arrays: say GIVEN, and give the array to the kernel after its others")
             return chosen(words)
 
-        def general(arrays: list[Any], choice: list[Any], options: dict[str, Any]) -> Any:
+        def general(arrays: list[Any], choice: list[Any], options: dict[str, Any]) -> Scalar:
             unknown = sorted(options.keys() - _FOR_THE_CALL)
             if unknown:
                 raise SignatureError(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.linear import chosen, exchanged
+from cayley.compiler.typing import Array, Scalar
 
 Columns = list[list[Any]]
 
@@ -39,7 +40,7 @@ class Solutions(NamedTuple):
     kept: list[Any]
 
 
-def least_squares(A: Any, right: Sequence[Sequence[Any]], rcond: float) -> Solutions:
+def least_squares(A: Array, right: Sequence[Sequence[Any]], rcond: float) -> Solutions:
     """The shortest least-squares solutions of A x = b for A (m, n), for each b in `right`."""
     if rcond == 0.0:
         return _of_full_rank(A, right)
@@ -60,7 +61,7 @@ def least_squares(A: Any, right: Sequence[Sequence[Any]], rcond: float) -> Solut
     return Solutions([_put_back(x, exchanges) for x in _shortest(rows, sides, kept)], kept)
 
 
-def _of_full_rank(A: Any, right: Sequence[Sequence[Any]]) -> Solutions:
+def _of_full_rank(A: Array, right: Sequence[Sequence[Any]]) -> Solutions:
     m, n = np.shape(A)
     kept = [True] * min(m, n)
     if m < n:
@@ -96,7 +97,7 @@ def _shortest(rows: Columns, sides: Sequence[Sequence[Any]], kept: list[Any]) ->
     return found
 
 
-def _reflection(column: list[Any], first: int, is_long: Any) -> Reflection:
+def _reflection(column: list[Any], first: int, is_long: Scalar) -> Reflection:
     """What turns the entries from `first` on to the first of them, or anything if they are not long."""
     tail = column[first:]
     if len(tail) == 1:
@@ -107,7 +108,7 @@ def _reflection(column: list[Any], first: int, is_long: Any) -> Reflection:
     return Reflection(first, v, signed * v[0])
 
 
-def _square(entries: Sequence[Any]) -> Any:
+def _square(entries: Sequence[Any]) -> Scalar:
     return sum(entry * entry for entry in entries)
 
 
@@ -140,5 +141,5 @@ def _back_substituted(columns: Columns, side: Sequence[Any]) -> list[Any]:
     return x
 
 
-def _columns(A: Any) -> Columns:
+def _columns(A: Array) -> Columns:
     return [[row[j] for row in A] for j in range(np.shape(A)[1])]

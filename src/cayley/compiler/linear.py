@@ -19,6 +19,7 @@ import numpy as np
 
 from cayley.compiler.block_order import block_order, parity
 from cayley.compiler.graph import Node, apply, is_constant
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
 
 Row = dict[int, Any]  # the entries of a row by column
@@ -28,7 +29,7 @@ _SINGULAR = "the matrix is singular whatever the values are: its rows depend on 
 
 # Symmetric and positive definite
 
-def ldl_solve(A: Any, b: Any) -> Any:
+def ldl_solve(A: Any, b: Scalar) -> Scalar:
     """x of A x = b for A (n, n) symmetric and positive definite, b (n) or (n, k), by A = L D L^T without pivoting.
 
     Only the lower triangle of A is read. If A is not positive definite, a pivot may be zero; the answer is then
@@ -70,7 +71,7 @@ def _products(L: list[list[Any]], columns: int) -> int:
     return 2 * columns * sum(not is_zero(entry) for row in L for entry in row)
 
 
-def ldl(A: Any) -> tuple[list[list[Any]], list[Any]]:
+def ldl(A: Array) -> tuple[list[list[Any]], list[Any]]:
     """The rows of L below its diagonal of ones, and the pivots D, with A = L D L^T."""
     L: list[list[Any]] = [[] for _ in range(len(A))]
     pivots: list[Any] = []
@@ -89,7 +90,7 @@ def ldl(A: Any) -> tuple[list[list[Any]], list[Any]]:
     return L, pivots
 
 
-def cholesky(A: Any) -> list[list[Any]]:
+def cholesky(A: Array) -> list[list[Any]]:
     """The lower triangular L with A = L L^T, from the lower triangle of A. NaN where A is not positive definite."""
     n = len(A)
     L: list[list[Any]] = [[0.0] * n for _ in range(n)]
@@ -147,7 +148,7 @@ class Elimination:
         return [row[k] for k, row in enumerate(self.upper)]
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Scalar:
         """1 or -1: whether an even or an odd number of rows and columns changed places."""
         sign: Any = parity(self.rows) * parity(self.columns)
         for _, _, condition, *_ in (step for step in self.steps if len(step) == 4):
@@ -155,7 +156,7 @@ class Elimination:
         return sign
 
 
-def eliminated(A: Any) -> Elimination:
+def eliminated(A: Array) -> Elimination:
     """The elimination of a square matrix with partial pivoting by selection, its structural zeros used."""
     pattern = [[j for j, entry in enumerate(row) if not is_zero(entry)] for row in A]
     order = block_order(pattern)
@@ -216,7 +217,7 @@ def _largest_first(rows: list[Row], k: int) -> list[tuple[Any, ...]]:
     return steps
 
 
-def determinant(A: Any) -> Any:
+def determinant(A: Array) -> Scalar:
     """By minors if A is small, by elimination otherwise: zero if zeros alone make A singular."""
     n = len(A)
     if n <= _LARGEST_EXPANDED:
@@ -228,7 +229,7 @@ def determinant(A: Any) -> Any:
     return found.sign * prod(found.pivots)
 
 
-def _by_minors(A: Any) -> Any:
+def _by_minors(A: Array) -> Scalar:
     """Laplace expansion along the first row, minors shared: a polynomial, with derivatives where A is singular too."""
     n = len(A)
     minors: dict[tuple[int, ...], Any] = {(): 1.0}
@@ -241,16 +242,16 @@ def _by_minors(A: Any) -> Any:
 
 # Scalars
 
-def is_zero(scalar: Any) -> bool:
+def is_zero(scalar: Scalar) -> bool:
     """Whether this is the number 0, not something that may turn out to be."""
     return is_constant(scalar, 0.0) if isinstance(scalar, Node) else bool(scalar == 0)
 
 
-def chosen(condition: Any, a: Any, b: Any) -> Any:
+def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     if not isinstance(condition, Node):
         return a if condition else b
     return a if a is b else apply("where", condition, a, b)
 
 
-def exchanged(condition: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def exchanged(condition: Scalar, a: Scalar, b: Scalar) -> tuple[Any, Any]:
     return chosen(condition, b, a), chosen(condition, a, b)

@@ -13,10 +13,11 @@ from cayley.compiler.implied import implied
 from cayley.compiler.least_squares import least_squares
 from cayley.compiler.linear import cholesky, chosen, determinant, eliminated
 from cayley.compiler.symbols import symbols, wrapped
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError, UnsupportedError
 
 
-def solve_equations(A: Any, right: Sequence[Sequence[Any]]) -> list[list[Any]]:
+def solve_equations(A: Array, right: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """For each right-hand side b the x with A x = b; the derivative is that of the equations, dx = A^-1 (db - dA x)."""
     elimination = eliminated(A)
     if not any(isinstance(entry, Node) and entry.op != "constant" for row in A for entry in row):
@@ -25,7 +26,7 @@ def solve_equations(A: Any, right: Sequence[Sequence[Any]]) -> list[list[Any]]:
     return [_implied_solution(graph, A, elimination, b) for b in right]
 
 
-def _implied_solution(graph: Graph, A: Any, elimination: Any, b: Sequence[Any]) -> list[Any]:
+def _implied_solution(graph: Graph, A: Array, elimination: Any, b: Sequence[Any]) -> list[Any]:
     found = [graph.lift(x) for x in elimination.solve(b)]
 
     def law(x: list[Node], hold: Callable[[Any], Any]) -> list[Any]:
@@ -35,7 +36,7 @@ def _implied_solution(graph: Graph, A: Any, elimination: Any, b: Sequence[Any]) 
     return list(implied(found, law).values)
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Array, b: ArrayLike) -> Any:
     a = _matrices("solve", a, square=True)
     b = np.asarray(b, dtype=object)
     is_vector = b.ndim == 1
@@ -46,16 +47,16 @@ def solve(a: Any, b: Any) -> Any:
     return wrapped(found[..., 0] if is_vector else found)
 
 
-def inverse(a: Any) -> Any:
+def inverse(a: Array) -> Any:
     a = _matrices("inv", a, square=True)
     return solve(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
 
 
-def determinants(a: Any) -> Any:
+def determinants(a: Array) -> Scalar:
     return wrapped(_stacked(determinant, _matrices("det", a, square=True)))
 
 
-def signs_and_logarithms(a: Any) -> Any:
+def signs_and_logarithms(a: Scalar) -> Any:
     a = _matrices("slogdet", a, square=True)
     signs, logarithms = (np.empty(a.shape[:-2], dtype=object) for _ in range(2))
     for place in np.ndindex(a.shape[:-2]):
@@ -64,7 +65,7 @@ def signs_and_logarithms(a: Any) -> Any:
     return kind(wrapped(signs), wrapped(logarithms))
 
 
-def _sign_and_logarithm(A: np.ndarray) -> tuple[Any, Any]:
+def _sign_and_logarithm(A: Array) -> tuple[Any, Any]:
     try:
         found = eliminated(A)
     except SingularityError:
@@ -73,13 +74,13 @@ def _sign_and_logarithm(A: np.ndarray) -> tuple[Any, Any]:
     return found.sign * np.prod(np.sign(pivots)), np.sum(np.log(np.abs(pivots)))
 
 
-def cholesky_factors(a: Any, /, *, upper: bool = False) -> Any:
+def cholesky_factors(a: Scalar, /, *, upper: bool = False) -> Any:
     a = _matrices("cholesky", a, square=True)
     found = _stacked(lambda A: _array(cholesky(A), A.shape), np.swapaxes(a, -1, -2) if upper else a)
     return wrapped(np.swapaxes(found, -1, -2) if upper else found)
 
 
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: Scalar, n: int) -> Any:
     power = operator.index(n)
     base = _matrices("matrix_power", a, square=True)
     result: Any = symbols(np.broadcast_to(np.eye(base.shape[-1]), base.shape).astype(object))
@@ -90,14 +91,14 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
-def pseudo_inverse(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def pseudo_inverse(a: Array, rcond: Scalar = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     a = _matrices("pinv", a)
     a = np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2) if hermitian else a
     given = rcond if rtol is None or rtol is np._NoValue else rtol
     return wrapped(_stacked(lambda A: _pseudo_inverse(A, _ratio("pinv", given, A.shape)), a))
 
 
-def _pseudo_inverse(A: np.ndarray, rcond: float) -> np.ndarray:
+def _pseudo_inverse(A: Array, rcond: float) -> Array:
     m, n = A.shape
     if not A.size:
         return np.zeros((n, m), dtype=object)
@@ -107,13 +108,13 @@ def _pseudo_inverse(A: np.ndarray, rcond: float) -> np.ndarray:
 class _SingularValues:
     """What `np.linalg.lstsq` gives besides, which nobody asks for inside a kernel."""
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, *_: object, **__: object) -> None:
         raise UnsupportedError("the singular values of np.linalg.lstsq cannot be traced: use its other results")
 
     __getitem__ = __len__ = __iter__ = __array__
 
 
-def least_squares_solution(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+def least_squares_solution(a: Scalar, b: Scalar, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     a = np.asarray(a, dtype=object)
     b = np.asarray(b, dtype=object)
     if a.ndim != 2 or b.ndim not in (1, 2) or len(b) != len(a) or not a.size:
@@ -127,7 +128,7 @@ def least_squares_solution(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any,
     return x, symbols(_array([residuals], (len(residuals),))), rank, _SingularValues()
 
 
-def _ratio(name: str, rcond: Any, shape: Sequence[int]) -> float:
+def _ratio(name: str, rcond: Scalar, shape: Sequence[int]) -> float:
     if rcond is None:
         return float(max(shape) * np.finfo(np.float64).eps)
     try:
@@ -136,7 +137,7 @@ def _ratio(name: str, rcond: Any, shape: Sequence[int]) -> float:
         raise UnsupportedError(f"rcond of np.linalg.{name} must be one number, known when the kernel is made") from None
 
 
-def _matrices(name: str, a: Any, *, square: bool = False) -> np.ndarray:
+def _matrices(name: str, a: ArrayLike, *, square: bool = False) -> Array:
     array = np.asarray(a, dtype=object).view(np.ndarray)
     if array.ndim < 2 or (square and array.shape[-1] != array.shape[-2]):
         wanted = "square matrices (..., n, n)" if square else "matrices (..., m, n)"
@@ -144,7 +145,7 @@ def _matrices(name: str, a: Any, *, square: bool = False) -> np.ndarray:
     return array
 
 
-def _stacked(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
+def _stacked(function: Callable[..., Any], *arrays: Array) -> Array:
     """A function of matrices for stacks of them."""
     batch = np.broadcast_shapes(*[a.shape[:-2] for a in arrays])
     stacks = [np.broadcast_to(a, batch + a.shape[-2:]) for a in arrays]
@@ -154,14 +155,14 @@ def _stacked(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
     return _array(results, batch + np.shape(results[0]))
 
 
-def _array(scalars: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _array(scalars: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Nested sequences of scalars as an array of objects."""
     made = np.empty(shape, dtype=object)
     made[...] = np.asarray(scalars, dtype=object).reshape(shape)
     return made
 
 
-LINEAR_FUNCTIONS: dict[Callable, Callable] = {
+LINEAR_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.solve: solve, np.linalg.inv: inverse, np.linalg.det: determinants, np.linalg.cholesky: cholesky_factors,
     np.linalg.slogdet: signs_and_logarithms, np.linalg.matrix_power: matrix_power, np.linalg.pinv: pseudo_inverse,
     np.linalg.lstsq: least_squares_solution,

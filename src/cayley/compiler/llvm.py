@@ -36,7 +36,7 @@ class Core:
     """
 
     def __init__(self, program: Program, width: int, precision: str, *, fused: bool, callee: str = "",
-                 callees: dict[str, Core] | None = None):
+                 callees: dict[str, Core] | None = None) -> None:
         program = in_precision(program, precision)
         self.callee = callee
         self.callees = {} if callees is None else callees
@@ -139,7 +139,7 @@ def _operands(node: Node, absorbed: set[int]) -> list[Node]:
 class _Body:
     """One function: where each value is, and how each operation is spelled."""
 
-    def __init__(self, core: Core, lanes: Lanes):
+    def __init__(self, core: Core, lanes: Lanes) -> None:
         self.core = core
         self.lanes = lanes
         self.absorbed = core.absorbed

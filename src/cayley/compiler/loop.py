@@ -29,7 +29,7 @@ _INLINED = 400
 class Buffers:
     """Where each operand begins in the input and output buffers, in elements of one lane."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         self.inputs, self.input_size = _places(core.program.inputs, core.width)
         self.outputs, self.output_size = _places(core.program.outputs, core.width)
         self.between_size = core.room
@@ -71,7 +71,7 @@ class BatchLoop:
     A small core is made part of it, so that full blocks stay in registers from end to end.
     """
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         self.core = core
         self.assembly = Assembly()
         self.text = Text()
@@ -232,7 +232,7 @@ class Workspace:
     """The buffers of a core, and room for some `scratch` elements. They are on the stack if they are small; otherwise
     they are taken from the heap, and must be given back on every way out."""
 
-    def __init__(self, text: Text, assembly: Assembly, core: Core, scratch: int = 0):
+    def __init__(self, text: Text, assembly: Assembly, core: Core, scratch: int = 0) -> None:
         places = Buffers(core)
         self._text = text
         self._assembly = assembly

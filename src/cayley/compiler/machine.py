@@ -89,7 +89,7 @@ def _dispose(manager: Any) -> None:
 class Code:
     """Object code loaded into this process; it lives as long as this object."""
 
-    def __init__(self, objects: list[bytes], machine: Machine):
+    def __init__(self, objects: list[bytes], machine: Machine) -> None:
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine(machine))
         for data in objects:
             self._engine.add_object_file(binding.ObjectFileRef.from_data(data))

@@ -84,7 +84,7 @@ class made_once(Generic[Owner, Made]):
     1.8
     """
 
-    def __init__(self, make: Callable[[Owner], Made]):
+    def __init__(self, make: Callable[[Owner], Made]) -> None:
         self._make = make
         self._name = make.__name__
         update_wrapper(cast(Any, self), make)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from cayley.compiler.loop import Buffers, Workspace, call_core, store_constants
 from cayley.compiler.program import Variable
 from cayley.compiler.vector_assembly import Assembly
 
+if TYPE_CHECKING:
+    from typing import Any
+
 _TABLE = ("array_type", "descriptor", "out_name", "general", "make_result", "PyArray_New", "PyArray_Scalar",
           "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyObject_CallOneArg", "PyErr_NoMemory", "Py_IncRef",
           "Py_DecRef")
@@ -27,7 +31,8 @@ _DOUBLE = np.dtype(np.float64)
 _OUT = "out"
 
 
-def native_function(code: int, name: str, general: Callable, make_result: Callable | None, owner: object):
+def native_function(code: int, name: str, general: Callable[..., Any], make_result: Callable[..., Any] | None,
+                    owner: object) -> Callable[..., Any]:
     """The Python function around the compiled `call`. `make_result` turns a tuple of results into a named one."""
     objects = {
         "array_type": np.ndarray, "descriptor": _DOUBLE, "out_name": _OUT, "general": general,

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy._core import _multiarray_umath as _numpy  # type: ignore[attr-defined]
 
+from cayley.compiler.typing import Text
+
 HEAD = object.__basicsize__
 TYPE = HEAD - 8
 ARRAY = {"data": HEAD, "nd": HEAD + 8, "dimensions": HEAD + 16, "descr": HEAD + 40, "flags": HEAD + 48}
@@ -71,7 +73,7 @@ def ufunc_from_loop(loop: int, type_number: int, inputs: int, outputs: int, sign
     return made
 
 
-def _own(ufunc: np.ufunc, kept: tuple) -> None:
+def _own(ufunc: np.ufunc, kept: tuple[Any, ...]) -> None:
     """Hand `kept` to the ufunc's own field for it, which it releases when it goes."""
     _python("Py_IncRef", ctypes.c_int, ctypes.py_object)(kept)
     ctypes.c_void_p.from_address(id(ufunc) + _UFUNC_OWNER).value = id(kept)
@@ -82,7 +84,7 @@ class _MethodDefinition(ctypes.Structure):
                 ("doc", ctypes.c_char_p)]
 
 
-def function_from_code(code: int, name: str, table: bytes, owner: object):
+def function_from_code(code: int, name: str, table: bytes, owner: object) -> Text:
     """A Python function whose body is machine code `code(table, args, count, keywords)`; it keeps `owner` alive."""
     definition = _MethodDefinition(name.encode(), code, FASTCALL_WITH_KEYWORDS, None)
     make = _python("PyCMethod_New", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object,

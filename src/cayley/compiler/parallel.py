@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.arguments import called
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Parallel:
     arrays, dtype)` checks them.
     """
 
-    def __init__(self, compute: Callable, axes: Sequence[int], prepare: Callable[..., Prepared], threads: int):
+    def __init__(self, compute: Callable[..., Any], axes: Sequence[int], prepare: Callable[..., Prepared], threads: int) -> None:
         if not isinstance(threads, int) or threads < 1:
             raise SignatureError(f"the number of threads must be a whole number, 1 or more, not {threads!r}")
         self._compute = compute
@@ -50,7 +51,8 @@ class Parallel:
     def __repr__(self) -> str:
         return f"<{self._compute!r} on {self._threads} threads>"
 
-    def __call__(self, *arguments: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+    def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None,
+                 dtype: DTypeLike | None = None, **options: Any) -> Any:
         given = None if out is None else out if isinstance(out, tuple) else (out,)
         arrays = None if options or len(arguments) != len(self._axes) else self._arrays(arguments)
         batch = None if arrays is None else self._batch(arrays)
@@ -72,7 +74,7 @@ class Parallel:
                 results[k] = target
         return prepared.wrap(results)
 
-    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
+    def _arrays(self, arguments: Sequence[Any]) -> list[Array] | None:
         """The arguments as arrays, unless one of them has its own idea of how it is computed with, or is too short."""
         if any(
                 hasattr(a, "__array_ufunc__") and type(a) not in _PLAIN and not isinstance(a, np.generic)
@@ -85,7 +87,7 @@ class Parallel:
         fine = all(a.dtype != object and a.ndim >= axes for a, axes in zip(arrays, self._axes, strict=True))
         return arrays if fine else None
 
-    def _batch(self, arrays: Sequence[np.ndarray]) -> tuple[int, ...] | None:
+    def _batch(self, arrays: Sequence[Array]) -> tuple[int, ...] | None:
         """The shape of the batch, if it can be cut."""
         try:
             batch = np.broadcast_shapes(*[a.shape[:a.ndim - axes] for a, axes in zip(arrays, self._axes, strict=True)])
@@ -93,8 +95,8 @@ class Parallel:
             return None
         return batch if batch and min(batch) > 0 and max(batch) > 1 else None
 
-    def _in_pieces(self, ufunc: np.ufunc, arrays: Sequence[np.ndarray], batch: tuple[int, ...],
-                   results: Sequence[np.ndarray], dtype: str) -> None:
+    def _in_pieces(self, ufunc: np.ufunc, arrays: Sequence[Array], batch: tuple[int, ...], results: Sequence[Array],
+                   dtype: str) -> None:
         length = max(batch)
         axis = batch.index(length)
         count = min(self._threads, length)
@@ -136,12 +138,12 @@ def _fit(out: tuple[Any, ...], shapes: Sequence[tuple[int, ...]]) -> bool:
                                            for o, shape in zip(out, shapes, strict=True))
 
 
-def _is_shared(target: np.ndarray, arrays: Sequence[np.ndarray]) -> bool:
+def _is_shared(target: Array, arrays: Sequence[Array]) -> bool:
     """Whether writing a piece of the target could change what another piece reads or writes."""
     return any(np.may_share_memory(target, a) for a in arrays) or _may_overlap_itself(target)
 
 
-def _may_overlap_itself(array: np.ndarray) -> bool:
+def _may_overlap_itself(array: Array) -> bool:
     reach = array.itemsize
     for stride, length in sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
         if stride < reach:
@@ -150,7 +152,7 @@ def _may_overlap_itself(array: np.ndarray) -> bool:
     return False
 
 
-def _cut(array: np.ndarray, axis: int, low: int, high: int) -> np.ndarray:
+def _cut(array: Array, axis: int, low: int, high: int) -> Array:
     """The slice of one operand; axes that it lacks or broadcasts over stay whole."""
     if axis < 0 or array.shape[axis] == 1:
         return array

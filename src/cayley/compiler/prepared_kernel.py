@@ -15,7 +15,7 @@ from cayley.compiler.hoist import PREPARED, hoisted
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.program import Program
 from cayley.compiler.signature import Signature
-from cayley.compiler.typing import Array, Result
+from cayley.compiler.typing import Array, DTypeLike, Result, Scalar
 
 
 class PreparedKernel(Kernel[Result]):
@@ -51,7 +51,8 @@ class PreparedKernel(Kernel[Result]):
     def _own_kind(self) -> type[Kernel]:
         return PreparedKernel
 
-    def _general(self, *arguments: Any, out: Array | None = None, dtype: Any = None, **options: Any) -> Any:
+    def _general(self, *arguments: Scalar, out: Array | None = None, dtype: DTypeLike | None = None,
+                 **options: Any) -> Any:
         if options or len(arguments) != len(self.inputs):
             arguments, options = placed(arguments, options, self.inputs, self.__name__)
         if options or not self._is_shared(arguments):

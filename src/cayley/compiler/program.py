@@ -17,6 +17,7 @@ import numpy as np
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import RULES, Graph, Node, ancestors, rule_of
 from cayley.compiler.operations import BOOLEAN, CALLS
+from cayley.compiler.typing import Array, Scalar
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Variable:
     unit: str = ""
 
     @property
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         array = np.empty(len(self.nodes), dtype=object)
         array[:] = self.nodes
         return array.reshape(self.shape)
@@ -86,7 +87,7 @@ class Program:
         own = definitions({node.op for node in self.nodes})
         return hashlib.sha256(json.dumps([strict, operations, shapes, *own]).encode()).hexdigest()
 
-    def _flat(self) -> tuple[bool, list, list, list]:
+    def _flat(self) -> tuple[bool, list[Any], list[Any], list[Any]]:
         position = {node.index: k for k, node in enumerate(self.nodes)}
         operations = [[node.op, node.value.hex()] if node.op == "constant" else
                       [node.op] if node.op == "input" else
@@ -99,13 +100,13 @@ class Program:
             self.name, self.description, *[[[v.name, v.unit] for v in side] for side in (self.inputs, self.outputs)]]
         return self.is_strict, operations, shapes, names
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         kind = self.kind and found(self.kind.__module__, self.kind.__qualname__)
         called = {node.value.key: node.value.program for node in self.nodes if node.op == "call"}
         return _restore, (*self._flat(), kind if kind is self.kind else None, called)
 
 
-def found(module: str, qualified_name: str) -> Any:
+def found(module: str, qualified_name: str) -> object:
     """What has this name in a module, if there is something."""
     place: Any = sys.modules.get(module)
     for part in qualified_name.split("."):
@@ -113,7 +114,7 @@ def found(module: str, qualified_name: str) -> Any:
     return place
 
 
-def _restore(strict: bool, operations: list, shapes: list, names: list, kind: Any = None,
+def _restore(strict: bool, operations: list[Any], shapes: list[Any], names: list[Any], kind: Any = None,
              called: Mapping[str, Program] | None = None) -> Program:
     from cayley.compiler.calls import Callee
     callees = {key: Callee(program) for key, program in (called or {}).items()}
@@ -190,7 +191,7 @@ def replaced(program: Program, new: Callable[[Node], Node]) -> Program:
     return replace(program, inputs=inputs, outputs=outputs)
 
 
-def variable(name: str, value: Any, graph: Graph, unit: str = "") -> Variable:
+def variable(name: str, value: Scalar, graph: Graph, unit: str = "") -> Variable:
     """An array of nodes and numbers as a variable of `graph`; truth values become 1 and 0."""
     array = np.asarray(value, dtype=object)
     nodes = [graph.lift(x) for x in array.ravel()]

@@ -22,6 +22,7 @@ from cayley.compiler.linear import chosen, eliminated
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.symbols import symbols, wrapped
 from cayley.compiler.trace import trace
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 
 Nodes = list[Node]
@@ -37,7 +38,7 @@ class Root(NamedTuple):
     converged: Any
 
 
-def newton(residual: Callable[..., Any], x0: Any, *parameters: Any, iterations: int = 8,
+def newton(residual: Callable[..., Any], x0: Scalar, *parameters: Scalar, iterations: int = 8,
            tolerance: float = 1e-12) -> Root:
     """The x near `x0` where `residual(x, *parameters)` is zero, by at most `iterations` steps of Newton's method.
 
@@ -55,7 +56,7 @@ def newton(residual: Callable[..., Any], x0: Any, *parameters: Any, iterations: 
     return _root(_Asked("cy.newton", residual, parameters, step, iterations, tolerance), x0)
 
 
-def fixed_point(function: Callable[..., Any], x0: Any, *parameters: Any, iterations: int = 32,
+def fixed_point(function: Callable[..., Any], x0: float, *parameters: Any, iterations: int = 32,
                 tolerance: float = 1e-12) -> Root:
     """The x that `function(x, *parameters)` maps to itself, reached from `x0` by applying it `iterations` times.
 
@@ -64,7 +65,7 @@ def fixed_point(function: Callable[..., Any], x0: Any, *parameters: Any, iterati
     >>> fixed_point(np.cos, 1.0, iterations=80).x.round(9)
     np.float64(0.739085133)
     """
-    def residual(x: Any, *given: Any) -> Any:
+    def residual(x: Scalar, *given: Scalar) -> Scalar:
         return np.asarray(function(x, *given), dtype=object) - np.asarray(x, dtype=object)
 
     return _root(_Asked("cy.fixed_point", residual, parameters, lambda places, found: found, iterations, tolerance), x0)
@@ -79,7 +80,7 @@ class _Asked(NamedTuple):
     tolerance: float
 
 
-def _root(asked: _Asked, x0: Any) -> Root:
+def _root(asked: _Asked, x0: Scalar) -> Root:
     if operator.index(asked.iterations) < 1 or not asked.tolerance >= 0.0:
         raise SignatureError(f"{asked.name} takes at least one iteration and a tolerance of at least 0, not "
                              f"iterations={asked.iterations} and tolerance={asked.tolerance}")
@@ -89,7 +90,7 @@ def _root(asked: _Asked, x0: Any) -> Root:
     return _of_numbers(asked, np.asarray(x0, dtype=float)) if graph is None else _of_symbols(asked, graph, start)
 
 
-def _of_numbers(asked: _Asked, x0: np.ndarray) -> Root:
+def _of_numbers(asked: _Asked, x0: Array) -> Root:
     """Outside of a kernel: traced, and evaluated at once."""
     shape = spell(x0.shape)
     signature = Signature.parse(f"{shape}->{shape},{shape},()")
@@ -98,7 +99,7 @@ def _of_numbers(asked: _Asked, x0: np.ndarray) -> Root:
     return Root(x, residual, np.bool_(converged))
 
 
-def _of_symbols(asked: _Asked, graph: Graph, start: np.ndarray) -> Root:
+def _of_symbols(asked: _Asked, graph: Graph, start: Array) -> Root:
     def residual(x: Nodes) -> Nodes:
         found = np.asarray(asked.residual(_shaped(x, start.shape), *asked.parameters), dtype=object)
         if found.shape != start.shape:
@@ -131,17 +132,17 @@ def _moved(asked: _Asked, x: Nodes, residual: Residual) -> Nodes:
     return [chosen(arrived, old, old + change) for old, change in zip(x, asked.step(places, found), strict=True)]
 
 
-def _is_small(found: Nodes, tolerance: float) -> Any:
+def _is_small(found: Nodes, tolerance: float) -> Scalar:
     return reduce(operator.and_, [abs(r) <= tolerance for r in found])
 
 
-def _shaped(scalars: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def _shaped(scalars: Sequence[Any], shape: tuple[int, ...]) -> Scalar:
     array = np.empty(len(scalars), dtype=object)
     array[:] = scalars
     return wrapped(array.reshape(shape))
 
 
-def _graph(*values: Any) -> Graph | None:
+def _graph(*values: ArrayLike) -> Graph | None:
     """The graph of the symbols in some values, if there are any."""
     scalars = (x for value in values for x in np.asarray(value, dtype=object).flat)
     return next((x.graph for x in scalars if isinstance(x, Node)), None)

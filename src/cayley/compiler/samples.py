@@ -23,13 +23,13 @@ _SAMPLES = 4
 _KNOWN: WeakKeyDictionary[Graph, dict[int, np.ndarray]] = WeakKeyDictionary()
 
 
-def suppose(inputs: Array, samples: np.ndarray) -> None:
+def suppose(inputs: Array, samples: Array) -> None:
     """Let samples (k, ...) be known of an array (...) of inputs."""
     for node, values in zip(np.asarray(inputs, dtype=object).flat, samples.reshape(len(samples), -1).T, strict=True):
         _KNOWN.setdefault(node.graph, {})[node.index] = values
 
 
-def in_general_position(values: np.ndarray) -> np.ndarray:
+def in_general_position(values: Array) -> Array:
     """Samples (k, n) of inputs whose nominal values (n) are given: these first, and some that are taken at random."""
     spread = np.random.default_rng(1980).uniform(0.1, 0.5, (_SAMPLES, len(values)))
     spread[0] = 0.0
@@ -47,7 +47,7 @@ def is_symbolic(values: Array | Scalar) -> bool:
     return getattr(values, "dtype", None) == np.dtype(object) and any(isinstance(x, Node) for x in values.flat)
 
 
-def samples(values: Array | Scalar) -> np.ndarray:
+def samples(values: Array | Scalar) -> Array:
     """The samples (k, ...) of an array (...); k = 1 of numbers.
 
     >>> samples(np.zeros(3)).shape
@@ -60,12 +60,12 @@ def samples(values: Array | Scalar) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*sampled), axis=-1).reshape(-1, *array.shape)
 
 
-def nominal(values: Array | Scalar) -> np.ndarray:
+def nominal(values: Array | Scalar) -> Array:
     """The nominal values (...) of an array (...)."""
     return samples(values)[0]
 
 
-def is_present(values: Array | Scalar) -> np.ndarray:
+def is_present(values: Array | Scalar) -> Array:
     """Of an array (...) which entries are something else than zero, for some value of the inputs.
 
     >>> is_present(np.array([0.0, 2.0]))
@@ -85,7 +85,7 @@ def cleared(values: Array | Scalar, bounds: np.ndarray) -> Array:
     return np.where(small.all(axis=0), 0.0, values)
 
 
-def _sampled(node: Node) -> np.ndarray:
+def _sampled(node: Node) -> Array:
     known = _KNOWN.get(node.graph, {})
     pending = [node]
     while pending:
@@ -99,7 +99,7 @@ def _sampled(node: Node) -> np.ndarray:
     return known[node.index]
 
 
-def _value(node: Node, operands: list[np.ndarray]) -> np.ndarray:
+def _value(node: Node, operands: list[Array]) -> Array:
     if node.op == "input":
         raise TraceError(f"a text cannot decide by the value of the input {node.value}: use cy.where(condition, a, b)")
     with np.errstate(all="ignore"):

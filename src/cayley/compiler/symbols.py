@@ -17,6 +17,7 @@ from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import Graph, Node, apply
 from cayley.compiler.numpy_api import without_buffer
 from cayley.compiler.operations import BOOLEAN, OPERATIONS, Operation
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import UnsupportedError
 
 
@@ -25,21 +26,21 @@ class Symbols(np.ndarray):
 
     __array_priority__ = 100.0
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Scalar, **options: bool | None) -> Scalar:
         return apply_ufunc(ufunc, method, inputs, options)
 
-    def __array_function__(self, function, types, args, options):
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         from cayley.compiler.array_functions import apply_function  # which builds upon this module
         return apply_function(function, args, options)
 
-    def __setitem__(self, place, value):
+    def __setitem__(self, place: Any, value: Scalar) -> None:
         are_truths = self.size and _is_condition(self.item(0)) and all(map(_is_condition, self.flat))
         if are_truths and not all(map(_is_condition, np.asarray(value, dtype=object).flat)):
             raise UnsupportedError(
                 "an array of truth values takes no numbers: write a comparison, or 1.0 * condition before")
         super().__setitem__(place, value)
 
-    def _memory(self, *_, **__):
+    def _memory(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError("the memory of symbols holds no numbers yet: use NumPy's functions on the array itself")
 
     byteswap = tobytes = tofile = getfield = setfield = __dlpack__ = _memory
@@ -49,16 +50,16 @@ class Symbols(np.ndarray):
 without_buffer(Symbols)  # np.frombuffer would read addresses as numbers
 
 
-def _is_condition(value: Any) -> bool:
+def _is_condition(value: Scalar) -> bool:
     return isinstance(value, (bool, np.bool_)) or (isinstance(value, Node) and value.op in BOOLEAN)
 
 
-def symbols(values: Any) -> Symbols:
+def symbols(values: ArrayLike) -> Symbols:
     """An array of nodes and numbers as `Symbols`."""
     return np.asarray(values, dtype=object).view(Symbols)
 
 
-def plain_array(value: Any) -> Any:
+def plain_array(value: Scalar) -> Scalar:
     """Symbols as the array that NumPy's own code works on."""
     if isinstance(value, Symbols):
         return value.view(np.ndarray)
@@ -69,7 +70,7 @@ def plain_array(value: Any) -> Any:
     return value
 
 
-def wrapped(value: Any) -> Any:
+def wrapped(value: Scalar) -> Scalar:
     """Arrays of objects as symbols, those without axes as their element."""
     if isinstance(value, (tuple, list)):
         return type(value)(wrapped(v) for v in value)
@@ -80,56 +81,56 @@ def wrapped(value: Any) -> Any:
 
 def _scalar(op: str, numeric: Callable[..., float]) -> Callable[..., Any]:
     """`op` on one set of elements: a graph operation when one of them is a node, plain arithmetic otherwise."""
-    def on_elements(*args):
+    def on_elements(*args: Scalar) -> Scalar:
         return apply(op, *args) if any(isinstance(a, Node) for a in args) else numeric(*args)
     return on_elements
 
 
 def _operator(operation: Callable[..., Any], numeric: Callable[..., float]) -> Callable[..., Any]:
     """The same by Python's operator, which minds truth values."""
-    def on_elements(*args):
+    def on_elements(*args: Scalar) -> Scalar:
         return operation(*args) if any(isinstance(a, Node) for a in args) else numeric(*args)
     return on_elements
 
 
-def _reciprocal(x):
+def _reciprocal(x: Scalar) -> Scalar:
     if _is_condition(x):
         raise UnsupportedError("np.reciprocal of truth values is not the one of numbers in NumPy: write 1.0 / x")
     return _elements("divide")(1.0, x)
 
 
-def _inverted(a):
+def _inverted(a: Scalar) -> Scalar:
     return not a if isinstance(a, bool) else operator.invert(a)  # Python's ~True is -2
 
 
-def _ceil(x):
+def _ceil(x: Scalar) -> Scalar:
     return -_elements("floor")(-x)
 
 
-def _trunc(x):
+def _trunc(x: Scalar) -> Scalar:
     return where(x < 0, _ceil(x), _elements("floor")(x)) if isinstance(x, Node) else np.trunc(x)
 
 
-def _fmod(a, b):
+def _fmod(a: Scalar, b: Scalar) -> Any:
     if _is_condition(a) and _is_condition(b):
         raise UnsupportedError("np.fmod of two truth values is not that of numbers: write 1.0 * condition")
     return _scalar("fmod", np.fmod)(a, b)
 
 
-def _is_nan(x):
+def _is_nan(x: Scalar) -> Any:
     return x != x if isinstance(x, Node) else bool(np.isnan(x))
 
 
-def _is_infinite(x):
+def _is_infinite(x: Scalar) -> Any:
     return abs(x) == np.inf
 
 
-def _exclusive_or(a, b):
+def _exclusive_or(a: Scalar, b: Scalar) -> Any:
     truths = [_ELEMENTWISE["logical_not"](x) for x in (a, b)]
     return truths[0] != truths[1]
 
 
-def _heaviside(x, at_zero):
+def _heaviside(x: Scalar, at_zero: Any) -> Any:
     return where(x < 0, 0.0, where(x == 0, at_zero, where(x > 0, 1.0, x)))
 
 
@@ -188,7 +189,7 @@ _OF_PYTHON = (np.add, np.subtract, np.multiply, np.negative)
 _AS_COMPUTED = (np.dtype(np.float64), np.dtype(object))
 
 
-def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Scalar:
     """A NumPy ufunc, or one of its methods, on arrays of nodes."""
     if ufunc in _OF_PYTHON and method == "__call__" and not options:
         return wrapped(np.asarray(ufunc(*[plain_array(x) for x in inputs], dtype=object), dtype=object))
@@ -241,7 +242,7 @@ def on_numbers(operation: Operation) -> Callable[..., Any]:
     return found
 
 
-def elementwise(operation: Operation, *operands: Any) -> Any:
+def elementwise(operation: Operation, *operands: Scalar) -> Any:
     """An operation on numbers, nodes or arrays of them, which broadcast."""
     plain = [plain_array(x) for x in operands]
     with np.errstate(all="ignore"):
@@ -251,7 +252,7 @@ def elementwise(operation: Operation, *operands: Any) -> Any:
         return wrapped(np.asarray(on_elements(*plain), dtype=object))
 
 
-def _folded(name: str, values: Any) -> np.ndarray:
+def _folded(name: str, values: ArrayLike) -> Array:
     """What NumPy folds: logic takes truth values, and all else takes a truth value as a number."""
     array = np.asarray(values, dtype=object)
     if name.startswith("logical"):
@@ -261,20 +262,20 @@ def _folded(name: str, values: Any) -> np.ndarray:
     return array
 
 
-def _mapped(function: Callable[[Any], Any], array: np.ndarray) -> np.ndarray:
+def _mapped(function: Callable[[Any], Any], array: Array) -> Array:
     made = np.empty(array.size, dtype=object)
     made[:] = [function(x) for x in array.flat]
     return made.reshape(array.shape)
 
 
-def check_type(what: str, dtype: Any, also: np.dtype | None = None) -> None:
+def check_type(what: str, dtype: DTypeLike, also: np.dtype | None = None) -> None:
     """Symbols have no other type than the kernel's."""
     if dtype is not None and np.dtype(dtype) not in (*_AS_COMPUTED, also):
         raise UnsupportedError(
             f"{what} with dtype={np.dtype(dtype)} cannot be traced: a kernel computes in its own type")
 
 
-def into(target: Any, result: Any, *, exactly: bool = False) -> Any:
+def into(target: Any, result: Scalar, *, exactly: bool = False) -> Scalar:
     """The result as symbols, or written into `target`, as NumPy does for `out`."""
     array = np.asarray(result, dtype=object)
     if target is None:
@@ -287,7 +288,7 @@ def into(target: Any, result: Any, *, exactly: bool = False) -> Any:
     return target
 
 
-def _contraction(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
+def _contraction(ufunc: np.ufunc, a: ArrayLike, b: ArrayLike, **options: Any) -> Scalar:
     a = np.asarray(a, dtype=object)
     b = np.asarray(b, dtype=object)
     if a.ndim == 0 or b.ndim == 0:
@@ -300,7 +301,7 @@ def _contraction(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
     return ufunc(a, b, **options)
 
 
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """`a` where the condition holds, `b` elsewhere; both are evaluated. The branch of traced functions.
 
     >>> where(np.array([True, False]), 1.0, 2.0)
@@ -314,7 +315,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
         return wrapped(np.asarray(choose(plain_array(condition), plain_array(a), plain_array(b)), dtype=object))
 
 
-def input_symbols(graph: Graph, name: str, shape: tuple[int, ...]) -> Any:
+def input_symbols(graph: Graph, name: str, shape: tuple[int, ...]) -> Scalar:
     """An array of fresh inputs `name[i, j]`; a scalar input is a bare node."""
     if shape == ():
         return graph.input(name)

@@ -14,13 +14,14 @@ from cayley.compiler.graph import Graph
 from cayley.compiler.program import Program, Variable, variable, without_collection
 from cayley.compiler.signature import Signature, check_names, spell
 from cayley.compiler.symbols import Symbols, input_symbols
+from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, SignatureError, TraceError, UnsupportedError
 
 _TELLING = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, BufferError, RuntimeError)
 _LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
 
 
-def trace(function: Callable, signature: Signature, bound: Mapping[str, int], *, name: str, inputs: Sequence[str],
+def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str, int], *, name: str, inputs: Sequence[str],
           outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None, description: str = "",
           strict: bool = False) -> Program:
     """The program of `function` for the dimensions `bound`. `inputs` and `outputs` name its arguments and results."""
@@ -69,7 +70,7 @@ def named_results(returned: Any, count: int, outputs: Sequence[str] | None, name
     return list(outputs or labels), values
 
 
-def _result(label: str, value: Any, graph: Graph, unit: str, name: str) -> Variable:
+def _result(label: str, value: Scalar, graph: Graph, unit: str, name: str) -> Variable:
     if value is None:
         raise SignatureError(f"{name} returned None for {label!r}: is a return statement missing?")
     try:

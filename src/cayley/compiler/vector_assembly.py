@@ -10,6 +10,12 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cayley.compiler.typing import Scalar
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _SUFFIX = {"double": "f64", "float": "f32"}
 _INTEGER = {"double": "i64", "float": "i32"}
@@ -37,26 +43,26 @@ class Value:
     name: str
     kind: str
 
-    def __add__(self, other): return self.lanes.binary("add", self, other)
-    def __radd__(self, other): return self.lanes.binary("add", other, self)
-    def __sub__(self, other): return self.lanes.binary("sub", self, other)
-    def __rsub__(self, other): return self.lanes.binary("sub", other, self)
-    def __mul__(self, other): return self.lanes.binary("mul", self, other)
-    def __rmul__(self, other): return self.lanes.binary("mul", other, self)
-    def __truediv__(self, other): return self.lanes.binary("div", self, other)
-    def __rtruediv__(self, other): return self.lanes.binary("div", other, self)
-    def __neg__(self): return self.lanes.line(f"fneg {self.typed}", self.kind)
-    def __and__(self, other): return self.lanes.bits("and", self, other)
-    def __or__(self, other): return self.lanes.bits("or", self, other)
-    def __xor__(self, other): return self.lanes.bits("xor", self, other)
-    def __lshift__(self, other): return self.lanes.bits("shl", self, other)
-    def __rshift__(self, other): return self.lanes.bits("lshr", self, other)
-    def __invert__(self): return self.lanes.bits("xor", self, True if self.kind == "i1" else -1)
-    def __lt__(self, other): return self.lanes.compare("lt", self, other)
-    def __le__(self, other): return self.lanes.compare("le", self, other)
-    def __gt__(self, other): return self.lanes.compare("gt", self, other)
-    def __ge__(self, other): return self.lanes.compare("ge", self, other)
-    def equals(self, other): return self.lanes.compare("eq", self, other)
+    def __add__(self, other: Value | float) -> Value: return self.lanes.binary("add", self, other)
+    def __radd__(self, other: float) -> Value: return self.lanes.binary("add", other, self)
+    def __sub__(self, other: Value | float) -> Value: return self.lanes.binary("sub", self, other)
+    def __rsub__(self, other: float) -> Value: return self.lanes.binary("sub", other, self)
+    def __mul__(self, other: Value | float) -> Value: return self.lanes.binary("mul", self, other)
+    def __rmul__(self, other: float) -> Value: return self.lanes.binary("mul", other, self)
+    def __truediv__(self, other: Value) -> Value: return self.lanes.binary("div", self, other)
+    def __rtruediv__(self, other: float) -> Value: return self.lanes.binary("div", other, self)
+    def __neg__(self) -> Value: return self.lanes.line(f"fneg {self.typed}", self.kind)
+    def __and__(self, other: Value | float) -> Value: return self.lanes.bits("and", self, other)
+    def __or__(self, other: Value | float) -> Value: return self.lanes.bits("or", self, other)
+    def __xor__(self, other: Value) -> Value: return self.lanes.bits("xor", self, other)
+    def __lshift__(self, other: float) -> Value: return self.lanes.bits("shl", self, other)
+    def __rshift__(self, other: float) -> Value: return self.lanes.bits("lshr", self, other)
+    def __invert__(self) -> Value: return self.lanes.bits("xor", self, True if self.kind == "i1" else -1)
+    def __lt__(self, other: Value | float) -> Value: return self.lanes.compare("lt", self, other)
+    def __le__(self, other: Value) -> Value: return self.lanes.compare("le", self, other)
+    def __gt__(self, other: Value | float) -> Value: return self.lanes.compare("gt", self, other)
+    def __ge__(self, other: Scalar) -> Any: return self.lanes.compare("ge", self, other)
+    def equals(self, other: Value | float) -> Value: return self.lanes.compare("eq", self, other)
 
     @property
     def typed(self) -> str:
@@ -66,7 +72,7 @@ class Value:
 class Lanes:
     """The body of one function on vectors of `width` lanes in the working `precision` ("double" or "float")."""
 
-    def __init__(self, assembly: Assembly, width: int, precision: str = "double", *, fused: bool = True):
+    def __init__(self, assembly: Assembly, width: int, precision: str = "double", *, fused: bool = True) -> None:
         self.assembly = assembly
         self.width = width
         self.precision = precision
@@ -93,23 +99,23 @@ class Lanes:
         kind = kind or self.precision
         return Value(self, f"splat ({kind} {literal(value, kind)})", kind)
 
-    def lift(self, value, like: Value) -> Value:
+    def lift(self, value: Value | float, like: Value) -> Value:
         return value if isinstance(value, Value) else self.constant(value, like.kind)
 
-    def pair(self, a, b) -> tuple[Value, Value]:
+    def pair(self, a: Value | float, b: Value | float) -> tuple[Value, Value]:
         like = next((v for v in (a, b) if isinstance(v, Value)), self.constant(0.0))
         return self.lift(a, like), self.lift(b, like)
 
-    def binary(self, op: str, a, b) -> Value:
+    def binary(self, op: str, a: Value | float, b: Value | float) -> Value:
         a, b = self.pair(a, b)
         op = op if a.kind.startswith("i") else f"f{op}"
         return self.line(f"{op} {a.typed}, {b.name}", a.kind)
 
-    def bits(self, op: str, a: Value, b) -> Value:
+    def bits(self, op: str, a: Value, b: Value | float) -> Value:
         a, b = self.pair(a, b)
         return self.line(f"{op} {a.typed}, {b.name}", a.kind)
 
-    def compare(self, relation: str, a: Value, b) -> Value:
+    def compare(self, relation: str, a: Value, b: Value | float) -> Value:
         """Ordered for numbers (false for NaN), signed for integers."""
         a, b = self.pair(a, b)
         if a.kind.startswith("i"):
@@ -125,12 +131,12 @@ class Lanes:
             self.assembly.declarations[symbol] = f"declare {self.vector(kind)} {symbol}({types})"
         return self.line(f"call {self.vector(kind)} {symbol}({', '.join([a.typed for a in args])})", kind)
 
-    def fma(self, a, b, c) -> Value:
+    def fma(self, a: Value | float, b: Value | float, c: Value | float) -> Value:
         """a b + c, rounded once. On a machine without the instruction LLVM calls the C library: correct, slow."""
         like = next(x for x in (a, b, c) if isinstance(x, Value))
         return self.intrinsic("fma", *[self.lift(x, like) for x in (a, b, c)])
 
-    def multiply_add(self, a, b, c) -> Value:
+    def multiply_add(self, a: Scalar, b: Scalar, c: Scalar) -> Value:
         """a b + c, rounded once where the machine can, for sums whose accuracy does not depend on it."""
         return self.fma(a, b, c) if self.fused else a * b + c
 
@@ -140,9 +146,9 @@ class Lanes:
     def nearest(self, a: Value) -> Value: return self.intrinsic("rint", a)
     def minimum(self, a: Value, b: Value) -> Value: return self.intrinsic("minimum", a, b)
     def maximum(self, a: Value, b: Value) -> Value: return self.intrinsic("maximum", a, b)
-    def with_sign_of(self, a, b: Value) -> Value: return self.intrinsic("copysign", self.lift(a, b), b)
+    def with_sign_of(self, a: Value | float, b: Value) -> Value: return self.intrinsic("copysign", self.lift(a, b), b)
 
-    def select(self, condition: Value, a, b) -> Value:
+    def select(self, condition: Value, a: Value | float, b: Value | float) -> Value:
         a, b = self.pair(a, b)
         return self.line(f"select {condition.typed}, {a.typed}, {b.typed}", a.kind)
 
@@ -163,7 +169,7 @@ class Lanes:
         """LLVM's own conversions by name: `trunc`, `zext`, `sitofp`, ..."""
         return self.line(f"{op} {a.typed} to {self.vector(kind)}", kind)
 
-    def polynomial(self, x: Value, coefficients) -> Value:
+    def polynomial(self, x: Value, coefficients: Any) -> Value:
         """Horner's rule; coefficients from the constant term up."""
         *rest, result = coefficients
         for c in reversed(rest):

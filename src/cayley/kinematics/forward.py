@@ -7,7 +7,8 @@ The pose of joint k's child is the parent's pose, moved by the placement of the 
 from __future__ import annotations
 
 from cayley.compiler.typing import Array
-from cayley.geometry.pose import HERE, Pose
+from cayley.geometry.pose import HERE
+from cayley.geometry.pose import Pose as Pose
 from cayley.model.tree import Tree
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.energies import (
     center_of_mass,
@@ -26,9 +27,9 @@ class Balance(NamedTuple):
     """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre
     of mass in the root's axes [kg m/s, kg m^2/s]."""
 
-    kinetic: np.ndarray
-    potential: np.ndarray
-    momentum: np.ndarray
+    kinetic: Array
+    potential: Array
+    momentum: Array
 
 
 def balance_kernel(tree: Tree) -> Kernel:
@@ -43,7 +44,7 @@ def _balance_kernel(tree: Tree) -> Kernel:
     links = links_of(tree)
     rotors = rotor_inertias(tree)
 
-    def text(q: Any, qd: Any) -> tuple[Any, Any, Any]:
+    def text(q: Array, qd: Array) -> tuple[Any, Any, Any]:
         about_center = centroidal_momentum(links, q, qd) if total_mass(links) else np.zeros(6)
         kinetic = kinetic_energy(links, q, qd) + (rotors * qd) @ qd / 2
         return kinetic, potential_energy(links, q) + 0.0 * q.sum(), about_center + 0.0 * q.sum()
@@ -51,7 +52,7 @@ def _balance_kernel(tree: Tree) -> Kernel:
     return sized_kernel(tree, "(q),(v)->(),(),(6)", text, "balance")
 
 
-def energy_drift(kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> np.ndarray:
+def energy_drift(kinetic: Array, potential: Array, work: Array) -> Array:
     """K + P - work - what it was at the start (..., samples) [J]: zero for an exact solution."""
     surplus = kinetic + potential - work
     return surplus - surplus[..., :1]
@@ -64,7 +65,7 @@ def floats(tree: Tree) -> bool:
     return len(at_root) == 1 and at_root[0].motion.free
 
 
-def momentum_drift(tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def momentum_drift(tree: Tree, t: Array, q: Array, qd: Array) -> Array:
     """Momentum about the root's origin, a fixed point, less the impulse of gravity, less what it was at the start (...,
     samples, 6).
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 
@@ -19,7 +20,7 @@ class Law:
     """A control law: `law(t, q, qd, parameters) -> tau (nv)`. A kernel's inputs named t, q and qd are the state; its
     others are parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
 
-    def __init__(self, controller: Controller, tree: Tree):
+    def __init__(self, controller: Controller, tree: Tree) -> None:
         self._controller = controller
         self.parameters: dict[str, tuple[int, ...]] = {}
         if isinstance(controller, Kernel):
@@ -33,7 +34,7 @@ class Law:
     def inputs(self) -> tuple[str, ...]:
         return self._controller.inputs if isinstance(self._controller, Kernel) else STATE
 
-    def __call__(self, t: Any, q: Any, qd: Any, parameters: dict[str, Any]) -> Any:
+    def __call__(self, t: Scalar, q: Array, qd: Array, parameters: dict[str, Any]) -> Array:
         given = {"t": t, "q": q, "qd": qd, **parameters}
         return self._controller(*[given[name] for name in self.inputs])
 
@@ -60,7 +61,7 @@ def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:
         for name, core in cores.items() if name not in STATE}
 
 
-def checked_forces(tau: Any, tree: Tree, what: str = "what the controller returned") -> np.ndarray:
+def checked_forces(tau: ArrayLike, tree: Tree, what: str = "what the controller returned") -> Array:
     """What was given as joint forces, if it is (nv)."""
     forces = np.asarray(tau, dtype=float)
     if forces.shape != (tree.nv,):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import ArrayLike
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.dynamics.rigid_links.drives import without_dry_friction
 from cayley.errors import ConventionError, SignatureError
@@ -34,7 +34,7 @@ class Forces(Driving):
     derivatives = "accelerations"
 
     def __init__(self, tree: Tree, tau: ArrayLike | None, controller: Controller | None, parameters: dict[str, Any],
-                 wrenches: Mapping[str, Wrench], axes: str, period: float | None, start: float):
+                 wrenches: Mapping[str, Wrench], axes: str, period: float | None, start: float) -> None:
         self.tree = tree
         self._law = None if controller is None else Law(controller, tree)
         constant = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree, "tau")
@@ -53,7 +53,7 @@ class Forces(Driving):
         driven = constant if self._law is None else self._tau
         super().__init__(system, {"tau": driven, **{f"wrench_{frame}": w for frame, w in wrenches.items()}})
 
-    def _tau(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def _tau(self, t: float, q: Array, qd: Array) -> Array:
         if self.period is not None:
             return self._held
         return checked_forces(self._law(t, q, qd, self._parameters), self.tree)  # type: ignore[misc]
@@ -69,7 +69,7 @@ class Forces(Driving):
             self.looks.append((t, self._held))
         return self._origin + (done + 1) * self.period
 
-    def along(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
+    def along(self, t: Array, x: Array) -> dict[str, Array]:
         """The joint forces (samples, nv) along a trajectory; those of a digital controller are the held ones."""
         if self.period is None or not self.looks:
             found = [self.value("tau", float(now), self._blocks(state)) for now, state in zip(t, x, strict=True)]

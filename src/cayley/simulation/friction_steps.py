@@ -30,12 +30,12 @@ from cayley.systems.record import Record
 ROUNDS = 3
 
 
-def with_dry_friction(method: FixedStep, mechanics: TreeMechanics, coulomb: np.ndarray) -> FixedStep:
+def with_dry_friction(method: FixedStep, mechanics: TreeMechanics, coulomb: Array) -> FixedStep:
     """A method with dry friction (nv); its system has none."""
     nv = len(coulomb)
     table = method.table.extended(time=1.0, settles=True)
 
-    def carried(points: np.ndarray, layout: Layout) -> np.ndarray:
+    def carried(points: Array, layout: Layout) -> Array:
         return np.concatenate([method.carried(points, layout), points[..., layout.places["qd"]]], axis=-1)
 
     def text(stage: Stage, point: Point, before: Array) -> tuple[Point, Array]:
@@ -51,14 +51,14 @@ def with_dry_friction(method: FixedStep, mechanics: TreeMechanics, coulomb: np.n
     return FixedStep(min(method.order, 2), table, carried, text)
 
 
-def _frozen(stage: Stage, mechanics: TreeMechanics, coulomb: np.ndarray, going: Array) -> Stage:
+def _frozen(stage: Stage, mechanics: TreeMechanics, coulomb: Array, going: Array) -> Stage:
     flow = stage.flow
     held = HeldMechanics(mechanics.tree, mechanics.wrenches, mechanics.axes, mechanics.inertias, going)
     return stage._replace(flow=HeldFlow(flow.system, flow.t, flow.p, lambda x: _with_friction(
         flow.inputs(x), coulomb * going), held))
 
 
-def _settled(stage: Stage, point: Point, mechanics: TreeMechanics, coulomb: np.ndarray, going: Array,
+def _settled(stage: Stage, point: Point, mechanics: TreeMechanics, coulomb: Array, going: Array,
              started: Array) -> Point:
     x, work, defect = point
     v = x.qd

@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array
 from cayley.dynamics.forward.dry_friction import corrected
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.rigid_links.drives import coulomb_frictions
@@ -28,7 +29,7 @@ from cayley.systems.holding import Act, Blocks, Nothing
 FRICTION_WORDS = ("stick", "slip")
 
 
-def checked_coulomb(tree: Tree) -> np.ndarray:
+def checked_coulomb(tree: Tree) -> Array:
     """The dry friction (nv) of a mechanism, if it is one that can be simulated."""
     coulomb = coulomb_frictions(tree)
     negative = [name for (name, _), c in zip(velocity_labels(tree), coulomb, strict=True) if c < 0]
@@ -62,9 +63,9 @@ class Rest(Nothing):
     tree: Tree
     stops: Stops
     ends: list[Stop] = field(default_factory=list)
-    coulomb: np.ndarray = field(init=False)
-    sliding: np.ndarray = field(init=False)  # directions (nv) of friction, 0 where there is none
-    held: np.ndarray = field(init=False)  # bool (nv)
+    coulomb: Array = field(init=False)
+    sliding: Array = field(init=False)  # directions (nv) of friction, 0 where there is none
+    held: Array = field(init=False)  # bool (nv)
     _inertia: Kernel = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +85,7 @@ class Rest(Nothing):
     def reactions(self) -> int:  # type: ignore[override]
         return self.tree.nv if self.possible else 0
 
-    def inputs(self, u: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    def inputs(self, u: Mapping[str, Array]) -> Mapping[str, Array]:
         return {**u, "tau": u["tau"] - self.coulomb * self.sliding} if self.sliding.any() else u
 
     @property
@@ -95,7 +96,7 @@ class Rest(Nothing):
                 *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
                 *[Holding(int(k)) for k in np.flatnonzero(self.held)]]
 
-    def resolved(self, x: Blocks, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def resolved(self, x: Blocks, slope: Array) -> tuple[Array, Array]:
         reaction = np.zeros(len(self.held))
         if not self.held.any():
             return slope, reaction
@@ -113,14 +114,14 @@ class Rest(Nothing):
     def _velocities(self) -> slice:
         return slice(self.tree.nq, self.tree.nq + self.tree.nv)
 
-    def value(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Callable[[], np.ndarray]) -> float:
+    def value(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Callable[[], Array]) -> float:
         if isinstance(what, Stop):
             return what.gap(x["q"])
         if isinstance(what, Sliding):
             return what.direction * x["qd"][what.column]
         return self.slack(what.column, reaction())
 
-    def act(self, what: Stop | Sliding | Holding, x: Blocks, reaction: np.ndarray) -> Act:
+    def act(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Array) -> Act:
         if isinstance(what, Holding):
             return Act(released={what.column: self.direction(what.column, reaction)})
         if isinstance(what, Sliding):
@@ -134,11 +135,11 @@ class Rest(Nothing):
     def cleaned(self, x: Blocks) -> Blocks:
         return {**x, "qd": np.where(self.held, 0.0, x["qd"])}
 
-    def slack(self, column: int, reaction: np.ndarray) -> float:
+    def slack(self, column: int, reaction: Array) -> float:
         """How much the reaction of a held joint may still change; negative if it is beyond a bound."""
         return float(min(reaction[column] - self._lower[column], self._upper[column] - reaction[column]))
 
-    def direction(self, column: int, reaction: np.ndarray) -> float:
+    def direction(self, column: int, reaction: Array) -> float:
         """Where a held joint goes when it is let go."""
         return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
 
@@ -147,12 +148,12 @@ class Rest(Nothing):
         v, struck = self._impacts(x["q"], x["qd"])
         return {**x, "qd": v}, [stop.name for stop in struck]
 
-    def _impacts(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
+    def _impacts(self, q: Array, qd: Array) -> tuple[Array, list[Stop]]:
         if not any(stop.touches(q) and stop.n * qd[stop.column] < 0 for stop in self.stops.all):
             return qd, []
         return self.stops.hit(q, qd, np.linalg.inv(self._inertia(q)), self.held)
 
-    def settle(self, x: Blocks, slope: Callable[[Blocks], np.ndarray],
+    def settle(self, x: Blocks, slope: Callable[[Blocks], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
         """Decide the mode at a state: what has changed, by name and word. Joints that were `released` just now, in a
         direction, are not taken back.
@@ -182,12 +183,11 @@ class Rest(Nothing):
                  if k not in self._at]
         return [*let_go, *stuck]
 
-    def _acceleration(self, x: Blocks, slope: Callable[[Blocks], np.ndarray]) -> np.ndarray:
+    def _acceleration(self, x: Blocks, slope: Callable[[Blocks], Array]) -> Array:
         """What all joints (nv) would do if none were held."""
         return slope(x)[self._velocities]
 
-    def _going(self, q: np.ndarray, acceleration: Callable[[], np.ndarray],
-               released: Mapping[int, float]) -> np.ndarray:
+    def _going(self, q: Array, acceleration: Callable[[], Array], released: Mapping[int, float]) -> Array:
         """How all joints go: rounds of guesses, in the end one joint at a time, which cannot go round in circles."""
         M = self._inertia(q)
         lower = self._lower.copy()

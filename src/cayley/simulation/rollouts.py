@@ -34,7 +34,7 @@ class Rollout:
 
     _recipe: partial[Rollout]
 
-    def __init__(self, tree: Tree, of_system: systems.Rollout, law: Law | None, changing: Sequence[str]):
+    def __init__(self, tree: Tree, of_system: systems.Rollout, law: Law | None, changing: Sequence[str]) -> None:
         self.tree = tree
         self.method = of_system.method
         self.order = of_system.order
@@ -87,7 +87,7 @@ class Rollout:
                                      threads=threads, progress=progress)
         return self._result(rolled, step, every)
 
-    def _check(self, q: np.ndarray, qd: np.ndarray, step: ArrayLike) -> None:
+    def _check(self, q: Array, qd: Array, step: ArrayLike) -> None:
         check_configuration(self.tree, q, limits=False, tolerance=1e-5 if q.dtype == np.float32 else 1e-9)
         if qd.shape[-1:] != (self.tree.nv,) or not np.isfinite(qd).all():
             raise GeometryError(
@@ -99,7 +99,7 @@ class Rollout:
                 "a step is negative: dry friction cannot be run backwards, as a joint at rest does not say "
                 "how it came there")
 
-    def _inputs(self, tau: ArrayLike | None, inputs: dict[str, ArrayLike], steps: int) -> dict[str, np.ndarray]:
+    def _inputs(self, tau: ArrayLike | None, inputs: dict[str, ArrayLike], steps: int) -> dict[str, Array]:
         shapes = self.inputs
         given = dict(inputs)
         if tau is not None:
@@ -137,8 +137,7 @@ class Rollout:
             facts["start"] = float(t[0])
         return Trajectory.of(self.tree, t, q, qd, tau, points[..., -2], status=status, message=message, facts=facts)
 
-    def _forces(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, given: dict[str, np.ndarray],
-                every: int) -> np.ndarray | None:
+    def _forces(self, times: Array, q: Array, qd: Array, given: dict[str, Array], every: int) -> Array | None:
         """The joint forces at the kept states: what holds there and then."""
         at_samples = self._of_system.at_samples(given, q.shape[-2], every)
         if self._law is None:

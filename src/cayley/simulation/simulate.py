@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.model.configurations import check_configuration, normalized
@@ -28,13 +29,13 @@ from cayley.systems.simulate import METHODS, go, name_of, run_of
 __all__ = ["METHODS", "simulate"]
 
 
-def simulate(tree: Tree, q: Any, qd: Any, *, tau: Any = None, controller: Controller | None = None,
-             until: float | None = None, times: Any = None, start: float = 0.0,
-             wrenches: Mapping[str, Wrench] | None = None, axes: str = "body", limits: str | float = "ignore",
-             events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
-             atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
-             control_period: float | None = None, parameters: Mapping[str, Any] | None = None,
-             progress: bool = True) -> Trajectory:
+def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
+             controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
+             start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
+             limits: str | float = "ignore", events: Event | Sequence[Event] = (), method: str | type = "DOP853",
+             rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
+             max_evaluations: int | None = None, control_period: float | None = None,
+             parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
     """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given
     `times`.
 
@@ -83,14 +84,14 @@ class Interpolation:
     """The solver's own: times (m) to q (m, nq) and qd (m, nv)."""
 
     nq: int
-    states: Callable[[np.ndarray], np.ndarray]
+    states: Callable[[Array], Array]
 
-    def __call__(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, times: Array) -> tuple[Array, Array]:
         found = self.states(times)
         return found[:, :self.nq], found[:, self.nq:]
 
 
-def _ticks(start: float, end: float, period: float) -> np.ndarray:
+def _ticks(start: float, end: float, period: float) -> Array:
     """When a digital controller looks, and the end."""
     ticks = start + period * np.arange(np.ceil((end - start) / period * (1 - 1e-12)) + 1)
     return np.append(ticks[ticks < end - 1e-9 * period], end)
@@ -105,7 +106,7 @@ def _stops(tree: Tree, limits: str | float) -> Stops:
     return Stops(restitution, [] if limits == "ignore" else stops_of(tree))
 
 
-def _checked(tree: Tree, q: Any, qd: Any, limits: bool) -> dict[str, np.ndarray]:
+def _checked(tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bool) -> dict[str, Array]:
     q = np.asarray(q, dtype=float)
     qd = np.asarray(qd, dtype=float)
     if q.ndim != 1 or qd.shape != (tree.nv,):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.model.tree import Tree
 
 REST_SPEED = 1e-4  # rad/s, m/s
@@ -29,10 +30,10 @@ class Stop:
     limit: float
     n: int
 
-    def gap(self, q: np.ndarray) -> float:
+    def gap(self, q: Array) -> float:
         return self.n * (q[self.coordinate] - self.limit)
 
-    def touches(self, q: np.ndarray) -> bool:
+    def touches(self, q: Array) -> bool:
         return self.gap(q) <= TOUCHING * max(1.0, abs(self.limit))
 
     @property
@@ -60,8 +61,7 @@ class Stops:
     restitution: float
     all: list[Stop]
 
-    def hit(self, q: np.ndarray, qd: np.ndarray, compliance: np.ndarray,
-            held: np.ndarray) -> tuple[np.ndarray, list[Stop]]:
+    def hit(self, q: Array, qd: Array, compliance: Array, held: Array) -> tuple[Array, list[Stop]]:
         """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck.
 
         `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those at stops
@@ -77,7 +77,7 @@ class Stops:
             qd = self._impact(qd, compliance, now, others)
         return qd, struck
 
-    def _impact(self, v: np.ndarray, W: np.ndarray, struck: list[Stop], resting: list[Stop]) -> np.ndarray:
+    def _impact(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
         """The velocity (nv) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
         slowly.
         """

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
@@ -20,6 +21,9 @@ from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
 from cayley.systems.trajectory import Occurrence
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +37,11 @@ class Trajectory:
     """
 
     tree: Tree | None
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    tau: np.ndarray | None
-    work: np.ndarray
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array | None
+    work: Array
     status: str = "finished"
     message: str = ""
     happened: tuple[Occurrence, ...] = ()
@@ -46,11 +50,10 @@ class Trajectory:
     velocities: tuple[tuple[str, str], ...] = ()  # of qd and tau; the unit is that of the coordinate
     name: str = ""
     stored: Balance | None = None  # of a trajectory that was loaded
-    dense: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None  # the solver's own interpolation
+    dense: Callable[[Array], tuple[Array, Array]] | None = None  # the solver's own interpolation
 
     @classmethod
-    def of(cls, tree: Tree, t: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray | None, work: np.ndarray,
-           **more: Any) -> Trajectory:
+    def of(cls, tree: Tree, t: Array, q: Array, qd: Array, tau: Array | None, work: Array, **more: Any) -> Trajectory:
         coordinates = kept(tree, "coordinate labels", lambda: tuple(coordinate_labels(tree)))
         velocities = kept(tree, "velocity labels", lambda: tuple(velocity_labels(tree)))
         return cls(tree, t, q, qd, tau, work, coordinates=coordinates, velocities=velocities, name=tree.name, **more)
@@ -64,7 +67,7 @@ class Trajectory:
         return self.status == "finished"
 
     @cached_property
-    def good(self) -> np.ndarray:
+    def good(self) -> Array:
         """How many samples of each trajectory (...) are numbers, from the start."""
         fine = np.isfinite(self.q).all(-1) & np.isfinite(self.qd).all(-1)
         return np.where(fine.all(-1), fine.shape[-1], np.argmin(fine, axis=-1))
@@ -78,34 +81,34 @@ class Trajectory:
         return Balance(*balance_kernel(self._mechanism("the energy"))(self.q, self.qd))
 
     @property
-    def kinetic(self) -> np.ndarray:
+    def kinetic(self) -> Array:
         """Kinetic energy (..., samples) [J]."""
         return self.balance.kinetic
 
     @property
-    def potential(self) -> np.ndarray:
+    def potential(self) -> Array:
         """Potential energy (..., samples) [J]; its zero is where the mass is at the root's origin."""
         return self.balance.potential
 
     @property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> Array:
         """Kinetic and potential energy (..., samples) [J]."""
         return self.kinetic + self.potential
 
     @property
-    def momentum(self) -> np.ndarray:
+    def momentum(self) -> Array:
         """Momentum and angular momentum about the centre of mass (..., samples, 6), in the root's axes [kg m/s, kg
         m^2/s].
         """
         return self.balance.momentum
 
     @property
-    def energy_drift(self) -> np.ndarray:
+    def energy_drift(self) -> Array:
         """Energy less work less the energy at the start (..., samples) [J]: what the integration has lost or made."""
         return energy_drift(self.kinetic, self.potential, self.work)
 
     @property
-    def momentum_drift(self) -> np.ndarray | None:
+    def momentum_drift(self) -> Array | None:
         """Momentum and angular momentum about the root's origin, which does not move, less the impulses of gravity,
         less what they were at the start (..., samples, 6), where nothing but joints inside and gravity acts; None for a
         mechanism that does not float. Wrenches, and forces and armature on the floating joint itself, are not accounted
@@ -153,7 +156,7 @@ class Trajectory:
         cut = self._each(lambda a, core: np.compress(inside, a, axis=a.ndim - core - 1))
         return replace(cut, t=self.t[inside], happened=tuple(e for e in self.happened if start <= e.t <= stop))
 
-    def at(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, t: ArrayLike) -> tuple[Array, Array]:
         """(q, qd) at other times (m), each (..., m, n) or, for one time, (..., n).
 
         By the solver's own interpolation if there is one, otherwise by cubics through the kept states and their rates:
@@ -172,7 +175,7 @@ class Trajectory:
         q, qd = self.dense(flat) if self.dense is not None else self._interpolated(flat)
         return (q, qd) if times.ndim else (q[..., 0, :], qd[..., 0, :])
 
-    def _interpolated(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _interpolated(self, times: Array) -> tuple[Array, Array]:
         tree = self._mechanism("interpolation")
         rate = sized_kernel(tree, "(q),(v)->(q)", Configurations(tree).rate, "rate")(self.q, self.qd)
         if len(self.t) == 1:
@@ -182,7 +185,7 @@ class Trajectory:
         qd = CubicSpline(self.t[onwards], self.qd[..., onwards, :], axis=-2)(times)
         return normalized(tree, q), qd
 
-    def _each(self, change: Callable[[np.ndarray, int], np.ndarray]) -> Trajectory:
+    def _each(self, change: Callable[[Array, int], Array]) -> Trajectory:
         """The same with its arrays changed; the number says how many axes follow that of the samples."""
         tau = None if self.tau is None else change(self.tau, 1)
         stored = Balance(change(self.stored[0], 0), change(self.stored[1], 0), change(self.stored[2],
@@ -211,7 +214,7 @@ class Trajectory:
         from cayley.simulation.trajectory_file import load
         return load(path, tree)
 
-    def plot(self, *, joints: Any = None, figsize: tuple[float, float] | None = None) -> Any:
+    def plot(self, *, joints: Any = None, figsize: tuple[float, float] | None = None) -> Figure:
         """A Matplotlib figure of coordinates, velocities, forces and energy; `joints`: names, if not all."""
         from cayley.simulation.trajectory_plot import plot
         return plot(self, joints=joints, figsize=figsize)

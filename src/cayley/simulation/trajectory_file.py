@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, ModelError
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance
@@ -81,7 +81,7 @@ def _read(path: str | Path, tree: Tree | None) -> Trajectory:
                       coordinates, velocities, about["mechanism"], balance)
 
 
-def _check_shapes(path: str | Path, said: Iterable[str], arrays: Mapping[str, np.ndarray], nq: int, nv: int) -> None:
+def _check_shapes(path: str | Path, said: Iterable[str], arrays: Mapping[str, Array], nq: int, nv: int) -> None:
     """That the arrays are those that the text names, numbers, and go together."""
     if set(said) != arrays.keys():
         raise ModelError(f"{path} is damaged: it names the arrays {', '.join(said)}, and has {', '.join(arrays)}")
@@ -94,10 +94,10 @@ def _check_shapes(path: str | Path, said: Iterable[str], arrays: Mapping[str, np
                              f"{samples} samples it would be real numbers of the shape {wanted[name]}")
 
 
-def _labels(pairs: Any) -> tuple[tuple[str, str], ...]:
+def _labels(pairs: list[list[str]]) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), str(unit)) for name, unit in pairs)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: ArrayLike) -> Array:
     """NumPy's numbers and arrays as JSON's."""
     return np.asarray(value).tolist()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
 from cayley.simulation.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _INK = "#333333"
 _GREY = "#8793a1"
@@ -19,7 +24,7 @@ _FORCES = {"rad": "N m", "m": "N"}
 
 
 def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None,
-         figsize: tuple[float, float] | None = None) -> Any:
+         figsize: tuple[float, float] | None = None) -> Figure:
     """The figure; batches are drawn as many thin lines, one colour a coordinate."""
     wanted = None if joints is None else {joints} if isinstance(joints, str) else set(joints)
     known = {
@@ -49,7 +54,7 @@ def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None,
     return figure
 
 
-def _lines(ax: Any, t: np.ndarray, values: np.ndarray, labels: Sequence[tuple[str, str]], wanted: set[str] | None,
+def _lines(ax: Axes, t: Array, values: Array, labels: Sequence[tuple[str, str]], wanted: set[str] | None,
            title: str) -> None:
     flat = values.reshape(-1, *values.shape[-2:])[:_MOST_LINES]
     shown = [
@@ -65,7 +70,7 @@ def _lines(ax: Any, t: np.ndarray, values: np.ndarray, labels: Sequence[tuple[st
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False, ncols=columns)
 
 
-def _energies(ax: Any, trajectory: Trajectory) -> None:
+def _energies(ax: Axes, trajectory: Trajectory) -> None:
     parts = [("kinetic", trajectory.kinetic, "#1b6ca8"), ("potential", trajectory.potential, "#3a8d5c"),
              ("work", trajectory.work, "#e08b3e"), ("total less work", trajectory.energy - trajectory.work, "#d1495b")]
     for name, values, colour in parts:
@@ -75,7 +80,7 @@ def _energies(ax: Any, trajectory: Trajectory) -> None:
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)
 
 
-def _styled(ax: Any, title: str) -> None:
+def _styled(ax: Axes, title: str) -> None:
     ax.set_title(title, fontsize="small", loc="left", color=_INK)
     ax.grid(color="#e3e7ec", linewidth=0.6)
     ax.tick_params(labelsize="x-small")

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree
@@ -35,27 +35,27 @@ from cayley.systems.layout import Layout
 class Turn(NamedTuple):
     """A Cayley map cay(x), with what half of it is."""
 
-    x: Any
+    x: Scalar
 
     @property
-    def s(self) -> Any:
+    def s(self) -> Scalar:
         return np.sqrt(1 + self.x @ self.x / 4)
 
     @property
-    def quaternion(self) -> Any:
+    def quaternion(self) -> Array:
         return np.concatenate([np.stack([1 / self.s]), self.x / (2 * self.s)])
 
     @property
     def half(self) -> Turn:
         return Turn(self.x / (1 + self.s))
 
-    def dcay(self, y: Any) -> Any:
+    def dcay(self, y: Array) -> Array:
         return (y + np.cross(self.x, y) / 2) / (1 + self.x @ self.x / 4)
 
-    def inverse_dcay(self, y: Any) -> Any:
+    def inverse_dcay(self, y: Array) -> Array:
         return y - np.cross(self.x, y) / 2 + (self.x @ y) * self.x / 4
 
-    def half_derivative(self, y: Any) -> Any:
+    def half_derivative(self, y: Array) -> Array:
         """B y, where half.x changes by B when x changes."""
         return y / (1 + self.s) - self.x * (self.x @ y) / (4 * self.s * (1 + self.s) ** 2)
 
@@ -81,16 +81,16 @@ class Parts(NamedTuple):
                     floats.append((_within(a, attitude.position), _within(b, attitude.position), turn))
         return Parts(turns, floats)
 
-    def changed(self, y: Any, change: Any) -> Any:
+    def changed(self, y: Array, change: Text) -> Array:
         """A vector (nv) with its turning parts changed: `change(k, part)`."""
         return replaced(y, [(own, change(k, y[own])) for k, (_, own) in enumerate(self.turns)])
 
-    def in_body(self, q: Any, y: Any) -> Any:
+    def in_body(self, q: Array, y: Array) -> Array:
         """Velocities or forces of floating bodies' origins from the parent's axes into the body's."""
         return replaced(y,
                         [(own, matrix_from_quaternion.unchecked(q[turn]).T @ y[own]) for _, own, turn in self.floats])
 
-    def in_parent(self, q: Any, y: Any) -> Any:
+    def in_parent(self, q: Array, y: Array) -> Array:
         return replaced(y, [(own, matrix_from_quaternion.unchecked(q[turn]) @ y[own]) for _, own, turn in self.floats])
 
 
@@ -99,7 +99,7 @@ def _within(whole: slice, part: slice) -> slice:
     return slice(whole.start + part.start, whole.start + part.stop)
 
 
-def replaced(y: Any, parts: list[tuple[slice, Any]]) -> Any:
+def replaced(y: Array, parts: list[tuple[slice, Any]]) -> Array:
     """A vector with some of its parts, in order, replaced."""
     pieces = []
     last = 0
@@ -109,7 +109,7 @@ def replaced(y: Any, parts: list[tuple[slice, Any]]) -> Any:
     return np.concatenate([*pieces, y[last:]]) if parts else y
 
 
-def _moved(tree: Tree, parts: Parts, q: Any, nu: Any, turns: list[Turn], share: Any) -> Any:
+def _moved(tree: Tree, parts: Parts, q: Array, nu: Array, turns: list[Turn], share: float) -> Array:
     """The configuration after a share of the displacement `nu`, turning by `turns`."""
     new = []
     attitudes = {a.start: k for k, (a, _) in enumerate(parts.turns)}
@@ -167,11 +167,11 @@ def _momenta(parts: Parts, turns: list[Turn], h: Scalar, p: Array, f: Array) -> 
     return before, parts.changed(u, lambda k, y: turns[k].inverse_dcay(y))
 
 
-def _turned(turn: Turn, y: Any) -> Any:
+def _turned(turn: Turn, y: Array) -> Array:
     return matrix_from_quaternion.unchecked(turn.quaternion) @ y
 
 
-def _start(points: np.ndarray, layout: Layout) -> np.ndarray:
+def _start(points: Array, layout: Layout) -> Array:
     q, qd = (points[..., layout.places[name]] for name in ("q", "qd"))
     return np.concatenate([qd, qd, q], axis=-1)
 

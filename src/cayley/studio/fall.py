@@ -73,7 +73,7 @@ def whole_configurations(tree: Tree, still: Sequence[bool], q: Array) -> Array:
     return found
 
 
-def _start(arm: Mechanism) -> tuple[np.ndarray, np.ndarray, str]:
+def _start(arm: Mechanism) -> tuple[Array, Array, str]:
     """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push.
 
     Turns count before slides.

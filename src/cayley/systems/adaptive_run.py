@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.driving import Driving
 from cayley.systems.events import Event, happenings, loss
@@ -41,20 +42,20 @@ class Run:
     driving: Driving
     held: Nothing
     events: tuple[Event, ...]
-    instants: np.ndarray | None
+    instants: Array | None
     end: float
     max_events: int
     max_evaluations: int | None
-    make_solver: Callable[[Callable, float, np.ndarray, float], Any]
+    make_solver: Callable[[Callable[..., Any], float, Array, float], Any]
     status: str = ""
     message: str = ""
     evaluations: int = 0
     steps: int = 0
-    kept: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)  # time, y, modes
-    pieces: list[tuple[float, Any, np.ndarray]] = field(default_factory=list)
+    kept: list[tuple[float, Array, Array]] = field(default_factory=list)  # time, y, modes
+    pieces: list[tuple[float, Any, Array]] = field(default_factory=list)
     happened: list[Occurrence] = field(default_factory=list)
 
-    def start(self, t: float, x: Mapping[str, np.ndarray]) -> None:
+    def start(self, t: float, x: Mapping[str, Array]) -> None:
         vector = self.system.layout.vectors(x)
         self.t = t
         self.modes = vector[self._smooth:]
@@ -142,7 +143,7 @@ class Run:
         return [transition for transition in self.system.transitions
                 if all(names[mode] == word for mode, word in transition.during.items())]
 
-    def _happens(self, watched: list[Any], times: np.ndarray, looks: np.ndarray, dense: Any) -> bool:
+    def _happens(self, watched: list[Any], times: Array, looks: Array, dense: Scalar) -> bool:
         """Deal with what happens inside the step, in its order; True if a new segment must be started."""
         found = sorted((at, k) for k, what in enumerate(watched)
                        for at in self._instants(what, times, looks[:, k], dense))
@@ -165,14 +166,13 @@ class Run:
                          and any(_same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense))]
         return True
 
-    def _instants(self, what: Any, times: np.ndarray, values: np.ndarray, dense: Any) -> list[float]:
+    def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:
         if isinstance(what, (Event, Transition)):
             return self._changes(what, what.sign, times, values, dense)
         at = loss(partial(self._value, what, dense), times, values, _TOUCHING)
         return [] if at is None else [at]
 
-    def _changes(self, what: Event | Transition, sign: int, times: np.ndarray, values: np.ndarray,
-                 dense: Any) -> list[float]:
+    def _changes(self, what: Event | Transition, sign: int, times: Array, values: Array, dense: Scalar) -> list[float]:
         return happenings(partial(self._value, what, dense), times, values, sign)
 
     def _act(self, what: Any) -> None:
@@ -232,7 +232,7 @@ class Run:
 
     # What is watched
 
-    def _values(self, watched: Sequence[Any], t: float, y: np.ndarray) -> np.ndarray:
+    def _values(self, watched: Sequence[Any], t: float, y: Array) -> Array:
         x = self._parts(y)
         guards = None
         if any(isinstance(what, Transition) for what in watched):
@@ -247,7 +247,7 @@ class Run:
                 found.append(self.held.value(what, x, lambda: self._reaction(t, y)))
         return np.array(found)
 
-    def _value(self, what: Any, dense: Any, t: float) -> float:
+    def _value(self, what: Any, dense: Scalar, t: float) -> float:
         return float(self._values([what], t, dense(t))[0])
 
     # The state
@@ -256,15 +256,15 @@ class Run:
     def _smooth(self) -> int:
         return self.system.layout.smooth
 
-    def _blocks(self, coordinates: np.ndarray) -> Blocks:
+    def _blocks(self, coordinates: Array) -> Blocks:
         """The blocks of coordinates (smooth)."""
         return {name: coordinates[place].reshape(self.system.blocks[name].shape)
                 for name, place in self.system.layout.places.items()}
 
-    def _vector(self, x: Blocks) -> np.ndarray:
+    def _vector(self, x: Blocks) -> Array:
         return np.concatenate([*[part.ravel() for part in x.values()], self.modes])
 
-    def _parts(self, y: np.ndarray) -> Blocks:
+    def _parts(self, y: Array) -> Blocks:
         """The blocks of a solver's state, brought back to where they lie."""
         x = self._blocks(y[:self._smooth].copy())
         if self.system.constraints:
@@ -278,10 +278,10 @@ class Run:
         return {name: part if block.is_flat else block.manifold.nearest(part)
                 for (name, block), part in zip(self.system.blocks.items(), x.values(), strict=True)}
 
-    def _joined(self, x: Blocks, work: float) -> np.ndarray:
+    def _joined(self, x: Blocks, work: float) -> Array:
         return np.concatenate([*[part.ravel() for part in x.values()], [work], np.zeros(self.held.reactions)])
 
-    def _free(self, t: float, y: np.ndarray) -> np.ndarray:
+    def _free(self, t: float, y: Array) -> Array:
         """The slope of (coordinates, work) without what is held at rest."""
         self.evaluations += 1
         if not np.isfinite(y).all():
@@ -290,10 +290,10 @@ class Run:
         inputs = self.held.inputs(self.driving.at(t, self._straight(x)))
         return self.kernels.slope(t, x, self.modes, inputs)
 
-    def _free_slope(self, x: Blocks) -> np.ndarray:
+    def _free_slope(self, x: Blocks) -> Array:
         return self._free(self.t, self._joined(x, 0.0))[:self._smooth]
 
-    def _slope(self, t: float, y: np.ndarray) -> np.ndarray:
+    def _slope(self, t: float, y: Array) -> Array:
         slope = self._free(t, y)
         if not self.held.reactions:
             return slope
@@ -302,7 +302,7 @@ class Run:
             slope[:self._smooth], reaction = self.held.resolved(self._parts(y), slope[:self._smooth])
         return np.concatenate([slope, reaction])
 
-    def _reaction(self, t: float, y: np.ndarray) -> np.ndarray:
+    def _reaction(self, t: float, y: Array) -> Array:
         return self._slope(t, y)[self._smooth + 1:]
 
     def _jump(self, x: Blocks) -> None:
@@ -317,7 +317,7 @@ class Run:
         if self.kept and self.kept[-1][0] == self.t:
             self.kept[-1] = (self.t, self.y, self.modes)
 
-    def _advance(self, t: float, y: np.ndarray, dense: Any) -> None:
+    def _advance(self, t: float, y: Array, dense: Scalar) -> None:
         self.pieces.append((self.t, dense, self.modes))
         self._bar.reached(t - self._began)
         self.t, self.y = float(t), self._cleaned(y)
@@ -326,14 +326,14 @@ class Run:
         else:
             self._keep_until(self.t, dense)
 
-    def _cleaned(self, y: np.ndarray) -> np.ndarray:
+    def _cleaned(self, y: Array) -> Array:
         """A state of the solver on its manifolds, with what is held at rest to the last digit."""
         return self._joined(self.held.cleaned(self._parts(y)), y[self._smooth])
 
     def _keep(self) -> None:
         self.kept.append((self.t, self.y, self.modes))
 
-    def _keep_until(self, t: float, dense: Callable[[float], np.ndarray]) -> None:
+    def _keep_until(self, t: float, dense: Callable[[float], Array]) -> None:
         assert self.instants is not None
         while self._next < len(self.instants) and self.instants[self._next] <= t:
             instant = float(self.instants[self._next])
@@ -371,7 +371,7 @@ class Run:
             "not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the "
             f"{self.driving.derivatives} are not finite{culprit}")
 
-    def _ahead(self) -> np.ndarray:
+    def _ahead(self) -> Array:
         """The slope a little later: where a function of time has left the numbers."""
         t = np.nextafter(self.t, np.inf) + 1e-9 * abs(self.end - self.t)
         return self._slope(t, self.y)
@@ -392,10 +392,10 @@ class Run:
 class Found:
     """What a run has found: times (samples), states (samples, size), work (samples), inputs by name."""
 
-    t: np.ndarray
-    x: np.ndarray
-    work: np.ndarray
-    inputs: dict[str, np.ndarray]
+    t: Array
+    x: Array
+    work: Array
+    inputs: dict[str, Array]
     dense: Dense | None
 
 
@@ -404,10 +404,10 @@ class Dense:
     """The solvers' own interpolation, piece by piece: times (m) to states (m, size)."""
 
     layout: Layout
-    starts: np.ndarray
-    pieces: list[tuple[Any, np.ndarray]]
+    starts: Array
+    pieces: list[tuple[Any, Array]]
 
-    def __call__(self, times: np.ndarray) -> np.ndarray:
+    def __call__(self, times: Array) -> Array:
         layout = self.layout
         which = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
         found = np.array([np.concatenate([self.pieces[k][0](t)[:layout.smooth], self.pieces[k][1]])

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from cayley.compiler.typing import ArrayLike
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
 
 
-def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterable[str],
-                 changing: Sequence[str] = (), steps: int = 0) -> dict[str, np.ndarray]:
+def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterable[str], changing: Sequence[str] = (),
+                 steps: int = 0) -> dict[str, Array]:
     """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape.
     """
     wanted = list(names)
@@ -33,7 +33,7 @@ def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterabl
     return found
 
 
-def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Iterable[str]) -> dict[str, np.ndarray]:
+def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Iterable[str]) -> dict[str, Array]:
     """The parameters `names` as arrays (..., *shape), their own values where none is given."""
     wanted = list(names)
     _check_names(system, values, wanted, "parameter")
@@ -53,13 +53,13 @@ def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequen
         raise SignatureError(f"{system.name} takes no {kind} {unknown[0]!r}{advice}")
 
 
-def _real(value: ArrayLike, name: str) -> np.ndarray:
+def _real(value: ArrayLike, name: str) -> Array:
     array = np.asarray(value)
     if array.dtype.kind not in "fiu":
         raise SignatureError(f"{name!r} must be real numbers, not {array.dtype}")
     return array
 
 
-def _check_shape(array: np.ndarray, core: tuple[int, ...], what: str) -> None:
+def _check_shape(array: Array, core: tuple[int, ...], what: str) -> None:
     if array.ndim < len(core) or array.shape[array.ndim - len(core):] != core:
         raise SignatureError(f"{what} has the shape ({', '.join(['...', *map(str, core)])}), not {array.shape}")

@@ -105,7 +105,7 @@ def feedback(forward: System | HasSystem, back: System | HasSystem | None = None
 class _Connection:
     """Which output drives which input, and the order of evaluation."""
 
-    def __init__(self, parts: Sequence[System], wires: Mapping[str, str], solve_loops: bool):
+    def __init__(self, parts: Sequence[System], wires: Mapping[str, str], solve_loops: bool) -> None:
         self.parts = parts
         if not parts:
             raise SignatureError("there are no systems to connect")
@@ -296,7 +296,7 @@ class _Connection:
     def _transition(self, k: int, transition: Transition) -> Transition:
         part = self.parts[k]
 
-        def jump(*given: Any) -> dict[str, Array]:
+        def jump(*given: Scalar) -> dict[str, Array]:
             after = part.jumped(transition, *self._arguments(k, *given))
             return {n: after[n] for n in part.state}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from cayley.compiler.graph import ancestors
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import Signature, spell
 from cayley.compiler.trace import trace
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.systems.layout import as_vector, joined
 from cayley.systems.system import System
 
@@ -37,7 +36,7 @@ def _of_outputs(system: System) -> dict[str, set[str]]:
 
 def depends_on_time(system: System) -> bool:
     """Whether derivative, power, constraints or transitions do. (Outputs are evaluated afterwards.)"""
-    def everything(t: Any, x: Any, u: Any, p: Any) -> dict[str, Array]:
+    def everything(t: Scalar, x: Scalar, u: Scalar, p: Scalar) -> dict[str, Array]:
         parts = [*system.tangents(t, x, u, p).values(), *([system.power(t, x, u, p)] if system.power else [])]
         parts += [phi(t, x, u, p) for phi in system.constraints.values()]
         for transition in system.transitions:
@@ -58,7 +57,7 @@ def dependence(system: System, text: Texts) -> dict[str, set[str]]:
     labels: list[str] = []
     sizes: list[int] = []
 
-    def all_in_one(*arguments: Any) -> Array:
+    def all_in_one(*arguments: Scalar) -> Array:
         given = dict(zip(shapes, arguments, strict=True))
         u = system.input_record({name: given[f"u.{name}"] for name in system.inputs})
         p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})

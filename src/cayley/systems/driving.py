@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cayley.compiler.typing import ArrayLike
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.holding import Blocks
 from cayley.systems.system import System
@@ -21,7 +21,7 @@ class Driving:
 
     derivatives = "derivatives"  # what they are called
 
-    def __init__(self, system: System, given: Mapping[str, InputLike]):
+    def __init__(self, system: System, given: Mapping[str, InputLike]) -> None:
         self.system = system
         unknown = [name for name in given if name not in system.inputs]
         if unknown:
@@ -37,13 +37,13 @@ class Driving:
             self._given[name] = value if callable(value) else self._checked(name, value)
         self._constant = not any(callable(value) for value in self._given.values())
 
-    def at(self, t: float, x: Blocks) -> Mapping[str, np.ndarray]:
+    def at(self, t: float, x: Blocks) -> Mapping[str, Array]:
         """All inputs at a state."""
         if self._constant:
             return self._given
         return {name: self.value(name, t, x) for name in self._given}
 
-    def value(self, name: str, t: float, x: Blocks) -> np.ndarray:
+    def value(self, name: str, t: float, x: Blocks) -> Array:
         """One input at a state."""
         given = self._given[name]
         return self._checked(name, given(t, *x.values())) if callable(given) else given
@@ -52,7 +52,7 @@ class Driving:
         """Until when what was looked at is held: for ever."""
         return np.inf
 
-    def along(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
+    def along(self, t: Array, x: Array) -> dict[str, Array]:
         """The inputs (samples, *shape) along a trajectory."""
         found = [self.at(float(now), self._blocks(state)) for now, state in zip(t, x, strict=True)]
         return {name: np.array([values[name] for values in found]) for name in self.system.inputs}
@@ -61,11 +61,11 @@ class Driving:
         """An input in a sentence."""
         return f"the input {name!r}"
 
-    def _blocks(self, x: np.ndarray) -> Blocks:
+    def _blocks(self, x: Array) -> Blocks:
         return {name: x[place].reshape(self.system.blocks[name].shape)
                 for name, place in self.system.layout.places.items()}
 
-    def _checked(self, name: str, value: ArrayLike) -> np.ndarray:
+    def _checked(self, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float)
         if array.shape != self.system.ports[name].shape:
             shape = self.system.ports[name].shape

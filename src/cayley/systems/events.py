@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
+from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
 from cayley.systems.transitions import DIRECTIONS
 
@@ -40,7 +41,7 @@ class Event:
         if self.action not in ("end", "record"):
             raise ConventionError(f'the action of event {self.name!r} is {self.action!r}: it is "end" or "record"')
 
-    def value(self, t: float, *blocks: np.ndarray) -> float:
+    def value(self, t: float, *blocks: Array) -> float:
         found = np.asarray(self.function(t, *blocks), dtype=float)
         if found.size != 1:
             raise SignatureError(f"event {self.name!r} must be a number; its function returned the shape {found.shape}")
@@ -51,7 +52,7 @@ class Event:
         return DIRECTIONS[self.direction]
 
 
-def happenings(function: Callable[[float], float], times: np.ndarray, values: np.ndarray, sign: int) -> list[float]:
+def happenings(function: Callable[[float], float], times: Array, values: Array, sign: int) -> list[float]:
     """When a function changes its sign, in the direction asked for, given its values at some times of a step.
 
     One that starts from zero has not changed its sign; it does when it comes back. A function that only just goes
@@ -68,7 +69,7 @@ def happenings(function: Callable[[float], float], times: np.ndarray, values: np
     return found
 
 
-def loss(function: Callable[[float], float], times: np.ndarray, values: np.ndarray, tolerance: float) -> float | None:
+def loss(function: Callable[[float], float], times: Array, values: Array, tolerance: float) -> float | None:
     """When a function that must not be negative becomes so, by more than a tolerance; it may have been at the start."""
     times, values = _with_turns(function, times, values)
     beyond = np.flatnonzero(values < -tolerance)
@@ -80,8 +81,7 @@ def loss(function: Callable[[float], float], times: np.ndarray, values: np.ndarr
     return instant(function, times[0], times[beyond[0]], from_zero=True)
 
 
-def _with_turns(function: Callable[[float], float], times: np.ndarray,
-                values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_turns(function: Callable[[float], float], times: Array, values: Array) -> tuple[Array, Array]:
     """The times and values, and with them those where the function turns towards zero and is beyond it."""
     size = np.abs(values)
     found = list(zip(times.tolist(), values.tolist(), strict=True))

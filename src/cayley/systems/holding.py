@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from cayley.compiler.typing import Array
+
 Blocks: TypeAlias = dict[str, np.ndarray]
 
 
@@ -36,7 +38,7 @@ class Nothing:
         """What ends the present mode when it becomes negative."""
         return ()
 
-    def inputs(self, u: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    def inputs(self, u: Mapping[str, Array]) -> Mapping[str, Array]:
         """The inputs with the friction of what slides."""
         return u
 
@@ -44,22 +46,22 @@ class Nothing:
         """The state after impacts, and the names of what was struck."""
         return x, []
 
-    def settle(self, x: Blocks, slope: Callable[[Blocks], np.ndarray],
+    def settle(self, x: Blocks, slope: Callable[[Blocks], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
         """Decide what is held from now on: what has changed, by name and word. `slope(x)` is that of the coordinates if
         nothing is held.
         """
         return []
 
-    def resolved(self, x: Blocks, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def resolved(self, x: Blocks, slope: Array) -> tuple[Array, Array]:
         """The slope of the coordinates with what is held, and the reactions that hold it."""
         return slope, np.zeros(0)
 
-    def value(self, what: Any, x: Blocks, reaction: Callable[[], np.ndarray]) -> float:
+    def value(self, what: Any, x: Blocks, reaction: Callable[[], Array]) -> float:
         """Of something that is watched."""
         raise NotImplementedError
 
-    def act(self, what: Any, x: Blocks, reaction: np.ndarray) -> Act:
+    def act(self, what: Any, x: Blocks, reaction: Array) -> Act:
         raise NotImplementedError
 
     def cleaned(self, x: Blocks) -> Blocks:

@@ -27,7 +27,7 @@ StateLike: TypeAlias = Mapping[str, ArrayLike] | Record | ArrayLike
 class State(Record):
     """The blocks and modes of a state; `x.is_in("contact", "slip")` asks for a mode by its word."""
 
-    def __init__(self, whose: str, values: Mapping[str, Any], modes: Mapping[str, tuple[str, ...]]):
+    def __init__(self, whose: str, values: Mapping[str, Any], modes: Mapping[str, tuple[str, ...]]) -> None:
         super().__init__(whose, values)
         self._modes = modes
 
@@ -127,7 +127,7 @@ class Layout:
 
     # States that users give
 
-    def given(self, x: StateLike) -> dict[str, np.ndarray]:
+    def given(self, x: StateLike) -> dict[str, Array]:
         """The blocks and modes of a state that was given by names, or, if there is just one, as it is."""
         names = [*self.blocks, *self.modes]
         if not isinstance(x, (Mapping, Record)):
@@ -147,7 +147,7 @@ class Layout:
         return found | {name: self._mode(name, x[name] if name in x else words[0])
                         for name, words in self.modes.items()}
 
-    def _block(self, name: str, given: ArrayLike) -> np.ndarray:
+    def _block(self, name: str, given: ArrayLike) -> Array:
         block = self.blocks[name]
         values = np.asarray(given)
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
@@ -156,7 +156,7 @@ class Layout:
         block.manifold.check(values, f"{name!r} of {self.whose}")
         return values if values.dtype.kind == "f" else values.astype(float)
 
-    def _mode(self, name: str, given: ArrayLike) -> np.ndarray:
+    def _mode(self, name: str, given: ArrayLike) -> Array:
         words = np.asarray(given)
         if words.dtype.kind in "fiu":
             if not np.isin(words, range(len(self.modes[name]))).all():
@@ -165,7 +165,7 @@ class Layout:
             return words.astype(np.float32)
         return np.vectorize(lambda word: float(mode_number(self.modes, name, word)), otypes=[np.float32])(words)
 
-    def vectors(self, given: Mapping[str, np.ndarray], batch: tuple[int, ...] | None = None) -> np.ndarray:
+    def vectors(self, given: Mapping[str, Array], batch: tuple[int, ...] | None = None) -> Array:
         """The vectors (..., size) of a batch of states."""
         batch = np.broadcast_shapes(*self.batch(given).values()) if batch is None else batch
         parts = [np.broadcast_to(a, (*batch, *self._shape(name))).reshape((*batch, -1)) for name, a in given.items()]
@@ -174,7 +174,7 @@ class Layout:
     def _shape(self, name: str) -> tuple[int, ...]:
         return self.blocks[name].shape if name in self.blocks else ()
 
-    def batch(self, given: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+    def batch(self, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
         """The leading axes of each part of a state that was given."""
         return {name: a.shape[:a.ndim - len(self._shape(name))] for name, a in given.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.layout import StateLike, as_vector, joined
 from cayley.systems.system import System
@@ -20,10 +20,10 @@ from cayley.systems.system import System
 class StateSpace(NamedTuple):
     """d(dx)/dt = A dx + B du, dy = C dx + D du: (..., n, n), (..., n, m), (..., k, n), (..., k, m)."""
 
-    A: np.ndarray
-    B: np.ndarray
-    C: np.ndarray
-    D: np.ndarray
+    A: Array
+    B: Array
+    C: Array
+    D: Array
 
 
 def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: float,
@@ -44,7 +44,7 @@ def _kernel(system: System) -> Kernel[StateSpace]:
               **{f"u.{name}": port.shape for name, port in system.ports.items()},
               **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
 
-    def text(*arguments: Any) -> StateSpace:
+    def text(*arguments: Scalar) -> StateSpace:
         given = dict(zip(shapes, arguments, strict=True))
         here = system.layout.state(given["x"])
         p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})

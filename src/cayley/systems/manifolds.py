@@ -50,11 +50,11 @@ class Manifold:
         """The nearest point on the manifold."""
         return x
 
-    def nearest(self, values: np.ndarray) -> np.ndarray:
+    def nearest(self, values: Array) -> Array:
         """The same for numbers (..., *shape)."""
         return values
 
-    def check(self, values: np.ndarray, what: str) -> None:
+    def check(self, values: Array, what: str) -> None:
         """Refuse numbers (..., *shape) that are no points of it."""
         if not np.isfinite(values).all():
             raise GeometryError(f"{what} must be finite: {values.tolist()}")
@@ -90,10 +90,10 @@ class UnitQuaternion(Manifold):
     def projected(self, x: Array) -> Array:
         return x / np.sqrt(x @ x)
 
-    def nearest(self, values: np.ndarray) -> np.ndarray:
+    def nearest(self, values: Array) -> Array:
         return values / np.linalg.norm(values, axis=-1, keepdims=True)
 
-    def check(self, values: np.ndarray, what: str) -> None:
+    def check(self, values: Array, what: str) -> None:
         super().check(values, what)
         lengths = np.linalg.norm(values, axis=-1)
         tolerance = 1e-5 if values.dtype == np.float32 else 1e-8

@@ -12,7 +12,7 @@ _PATIENCE = 2.0  # seconds
 class PatientBar:
     """`with PatientBar("title", total) as bar: ... bar.reached(amount)`; with `shown` False it never appears."""
 
-    def __init__(self, title: str, total: float, *, shown: bool = True):
+    def __init__(self, title: str, total: float, *, shown: bool = True) -> None:
         self._title = title
         self._total = total
         self._shown = shown

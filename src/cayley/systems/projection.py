@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cayley.compiler.derivative import independent, jacobian
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.systems.layout import Layout, State, as_vector, joined
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -15,7 +13,7 @@ from cayley.systems.system import System
 ROUNDS = 3  # of Newton's method: what one step leaves is small already, and squared by each
 
 
-def on_constraints(system: System, t: Any, x: State, u: Record, p: Record) -> State:
+def on_constraints(system: System, t: Scalar, x: State, u: Record, p: Record) -> State:
     """A state near the constraints of its system, on them. Redundant constraints are allowed."""
     for _ in range(ROUNDS):
         here = x.replaced({name: independent(x[name]) for name in system.blocks})

@@ -21,7 +21,7 @@ class Record:
     cayley.errors.SignatureError: the inputs of motor have no 'volts': did you mean 'voltage'?
     """
 
-    def __init__(self, whose: str, values: Mapping[str, Any]):
+    def __init__(self, whose: str, values: Mapping[str, Any]) -> None:
         self._whose = whose
         self._values = dict(values)
 

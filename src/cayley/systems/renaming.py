@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from cayley.compiler.typing import Text
+from cayley.compiler.typing import Scalar, Text
 from cayley.errors import SignatureError
 from cayley.systems.layout import State
 from cayley.systems.record import Record
@@ -32,7 +32,7 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
         values = {n: x[names.get(n, n)] for n in (*system.state, *system.modes)}
         return State(f"states of {system.name}", values, system.layout.modes)
 
-    def own(t: Any, x: State, u: Record, p: Record) -> tuple[Any, State, Record, Record]:
+    def own(t: Scalar, x: State, u: Record, p: Record) -> tuple[Any, State, Record, Record]:
         return (t, own_state(x), system.input_record({n: u[names.get(n, n)] for n in system.inputs}),
                 system.parameter_record({n: p[names.get(n, n)] for n in system.parameters}))
 
@@ -71,7 +71,7 @@ def _jump(system: System, transition: Transition, named: Any) -> Text | None:
     if transition.jump is None:
         return None
 
-    def changed(t: Any, x: Any, u: Any, p: Any) -> dict[str, Any]:
+    def changed(t: Scalar, x: Scalar, u: Scalar, p: Scalar) -> dict[str, Any]:
         after = system.jumped(transition, t, x, u, p)
         return {name: after[name] for name in system.state}
 

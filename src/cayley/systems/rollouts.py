@@ -58,11 +58,11 @@ class Rolled(NamedTuple):
     state of what was watched, if anything is.
     """
 
-    points: np.ndarray
-    times: np.ndarray
-    given: dict[str, np.ndarray]
-    parameters: dict[str, np.ndarray]
-    watched: np.ndarray | None
+    points: Array
+    times: Array
+    given: dict[str, Array]
+    parameters: dict[str, Array]
+    watched: Array | None
 
 
 class Rollout:
@@ -71,7 +71,7 @@ class Rollout:
     _recipe: partial[Rollout]
 
     def __init__(self, system: System, method: FixedStep, name: str, changing: Sequence[str] = (),
-                 parameters: Sequence[str] = (), feed: Feed | None = None, watching: Watching | None = None):
+                 parameters: Sequence[str] = (), feed: Feed | None = None, watching: Watching | None = None) -> None:
         self.system = system
         self.method = name
         self.order = method.order
@@ -131,8 +131,8 @@ class Rollout:
                           threads=threads, progress=progress)
         return self._result(rolled, step, every)
 
-    def run(self, x: Mapping[str, np.ndarray], given: dict[str, np.ndarray], parameters: dict[str, np.ndarray], *,
-            step: ArrayLike, steps: int, every: int, start: float, threads: int, progress: bool) -> Rolled:
+    def run(self, x: Mapping[str, Array], given: dict[str, Array], parameters: dict[str, Array], *, step: ArrayLike,
+            steps: int, every: int, start: float, threads: int, progress: bool) -> Rolled:
         """Make the steps; everything is an array of the right shape already."""
         self._check(step, steps, every)
         arrays = {**{n: np.asarray(a) for n, a in x.items()}, **given, **parameters}
@@ -171,7 +171,7 @@ class Rollout:
         if steps < 0 or every < 1 or steps % every:
             raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
 
-    def _batch(self, x: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], parameters: Mapping[str, np.ndarray],
+    def _batch(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
                step: ArrayLike) -> tuple[int, ...]:
         cores = {n: len(shape) + (n in self._changing) for n, shape in self.inputs.items()}
         batches = {**self.system.layout.batch(x), "step": np.shape(step),
@@ -183,8 +183,8 @@ class Rollout:
             listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
             raise SignatureError(f"the batches of states and inputs do not go together: {listed}") from None
 
-    def _advance(self, points: np.ndarray, first: int, last: int, every: int, given: Mapping[str, np.ndarray],
-                 watched: np.ndarray | None, step: ArrayLike, times: np.ndarray, threads: int) -> np.ndarray | None:
+    def _advance(self, points: Array, first: int, last: int, every: int, given: Mapping[str, Array],
+                 watched: Array | None, step: ArrayLike, times: Array, threads: int) -> Array | None:
         """From sample `first` to sample `last`."""
         x = points[..., first, :]
         precision = points.dtype
@@ -219,7 +219,7 @@ class Rollout:
         return SystemTrajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status,
                                 message, log=log, facts=facts)
 
-    def at_samples(self, given: Mapping[str, np.ndarray], samples: int, every: int) -> dict[str, np.ndarray]:
+    def at_samples(self, given: Mapping[str, Array], samples: int, every: int) -> dict[str, Array]:
         """The inputs with an axis for the samples: what holds there and then."""
         found = {}
         for name, shape in self.inputs.items():
@@ -236,7 +236,7 @@ class Rollout:
         points = rolled.points
         end = points[..., -1, :]
         if not np.isfinite(end).all():  # what is no number stays none: the last state tells
-            fine = np.isfinite(points).all(-1)
+            fine = np.asarray(np.isfinite(points).all(-1))
             bad = np.argwhere(~fine.all(-1))
             place = tuple(bad[0])
             before = max(int(np.argmin(fine[place])) - 1, 0)
@@ -253,7 +253,7 @@ class Rollout:
                 "iterations; make it smaller, or allow more iterations")
         return "finished", "all steps were made"
 
-    def _reason(self, wrong: list[str], point: np.ndarray) -> str:
+    def _reason(self, wrong: list[str], point: Array) -> str:
         if wrong:
             return f"the input {wrong[0]} is not finite"
         explain = self.system.explain
@@ -300,7 +300,7 @@ class Rollout:
         layout = self.system.layout
         watching = self._watching
 
-        def stage(*arguments: Any) -> Any:
+        def stage(*arguments: Scalar) -> Any:
             given = dict(zip(names, arguments, strict=True))
             point = Point.of(given["x"], layout)
             row = self._method.table.row(given["row"])
@@ -358,7 +358,7 @@ def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = ()
     return made
 
 
-def _from_to(array: np.ndarray, steps: slice, core: int) -> np.ndarray:
+def _from_to(array: Array, steps: slice, core: int) -> Array:
     """Some steps of an input that changes; `core` axes follow that of the steps."""
     index: tuple[Any, ...] = (..., steps, *[slice(None)] * core)
     return array[index]

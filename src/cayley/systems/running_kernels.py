@@ -10,6 +10,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
+from cayley.compiler.typing import Array, Scalar
 from cayley.systems.holding import Blocks
 from cayley.systems.layout import State, joined
 from cayley.systems.output_kernels import energy_kernel, text_kernel
@@ -22,28 +23,28 @@ from cayley.systems.transitions import Transition
 class RunningKernels:
     """The kernels of a system, with values for its parameters."""
 
-    def __init__(self, system: System, parameters: Mapping[str, np.ndarray]):
+    def __init__(self, system: System, parameters: Mapping[str, Array]) -> None:
         self.system = system
         self._parameters = [np.asarray(parameters.get(n, value), dtype=float) for n, value in system.parameters.items()]
         self._timed = system.is_timed
         self._slope = kept(system, "slope", lambda: _slope(system))
 
-    def slope(self, t: float, x: Blocks, modes: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    def slope(self, t: float, x: Blocks, modes: Array, inputs: Mapping[str, Array]) -> Array:
         """That of (coordinates, work)."""
         time = [t] if self._timed else []
         return self._slope(*time, *x.values(), *modes, *inputs.values(), *self._parameters)
 
-    def guards(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    def guards(self, t: float, x: Array, inputs: Mapping[str, Array]) -> Array:
         return kept(self.system, "guards", lambda: _guards(self.system))(t, x, *inputs.values(), *self._parameters)
 
-    def energy(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> float:
+    def energy(self, t: float, x: Array, inputs: Mapping[str, Array]) -> float:
         return float(energy_kernel(self.system)(t, x, *inputs.values(), *self._parameters))
 
-    def constrained(self, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    def constrained(self, t: float, x: Array, inputs: Mapping[str, Array]) -> Array:
         constrained = kept(self.system, "constrained", lambda: _constrained(self.system))
         return constrained(t, x, *inputs.values(), *self._parameters)
 
-    def jumped(self, transition: Transition, t: float, x: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    def jumped(self, transition: Transition, t: float, x: Array, inputs: Mapping[str, Array]) -> Array:
         """The state after a transition."""
         u = self.system.input_record(inputs)
         p = self.system.parameter_record({n: value[()] for n, value in zip(self.system.parameters, self._parameters,
@@ -59,7 +60,7 @@ def _guards(system: System) -> Kernel:
 
 
 def _constrained(system: System) -> Kernel:
-    def text(t: Any, x: State, u: Record, p: Record) -> tuple[Any]:
+    def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Any]:
         return (system.layout.vector(on_constraints(system, t, x, u, p)),)
 
     return text_kernel(system, text, [(system.layout.size,)], "constrained")
@@ -75,7 +76,7 @@ def _slope(system: System) -> Kernel:
         **{f"x.{n}": () for n in layout.modes}, **{f"u.{n}": port.shape for n, port in system.ports.items()},
         **{f"p.{n}": np.shape(value) for n, value in system.parameters.items()}}
 
-    def text(*arguments: Any) -> Any:
+    def text(*arguments: Scalar) -> Any:
         given = dict(zip(shapes, arguments, strict=True))
         t = given.get("t", 0.0)
         values = {n: given[f"x.{n}"] for n in (*system.blocks, *layout.modes)}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import integrate
 
-from cayley.compiler.typing import ArrayLike
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError, SingularityError
 from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
@@ -48,10 +48,9 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
                             tuple(run.happened), facts=facts, dense=found.dense)
 
 
-def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[str, np.ndarray], *,
-           until: float | None, times: ArrayLike | None, start: float, events: Event | Sequence[Event],
-           method: str | type, rtol: float, atol: float, max_step: float, max_events: int,
-           max_evaluations: int | None) -> Run:
+def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[str, Array], *, until: float | None,
+           times: ArrayLike | None, start: float, events: Event | Sequence[Event], method: str | type, rtol: float,
+           atol: float, max_step: float, max_events: int, max_evaluations: int | None) -> Run:
     """A run, ready to go, with its options checked."""
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
@@ -75,7 +74,7 @@ def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[
     return run
 
 
-def go(run: Run, x: Mapping[str, np.ndarray], progress: bool) -> None:
+def go(run: Run, x: Mapping[str, Array], progress: bool) -> None:
     """From a state to the end."""
     start = run.t
     run.start(start, x)
@@ -87,13 +86,13 @@ def name_of(method: str | type) -> str:
     return method if isinstance(method, str) else method.__name__
 
 
-def _check_start(system: System, x: Mapping[str, np.ndarray]) -> None:
+def _check_start(system: System, x: Mapping[str, Array]) -> None:
     reason = system.explain(system.layout.state(system.layout.vectors(x))) if system.explain is not None else None
     if reason is not None:
         raise SingularityError(reason)
 
 
-def _instants(times: ArrayLike) -> np.ndarray:
+def _instants(times: ArrayLike) -> Array:
     instants = np.asarray(times, dtype=float)
     if instants.ndim != 1 or len(instants) < 1 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
         raise ConventionError("times must be finite and increase, at least one of them")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import ArrayLike
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
@@ -36,9 +36,9 @@ class Log:
     numbers (..., remembered), NaN and -1 where there are no more.
     """
 
-    count: np.ndarray
-    times: np.ndarray
-    numbers: np.ndarray
+    count: Array
+    times: Array
+    numbers: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +49,17 @@ class SystemTrajectory:
     """
 
     system: System
-    t: np.ndarray
-    vectors: np.ndarray  # (..., samples, size): blocks and modes
-    work: np.ndarray
-    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)  # (..., samples, *shape)
-    parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
+    t: Array
+    vectors: Array  # (..., samples, size): blocks and modes
+    work: Array
+    inputs: Mapping[str, Array] = field(default_factory=dict)  # (..., samples, *shape)
+    parameters: Mapping[str, Array] = field(default_factory=dict)
     status: str = "finished"
     message: str = ""
     occurred: tuple[Occurrence, ...] = ()  # of one trajectory
     log: Log | None = None  # of compiled ones
     facts: Mapping[str, Any] = field(default_factory=dict)  # method, step, tolerances, counts: for the record
-    dense: Callable[[np.ndarray], np.ndarray] | None = None  # the solver's own interpolation: times (m) to (m, size)
+    dense: Callable[[Array], Array] | None = None  # the solver's own interpolation: times (m) to (m, size)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ class SystemTrajectory:
         return self.system.layout.state(self.vectors[..., -1, :])
 
     @cached_property
-    def good(self) -> np.ndarray:
+    def good(self) -> Array:
         """How many samples of each trajectory (...) are numbers, from the start."""
         fine = np.isfinite(self.vectors).all(-1)
         return np.where(fine.all(-1), fine.shape[-1], np.argmin(fine, axis=-1))
@@ -97,7 +97,7 @@ class SystemTrajectory:
                      for t, k in zip(self.log.times, self.log.numbers, strict=True) if k >= 0)
 
     @cached_property
-    def outputs(self) -> dict[str, np.ndarray]:
+    def outputs(self) -> dict[str, Array]:
         """The outputs (..., samples, *shape) by name."""
         kernel = output_kernel(self.system)
         found = kernel(self.t, self.vectors, *[self.inputs[n] for n in self.system.inputs],
@@ -105,7 +105,7 @@ class SystemTrajectory:
         return dict(zip(self.system.outputs, found if len(self.system.outputs) > 1 else (found,), strict=True))
 
     @cached_property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> Array:
         """The energy (..., samples) [J] that is stored."""
         if self.system.energy is None:
             raise UnsupportedError(f"{self.system.name} does not say what its energy is")
@@ -113,12 +113,12 @@ class SystemTrajectory:
                                           *[np.asarray(self._parameter(n)) for n in self.system.parameters])
 
     @property
-    def energy_drift(self) -> np.ndarray:
+    def energy_drift(self) -> Array:
         """Energy less work less the energy at the start (..., samples) [J]: what the integration has lost or made."""
         surplus = self.energy - self.work
         return surplus - surplus[..., :1]
 
-    def _parameter(self, name: str) -> np.ndarray:
+    def _parameter(self, name: str) -> Array:
         """A parameter with an axis for the samples."""
         if name not in self.parameters:
             return np.asarray(self.system.parameters[name])
@@ -158,7 +158,7 @@ class SystemTrajectory:
         if x.ndim < 2:
             raise ConventionError(f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them")
 
-        def chosen(a: np.ndarray, core: int) -> np.ndarray:
+        def chosen(a: Array, core: int) -> Array:
             return np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - core:]))[index]
 
         inputs = {n: chosen(a, len(self.system.ports[n].shape) + 1) for n, a in self.inputs.items()}
@@ -167,7 +167,7 @@ class SystemTrajectory:
         t = self.t if self.t.ndim == 1 else chosen(self.t, 1)
         return replace(self, t=t, vectors=x, work=self.work[index], inputs=inputs, parameters=parameters, log=log)
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name not in (*self.system.layout.blocks, *self.system.layout.modes):
             raise AttributeError(f"{self.system.name} has no state {name!r}, nor has a trajectory such an attribute")
         return self.states[name]

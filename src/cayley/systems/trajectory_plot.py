@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from cayley.errors import SignatureError
 
@@ -41,7 +42,7 @@ def plot(trajectory: SystemTrajectory, names: Iterable[str] | None) -> Figure:
     return figure
 
 
-def _lines(ax: plt.Axes, trajectory: SystemTrajectory, name: str) -> None:
+def _lines(ax: Axes, trajectory: SystemTrajectory, name: str) -> None:
     system = trajectory.system
     units = {n: port.unit for n, port in system.output_ports.items()} | {n: b.unit for n, b in system.blocks.items()}
     unit = units.get(name, "")

@@ -76,12 +76,12 @@ class Interval(NamedTuple):
 
     g: Array  # the guards at its end
     crossed: list[Any]  # which of them are beyond zero
-    beyond: Any  # whether any is
+    beyond: Array  # whether any is
     low: Scalar
     high: Scalar
-    near: Any  # whether the ends are together
-    found: Any  # whether this is the instant
-    passed: Any  # whether nothing has happened
+    near: Array  # whether the ends are together
+    found: Array  # whether this is the instant
+    passed: Array  # whether nothing has happened
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class Watching:
 
     # Before and after
 
-    def start(self, x: np.ndarray, t: np.ndarray, given: Mapping[str, np.ndarray], changing: Sequence[str],
-              parameters: Mapping[str, np.ndarray], step: ArrayLike) -> np.ndarray:
+    def start(self, x: Array, t: Array, given: Mapping[str, Array], changing: Sequence[str],
+              parameters: Mapping[str, Array], step: ArrayLike) -> Array:
         """The vectors (..., size) at the start, given states (..., n)."""
         u = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in changing else given[n]
              for n, port in self.system.ports.items()]
@@ -133,23 +133,23 @@ class Watching:
 
     @cached_property
     def _at_start(self) -> Kernel:
-        def text(t: Any, x: State, u: Record, p: Record) -> tuple[Array, Array]:
+        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, Array]:
             flow = Flow(self.system, t, p, lambda _: u)
             values, slopes = self._values_and_slopes(flow, x)
             return values, _side(values, slopes, values == 0.0)
         return text_kernel(self.system, text, [(self.guards,), (self.guards,)], "guards")
 
-    def arguments(self, watched: np.ndarray, steps: slice, precision: np.dtype) -> dict[str, np.ndarray]:
+    def arguments(self, watched: Array, steps: slice, precision: np.dtype) -> dict[str, Array]:
         turns = np.arange(steps.start, steps.stop) % 2
         return {"watched": watched.astype(precision), "turn": turns.astype(precision),
                 "rounding": np.asarray(8 * np.finfo(precision).eps, precision)}
 
-    def log(self, watched: np.ndarray) -> Log:
+    def log(self, watched: Array) -> Log:
         count = watched[..., Search._fields.index("count")].astype(int)
         cut = self.size - self.remembered
         return Log(count, watched[..., cut - self.remembered:cut].astype(float), watched[..., cut:].astype(int))
 
-    def outcome(self, watched: np.ndarray, points: np.ndarray, status: str, message: str) -> tuple[str, str]:
+    def outcome(self, watched: Array, points: Array, status: str, message: str) -> tuple[str, str]:
         """How it ended, if anything went wrong with transitions; otherwise as it is."""
         trouble = watched[..., Search._fields.index("trouble")]
         log = self.log(watched)
@@ -346,7 +346,7 @@ class Watching:
         return earliest
 
 
-def _side(values: Array, slopes: Array, touching: Any) -> Array:
+def _side(values: Array, slopes: Array, touching: Scalar) -> Array:
     """The side of zero that each guard is on; of those that touch it, the one to which they move."""
     by_value = where(values < 0.0, -1.0, 1.0)
     by_slope = where(slopes > 0.0, 1.0, where(slopes < 0.0, -1.0, by_value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
 from cayley.compiler.program import Program
 from cayley.compiler.signature import joined_batch
-from cayley.compiler.typing import Array, ArrayLike, DTypeLike
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _THREADS = 128
 Shape = tuple[int, ...]
@@ -52,7 +55,7 @@ class OnCuda:
     way; into arrays of NumPy results are copied.
     """
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program) -> None:
         self.program = program
         self._code = _Code(kernel_name(program), lambda precision: cuda_source(program, precision))
 
@@ -87,7 +90,7 @@ class OnCuda:
 class IteratedOnCuda:
     """An iteration that runs on the GPU, from its first to its last step inside one kernel."""
 
-    def __init__(self, iteration: Iteration):
+    def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
         self._code = _Code(iteration_name(iteration), lambda precision: cuda_iteration(iteration, precision))
 
@@ -112,12 +115,12 @@ class _Code:
     """A kernel of CUDA with its code for each device and precision. Operands have axes of the batch, of a loop, and of
     the core."""
 
-    def __init__(self, name: str, text: Callable[[str], str]):
+    def __init__(self, name: str, text: Callable[[str], str]) -> None:
         self._name = name
         self._text = text
         self._compiled: dict[tuple[int, str], Any] = {}
 
-    def __call__(self, cupy: Any, dtype: str, batch: Shape, lengths: Sequence[int],
+    def __call__(self, cupy: ModuleType, dtype: str, batch: Shape, lengths: Sequence[int],
                  inputs: Sequence[tuple[Any, Shape, Shape]], outputs: Sequence[tuple[str, Shape, Shape]],
                  out: Sequence[Any] | None) -> list[Any]:
         """The results, for inputs given as (array, loop, core) and outputs as (name, loop, core)."""
@@ -133,7 +136,7 @@ class _Code:
                 given[...] = cupy.asnumpy(result)
         return results
 
-    def _results(self, cupy: Any, out: Sequence[Any] | None, batch: Shape, dtype: str,
+    def _results(self, cupy: ModuleType, out: Sequence[Any] | None, batch: Shape, dtype: str,
                  outputs: Sequence[tuple[str, Shape, Shape]]) -> list[Any]:
         if out is None:
             return [cupy.empty(batch + loop + core, dtype=dtype) for _, loop, core in outputs]
@@ -147,7 +150,7 @@ class _Code:
                                      f"it must be {dtype} of shape {batch + loop + core}")
         return results
 
-    def _launch(self, cupy: Any, dtype: str, lengths: Sequence[int], operands: Sequence[Any]) -> None:
+    def _launch(self, cupy: ModuleType, dtype: str, lengths: Sequence[int], operands: Sequence[Any]) -> None:
         if not lengths[0]:
             return
         parameters: list[Any] = [np.int64(length) for length in lengths]
@@ -155,7 +158,7 @@ class _Code:
             parameters += [array, *(np.int64(stride // array.itemsize) for stride in array.strides)]
         self._function(cupy, dtype)((-(-lengths[0] // _THREADS),), (_THREADS,), tuple(parameters))
 
-    def _function(self, cupy: Any, dtype: str) -> Any:
+    def _function(self, cupy: ModuleType, dtype: str) -> Any:
         key = cupy.cuda.Device().id, dtype
         if key not in self._compiled:
             self._compiled[key] = cupy.RawModule(code=self._text(PRECISION[dtype])).get_function(self._name)
@@ -175,12 +178,12 @@ def _cupy() -> Any:
     return cupy
 
 
-def _is_here(given: Any) -> bool:
+def _is_here(given: Scalar) -> bool:
     """Whether this is an array of NumPy, which is not on the GPU."""
     return type(given) is np.ndarray
 
 
-def _on_gpu(cupy: Any, argument: Any, name: str) -> Any:
+def _on_gpu(cupy: ModuleType, argument: ArrayLike, name: str) -> Any:
     if isinstance(argument, (int, float, list, tuple, np.ndarray, np.generic)):
         argument = np.asarray(argument)
         if argument.dtype.kind not in "fiub":
@@ -189,7 +192,7 @@ def _on_gpu(cupy: Any, argument: Any, name: str) -> Any:
     return _view(cupy, argument, name)
 
 
-def _view(cupy: Any, argument: Any, name: str) -> Any:
+def _view(cupy: ModuleType, argument: Scalar, name: str) -> Any:
     """An array of any library as a CuPy array on the same memory.
 
     DLPack goes first, since it orders the streams of both.
@@ -214,7 +217,7 @@ def _batch(names: Sequence[str], cores: Sequence[Shape], arrays: Sequence[Any]) 
     return joined_batch([a.shape[:a.ndim - len(core)] for a, core in zip(arrays, cores, strict=True)], names)
 
 
-def _states(cupy: Any, array: Any, batch: Shape, loop: Shape, core: Shape) -> Any:
+def _states(cupy: ModuleType, array: Any, batch: Shape, loop: Shape, core: Shape) -> Any:
     """The array as (states, *loop, elements), a view where the strides allow it."""
     flat = cupy.broadcast_to(array, batch + loop + core).reshape(_product(batch), *loop, _product(core))
     return flat if all(stride % flat.itemsize == 0 for stride in flat.strides) else cupy.ascontiguousarray(flat)

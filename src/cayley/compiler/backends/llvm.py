@@ -18,7 +18,7 @@ from cayley.compiler.machine import host
 from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.precision import PRECISION, computed_in
 from cayley.compiler.program import Program
-from cayley.compiler.typing import Array, ArrayLike, DTypeLike
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError
 
 
@@ -44,7 +44,7 @@ class Llvm(Backend):
 class OnProcessor:
     """A program as a generalized ufunc: `f(*arguments, out=None, dtype=None)`."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program) -> None:
         self.program = program
         self._compiled = Compiled(program, lambda: program, self, None)
 
@@ -63,7 +63,7 @@ class OnProcessor:
 class IteratedUfunc:
     """The loops of an iteration as one generalized ufunc for each precision."""
 
-    def __init__(self, iteration: Iteration):
+    def __init__(self, iteration: Iteration) -> None:
         self._iteration = iteration
         self._ufuncs: dict[str, np.ufunc] = {}
 
@@ -78,10 +78,10 @@ class IteratedUfunc:
         axes = [len(LOOPS), *[len(moves) + len(v.shape)
                               for moves, v in zip(plan.moves, program.inputs, strict=True)]]
 
-        def prepare(*_: Any) -> Prepared:
+        def prepare(*_: object) -> Prepared:
             return Prepared(compute, dtype, [(turns.samples, *program.outputs[k].shape) for k in plan.kept], tuple)
 
-        def together(*given: Any, out: Any, dtype: Any) -> Any:
+        def together(*given: Scalar, out: Any, dtype: DTypeLike) -> Any:
             results = called(compute, given, {"dtype": dtype} | ({} if out is None else {"out": out}))
             return results if isinstance(results, tuple) else (results,)
 
@@ -116,7 +116,7 @@ class IteratedUfunc:
         return [lambda: IteratedLoop(core, self._iteration.plan).assembly, *core_parts(core)]
 
 
-def _in_samples(array: np.ndarray, core: int, turns: Turns) -> np.ndarray:
+def _in_samples(array: Array, core: int, turns: Turns) -> Array:
     """The axis of steps as one of samples and one of the steps between them."""
     axis = array.ndim - core - 1
     return array.reshape(*array.shape[:axis], turns.samples, turns.every, *array.shape[axis + 1:])

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cayley.compiler.operations.operation import FREE, Operation
+from cayley.compiler.typing import Scalar
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
-def _one(*_: Any) -> float:
+def _one(*_: object) -> float:
     return 1.0
 
 
-def _minus_one(*_: Any) -> float:
+def _minus_one(*_: object) -> float:
     return -1.0
 
 
-def _divided(mpmath: Any, a: Any, b: Any) -> Any:
+def _divided(mpmath: ModuleType, a: Scalar, b: Scalar) -> Any:
     return a / b if b != 0 else a * mpmath.inf  # which is NaN for 0 / 0
 
 

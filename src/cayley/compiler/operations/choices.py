@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.operations.operation import Operation, chosen, greater, lesser
+from cayley.compiler.typing import Scalar
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _SELECTION = "selections"
 
 
-def _one(*_: Any) -> float:
+def _one(*_: object) -> float:
     return 1.0
 
 
-def _zero(*_: Any) -> float:
+def _zero(*_: object) -> float:
     return 0.0
 
 
-def _first_unless(lanes: Any, beyond: Any, a: Any, b: Any) -> Any:
+def _first_unless(lanes: Any, beyond: Any, a: Scalar, b: Scalar) -> Any:
     """The extremum as NumPy takes it: of 0.0 and -0.0 the second, of NaN and a number the NaN."""
     return lanes.select(beyond | ~a.equals(a), a, b)
 
@@ -67,7 +71,7 @@ SIGNS = (
 )
 
 
-def _casadi_remainder(casadi: Any, a: Any, b: Any) -> Any:
+def _casadi_remainder(casadi: ModuleType, a: Scalar, b: Scalar) -> Any:
     """C's remainder, moved to the side of b."""
     rest = casadi.fmod(a, b)
     return rest + casadi.if_else(rest * b < 0, b, 0)
@@ -90,7 +94,7 @@ _FLOOR_DIVIDE_IN_C = """{real} {name}({real} a, {real} b)
 }}"""
 
 
-def _nearest(x: Any) -> Any:
+def _nearest(x: Scalar) -> Any:
     """Of two whole numbers that are equally near, the even one."""
     below = np.floor(x)
     rest = x - below

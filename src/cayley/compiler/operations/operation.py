@@ -6,7 +6,12 @@ import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from cayley.compiler.typing import Scalar
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 FREE = ""
 WITHOUT_BOUND = float("-inf")
@@ -64,7 +69,7 @@ class Operation:
     llvm: Spelling = ""
     llvm_as_written: Spelling = ""
 
-    def __call__(self, *operands: Any) -> Any:
+    def __call__(self, *operands: Scalar) -> Any:
         """On numbers, arrays, symbols."""
         from cayley.compiler.symbols import elementwise  # which builds upon this module
         return elementwise(self, *operands)
@@ -95,20 +100,20 @@ class Operation:
 
 def real(name: str) -> Callable[..., Any]:
     """A function of mpmath that is NaN where the function of real numbers has no value."""
-    def call(mpmath: Any, *operands: Any) -> Any:
+    def call(mpmath: ModuleType, *operands: Scalar) -> Any:
         value = getattr(mpmath, name)(*operands)
         is_complex = isinstance(value, mpmath.mpc) and not any(isinstance(a, mpmath.mpc) for a in operands)
         return mpmath.nan if is_complex else value
     return call
 
 
-def chosen(condition: Any, a: Any, b: Any) -> Any:
+def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Any:
     return a if condition else b
 
 
-def lesser(a: Any, b: Any) -> Any:
+def lesser(a: Scalar, b: Scalar) -> Any:
     return a if a < b or operator.ne(a, a) else b
 
 
-def greater(a: Any, b: Any) -> Any:
+def greater(a: Scalar, b: Scalar) -> Any:
     return a if a > b or operator.ne(a, a) else b

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from cayley.compiler.graph import RULES, Node
 from cayley.compiler.operations import BOOLEAN
+from cayley.compiler.typing import Text
 
 
-def rule(op: str):
-    def register(function: Callable[..., Node]):
+def rule(op: str) -> Text:
+    def register(function: Callable[..., Node]) -> Text:
         RULES[op] = function
         return function
     return register

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from cayley.compiler.graph import RULES, Node, is_constant
 from cayley.compiler.operations import MARKS, OPERATIONS
@@ -33,7 +34,7 @@ def rule_by_table(op: str) -> Callable[..., Node]:
     return build
 
 
-def _of_text(text: Callable | None) -> Callable[..., float]:
+def _of_text(text: Callable[..., Any] | None) -> Callable[..., float]:
     """The value that a text gives for numbers; what is not finite is left to the machine."""
     def value(*numbers: float) -> float:
         found = math.nan if text is None else float(text(*numbers))

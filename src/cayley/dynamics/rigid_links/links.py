@@ -27,7 +27,8 @@ from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.model.constraints import check_independent
-from cayley.model.elementary_motions import ROOT, elementary_motions
+from cayley.model.elementary_motions import ROOT as ROOT
+from cayley.model.elementary_motions import elementary_motions
 from cayley.model.joint_kinds import Motion
 from cayley.model.masses import check_has_masses
 from cayley.model.tree import Tree

@@ -57,7 +57,7 @@ def _with_others(layout: Layout, x: State, values: Array) -> State:
     return x.replaced(found)
 
 
-def _start(points: np.ndarray, layout: Layout) -> np.ndarray:
+def _start(points: Array, layout: Layout) -> Array:
     return np.concatenate([points[..., layout.places[name]] for name in layout.blocks if name not in layout.moved_by],
                           axis=-1)
 

@@ -79,7 +79,7 @@ class Table:
     np.float64(0.5)
     """
 
-    def __init__(self, **columns: Sequence[bool] | Sequence[float]):
+    def __init__(self, **columns: Sequence[bool] | Sequence[float]) -> None:
         self.columns = columns
         self._truths = {name for name, column in columns.items() if isinstance(column[0], bool)}
 
@@ -87,7 +87,7 @@ class Table:
         return len(self.columns["time"])
 
     @cached_property
-    def numbers(self) -> np.ndarray:
+    def numbers(self) -> Array:
         """(stages, columns), a truth value as 1 or 0."""
         return np.array(list(self.columns.values()), dtype=float).T
 
@@ -111,7 +111,7 @@ class FixedStep(NamedTuple):
 
     order: int
     table: Table
-    carried: Callable[[np.ndarray, Layout], np.ndarray]
+    carried: Callable[[Array, Layout], Array]
     text: Callable[[Stage, Point, Array], tuple[Point, Array]]
 
     @property

@@ -39,7 +39,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     return Point(layout.state_with(after[:-1], point.x), after[-1], point.defect), carried
 
 
-def _start(points: np.ndarray, layout: Layout) -> np.ndarray:
+def _start(points: Array, layout: Layout) -> Array:
     base = np.concatenate([points[..., :layout.smooth], points[..., -2:-1]], axis=-1)
     return np.concatenate([base, np.zeros_like(base)], axis=-1)
 
