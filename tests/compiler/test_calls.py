@@ -143,7 +143,8 @@ def test_shapes_are_looked_at_before_values(call, message):
 
 
 def test_every_checked_kernel_of_the_geometry_looks_at_shapes_first():
-    kernels = [k for module in (rotations, motions) for k in vars(module).values() if isinstance(k, cy.Kernel)]
+    found = [getattr(module, name) for module in (rotations, motions) for name in dir(module)]
+    kernels = [k for k in found if isinstance(k, cy.Kernel)]
     places = [(k, place) for k in kernels if k._check for place, core in enumerate(k.signature.inputs)
               if any(isinstance(d, int) for d in core)]
     assert len(places) > 50
