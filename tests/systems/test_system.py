@@ -239,7 +239,8 @@ def test_events_of_a_system_are_functions_of_its_blocks():
     swing = pendulum()
     start = {"angle": 0.4, "speed": 0.0}
     crossed = Event("middle", lambda t, angle, speed: angle, "falling", "record")
-    kicked = Event("kick", lambda t, angle, speed: angle, "rising", "record", lambda t, angle, speed: (angle, 2 * speed))
+    kicked = Event("kick", lambda t, angle, speed: angle, "rising", "record",
+                   lambda t, angle, speed: (angle, 2 * speed))
     high = Event("high", lambda t, angle, speed: angle - 0.6)
     found = swing.simulate(start, until=20.0, inputs={"torque": 0.0}, events=[crossed, kicked, high], rtol=1e-11)
     assert [what.name for what in found.happened] == ["middle", "kick", "high"] and found.status == "event"

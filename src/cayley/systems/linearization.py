@@ -17,7 +17,7 @@ from cayley.systems.layout import StateLike, as_vector, joined
 from cayley.systems.system import System
 
 
-class StateSpace(NamedTuple):
+class StateMatrices(NamedTuple):
     """d(dx)/dt = A dx + B du, dy = C dx + D du: (..., n, n), (..., n, m), (..., k, n), (..., k, m)."""
 
     A: Array
@@ -27,7 +27,7 @@ class StateSpace(NamedTuple):
 
 
 def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: float,
-              parameters: Mapping[str, ArrayLike]) -> StateSpace:
+              parameters: Mapping[str, ArrayLike]) -> StateMatrices:
     """The linear model at a state."""
     flat = system.layout.vectors(system.layout.given(x))
     u = given_inputs(system, inputs, system.inputs)
@@ -36,7 +36,7 @@ def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: 
     return linearized(t, flat, np.zeros(system.layout.freedoms), *u.values(), *p.values())
 
 
-def _kernel(system: System) -> Kernel[StateSpace]:
+def _kernel(system: System) -> Kernel[StateMatrices]:
     n = system.layout.freedoms
     m = sum(port.size for port in system.ports.values())
     k = sum(port.size for port in system.output_ports.values())
@@ -44,7 +44,7 @@ def _kernel(system: System) -> Kernel[StateSpace]:
               **{f"u.{name}": port.shape for name, port in system.ports.items()},
               **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}
 
-    def text(*arguments: Scalar) -> StateSpace:
+    def text(*arguments: Scalar) -> StateMatrices:
         given = dict(zip(shapes, arguments, strict=True))
         here = system.layout.state(given["x"])
         p = system.parameter_record({name: given[f"p.{name}"] for name in system.parameters})
@@ -55,7 +55,7 @@ def _kernel(system: System) -> Kernel[StateSpace]:
         inputs = _together(u)
         A, B, C, D = (jacobian(_together(of), by) if len(of) and np.size(by) else np.zeros((size, np.size(by)))
                       for of, size in ((f, n), (y, k)) for by in (given["d"], inputs))
-        return StateSpace(A + _perturbation(system, f), B, C, D)
+        return StateMatrices(A + _perturbation(system, f), B, C, D)
 
     results = ",".join(spell(shape) for shape in ((n, n), (n, m), (k, n), (k, m)))
     signature = f"{','.join(map(spell, shapes.values()))}->{results}"

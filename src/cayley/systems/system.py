@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cayley.systems.driving import InputLike
     from cayley.systems.events import Event
     from cayley.systems.fixed_steps.protocol import FixedStep
-    from cayley.systems.linearization import StateSpace
+    from cayley.systems.linearization import StateMatrices
     from cayley.systems.rollouts import Rollout
     from cayley.systems.trajectory import SystemTrajectory
 
@@ -217,7 +217,7 @@ class System:
         return renamed(self, names, name)
 
     def linearize(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,
-                  parameters: Mapping[str, ArrayLike] | None = None) -> StateSpace:
+                  parameters: Mapping[str, ArrayLike] | None = None) -> StateMatrices:
         """A, B, C, D of dx/dt = f(x, u), y = h(x, u) at a state, or a batch of states, by derivatives of the texts.
 
         Rows and columns are tangents of the blocks, and entries of the inputs and outputs, in their order.
