@@ -128,6 +128,16 @@ def gain_vector(name, value):
     return System(name, inputs={"seen": 1}, outputs={"measured": 1}, output=lambda t, x, u, p: value * u.seen)
 
 
+def test_a_system_drives_itself_only_by_a_wire():
+    """A filter may call its input and its output by one name: it is not a loop, unless it is asked for."""
+    smooth = System("smooth", state={"z": ""}, inputs={"y": ""}, outputs={"y": ""},
+                    derivative=lambda t, x, u, p: u.y - x.z, output=lambda t, x, u, p: x.z)
+    other = gain("other", "a", "b", 2.0)
+    assert list(cy.connect(smooth, other).inputs) == ["y", "a"]
+    closed = cy.connect(smooth, other, wires={"smooth.y": "smooth.y"})
+    assert list(closed.inputs) == ["a"] and closed.linearize({"z": 0.0}, {"a": 0.0}).A.tolist() == [[0.0]]
+
+
 def test_connections_of_connections_are_the_same_as_all_at_once():
     rotor = System("rotor", state={"speed": "rad/s"}, inputs={"torque": "N m"},
                    derivative=lambda t, x, u, p: 100 * u.torque)

@@ -52,6 +52,3 @@ class Record:
     def replaced(self, values: Mapping[str, Any]) -> Record:
         """The same with some values changed."""
         return Record(self._whose, self._values | dict(values))
-
-    def asdict(self) -> dict[str, Any]:
-        return dict(self._values)

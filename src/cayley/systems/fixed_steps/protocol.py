@@ -6,7 +6,7 @@ Between stages a method carries what it needs, and the point it started from sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -117,10 +117,6 @@ class FixedStep(NamedTuple):
     @property
     def evaluations(self) -> int:
         return len(self.table)
-
-
-def with_blocks(point: Point, values: Mapping[str, Array]) -> Point:
-    return point._replace(x=point.x.replaced(values))
 
 
 def largest(values: Array) -> Scalar:

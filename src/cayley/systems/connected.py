@@ -1,0 +1,136 @@
+"""The texts of connected systems: each system is given its own part of the state, and what drives its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.roots import newton
+from cayley.compiler.typing import Array, Scalar
+from cayley.systems.dependence import outputs_depend_on_time
+from cayley.systems.layout import State, as_vector, joined
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.systems.transitions import Transition
+from cayley.systems.wiring import Place, Wiring
+
+
+class Connected:
+    """Systems with their wiring, as one system."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self.parts = wiring.parts
+        self.wiring = wiring
+
+    def whole(self, name: str) -> System:
+        """The system that they make."""
+        parts = self.parts
+        return System(
+            name, state={n: b for part in parts for n, b in part.blocks.items()}, inputs=self.wiring.inputs,
+            outputs={n: port for part in parts for n, port in part.output_ports.items()},
+            parameters={n: value for part in parts for n, value in part.parameters.items()},
+            derivative=self._derivative if any(part.state for part in parts) else None,
+            output=self._output if any(part.outputs for part in parts) else None, power=self._sum("power"),
+            energy=self._sum("energy"), modes={n: words for part in parts for n, words in part.modes.items()},
+            constraints={f"{part.name}.{n}": self._text(k, phi)
+                         for k, part in enumerate(parts) for n, phi in part.constraints.items()},
+            transitions=[self._transition(k, transition)
+                         for k, part in enumerate(parts) for transition in part.transitions],
+            explain=self._explain,
+            timed=any(part.is_timed or outputs_depend_on_time(part) for part in parts))
+
+    def _own(self, k: int, x: State, p: Record) -> tuple[State, Record]:
+        part = self.parts[k]
+        state = State(f"states of {part.name}", {n: x[n] for n in (*part.state, *part.modes)}, part.layout.modes)
+        return state, part.parameter_record({n: p[n] for n in part.parameters})
+
+    def _evaluated(self, t: Scalar, x: State, u: Record, p: Record) -> dict[Place, Array]:
+        """All outputs."""
+        known: dict[Place, Array] = {}
+        for group in self.wiring.order:
+            if group in self.wiring.loops:
+                known |= self._solved(group, t, x, u, p, known)
+            elif group[0] not in known:
+                known |= self._ready(group[0].system, t, x, u, p, known)
+        return known
+
+    def _ready(self, k: int, t: Scalar, x: State, u: Record, p: Record,
+               known: Mapping[Place, Array]) -> dict[Place, Array]:
+        """The outputs of a system whose direct inputs are known; what stands for the others does not reach them."""
+        part = self.parts[k]
+        state, parameters = self._own(k, x, p)
+        given = {n: self._input(Place(k, n), u, known) for n in part.inputs}
+        missing = [n for n, value in given.items() if value is None]
+        stand_ins = {n: np.ones(part.ports[n].shape)[()] for n in missing}
+        values = part.values(t, state, part.input_record(given | stand_ins), parameters)
+        return {Place(k, n): value for n, value in values.items() if not set(part.feedthrough[n]) & set(missing)}
+
+    def _input(self, place: Place, u: Record, known: Mapping[Place, Array]) -> Any:
+        return known.get(self.wiring.driven_by[place]) if place in self.wiring.driven_by else u[place.port]
+
+    def _solved(self, group: list[Place], t: Scalar, x: State, u: Record, p: Record,
+                known: Mapping[Place, Array]) -> dict[Place, Array]:
+        """The outputs of an algebraic loop."""
+        shapes = {place: self.wiring.port(place, "output").shape for place in group}
+        ends = np.cumsum([0, *[int(np.prod(shape)) for shape in shapes.values()]]).tolist()
+
+        def split(z: Array) -> dict[Place, Array]:
+            return {place: z[a] if shape == () else z[a:b].reshape(shape)
+                    for (place, shape), a, b in zip(shapes.items(), ends[:-1], ends[1:], strict=True)}
+
+        def residual(z: Array) -> Array:
+            guess = split(z)
+            found = {place: self._ready(place.system, t, x, u, p, {**known, **guess})[place] for place in group}
+            return z - joined([as_vector(found[place]) for place in group])
+
+        return split(newton(residual, np.zeros(ends[-1])).x)
+
+    def _arguments(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
+        """What the texts of one system are given."""
+        known = self._evaluated(t, x, u, p)
+        part = self.parts[k]
+        state, parameters = self._own(k, x, p)
+        inputs = {n: self._input(Place(k, n), u, known) for n in part.inputs}
+        return t, state, part.input_record(inputs), parameters
+
+    def _text(self, k: int, of: Any) -> Any:
+        return lambda *given: of(*self._arguments(k, *given))
+
+    def _derivative(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        known = self._evaluated(t, x, u, p)
+        found: dict[str, Array] = {}
+        for k, part in enumerate(self.parts):
+            if not part.state:
+                continue
+            state, parameters = self._own(k, x, p)
+            inputs = part.input_record({n: self._input(Place(k, n), u, known) for n in part.inputs})
+            tangents = part.tangents(t, state, inputs, parameters)
+            found |= {n: d for n, d in tangents.items() if part.blocks[n].velocity is None}
+        return found
+
+    def _output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        known = self._evaluated(t, x, u, p)
+        return {n: known[Place(k, n)] for k, part in enumerate(self.parts) for n in part.outputs}
+
+    def _sum(self, what: str) -> Any:
+        texts = [(k, getattr(part, what)) for k, part in enumerate(self.parts) if getattr(part, what) is not None]
+        return (lambda *given: sum(of(*self._arguments(k, *given)) for k, of in texts)) if texts else None
+
+    def _transition(self, k: int, transition: Transition) -> Transition:
+        part = self.parts[k]
+
+        def jump(*given: Scalar) -> dict[str, Array]:
+            after = part.jumped(transition, *self._arguments(k, *given))
+            return {n: after[n] for n in part.state}
+
+        name = transition.name if sum(other.name == transition.name for one in self.parts
+                                      for other in one.transitions) == 1 else f"{part.name}, {transition.name}"
+        return Transition(name, self._text(k, transition.guard), transition.direction, transition.during,
+                          jump if transition.jump is not None else None, transition.to)
+
+    def _explain(self, x: State) -> str | None:
+        found = (part.explain(self._own(k, x, Record("", part.parameters))[0])
+                 for k, part in enumerate(self.parts) if part.explain is not None)
+        return next((reason for reason in found if reason), None)

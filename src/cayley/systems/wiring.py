@@ -1,0 +1,150 @@
+"""Which output drives which input of systems that are connected, and in which order outputs are evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from cayley.errors import ConventionError, SignatureError
+from cayley.systems.ports import Port
+from cayley.systems.system import System
+from cayley.wording import did_you_mean
+
+
+class Place(NamedTuple):
+    """A port: the number of its system, and its name there."""
+
+    system: int
+    port: str
+
+
+class Wiring:
+    """Which output drives which input, and the order of evaluation."""
+
+    def __init__(self, parts: Sequence[System], wires: Mapping[str, str], solve_loops: bool) -> None:
+        self.parts = parts
+        if not parts:
+            raise SignatureError("there are no systems to connect")
+        _unique([part.name for part in parts], "systems", "give one of them another name with `renamed({}, name)`")
+        _unique([n for part in parts for n in (*part.state, *part.modes)], "states", "rename one with `renamed`")
+        _unique([n for part in parts for n in part.parameters], "parameters", "rename one with `renamed`")
+        _unique([n for part in parts for n in part.outputs],
+                "outputs, so that an input of that name would be driven twice", "rename one with `renamed`")
+        self.driven_by = self._drivers(wires)
+        self.inputs = self._left()
+        self.order, self.loops = self._order()
+        if self.loops and not solve_loops:
+            listed = "; ".join(" -> ".join(self.called(place) for place in (*loop, loop[0])) for loop in self.loops)
+            raise ConventionError(
+                f"an algebraic loop: these outputs depend on each other directly: {listed}. Put a state between them "
+                "(a filter, a delay), or ask for it to be solved with solve_loops=True")
+
+    # Who drives whom
+
+    def _drivers(self, wires: Mapping[str, str]) -> dict[Place, Place]:
+        outputs = {n: Place(k, n) for k, part in enumerate(self.parts) for n in part.outputs}
+        found = {}
+        for entry, exit in wires.items():
+            place = self._place(entry, "input")
+            if place in found:
+                raise SignatureError(f"the input {self.called(place)} is driven twice by the wires")
+            found[place] = self._place(exit, "output")
+        for k, part in enumerate(self.parts):
+            for n in part.inputs:
+                if n in outputs and outputs[n].system != k and Place(k, n) not in found:
+                    found[Place(k, n)] = outputs[n]
+        for entry_place, exit_place in found.items():
+            self._check(entry_place, self.port(entry_place, "input"), exit_place, self.port(exit_place, "output"))
+        return found
+
+    def _place(self, given: str, kind: str) -> Place:
+        places = {Place(k, n) for k, part in enumerate(self.parts) for n in self._ports(part, kind)}
+        named = {f"{self.parts[place.system].name}.{place.port}": place for place in places}
+        found = [named[given]] if given in named else [place for place in places if place.port == given]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise SignatureError(f"several systems have an {kind} {given!r}: write "
+                                 f"{' or '.join(sorted(label for label, place in named.items() if place in found))}")
+        listed = f"; there are {', '.join(sorted(named)) or 'none'}"
+        raise SignatureError(f"a wire names the {kind} {given!r}, which no system has"
+                             f"{did_you_mean(given, named, otherwise=listed)}")
+
+    @staticmethod
+    def _ports(part: System, kind: str) -> dict[str, Port]:
+        return part.ports if kind == "input" else part.output_ports
+
+    def port(self, place: Place, kind: str) -> Port:
+        return self._ports(self.parts[place.system], kind)[place.port]
+
+    def called(self, place: Place) -> str:
+        return f"{self.parts[place.system].name}.{place.port}"
+
+    def _check(self, entry: Place, wanted: Port, exit: Place, given: Port) -> None:
+        if wanted.shape != given.shape:
+            raise SignatureError(f"{self.called(exit)} has the shape {given.shape}, and drives {self.called(entry)}, "
+                                 f"which has {wanted.shape}")
+        if wanted.unit and given.unit and wanted.unit != given.unit:
+            raise SignatureError(f"{self.called(exit)} is in {given.unit}, and drives {self.called(entry)}, which is "
+                                 f"in {wanted.unit}: convert between them, or leave one unit out")
+
+    def _left(self) -> dict[str, Port]:
+        """The inputs that nothing drives; several systems may take the same."""
+        found: dict[str, tuple[Place, Port]] = {}
+        for k, part in enumerate(self.parts):
+            for n, port in part.ports.items():
+                place = Place(k, n)
+                if place in self.driven_by:
+                    continue
+                if n in found:
+                    self._check(place, port, *found[n])
+                else:
+                    found[n] = (place, port)
+        return {n: port for n, (_, port) in found.items()}
+
+    # The order of evaluation
+
+    def _order(self) -> tuple[list[list[Place]], list[list[Place]]]:
+        """The outputs in groups, each after those that it needs; a group of more than one, or one that needs itself, is
+        an algebraic loop.
+        """
+        needs = {Place(k, n): [self.driven_by[Place(k, entry)] for entry in part.feedthrough[n]
+                               if Place(k, entry) in self.driven_by]
+                 for k, part in enumerate(self.parts) for n in part.outputs}
+        groups = strongly_connected(needs)
+        return groups, [group for group in groups if len(group) > 1 or group[0] in needs[group[0]]]
+
+
+def strongly_connected(needs: Mapping[Place, Sequence[Place]]) -> list[list[Place]]:
+    """Groups of places that need each other, all the way round, each after those that it needs (Tarjan 1972)."""
+    number: dict[Place, int] = {}
+    lowest: dict[Place, int] = {}
+    stack: list[Place] = []
+    groups: list[list[Place]] = []
+
+    def visit(place: Place) -> None:
+        number[place] = lowest[place] = len(number)
+        stack.append(place)
+        for other in needs[place]:
+            if other not in number:
+                visit(other)
+                lowest[place] = min(lowest[place], lowest[other])
+            elif other in stack:
+                lowest[place] = min(lowest[place], number[other])
+        if lowest[place] == number[place]:
+            cut = stack.index(place)
+            groups.append(stack[cut:])
+            del stack[cut:]
+
+    for place in needs:
+        if place not in number:
+            visit(place)
+    return groups
+
+
+def _unique(names: Iterable[str], what: str, advice: str) -> None:
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise SignatureError(f"{name!r} is the name of two {what}: {advice}")
+        seen.add(name)
