@@ -68,7 +68,8 @@ class Compiled:
         return native_function(code.address("call"), self.traced.name, self._general, self._make_result, code)
 
     def _objects(self, what: list[Any], jobs: Callable[[], Jobs]) -> list[bytes]:
-        return object_code([self.traced.key, *what], jobs, self.traced.name)
+        with without_collection():
+            return object_code([self.traced.key, *what], jobs, self.traced.name)
 
 
 def core_shape(shape: Sequence[int | str]) -> str:

@@ -98,7 +98,7 @@ class Core:
             body.compute(node)
         if number == len(self.parts) - 1:
             body.store_leaves()
-        assembly.is_plain = (len(self.parts) > 1 or bool(self.callee)) and body.lanes.block is None and not assembly.functions
+        assembly.is_plain = len(self.parts) > 1 or bool(self.callee)
         name = self.names[number]
         attributes = f"alignstack(64) nounwind{_UNSORTED if assembly.is_plain else ''}"
         lines = "\n".join(f"  {line}" if not line.endswith(":") else line for line in body.lanes.lines)

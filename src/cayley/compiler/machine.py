@@ -57,9 +57,9 @@ def _target_machine(machine: Machine) -> Any:
 def assemble(text: str, machine: Machine, is_plain: bool = False) -> bytes:
     """Object code of a module of LLVM assembly. What is plain needs no optimisation."""
     module = binding.parse_assembly(text)
-    module.verify()
     target_machine = _target_machine(machine)
     if not is_plain:
+        module.verify()
         _optimise(module, target_machine)
     return target_machine.emit_object(module)
 
