@@ -89,7 +89,7 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
     """Mechanisms and systems bring the geometry, which those who only compile should not wait for."""
     if name in ("System", "connect"):
         from cayley import systems

@@ -31,7 +31,7 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
         imports = [line for line in lines if isinstance(line, ast.ImportFrom)]
         return {alias.name: str(node.module) for node in imports for alias in node.names}
 
-    def get(name: str) -> Any:
+    def get(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
         if name == "__all__":
             return sorted(homes())
         if not name.startswith("_") and ((folder / f"{name}.py").is_file() or (folder / name).is_dir()):

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?(inf|unknown|\d+\.?\d*(e[+-]?\d+)?)")
 _BETWEEN = 2  # columns of the terminal between two of the table
 
 
-def grid(title: str = "", **options: Any) -> RichTable:
+def grid(title: str = "", **options: Any) -> RichTable:  # noqa: ANN401 (handed on)
     """An empty table in the house style: a rule under the headings, two blanks between columns, no box."""
     from rich import box
     from rich.table import Table

@@ -84,7 +84,7 @@ class Algebra:
     batched: bool = False
 
     @staticmethod
-    def of_operators(name: str, functions: Any = None, constant: Callable[[float], Any] = float) -> Algebra:
+    def of_operators(name: str, functions: Scalar = None, constant: Callable[[float], Any] = float) -> Algebra:
         """The algebra of a scalar type that has + - * /.
 
         Its other functions are looked for in `functions`, a table by operation or a module, and else are methods of the
@@ -142,7 +142,7 @@ class _Extended(LazyTable):
 class _Found(LazyTable):
     """Functions from a table, from a module under their usual spellings, or as methods of their first argument."""
 
-    def __init__(self, name: str, table: Mapping[str, Callable[..., Any]], home: Any) -> None:
+    def __init__(self, name: str, table: Mapping[str, Callable[..., Any]], home: Any) -> None:  # noqa: ANN401 (a module or a class of another library)
         self.name = name
         self.table = table
         self.home = home
@@ -159,7 +159,7 @@ class _Found(LazyTable):
         return found or self._method(op, spellings)
 
     def _method(self, op: str, spellings: Sequence[str]) -> Callable[..., Any]:
-        def call(scalar: Scalar, *others: Scalar) -> Any:
+        def call(scalar: Scalar, *others: Scalar) -> Scalar:
             method = next((getattr(scalar, s) for s in spellings if hasattr(scalar, s)), None)
             if method is None:
                 raise missing(op, self.name)

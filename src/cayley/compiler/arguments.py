@@ -90,7 +90,7 @@ def check_batch(operands: Sequence[Any], signature: Signature, labels: Sequence[
         joined_batch(batches, labels)
 
 
-def called(ufunc: np.ufunc, operands: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def called(ufunc: np.ufunc, operands: Sequence[Any], options: Mapping[str, Any]) -> Scalar:
     """The ufunc on its operands; what NumPy has against them is an error of this library."""
     try:
         with np.errstate(all="ignore"):  # NaN says it all, and comparisons inside a kernel set flags without meaning

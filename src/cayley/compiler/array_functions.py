@@ -35,7 +35,7 @@ _KNOWN.add(np.lib.stride_tricks.sliding_window_view)
 _NOT_OF_TRUTHS = {np.full_like, np.polyval}  # they make arrays of the type of their argument
 
 
-def apply_function(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+def apply_function(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Scalar:
     """A NumPy function that is not a ufunc, on arrays of nodes."""
     name = f"{function.__module__}.{function.__name__}"
     if function not in _KNOWN and function not in _REPLACED:
@@ -53,7 +53,7 @@ def apply_function(function: Callable[..., Any], args: Sequence[Any], options: d
         raise UnsupportedError(f"{name} cannot be traced: {error}") from error
 
 
-def _unwrapped(value: Scalar) -> Any:
+def _unwrapped(value: Scalar) -> Scalar:
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return type(value)(_unwrapped(v) for v in value)
     if isinstance(value, dict):
@@ -68,7 +68,7 @@ def _where(condition: Scalar, *branches: Scalar) -> Scalar:
     return where(condition, *branches)
 
 
-def _norm(x: Scalar, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Scalar:
+def _norm(x: Scalar, ord: Scalar = None, axis: Scalar = None, keepdims: Scalar = False) -> Scalar:
     if ord not in (None, 2, "fro"):
         raise UnsupportedError(f"np.linalg.norm with ord={ord!r} cannot be traced: write it as a sum")
     if ord == 2 and (np.ndim(x) if axis is None else np.size(axis)) == 2:
@@ -76,14 +76,14 @@ def _norm(x: Scalar, ord: Any = None, axis: Any = None, keepdims: Any = False) -
     return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
 
 
-def _round(a: Scalar, decimals: Any = 0, out: Any = None) -> Any:
+def _round(a: Scalar, decimals: Scalar = 0, out: Scalar = None) -> Scalar:
     scale = 10.0**abs(decimals)
     if decimals > 0:
         return into(out, np.rint(symbols(a) * scale) / scale)
     return into(out, np.rint(symbols(a)) if decimals == 0 else np.rint(symbols(a) / scale) * scale)
 
 
-def _cross(a: ArrayLike, b: ArrayLike, *options: Any, **named: Any) -> Any:
+def _cross(a: ArrayLike, b: ArrayLike, *options: Any, **named: Any) -> Scalar:  # noqa: ANN401 (handed on)
     """Of two vectors of three in the order in which NumPy does it, without its detours; of all else by NumPy."""
     if options or named or np.shape(a) != (3,) or np.shape(b) != (3,):
         return wrapped(np.cross._implementation(  # type: ignore[attr-defined]
@@ -95,8 +95,8 @@ def _cross(a: ArrayLike, b: ArrayLike, *options: Any, **named: Any) -> Any:
     return symbols(found)
 
 
-def _clip(a: Scalar, a_min: ArrayLike | None = None, a_max: float | None = None, out: Any = None, *, min: Any = None,
-          max: Any = None) -> Scalar:
+def _clip(a: Scalar, a_min: ArrayLike | None = None, a_max: float | None = None, out: Scalar = None, *, min: Scalar = None,
+          max: Scalar = None) -> Scalar:
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
     a = a if low is None else np.maximum(a, low)
@@ -104,19 +104,19 @@ def _clip(a: Scalar, a_min: ArrayLike | None = None, a_max: float | None = None,
     return into(out, a)
 
 
-def _reduced(function: Any) -> Text:
-    def reduce(a: Array, axis: ArrayLike | None = None, out: Any = None, keepdims: bool = False,
-               **options: float) -> Scalar:
+def _reduced(function: np.ufunc) -> Text:
+    def reduce(a: Array, axis: Scalar = None, out: Scalar = None, keepdims: bool = False,
+               **options: Scalar) -> Scalar:
         return function.reduce(symbols(a), axis=axis, out=out, keepdims=keepdims, **options)
     return reduce
 
 
-def _sum(a: Scalar, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
-         **options: Any) -> Scalar:
+def _sum(a: Scalar, axis: Scalar = None, dtype: Scalar = None, out: Scalar = None, keepdims: Scalar = False,
+         **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
     return np.add.reduce(symbols(a), axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
 
-def _mean(a: Scalar, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Scalar:
+def _mean(a: Scalar, axis: Scalar = None, dtype: Scalar = None, out: Scalar = None, keepdims: Scalar = False) -> Scalar:
     check_type("np.mean", dtype)
     count = np.size(a) if axis is None else np.prod([np.shape(a)[i] for i in np.atleast_1d(axis)])
     return into(out, np.sum(a, axis=axis, keepdims=keepdims) / float(count), exactly=True)

@@ -94,7 +94,7 @@ class Callee:
             return Program(f"{self.program.name}_slopes", own, (Variable("slopes", (len(slopes),), slopes),))
         return self._other(("reverse", wanted), make)
 
-    def _other(self, what: Any, make: Callable[[], Program]) -> Callee:
+    def _other(self, what: Any, make: Callable[[], Program]) -> Callee:  # noqa: ANN401 (an event or a transition of either kind)
         if what not in self._others:
             with without_collection():
                 self._others[what] = Callee(make())

@@ -84,7 +84,7 @@ def _size(pattern: frozenset[int]) -> tuple[int, list[int]]:
 
 @lru_cache(maxsize=16)
 def _substitution(n: int) -> Callee:
-    def text(factors: Any, inverses: Any, b: Scalar) -> Any:
+    def text(factors: Scalar, inverses: Scalar, b: Scalar) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
         place = iter(factors)
         L = [[next(place) for _ in range(i)] for i in range(n)]
         x = [b[i] for i in range(n)]

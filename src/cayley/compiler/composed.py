@@ -11,6 +11,7 @@ from cayley.compiler.operations import OPERATIONS, OWN, Operation
 from cayley.compiler.program import Program
 from cayley.compiler.signature import Signature
 from cayley.compiler.trace import trace
+from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
 
 _OPERANDS = "abcdefgh"
@@ -27,7 +28,7 @@ def program_of(operation: Operation) -> Program:
 
 
 def evaluated(operation: Operation, operands: Sequence[Any], function: Callable[[str], Callable[..., Any]],
-              constant: Callable[[float], Any]) -> Any:
+              constant: Callable[[float], Any]) -> Scalar:
     """The text on any scalars, each of its operations by `function(name)`."""
     program = program_of(operation)
     values = {v.nodes[0].index: operand for v, operand in zip(program.inputs, operands, strict=True)}

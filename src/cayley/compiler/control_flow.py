@@ -59,7 +59,7 @@ class Text:
         self.do(f"br label %{test}")
         self.place(after)
 
-    def repeat_while(self, most: int, body: Any, condition: Scalar) -> None:
+    def repeat_while(self, most: int, body: Any, condition: Scalar) -> None:  # noqa: ANN401 (a text of assembly)
         """`body()`, and again while `condition()` holds, at most so many times in all."""
         before, again, latch, after = (self.label(s) for s in ("before", "again", "latch", "after"))
         self.do(f"br label %{before}")

@@ -23,7 +23,7 @@ _UNITS = 64.0  # of rounding, for each row: no more than this is left of an eige
 _GOLDEN = (np.sqrt(5) - 1) / 2
 
 
-def is_definite(M: Array) -> Any:
+def is_definite(M: Array) -> Scalar:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, by L D L^T as `ldl_solve`; for numbers
     and for symbols.
     """
@@ -50,7 +50,7 @@ def scaled_condition(M: Array) -> Array:
     return np.where((own > 0).all(axis=-1) | np.isnan(condition), condition, np.inf)[()]
 
 
-def is_definite_by_pivots(pivots: Sequence[Any], own: Any, solve: Callable[[Any], Any]) -> Any:
+def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[Any], Any]) -> Scalar:
     """The same by the pivots (n), the diagonal (n) and what solves the equations, where a method has them already."""
     found: Any = True
     for pivot in pivots:
@@ -65,6 +65,6 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Any, solve: Callable[[Any]
     return found & (most + motion @ probe / (_UNITS * len(pivots)) > most)
 
 
-def only_where(condition: Scalar, values: Scalar) -> Any:
+def only_where(condition: Scalar, values: Scalar) -> Scalar:
     """The values where a condition holds, NaN elsewhere; and so their derivatives."""
     return values * where(condition, 1.0, np.nan) + where(condition, 0.0, np.nan)

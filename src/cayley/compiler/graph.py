@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from cayley.compiler.operations import BOOLEAN, OPERATIONS
@@ -131,8 +131,8 @@ class Node:
     def __gt__(self, other: Scalar) -> Scalar: return _binary("less", other, self)
     def __le__(self, other: Scalar) -> Scalar: return _binary("less_equal", self, other)
     def __ge__(self, other: Scalar) -> Scalar: return _binary("less_equal", other, self)
-    def __eq__(self, other: Scalar) -> Any: return _binary("equal", self, other)
-    def __ne__(self, other: Scalar) -> Any: return _binary("not_equal", self, other)
+    def __eq__(self, other: Scalar) -> Scalar: return _binary("equal", self, other)
+    def __ne__(self, other: Scalar) -> Scalar: return _binary("not_equal", self, other)
     def __and__(self, other: Scalar) -> Scalar: return _logical("and", self, other)
     def __rand__(self, other: Scalar) -> Scalar: return _logical("and", other, self)
     def __or__(self, other: Scalar) -> Scalar: return _logical("or", self, other)
@@ -172,14 +172,14 @@ class Node:
             return self.value
         raise TraceError(why_not)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Scalar:
         raise TypeError("a symbolic scalar is not a sequence")
 
-    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Scalar, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Scalar, method: Scalar, *inputs: Scalar, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         from cayley.compiler.symbols import apply_ufunc  # symbols imports this module
         return apply_ufunc(ufunc, method, inputs, options)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Sequence[type[Any]], args: Sequence[Any], options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         from cayley.compiler.array_functions import apply_function
         return apply_function(function, args, options)
 

@@ -83,7 +83,7 @@ class Kernel(Generic[Result]):
         return super().__new__(type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__}))
 
     def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None, dtype: DTypeLike | None = None,
-                 **options: Any) -> Result:
+                 **options: Any) -> Result:  # noqa: ANN401 (handed on)
         return self._general(*arguments, out=out, dtype=dtype, **options)
 
     def _answers_newly(self, function: Callable[..., Any]) -> bool:
@@ -181,7 +181,7 @@ class Kernel(Generic[Result]):
             self._bare = self._without_check()
         return self._bare or self
 
-    def _without_check(self) -> Any:
+    def _without_check(self) -> Scalar:
         return self._own_kind(self.signature, self._make_program, name=self.__name__, inputs=self.inputs,
                               results=self.outputs, function=self.__wrapped__, doc=self.__doc__, module=self.__module__,
                               rebuild=(operator.attrgetter("unchecked"), (self,)))
@@ -205,7 +205,7 @@ class Kernel(Generic[Result]):
             self._elsewhere[key] = backend_named(backend).function(self.program(**dimensions))
         return self._elsewhere[key]
 
-    def _general(self, *arguments: Scalar, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+    def _general(self, *arguments: Scalar, out: Scalar = None, dtype: DTypeLike | None = None, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         """Any call: other containers, batches, other types, keywords, symbols."""
         if options or len(arguments) != len(self.inputs):
             arguments, options = placed(arguments, options, self.inputs, self.__name__)
@@ -249,7 +249,7 @@ class Kernel(Generic[Result]):
         if alone and any(np.isnan(part).any() for part in (result if isinstance(result, tuple) else (result,))):
             self._explain(*operands)  # type: ignore[misc]
 
-    def _inlined(self, operands: Sequence[Any], out: Any, dtype: DTypeLike, options: Mapping[str, Any]) -> Any:
+    def _inlined(self, operands: Sequence[Any], out: Scalar, dtype: Scalar, options: Mapping[str, Any]) -> Scalar:
         if options:
             raise UnsupportedError(
                 f"{self.__name__} with {', '.join(options)} cannot be traced: bring the core axes to the end")
@@ -288,7 +288,7 @@ class Kernel(Generic[Result]):
                         lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done))
 
     @staticmethod
-    def _pack(program: Program, results: Sequence[Any]) -> Any:
+    def _pack(program: Program, results: Sequence[Any]) -> Scalar:
         make = _result_maker(program)
         return make(results) if make else tuple(results)
 
@@ -320,7 +320,7 @@ class Kernel(Generic[Result]):
                               doc=f"Derivative of {self.__name__} by {variable}.",
                               rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Scalar:
         if self._rebuild is not None:
             return self._rebuild
         if found(self.__module__, self.__qualname__) is self:
@@ -451,7 +451,7 @@ def _named_tuple(name: str, fields: tuple[str, ...]) -> Callable[[Sequence[Any]]
     return kind._make
 
 
-def _results(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Any:
+def _results(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Scalar:
     """Named results that were pickled: their class has no place of its own."""
     make = _named_tuple(name, fields)
     return make(values) if make else tuple(values)

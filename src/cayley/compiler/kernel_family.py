@@ -18,13 +18,13 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, Protocol, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import memo_of
-from cayley.compiler.typing import Scalar
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar
 from cayley.errors import SignatureError
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
@@ -81,14 +81,38 @@ class OfOneChoice:
         return f"<{self.__message}>"
 
 
-class KernelFamily(Protocol):
+Choice = ParamSpec("Choice")
+
+
+class KernelFamily(Protocol[Choice, Result]):
     """`family(q, "tool", axes="world")` computes; `family.of("tool", axes="world")` is the kernel."""
 
     __name__: str
 
-    def __call__(self, *arguments: Scalar, **named: Any) -> None: ...
+    @overload
+    def __call__(self, first: ArrayLike, /, *choice: Choice.args, **named: Choice.kwargs) -> Result: ...
 
-    def of(self, *choice: Any, **named: Any) -> Kernel: ...
+    @overload
+    def __call__(self, first: ArrayLike, second: ArrayLike, /, *choice: Choice.args,
+                 **named: Choice.kwargs) -> Result: ...
+
+    @overload
+    def __call__(self, first: ArrayLike, second: ArrayLike, third: ArrayLike, /, *choice: Choice.args,
+                 **named: Choice.kwargs) -> Result: ...
+
+    @overload
+    def __call__(self, *arguments: Any, out: Array, **named: Any) -> Result: ...  # noqa: ANN401 (as those before)
+
+    @overload
+    def __call__(self, *arguments: Any, dtype: DTypeLike, **named: Any) -> Result: ...  # noqa: ANN401 (as those before)
+
+    def of(self, *choice: Choice.args, **named: Choice.kwargs) -> Kernel[Result]: ...
+
+
+class FamilyOfMethod(Protocol[Choice, Result]):
+    """What `@family(...)` makes of a method, for those who read types: an attribute that is a family."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> KernelFamily[Choice, Result]: ...
 
 
 class family:
@@ -100,20 +124,20 @@ class family:
         self._arrays = arrays
         self._given = given
 
-    def __call__(self, make: Callable[..., Kernel]) -> family:
-        self._make = make
+    def __call__(self, make: Callable[Concatenate[Any, Choice], Kernel[Result]]) -> FamilyOfMethod[Choice, Result]:
+        self._make: Callable[..., Kernel[Any]] = make
         self._name = make.__name__
         typed = list(inspect.signature(make).parameters.values())[1:]
         parameters = [p.replace(annotation=p.empty) for p in typed]
         self._signature = inspect.Signature(parameters)
         self._bind = self._written(parameters)
-        update_wrapper(self, make)
+        update_wrapper(cast(Callable[..., Any], self), make)
         arrays = [inspect.Parameter(name, _POSITIONAL) for name in self._arrays]
         self._called = inspect.Signature([*arrays, *parameters])
         self.__signature__ = inspect.Signature(
             [inspect.Parameter("self", _POSITIONAL), *[array.replace(annotation="ArrayLike") for array in arrays], *typed],
             return_annotation=np.ndarray)
-        return self
+        return cast("FamilyOfMethod[Choice, Result]", self)
 
     def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
         """The function, in which every choice may be left out, so that the error can say what is missing."""
@@ -124,19 +148,19 @@ class family:
                           choice="".join(f"{p.name}, " for p in parameters)), space)
         return space["bind"]
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:  # noqa: ANN401 (any class may have a family)
         if instance is None:
             return self
         return memo_of(instance).once(vars(instance), self._name, lambda: self._made(instance))
 
-    def _made(self, instance: Any) -> KernelFamily:
+    def _made(self, instance: Any) -> KernelFamily[..., Any]:  # noqa: ANN401 (any class may have a family)
         kernels: dict[tuple[Any, ...], Kernel] = {}
 
         def chosen(choice: Sequence[Any]) -> Kernel:
             named = dict(zip(self._signature.parameters, choice, strict=True))
             return memo_of(instance).once(kernels, tuple(choice), lambda: self._make(instance, **named))
 
-        def of(*choice: str, **named: Any) -> Kernel:
+        def of(*choice: str, **named: Any) -> Kernel:  # noqa: ANN401 (handed on)
             """The kernel of one choice; made once. `GIVEN` stands for a choice that is an array."""
             try:
                 bound = self._signature.bind(*choice, **named)
@@ -170,7 +194,7 @@ class family:
                              for p in self._signature.parameters.values() if p.default is p.empty or p.name == "axes")
         for name in _OF_KERNELS:
             setattr(call, name, OfOneChoice(f"{self._name}.{name}", f"{self._name}.of({required})"))
-        return cast(KernelFamily, MethodType(call, instance))
+        return cast("KernelFamily[..., Any]", MethodType(call, instance))
 
     def _check_complete(self, choice: Sequence[Any]) -> None:
         missing = [name for name, given in zip(self._signature.parameters, choice, strict=True) if given is MISSING]
@@ -193,7 +217,7 @@ class family:
         return words, arrays
 
 
-def _plain(choice: Any) -> Any:
+def _plain(choice: Any) -> Scalar:  # noqa: ANN401 (a word, or an array)
     """A list or array as a tuple, which can be the key of a kernel."""
     listed = choice.tolist() if hasattr(choice, "tolist") else choice
     return tuple(map(_plain, listed)) if isinstance(listed, (list, tuple)) else listed

@@ -29,7 +29,7 @@ _SINGULAR = "the matrix is singular whatever the values are: its rows depend on 
 
 # Symmetric and positive definite
 
-def ldl_solve(A: Any, b: Scalar) -> Scalar:
+def ldl_solve(A: Scalar, b: Scalar) -> Scalar:
     """x of A x = b for A (n, n) symmetric and positive definite, b (n) or (n, k), by A = L D L^T without pivoting.
 
     Only the lower triangle of A is read. If A is not positive definite, a pivot may be zero; the answer is then
@@ -48,7 +48,7 @@ def ldl_solve(A: Any, b: Scalar) -> Scalar:
     return np.stack(solve_lower_transposed(L, x)) if n else np.zeros(np.shape(b))
 
 
-def solve_lower(L: Any, b: Any) -> list[Any]:
+def solve_lower(L: Scalar, b: Scalar) -> list[Any]:
     """The rows of L^-1 b, for L with a diagonal of ones and the rows of `ldl`."""
     x = [b[i] for i in range(len(L))]
     for i in range(len(x)):
@@ -57,7 +57,7 @@ def solve_lower(L: Any, b: Any) -> list[Any]:
     return x
 
 
-def solve_lower_transposed(L: Any, b: Any) -> list[Any]:
+def solve_lower_transposed(L: Scalar, b: Scalar) -> list[Any]:
     """The rows of L^-T b."""
     x = [b[i] for i in range(len(L))]
     for i in reversed(range(len(x))):

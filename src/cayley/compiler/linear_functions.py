@@ -26,7 +26,7 @@ def solve_equations(A: Array, right: Sequence[Sequence[Any]]) -> list[list[Any]]
     return [_implied_solution(graph, A, elimination, b) for b in right]
 
 
-def _implied_solution(graph: Graph, A: Array, elimination: Any, b: Sequence[Any]) -> list[Any]:
+def _implied_solution(graph: Graph, A: Array, elimination: Scalar, b: Sequence[Any]) -> list[Any]:
     found = [graph.lift(x) for x in elimination.solve(b)]
 
     def law(x: list[Node], hold: Callable[[Any], Any]) -> list[Any]:
@@ -36,7 +36,7 @@ def _implied_solution(graph: Graph, A: Array, elimination: Any, b: Sequence[Any]
     return list(implied(found, law).values)
 
 
-def solve(a: Array, b: ArrayLike) -> Any:
+def solve(a: Array, b: ArrayLike) -> Scalar:
     a = _matrices("solve", a, square=True)
     b = np.asarray(b, dtype=object)
     is_vector = b.ndim == 1
@@ -47,7 +47,7 @@ def solve(a: Array, b: ArrayLike) -> Any:
     return wrapped(found[..., 0] if is_vector else found)
 
 
-def inverse(a: Array) -> Any:
+def inverse(a: Array) -> Scalar:
     a = _matrices("inv", a, square=True)
     return solve(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
 
@@ -56,7 +56,7 @@ def determinants(a: Array) -> Scalar:
     return wrapped(_stacked(determinant, _matrices("det", a, square=True)))
 
 
-def signs_and_logarithms(a: Scalar) -> Any:
+def signs_and_logarithms(a: Scalar) -> Scalar:
     a = _matrices("slogdet", a, square=True)
     signs, logarithms = (np.empty(a.shape[:-2], dtype=object) for _ in range(2))
     for place in np.ndindex(a.shape[:-2]):
@@ -74,13 +74,13 @@ def _sign_and_logarithm(A: Array) -> tuple[Any, Any]:
     return found.sign * np.prod(np.sign(pivots)), np.sum(np.log(np.abs(pivots)))
 
 
-def cholesky_factors(a: Scalar, /, *, upper: bool = False) -> Any:
+def cholesky_factors(a: Scalar, /, *, upper: bool = False) -> Scalar:
     a = _matrices("cholesky", a, square=True)
     found = _stacked(lambda A: _array(cholesky(A), A.shape), np.swapaxes(a, -1, -2) if upper else a)
     return wrapped(np.swapaxes(found, -1, -2) if upper else found)
 
 
-def matrix_power(a: Scalar, n: int) -> Any:
+def matrix_power(a: Scalar, n: int) -> Scalar:
     power = operator.index(n)
     base = _matrices("matrix_power", a, square=True)
     result: Any = symbols(np.broadcast_to(np.eye(base.shape[-1]), base.shape).astype(object))
@@ -91,7 +91,7 @@ def matrix_power(a: Scalar, n: int) -> Any:
     return result
 
 
-def pseudo_inverse(a: Array, rcond: Scalar = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def pseudo_inverse(a: Array, rcond: Scalar = None, hermitian: bool = False, *, rtol: Scalar = None) -> Scalar:
     a = _matrices("pinv", a)
     a = np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2) if hermitian else a
     given = rcond if rtol is None or rtol is np._NoValue else rtol
@@ -114,7 +114,7 @@ class _SingularValues:
     __getitem__ = __len__ = __iter__ = __array__
 
 
-def least_squares_solution(a: Scalar, b: Scalar, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+def least_squares_solution(a: Scalar, b: Scalar, rcond: Scalar = None) -> tuple[Any, Any, Any, Any]:
     a = np.asarray(a, dtype=object)
     b = np.asarray(b, dtype=object)
     if a.ndim != 2 or b.ndim not in (1, 2) or len(b) != len(a) or not a.size:

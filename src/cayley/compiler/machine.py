@@ -10,6 +10,7 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
+from cayley.compiler.typing import Scalar
 from cayley.compiler.versions import require_package
 
 require_package(llvmlite)
@@ -49,7 +50,7 @@ def host() -> Machine:
                    in has)
 
 
-def _target_machine(machine: Machine) -> Any:
+def _target_machine(machine: Machine) -> Scalar:
     target = binding.Target.from_triple(machine.triple)
     return target.create_target_machine(cpu=machine.cpu, features=machine.features, opt=2, jit=True)
 
@@ -64,7 +65,7 @@ def assemble(text: str, machine: Machine, is_plain: bool = False) -> bytes:
     return target_machine.emit_object(module)
 
 
-def _optimise(module: Any, target_machine: Any) -> None:
+def _optimise(module: Any, target_machine: Any) -> None:  # noqa: ANN401 (llvmlite has no types)
     options = binding.create_pipeline_tuning_options(speed_level=1)
     options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
     passes = binding.create_pass_builder(target_machine, options)
@@ -75,7 +76,7 @@ def _optimise(module: Any, target_machine: Any) -> None:
         _dispose(manager)
 
 
-def _dispose(manager: Any) -> None:
+def _dispose(manager: Any) -> None:  # noqa: ANN401 (llvmlite has no types)
     """Free a pass manager. llvmlite's own `close` does not: of two inherited `_dispose` it takes the one that does
     nothing.
     """

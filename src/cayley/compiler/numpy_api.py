@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy._core import _multiarray_umath as _numpy  # type: ignore[attr-defined]
 
-from cayley.compiler.typing import Text
+from cayley.compiler.typing import Scalar, Text
 
 HEAD = object.__basicsize__
 TYPE = HEAD - 8
@@ -36,14 +36,14 @@ abi = f"{sys.implementation.cache_tag}|{HEAD}|{TUPLE_ITEMS}|{BYTES_ITEMS}"
 """What machine code that touches Python objects depends on."""
 
 
-def _python(name: str, result: type, *arguments: type) -> Any:
+def _python(name: str, result: type, *arguments: type) -> Scalar:
     """A function of Python's C interface, with a prototype of its own: those of `ctypes.pythonapi` are shared by
     everybody.
     """
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
-def _table(capsule: object) -> Any:
+def _table(capsule: object) -> Scalar:
     pointer = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
     return ctypes.cast(pointer, ctypes.POINTER(ctypes.c_void_p))
 

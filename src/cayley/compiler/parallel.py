@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.arguments import called
-from cayley.compiler.typing import Array, ArrayLike, DTypeLike
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Parallel:
         return f"<{self._compute!r} on {self._threads} threads>"
 
     def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None,
-                 dtype: DTypeLike | None = None, **options: Any) -> Any:
+                 dtype: DTypeLike | None = None, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         given = None if out is None else out if isinstance(out, tuple) else (out,)
         arrays = None if options or len(arguments) != len(self._axes) else self._arrays(arguments)
         batch = None if arrays is None else self._batch(arrays)

@@ -52,7 +52,7 @@ class PreparedKernel(Kernel[Result]):
         return PreparedKernel
 
     def _general(self, *arguments: Scalar, out: Array | None = None, dtype: DTypeLike | None = None,
-                 **options: Any) -> Any:
+                 **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         if options or len(arguments) != len(self.inputs):
             arguments, options = placed(arguments, options, self.inputs, self.__name__)
         if options or not self._is_shared(arguments):

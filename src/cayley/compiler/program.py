@@ -100,7 +100,7 @@ class Program:
             self.name, self.description, *[[[v.name, v.unit] for v in side] for side in (self.inputs, self.outputs)]]
         return self.is_strict, operations, shapes, names
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Scalar:
         kind = self.kind and found(self.kind.__module__, self.kind.__qualname__)
         called = {node.value.key: node.value.program for node in self.nodes if node.op == "call"}
         return _restore, (*self._flat(), kind if kind is self.kind else None, called)
@@ -114,7 +114,7 @@ def found(module: str, qualified_name: str) -> object:
     return place
 
 
-def _restore(strict: bool, operations: list[Any], shapes: list[Any], names: list[Any], kind: Any = None,
+def _restore(strict: bool, operations: list[Any], shapes: list[Any], names: list[Any], kind: type[Any] | None = None,
              called: Mapping[str, Program] | None = None) -> Program:
     from cayley.compiler.calls import Callee
     callees = {key: Callee(program) for key, program in (called or {}).items()}

@@ -56,7 +56,7 @@ def newton(residual: Callable[..., Any], x0: Scalar, *parameters: Scalar, iterat
     return _root(_Asked("cy.newton", residual, parameters, step, iterations, tolerance), x0)
 
 
-def fixed_point(function: Callable[..., Any], x0: float, *parameters: Any, iterations: int = 32,
+def fixed_point(function: Callable[..., Any], x0: float, *parameters: Scalar, iterations: int = 32,
                 tolerance: float = 1e-12) -> Root:
     """The x that `function(x, *parameters)` maps to itself, reached from `x0` by applying it `iterations` times.
 

@@ -7,7 +7,7 @@ or `np.linalg.norm(p)` build graphs. What cannot be traced is refused with the n
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,21 +26,21 @@ class Symbols(np.ndarray):
 
     __array_priority__ = 100.0
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Scalar, **options: bool | None) -> Scalar:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Scalar, **options: bool | None) -> Scalar:
         return apply_ufunc(ufunc, method, inputs, options)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Iterable[type], args: Iterable[Any], options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         from cayley.compiler.array_functions import apply_function  # which builds upon this module
-        return apply_function(function, args, options)
+        return apply_function(function, tuple(args), options)
 
-    def __setitem__(self, place: Any, value: Scalar) -> None:
+    def __setitem__(self, place: Any, value: Scalar) -> None:  # noqa: ANN401 (whatever indexes an array)
         are_truths = self.size and _is_condition(self.item(0)) and all(map(_is_condition, self.flat))
         if are_truths and not all(map(_is_condition, np.asarray(value, dtype=object).flat)):
             raise UnsupportedError(
                 "an array of truth values takes no numbers: write a comparison, or 1.0 * condition before")
         super().__setitem__(place, value)
 
-    def _memory(self, *_: Any, **__: Any) -> Any:
+    def _memory(self, *_: object, **__: object) -> Scalar:
         raise UnsupportedError("the memory of symbols holds no numbers yet: use NumPy's functions on the array itself")
 
     byteswap = tobytes = tofile = getfield = setfield = __dlpack__ = _memory
@@ -111,26 +111,26 @@ def _trunc(x: Scalar) -> Scalar:
     return where(x < 0, _ceil(x), _elements("floor")(x)) if isinstance(x, Node) else np.trunc(x)
 
 
-def _fmod(a: Scalar, b: Scalar) -> Any:
+def _fmod(a: Scalar, b: Scalar) -> Scalar:
     if _is_condition(a) and _is_condition(b):
         raise UnsupportedError("np.fmod of two truth values is not that of numbers: write 1.0 * condition")
     return _scalar("fmod", np.fmod)(a, b)
 
 
-def _is_nan(x: Scalar) -> Any:
+def _is_nan(x: Scalar) -> Scalar:
     return x != x if isinstance(x, Node) else bool(np.isnan(x))
 
 
-def _is_infinite(x: Scalar) -> Any:
+def _is_infinite(x: Scalar) -> Scalar:
     return abs(x) == np.inf
 
 
-def _exclusive_or(a: Scalar, b: Scalar) -> Any:
+def _exclusive_or(a: Scalar, b: Scalar) -> Scalar:
     truths = [_ELEMENTWISE["logical_not"](x) for x in (a, b)]
     return truths[0] != truths[1]
 
 
-def _heaviside(x: Scalar, at_zero: Any) -> Any:
+def _heaviside(x: Scalar, at_zero: Scalar) -> Scalar:
     return where(x < 0, 0.0, where(x == 0, at_zero, where(x > 0, 1.0, x)))
 
 
@@ -242,7 +242,7 @@ def on_numbers(operation: Operation) -> Callable[..., Any]:
     return found
 
 
-def elementwise(operation: Operation, *operands: Scalar) -> Any:
+def elementwise(operation: Operation, *operands: Scalar) -> Scalar:
     """An operation on numbers, nodes or arrays of them, which broadcast."""
     plain = [plain_array(x) for x in operands]
     with np.errstate(all="ignore"):
@@ -275,7 +275,7 @@ def check_type(what: str, dtype: DTypeLike, also: np.dtype | None = None) -> Non
             f"{what} with dtype={np.dtype(dtype)} cannot be traced: a kernel computes in its own type")
 
 
-def into(target: Any, result: Scalar, *, exactly: bool = False) -> Scalar:
+def into(target: Scalar, result: Scalar, *, exactly: bool = False) -> Scalar:
     """The result as symbols, or written into `target`, as NumPy does for `out`."""
     array = np.asarray(result, dtype=object)
     if target is None:
@@ -288,7 +288,7 @@ def into(target: Any, result: Scalar, *, exactly: bool = False) -> Scalar:
     return target
 
 
-def _contraction(ufunc: np.ufunc, a: ArrayLike, b: ArrayLike, **options: Any) -> Scalar:
+def _contraction(ufunc: np.ufunc, a: ArrayLike, b: ArrayLike, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
     a = np.asarray(a, dtype=object)
     b = np.asarray(b, dtype=object)
     if a.ndim == 0 or b.ndim == 0:

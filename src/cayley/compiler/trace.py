@@ -49,7 +49,7 @@ def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str
     return Program(name, made_inputs, made_outputs, description, kind)
 
 
-def named_results(returned: Any, count: int, outputs: Sequence[str] | None, name: str) -> tuple[list[str], list[Any]]:
+def named_results(returned: Scalar, count: int, outputs: Sequence[str] | None, name: str) -> tuple[list[str], list[Any]]:
     """The names and values of what a function returned: one value, or a tuple, a dictionary or a named tuple of
     several.
     """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cayley.compiler.typing import Scalar
 
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 _SUFFIX = {"double": "f64", "float": "f32"}
 _INTEGER = {"double": "i64", "float": "i32"}
@@ -61,7 +61,7 @@ class Value:
     def __lt__(self, other: Value | float) -> Value: return self.lanes.compare("lt", self, other)
     def __le__(self, other: Value) -> Value: return self.lanes.compare("le", self, other)
     def __gt__(self, other: Value | float) -> Value: return self.lanes.compare("gt", self, other)
-    def __ge__(self, other: Scalar) -> Any: return self.lanes.compare("ge", self, other)
+    def __ge__(self, other: Scalar) -> Scalar: return self.lanes.compare("ge", self, other)
     def equals(self, other: Value | float) -> Value: return self.lanes.compare("eq", self, other)
 
     @property
@@ -169,7 +169,7 @@ class Lanes:
         """LLVM's own conversions by name: `trunc`, `zext`, `sitofp`, ..."""
         return self.line(f"{op} {a.typed} to {self.vector(kind)}", kind)
 
-    def polynomial(self, x: Value, coefficients: Any) -> Value:
+    def polynomial(self, x: Value, coefficients: Scalar) -> Value:
         """Horner's rule; coefficients from the constant term up."""
         *rest, result = coefficients
         for c in reversed(rest):

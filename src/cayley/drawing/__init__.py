@@ -24,7 +24,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
     if name in _MODULES:
         return getattr(import_module(f"cayley.drawing.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'cayley.drawing' has no attribute {name!r}")

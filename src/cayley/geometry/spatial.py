@@ -12,16 +12,15 @@ Algorithms (2008), chapter 2, in the order (linear; angular).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.tensors.cross import skew
 
 _ZERO = np.zeros((3, 3))
 
 
-def spatial_inertia(mass: Any, first: Any, inertia: Any) -> Any:
+def spatial_inertia(mass: Scalar, first: Array, inertia: Array) -> Array:
     """(6, 6): [[m 1, -u~], [u~, I]] of a mass [kg], its first moment u (3) [kg m] and its inertia (3, 3) [kg m^2], both
     about the reference point.
 
@@ -33,7 +32,7 @@ def spatial_inertia(mass: Any, first: Any, inertia: Any) -> Any:
     return _blocks(mass * np.eye(3), -u, u, inertia)
 
 
-def motion_transform(R: Any, p: Any) -> Any:
+def motion_transform(R: Array, p: Array) -> Array:
     """(6, 6): motions in b as motions in a, [[R, p~ R], [0, R]]. Its transpose takes forces in a to forces in b.
 
     >>> motion_transform(np.eye(3), np.array([1.0, 0.0, 0.0])) @ [0, 0, 0, 0, 0, 1.0]
@@ -42,7 +41,7 @@ def motion_transform(R: Any, p: Any) -> Any:
     return _blocks(R, skew(p) @ R, _ZERO, R)
 
 
-def force_transform(R: Any, p: Any) -> Any:
+def force_transform(R: Array, p: Array) -> Array:
     """(6, 6): forces in b as forces in a, [[R, 0], [p~ R, R]]. Its transpose takes motions in a to motions in b, and
     X I X^T is the inertia I of b, seen from a.
 
@@ -52,7 +51,7 @@ def force_transform(R: Any, p: Any) -> Any:
     return _blocks(R, _ZERO, skew(p) @ R, R)
 
 
-def motion_cross(V: Any) -> Any:
+def motion_cross(V: Array) -> Array:
     """V x (6, 6): the rate of a motion that moves along with V, [[w~, v~], [0, w~]].
 
     >>> motion_cross(np.array([0, 0, 0, 0, 0, 2.0])) @ [1.0, 0, 0, 0, 0, 0]
@@ -62,7 +61,7 @@ def motion_cross(V: Any) -> Any:
     return _blocks(w, skew(V[:3]), _ZERO, w)
 
 
-def force_cross(V: Any) -> Any:
+def force_cross(V: Array) -> Array:
     """V x* (6, 6): the rate of a force that moves along with V, [[w~, 0], [v~, w~]]; it is -(V x)^T.
 
     >>> force_cross(np.array([0, 0, 0, 0, 0, 2.0])) @ [1.0, 0, 0, 0, 0, 0]
@@ -72,7 +71,7 @@ def force_cross(V: Any) -> Any:
     return _blocks(w, _ZERO, skew(V[:3]), w)
 
 
-def cross_with_force(F: Any) -> Any:
+def cross_with_force(F: Array) -> Array:
     """(6, 6), skew: the product V x* F as a matrix of F on V, [[0, -f~], [-f~, -m~]].
 
     >>> V = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
@@ -84,10 +83,10 @@ def cross_with_force(F: Any) -> Any:
     return _blocks(_ZERO, f, f, -skew(F[3:]))
 
 
-def swapped(x: Any) -> Any:
+def swapped(x: Array) -> Array:
     """(angular; linear) of (linear; angular), and back: of a vector (6), or of the rows of a matrix (6, k)."""
     return np.concatenate([x[3:], x[:3]])
 
 
-def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
+def _blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
     return np.concatenate([np.concatenate([a, b], axis=1), np.concatenate([c, d], axis=1)])

@@ -45,7 +45,7 @@ def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str
 
 @of_a_mechanism
 def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: str, *, check: Callable[..., None] | None = None,
-                 **choices: Any) -> MechanismKernel:
+                 **choices: Any) -> MechanismKernel:  # noqa: ANN401 (of the text)
     """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
     `at=GIVEN` makes the point (3) the last input.
 

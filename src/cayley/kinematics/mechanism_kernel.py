@@ -84,7 +84,7 @@ def _with_parameters(kernel: MechanismKernel[Result], words: tuple[str, ...]) ->
     signature = Signature((*kernel.signature.inputs, (len(chosen),)), kernel.signature.outputs)
     doc = f"{kernel.__doc__}\nParameters, in their order, and their values in the model:\n{chosen}"
 
-    def text(*arguments: Any) -> Array:
+    def text(*arguments: Any) -> Array:  # noqa: ANN401 (as many as the kernel has)
         *state, values = arguments
         if is_symbolic(values):
             suppose(values, chosen.samples())
@@ -96,7 +96,7 @@ def _with_parameters(kernel: MechanismKernel[Result], words: tuple[str, ...]) ->
         return trace(text, signature, bound, name=name, inputs=inputs, outputs=kernel.outputs,
                      units=units_of(kernel.tree), description=doc)
 
-    def explain(*arguments: Any) -> None:
+    def explain(*arguments: Any) -> None:  # noqa: ANN401 (as many as the kernel has)
         *state, values = arguments
         reason = kernel.remake(chosen.tree_with(np.asarray(values, dtype=float)))._explain
         if reason is not None:

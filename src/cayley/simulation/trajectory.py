@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
@@ -53,7 +53,7 @@ class Trajectory:
     dense: Callable[[Array], tuple[Array, Array]] | None = None  # the solver's own interpolation
 
     @classmethod
-    def of(cls, tree: Tree, t: Array, q: Array, qd: Array, tau: Array | None, work: Array, **more: Any) -> Trajectory:
+    def of(cls, tree: Tree, t: Array, q: Array, qd: Array, tau: Array | None, work: Array, **more: Any) -> Trajectory:  # noqa: ANN401 (fields of the result)
         coordinates = kept(tree, "coordinate labels", lambda: tuple(coordinate_labels(tree)))
         velocities = kept(tree, "velocity labels", lambda: tuple(velocity_labels(tree)))
         return cls(tree, t, q, qd, tau, work, coordinates=coordinates, velocities=velocities, name=tree.name, **more)
@@ -121,7 +121,7 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.t)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Scalar:  # noqa: ANN401 (whatever indexes an array)
         """Trajectories of a batch, by the index of its leading axes; or, by their names, "q" and "qd"."""
         if isinstance(index, str):
             blocks = {"q": self.q, "qd": self.qd}
@@ -136,7 +136,7 @@ class Trajectory:
                 f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them: `between` cuts in time")
         return chosen._own_time(self, index)
 
-    def _own_time(self, whole: Trajectory, index: Any) -> Trajectory:
+    def _own_time(self, whole: Trajectory, index: Any) -> Trajectory:  # noqa: ANN401 (whatever indexes an array)
         """Where steps differ in the batch: the times of a trajectory that was taken out of it."""
         if "times" not in self.facts:
             return self
@@ -214,7 +214,7 @@ class Trajectory:
         from cayley.simulation.trajectory_file import load
         return load(path, tree)
 
-    def plot(self, *, joints: Any = None, figsize: tuple[float, float] | None = None) -> Figure:
+    def plot(self, *, joints: str | Sequence[str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
         """A Matplotlib figure of coordinates, velocities, forces and energy; `joints`: names, if not all."""
         from cayley.simulation.trajectory_plot import plot
         return plot(self, joints=joints, figsize=figsize)

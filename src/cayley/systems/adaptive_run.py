@@ -166,7 +166,7 @@ class Run:
                          and any(_same(at, acting) for at in self._changes(what, 0, times, looks[:, k], dense))]
         return True
 
-    def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:
+    def _instants(self, what: Any, times: Array, values: Array, dense: Scalar) -> list[float]:  # noqa: ANN401 (an event or a transition of either kind)
         if isinstance(what, (Event, Transition)):
             return self._changes(what, what.sign, times, values, dense)
         at = loss(partial(self._value, what, dense), times, values, _TOUCHING)
@@ -175,7 +175,7 @@ class Run:
     def _changes(self, what: Event | Transition, sign: int, times: Array, values: Array, dense: Scalar) -> list[float]:
         return happenings(partial(self._value, what, dense), times, values, sign)
 
-    def _act(self, what: Any) -> None:
+    def _act(self, what: Any) -> None:  # noqa: ANN401 (an event or a transition of either kind)
         x = self._parts(self.y)
         if isinstance(what, Event):
             self._act_on_event(what, x)
@@ -247,7 +247,7 @@ class Run:
                 found.append(self.held.value(what, x, lambda: self._reaction(t, y)))
         return np.array(found)
 
-    def _value(self, what: Any, dense: Scalar, t: float) -> float:
+    def _value(self, what: Any, dense: Scalar, t: float) -> float:  # noqa: ANN401 (an event or a transition of either kind)
         return float(self._values([what], t, dense(t))[0])
 
     # The state
@@ -424,5 +424,5 @@ def _same(one: float, other: float) -> bool:
     return abs(one - other) <= 4 * np.spacing(abs(other))
 
 
-def _only_recorded(what: Any) -> bool:
+def _only_recorded(what: Any) -> bool:  # noqa: ANN401 (an event or a transition of either kind)
     return isinstance(what, Event) and what.action == "record" and what.effect is None

@@ -67,7 +67,7 @@ class Connected:
         values = part.values(t, state, part.input_record(given | stand_ins), parameters)
         return {Place(k, n): value for n, value in values.items() if not set(part.feedthrough[n]) & set(missing)}
 
-    def _input(self, place: Place, u: Record, known: Mapping[Place, Array]) -> Any:
+    def _input(self, place: Place, u: Record, known: Mapping[Place, Array]) -> Scalar:
         return known.get(self.wiring.driven_by[place]) if place in self.wiring.driven_by else u[place.port]
 
     def _solved(self, group: list[Place], t: Scalar, x: State, u: Record, p: Record,
@@ -95,7 +95,7 @@ class Connected:
         inputs = {n: self._input(Place(k, n), u, known) for n in part.inputs}
         return t, state, part.input_record(inputs), parameters
 
-    def _text(self, k: int, of: Any) -> Any:
+    def _text(self, k: int, of: Any) -> Scalar:  # noqa: ANN401 (a text of a system)
         return lambda *given: of(*self._arguments(k, *given))
 
     def _derivative(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
@@ -114,7 +114,7 @@ class Connected:
         known = self._evaluated(t, x, u, p)
         return {n: known[Place(k, n)] for k, part in enumerate(self.parts) for n in part.outputs}
 
-    def _sum(self, what: str) -> Any:
+    def _sum(self, what: str) -> Scalar:
         texts = [(k, getattr(part, what)) for k, part in enumerate(self.parts) if getattr(part, what) is not None]
         return (lambda *given: sum(of(*self._arguments(k, *given)) for k, of in texts)) if texts else None
 

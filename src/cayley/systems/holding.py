@@ -57,11 +57,11 @@ class Nothing:
         """The slope of the coordinates with what is held, and the reactions that hold it."""
         return slope, np.zeros(0)
 
-    def value(self, what: Any, x: Blocks, reaction: Callable[[], Array]) -> float:
+    def value(self, what: Any, x: Blocks, reaction: Callable[[], Array]) -> float:  # noqa: ANN401 (an event or a transition of either kind)
         """Of something that is watched."""
         raise NotImplementedError
 
-    def act(self, what: Any, x: Blocks, reaction: Array) -> Act:
+    def act(self, what: Any, x: Blocks, reaction: Array) -> Act:  # noqa: ANN401 (an event or a transition of either kind)
         raise NotImplementedError
 
     def cleaned(self, x: Blocks) -> Blocks:

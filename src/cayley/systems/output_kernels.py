@@ -34,7 +34,7 @@ def text_kernel(system: System, text: Callable[..., tuple[Any, ...]], results: l
     shapes = {"t": (), "x": (system.layout.size,), **{f"u.{n}": port.shape for n, port in system.ports.items()},
               **{f"p.{n}": np.shape(value) for n, value in system.parameters.items()}}
 
-    def flat(*arguments: Scalar) -> Any:
+    def flat(*arguments: Scalar) -> Scalar:
         given = dict(zip(shapes, arguments, strict=True))
         u = system.input_record({n: given[f"u.{n}"] for n in system.inputs})
         p = system.parameter_record({n: given[f"p.{n}"] for n in system.parameters})

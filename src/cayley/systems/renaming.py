@@ -67,7 +67,7 @@ def _derivative(system: System) -> Text | None:
                            if system.blocks[name].velocity is None}
 
 
-def _jump(system: System, transition: Transition, named: Any) -> Text | None:
+def _jump(system: System, transition: Transition, named: Any) -> Text | None:  # noqa: ANN401 (handed on)
     if transition.jump is None:
         return None
 

@@ -300,7 +300,7 @@ class Rollout:
         layout = self.system.layout
         watching = self._watching
 
-        def stage(*arguments: Scalar) -> Any:
+        def stage(*arguments: Scalar) -> Scalar:
             given = dict(zip(names, arguments, strict=True))
             point = Point.of(given["x"], layout)
             row = self._method.table.row(given["row"])

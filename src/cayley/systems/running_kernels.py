@@ -76,7 +76,7 @@ def _slope(system: System) -> Kernel:
         **{f"x.{n}": () for n in layout.modes}, **{f"u.{n}": port.shape for n, port in system.ports.items()},
         **{f"p.{n}": np.shape(value) for n, value in system.parameters.items()}}
 
-    def text(*arguments: Scalar) -> Any:
+    def text(*arguments: Scalar) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
         given = dict(zip(shapes, arguments, strict=True))
         t = given.get("t", 0.0)
         values = {n: given[f"x.{n}"] for n in (*system.blocks, *layout.modes)}

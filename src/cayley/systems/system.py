@@ -147,7 +147,7 @@ class System:
         numbers = {mode: float(self.layout.modes[mode].index(word)) for mode, word in transition.to.items()}
         return x.replaced(found | numbers)
 
-    def _named(self, found: Any, shapes: Mapping[str, tuple[int, ...]], what: str) -> dict[str, Array]:
+    def _named(self, found: Any, shapes: Mapping[str, tuple[int, ...]], what: str) -> dict[str, Array]:  # noqa: ANN401 (it is told what is wrong)
         if not isinstance(found, (Mapping, Record)):
             if len(shapes) != 1:
                 raise SignatureError(f"the {what} of {self.name} must return a dictionary with {', '.join(shapes)}, "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
@@ -143,7 +143,7 @@ class SystemTrajectory:
     def __len__(self) -> int:
         return self.vectors.shape[-2]
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Scalar:  # noqa: ANN401 (whatever indexes an array)
         """A block or an output by its name; or trajectories of a batch, by the index of its leading axes."""
         if isinstance(index, str):
             if index in self.states:

@@ -318,7 +318,7 @@ class Watching:
         rates = by_place @ joined([np.ones(1), layout.rate(x, flow.tangents(x, u))])
         return self._values(flow, x), rates
 
-    def _is_watched(self, transition: Transition, x: State) -> Any:
+    def _is_watched(self, transition: Transition, x: State) -> Scalar:
         conditions = [x[mode] == float(mode_number(self.system.layout.modes, mode, word))
                       for mode, word in transition.during.items()]
         return reduce(np.logical_and, conditions) if conditions else np.True_
@@ -334,7 +334,7 @@ class Watching:
         return found
 
     def _aimed(self, x: State, sides: Array, low: Scalar, high: Scalar, at_low: Array, at_high: Array, weight: Scalar,
-               moved_high: Any) -> Scalar:
+               moved_high: Any) -> Scalar:  # noqa: ANN401 (a state of either kind)
         """The earliest of the zeros of the chords of those guards that have crossed at `high`."""
         earliest = high
         crossed = self._crossed(x, sides, at_high)
@@ -353,6 +353,6 @@ def _side(values: Array, slopes: Array, touching: Scalar) -> Array:
     return where(touching, by_slope, by_value)
 
 
-def _is_multiple(tried: Scalar) -> Any:
+def _is_multiple(tried: Scalar) -> Scalar:
     """Of the number of trials after which the interval is halved."""
     return tried == BISECTION * np.floor(tried / BISECTION)

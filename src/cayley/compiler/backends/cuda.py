@@ -158,14 +158,14 @@ class _Code:
             parameters += [array, *(np.int64(stride // array.itemsize) for stride in array.strides)]
         self._function(cupy, dtype)((-(-lengths[0] // _THREADS),), (_THREADS,), tuple(parameters))
 
-    def _function(self, cupy: ModuleType, dtype: str) -> Any:
+    def _function(self, cupy: ModuleType, dtype: str) -> Scalar:
         key = cupy.cuda.Device().id, dtype
         if key not in self._compiled:
             self._compiled[key] = cupy.RawModule(code=self._text(PRECISION[dtype])).get_function(self._name)
         return self._compiled[key]
 
 
-def _cupy() -> Any:
+def _cupy() -> Scalar:
     try:
         import cupy
     except ImportError as error:
@@ -183,7 +183,7 @@ def _is_here(given: Scalar) -> bool:
     return type(given) is np.ndarray
 
 
-def _on_gpu(cupy: ModuleType, argument: ArrayLike, name: str) -> Any:
+def _on_gpu(cupy: ModuleType, argument: ArrayLike, name: str) -> Scalar:
     if isinstance(argument, (int, float, list, tuple, np.ndarray, np.generic)):
         argument = np.asarray(argument)
         if argument.dtype.kind not in "fiub":
@@ -192,7 +192,7 @@ def _on_gpu(cupy: ModuleType, argument: ArrayLike, name: str) -> Any:
     return _view(cupy, argument, name)
 
 
-def _view(cupy: ModuleType, argument: Scalar, name: str) -> Any:
+def _view(cupy: ModuleType, argument: Scalar, name: str) -> Scalar:
     """An array of any library as a CuPy array on the same memory.
 
     DLPack goes first, since it orders the streams of both.
@@ -217,7 +217,7 @@ def _batch(names: Sequence[str], cores: Sequence[Shape], arrays: Sequence[Any]) 
     return joined_batch([a.shape[:a.ndim - len(core)] for a, core in zip(arrays, cores, strict=True)], names)
 
 
-def _states(cupy: ModuleType, array: Any, batch: Shape, loop: Shape, core: Shape) -> Any:
+def _states(cupy: ModuleType, array: Scalar, batch: Shape, loop: Shape, core: Shape) -> Scalar:
     """The array as (states, *loop, elements), a view where the strides allow it."""
     flat = cupy.broadcast_to(array, batch + loop + core).reshape(_product(batch), *loop, _product(core))
     return flat if all(stride % flat.itemsize == 0 for stride in flat.strides) else cupy.ascontiguousarray(flat)

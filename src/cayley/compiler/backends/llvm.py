@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,7 @@ class IteratedUfunc:
         def prepare(*_: object) -> Prepared:
             return Prepared(compute, dtype, [(turns.samples, *program.outputs[k].shape) for k in plan.kept], tuple)
 
-        def together(*given: Scalar, out: Any, dtype: DTypeLike) -> Any:
+        def together(*given: Scalar, out: Scalar, dtype: DTypeLike) -> Scalar:
             results = called(compute, given, {"dtype": dtype} | ({} if out is None else {"out": out}))
             return results if isinstance(results, tuple) else (results,)
 

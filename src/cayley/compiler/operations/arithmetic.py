@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cayley.compiler.operations.operation import FREE, Operation
 from cayley.compiler.typing import Scalar
@@ -20,7 +20,7 @@ def _minus_one(*_: object) -> float:
     return -1.0
 
 
-def _divided(mpmath: ModuleType, a: Scalar, b: Scalar) -> Any:
+def _divided(mpmath: ModuleType, a: Scalar, b: Scalar) -> Scalar:
     return a / b if b != 0 else a * mpmath.inf  # which is NaN for 0 / 0
 
 

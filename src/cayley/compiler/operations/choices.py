@@ -25,7 +25,7 @@ def _zero(*_: object) -> float:
     return 0.0
 
 
-def _first_unless(lanes: Any, beyond: Any, a: Scalar, b: Scalar) -> Any:
+def _first_unless(lanes: Any, beyond: Scalar, a: Scalar, b: Scalar) -> Scalar:  # noqa: ANN401 (of the backend)
     """The extremum as NumPy takes it: of 0.0 and -0.0 the second, of NaN and a number the NaN."""
     return lanes.select(beyond | ~a.equals(a), a, b)
 
@@ -71,7 +71,7 @@ SIGNS = (
 )
 
 
-def _casadi_remainder(casadi: ModuleType, a: Scalar, b: Scalar) -> Any:
+def _casadi_remainder(casadi: ModuleType, a: Scalar, b: Scalar) -> Scalar:
     """C's remainder, moved to the side of b."""
     rest = casadi.fmod(a, b)
     return rest + casadi.if_else(rest * b < 0, b, 0)
@@ -94,7 +94,7 @@ _FLOOR_DIVIDE_IN_C = """{real} {name}({real} a, {real} b)
 }}"""
 
 
-def _nearest(x: Scalar) -> Any:
+def _nearest(x: Scalar) -> Scalar:
     """Of two whole numbers that are equally near, the even one."""
     below = np.floor(x)
     rest = x - below

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _LN_2 = math.log(2.0)
 _LARGE = 2.0**28  # whose square and the square plus one are the same number
 
 
-def _other_leg(a: Scalar) -> Any:
+def _other_leg(a: Scalar) -> Scalar:
     """Of a right triangle with hypotenuse 1; as a product, because 1 - a a loses its digits near a = 1."""
     return ((1.0 - a) * (1.0 + a)).sqrt()
 
@@ -47,7 +47,7 @@ TRIGONOMETRIC = (
 )
 
 
-def _log1p(x: Scalar) -> Any:
+def _log1p(x: Scalar) -> Scalar:
     """What 1 + x loses by rounding is added again (W. Kahan)."""
     one_and_x = 1.0 + x
     lost = (x - (one_and_x - 1.0)) / one_and_x
@@ -55,7 +55,7 @@ def _log1p(x: Scalar) -> Any:
     return np.where(np.abs(x) < 2.0**-54, x, np.log(one_and_x) + np.where(is_ordinary, lost, 0.0))
 
 
-def _cbrt(x: Scalar) -> Any:
+def _cbrt(x: Scalar) -> Scalar:
     """A Newton step makes good what the logarithm has lost; numbers near the ends of the range come from its middle."""
     size = np.abs(x)
     scale = np.where(size < 2.0**-600, 2.0**600, np.where(size > 2.0**600, 2.0**-600, 1.0))
@@ -89,42 +89,42 @@ EXPONENTIAL = (
 )
 
 
-def _log1p_of(mpmath: ModuleType, x: Scalar) -> Any:
+def _log1p_of(mpmath: ModuleType, x: Scalar) -> Scalar:
     return -mpmath.inf if x == -1 else real("log1p")(mpmath, x)
 
 
-def _sinh(x: Scalar) -> Any:
+def _sinh(x: Scalar) -> Scalar:
     size = np.abs(x)
     grown = np.expm1(np.minimum(size, 40.0))
     root = np.exp(0.5 * size)
     return np.copysign(np.where(size < 40.0, 0.5 * (grown + grown / (grown + 1.0)), 0.5 * root * root), x)
 
 
-def _cosh(x: Scalar) -> Any:
+def _cosh(x: Scalar) -> Scalar:
     size = np.abs(x)
     grown = np.exp(np.minimum(size, 40.0))
     root = np.exp(0.5 * size)
     return np.where(size < 40.0, 0.5 * grown + 0.5 / grown, 0.5 * root * root)
 
 
-def _tanh(x: Scalar) -> Any:
+def _tanh(x: Scalar) -> Scalar:
     left = np.expm1(-2.0 * np.abs(x))
     return np.copysign(left / (left + 2.0), x)
 
 
-def _arcsinh(x: Scalar) -> Any:
+def _arcsinh(x: Scalar) -> Scalar:
     size = np.abs(x)
     near = np.minimum(size, _LARGE)
     inside = np.log1p(near + near * near / (1.0 + np.sqrt(1.0 + near * near)))
     return np.copysign(np.where(size < _LARGE, inside, np.log(size) + _LN_2), x)
 
 
-def _arccosh(x: Scalar) -> Any:
+def _arccosh(x: Scalar) -> Scalar:
     beyond = np.minimum(x, _LARGE) - 1.0
     return np.where(x >= _LARGE, np.log(x) + _LN_2, np.log1p(beyond + np.sqrt(beyond) * np.sqrt(beyond + 2.0)))
 
 
-def _arctanh(x: Scalar) -> Any:
+def _arctanh(x: Scalar) -> Scalar:
     size = np.abs(x)
     return np.copysign(0.5 * np.log1p(2.0 * size / (1.0 - size)), x)
 

@@ -69,7 +69,7 @@ class Operation:
     llvm: Spelling = ""
     llvm_as_written: Spelling = ""
 
-    def __call__(self, *operands: Scalar) -> Any:
+    def __call__(self, *operands: Scalar) -> Scalar:
         """On numbers, arrays, symbols."""
         from cayley.compiler.symbols import elementwise  # which builds upon this module
         return elementwise(self, *operands)
@@ -85,7 +85,7 @@ class Operation:
         return self.c or self.called
 
     @property
-    def ufunc(self) -> Any:
+    def ufunc(self) -> Scalar:
         """The ufunc of NumPy or of another package that is this operation, if it has been imported."""
         module, _, name = (self.numpy or self.name).rpartition(".")
         return getattr(sys.modules.get(module or "numpy"), name, None)
@@ -100,20 +100,20 @@ class Operation:
 
 def real(name: str) -> Callable[..., Any]:
     """A function of mpmath that is NaN where the function of real numbers has no value."""
-    def call(mpmath: ModuleType, *operands: Scalar) -> Any:
+    def call(mpmath: ModuleType, *operands: Scalar) -> Scalar:
         value = getattr(mpmath, name)(*operands)
         is_complex = isinstance(value, mpmath.mpc) and not any(isinstance(a, mpmath.mpc) for a in operands)
         return mpmath.nan if is_complex else value
     return call
 
 
-def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Any:
+def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return a if condition else b
 
 
-def lesser(a: Scalar, b: Scalar) -> Any:
+def lesser(a: Scalar, b: Scalar) -> Scalar:
     return a if a < b or operator.ne(a, a) else b
 
 
-def greater(a: Scalar, b: Scalar) -> Any:
+def greater(a: Scalar, b: Scalar) -> Scalar:
     return a if a > b or operator.ne(a, a) else b

@@ -20,7 +20,7 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
-                     **external: Any) -> Array:
+                     **external: Any) -> Array:  # noqa: ANN401 (handed on)
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
     `rotors`: inertia (nv) added to the diagonal. `external`: `base` and `loads`, as in inverse dynamics.

@@ -17,6 +17,7 @@ import numpy as np
 from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import wrapped
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -31,7 +32,7 @@ from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import ConstraintStructure, dependent_rows
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 _HERE = "cayley.dynamics.mechanics.constrained"
@@ -44,11 +45,11 @@ METHODS: dict[str, Method] = {
 
 
 @of_a_mechanism
-def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: Any) -> Any:
+def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
     """`forward_dynamics(q, qd, tau)` (..., nv) by one of the formulations of `METHODS`."""
     solve = _solution(tree, method, structure)
 
-    def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
+    def forward_dynamics(q: Array, qd: Array, tau: Array) -> Array:
         return solve(q, qd, tau).qdd
 
     described(tree, forward_dynamics, _SENTENCE, f"Formulation: {method}.")
@@ -64,7 +65,7 @@ def constraint_forces_kernel(tree: Tree, structure: ConstraintStructure) -> Mech
     solve = _solution(tree, "multipliers", structure)
     known = np.where(structure.determined, 0.0, np.nan)
 
-    def text(q: Any, qd: Any, tau: Any) -> Any:
+    def text(q: Array, qd: Array, tau: Array) -> Array:
         forces = -solve(q, qd, tau).lam
         if structure.by_structure:
             every = np.zeros(len(structure.rows)) * forces[0]
@@ -94,7 +95,7 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
             "can be left out for a projection; use the default")
     leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
-    def text(q: Any, qd: Any, tau: Any) -> ConstrainedMotion:
+    def text(q: Array, qd: Array, tau: Array) -> ConstrainedMotion:
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
         f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
@@ -105,7 +106,7 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
     return text
 
 
-def _solved(method: str, structure: ConstraintStructure, M: Any, f: Any, A: Any, drift: Any) -> ConstrainedMotion:
+def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: Array, drift: Array) -> ConstrainedMotion:
     redundant = not structure.by_structure
     if method == "projection":
         others = wrapped(A)[:, [k for k in range(len(M)) if k not in structure.independent]]
@@ -120,7 +121,7 @@ def _solved(method: str, structure: ConstraintStructure, M: Any, f: Any, A: Any,
 def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
     of_inertia = None if method == "augmented" else explanation(tree.spanning_tree())
 
-    def explain(q: Any, *others: Any) -> None:
+    def explain(q: ArrayLike, *others: Array) -> None:
         if of_inertia is not None:
             of_inertia(q, *others)
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float)), dtype=float)

@@ -55,7 +55,7 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     if not rubbing(coulomb).any():
         return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - friction_forces(tree, qd), **external)
 
-    def text(q: Array, qd: Array, tau: Array, **external: Any) -> Array:
+    def text(q: Array, qd: Array, tau: Array, **external: Any) -> Array:  # noqa: ANN401 (handed on)
         acting = {name: value for name, value in external.items() if name != "rotors"}
         forces = tau - viscous_frictions(tree) * qd
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)

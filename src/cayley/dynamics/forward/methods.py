@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from cayley.compiler.typing import Scalar
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -16,7 +15,7 @@ def _here(module: str) -> str:
     return f"cayley.dynamics.forward.{module}"
 
 
-def _the_tree_itself(tree: Tree) -> Any:
+def _the_tree_itself(tree: Tree) -> Scalar:
     return tree
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry import spatial
@@ -92,7 +92,7 @@ def spatial_inertia(link: Link) -> Array:
     return swapped(spatial.spatial_inertia(m, u, link.moments.inertia).T).T
 
 
-def spatial_dot(a: ArrayLike, b: Array) -> Scalar:
+def spatial_dot(a: Array, b: Array) -> Scalar:
     """The power of a force in a motion, (5.2.28)."""
     return swapped(a) @ b
 

@@ -109,7 +109,7 @@ def spatial_inertia(link: Link) -> Array:
     return swapped(swapped(spatial.spatial_inertia(m, u, link.moments.inertia)).T).T
 
 
-def transition(A: Array, s: ArrayLike) -> Array:
+def transition(A: Array, s: Array) -> Array:
     """phi (6, 6): forces about a point, in its axes, as forces about another, from which `s` leads to it; `A` turns the
     axes, (5.2.32).
 

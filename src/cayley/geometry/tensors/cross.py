@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 
 
-def skew(v: Any) -> Any:
+def skew(v: Sequence[Scalar] | Array) -> Array:
     """The matrix (3, 3) of v x, for one vector of any scalars; `hat` is its kernel, for stacks of numbers.
 
     >>> skew([1.0, 2.0, 3.0]) @ [1.0, 0.0, 0.0]

@@ -222,7 +222,7 @@ def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d
     return tuple(_row_from_numbers(row, columns, place) for place, row in enumerate(numbers, start=1))
 
 
-def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:
+def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:  # noqa: ANN401 (it is told what is wrong)
     values = tuple(row) if np.ndim(row) else (row,)
     if len(values) != len(columns) and not (columns[-1] == "kind" and len(values) == len(columns) - 1):
         raise ModelError(

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, ModelError
 from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.toml_places import Path, Places, line_nested_deeper, written
@@ -89,7 +90,7 @@ class Section:
                 advice = did_you_mean(key, self._asked, otherwise=f": known are {', '.join(self._asked)}")
                 self.fail(f"unknown key {shown(key)}{advice}", key)
 
-    def get(self, key: str) -> Any:
+    def get(self, key: str) -> Scalar:
         if key not in self._asked:
             self._asked.append(key)
         return self.data.get(key)
@@ -97,7 +98,7 @@ class Section:
     def has(self, key: str) -> bool:
         return self.get(key) is not None
 
-    def need(self, key: str) -> Any:
+    def need(self, key: str) -> Scalar:
         value = self.get(key)
         if value is None:
             self.fail(f"{key} is missing")

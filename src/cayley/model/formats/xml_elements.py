@@ -92,7 +92,7 @@ class Element:
 
     # Attributes
 
-    def word(self, key: str, default: Any = _REQUIRED) -> Any:
+    def word(self, key: str, default: Any = _REQUIRED) -> str:  # noqa: ANN401 (it is given back as it is)
         """An attribute that is not empty."""
         value = self.attributes.get(key, "").strip()
         if value:
@@ -105,12 +105,12 @@ class Element:
                              + (f"; is it the one written {meant!r}?" if meant else ""))
         return default
 
-    def number(self, key: str, default: Any = _REQUIRED, *, largest: float = LARGEST) -> Any:
+    def number(self, key: str, default: Any = _REQUIRED, *, largest: float = LARGEST) -> float:  # noqa: ANN401 (it is given back as it is)
         """An attribute that is one finite number."""
         text = self.word(key, None if default is not _REQUIRED else _REQUIRED)
         return default if text is None else self._one(key, text, largest)
 
-    def numbers(self, key: str, count: int, default: Any = _REQUIRED) -> Array:
+    def numbers(self, key: str, count: int, default: Any = _REQUIRED) -> Array:  # noqa: ANN401 (it is given back as it is)
         """An attribute that is `count` finite numbers."""
         text = self.word(key, None if default is not _REQUIRED else _REQUIRED)
         if text is None:

@@ -32,7 +32,7 @@ class Revolute(SingleAxis):
         return np.array([[0.0, 0.0, 0.0, *self.axis]]).T
 
     @classmethod
-    def from_keys(cls, word: str, **values: Any) -> Self:
+    def from_keys(cls, word: str, **values: Any) -> Self:  # noqa: ANN401 (what a file says, checked by the class)
         return cls(**values, continuous=word == "continuous")
 
     @property

@@ -1,0 +1,53 @@
+"""What a type checker says of a user's program. `mypy` reads this file with the package; nobody runs it.
+
+Every line with a `type: ignore` is a mistake that must be found: where none is found, mypy calls the comment unused.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import cayley as cy
+from cayley.compiler.typing import Array
+
+
+def right(arm: cy.Mechanism, q: Array) -> None:
+    """Arrays, lists and numbers are taken; results have types."""
+    tau: Array = arm.inverse_dynamics(q, [0.0, 0.0], np.zeros(2))
+    derivatives: Array = arm.linearize(q, q, q).D
+    jacobian: Array = arm.jacobian(q, "tool", axes="world")
+    pose: Array = arm.pose.of("tool")(q, dtype=np.float32)
+    twist: Array = arm.twist(q, [1.0, 0.0], "tool", axes="body", at=(0.0, 0.0, 0.1))
+    arm.pose(q, "tool", out=pose)
+    found: Array = arm.inverse_kinematics(pose, "tool", start=[0.0, 0.1]).q
+    arm.simulate(found, [0.0, 0.0], until=1.0, tau=tau).q.mean()
+    print(derivatives, jacobian, twist)
+
+
+def wrong_frame(arm: cy.Mechanism, q: Array) -> None:
+    """A frame is a name."""
+    arm.jacobian(q, 3, axes="world")  # type: ignore[call-overload]
+    arm.pose.of(3)  # type: ignore[arg-type]
+    arm.inverse_kinematics(np.eye(4), 3)  # type: ignore[arg-type]
+    arm.pose(q, "tool", relative_to=7)  # type: ignore[call-overload]
+
+
+def missing_argument(arm: cy.Mechanism, q: Array) -> None:
+    """No frame, no velocity, no target."""
+    arm.jacobian(q, axes="world")  # type: ignore[call-overload]
+    arm.simulate(q)  # type: ignore[call-arg]
+    arm.inverse_kinematics(frame="tool")  # type: ignore[call-arg]
+
+
+def swapped_order(arm: cy.Mechanism, q: Array) -> None:
+    """Arrays come before the frame."""
+    arm.pose("tool", q)  # type: ignore[call-overload]
+    arm.inverse_kinematics("tool", np.eye(4))  # type: ignore[arg-type]
+    arm.with_frame(np.eye(4), "tool", "link2")  # type: ignore[arg-type]
+
+
+def unknown_word(arm: cy.Mechanism, q: Array) -> None:
+    """Options have names and values."""
+    arm.pose(q, "tool", relativ_to="base")  # type: ignore[call-overload]
+    arm.inverse_kinematics(np.eye(4), "tool", tolerence=1e-6)  # type: ignore[call-arg]
+    cy.Mechanism.from_dh([(0, 0, 1, 0)], convention="distal")  # type: ignore[arg-type]
