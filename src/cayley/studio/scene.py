@@ -33,7 +33,7 @@ _ELEVATION = 0.36
 def main_frame(tree: Tree) -> str:
     """The frame that a page is about: "tool", or the body that most joints move, the farthest along the links of these.
 
-    >>> main_frame(cy.load("ur5"))
+    >>> main_frame(cy.load("ur5").tree)
     'tool'
     """
     if any(frame.name == "tool" for frame in tree.frames):

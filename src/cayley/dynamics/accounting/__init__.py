@@ -2,7 +2,7 @@
 figures.
 
     >>> import cayley as cy
-    >>> operations_by_equation("augmented-links", cy.load("s1_f4"))["5.3.45f"]
+    >>> operations_by_equation("augmented-links", cy.load("s1_f4").tree)["5.3.45f"]
     Cost(multiplications=56, additions=48, divisions=0, functions=0)
 """
 

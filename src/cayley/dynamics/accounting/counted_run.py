@@ -42,7 +42,7 @@ def count_operations(inverse_dynamics: Text, links: Links, state: Sequence[Array
     >>> import cayley as cy
     >>> from cayley.dynamics.inverse import screws
     >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> total(count_operations(screws.inverse_dynamics, serial_chain(cy.load("s1_f2"))).needed)
+    >>> total(count_operations(screws.inverse_dynamics, serial_chain(cy.load("s1_f2").tree)).needed)
     Cost(multiplications=29, additions=18, divisions=0, functions=4)
     """
     return _counted(partial(inverse_dynamics, links), generic_state(links.nv) if state is None else state)

@@ -129,7 +129,7 @@ def least_squares(base: BaseParameters, measured: Measurements, *, noise: ArrayL
     cannot be seen.
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model, simulate_measurements
-    >>> model = linear_model(cy.load("planar2r"))
+    >>> model = linear_model(cy.load("planar2r").tree)
     >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 200, 2))
     >>> found = least_squares(base_parameters(model), simulate_measurements(model, q, qd, qdd, noise=0.01))
     >>> found.base_values.round(2)

@@ -110,7 +110,7 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
     `progress` shows a bar.
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model
-    >>> base = base_parameters(linear_model(cy.load("planar2r")))
+    >>> base = base_parameters(linear_model(cy.load("planar2r").tree))
     >>> drive = exciting_trajectory(base, position=(-3, 3), velocity=2, acceleration=5, steps=20)
     >>> drive.condition < drive.start_condition, all(bool(abs(x).max() < 1e-12) for x in drive.trajectory.at(0.0)[1:])
     (True, True)

@@ -69,7 +69,7 @@ def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: Ar
     `SingularityError` as `least_squares`.
 
     >>> from cayley.dynamics.identification import base_parameters, linear_model, simulate_measurements
-    >>> model = linear_model(cy.load("planar2r"))
+    >>> model = linear_model(cy.load("planar2r").tree)
     >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 200, 2))
     >>> found = physical_estimate(base_parameters(model), simulate_measurements(model, q, qd, qdd, noise=0.01))
     >>> found.tree.bodies[1].center[:2].round(2)
