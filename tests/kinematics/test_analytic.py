@@ -66,17 +66,17 @@ def test_analytic_jacobians_and_their_rates_against_fifty_digits(name, relative_
     tree, asked = around("spherical"), {"attitude": name, "relative_to": relative_to}
     q, v, vd = random_state(tree)
     size = 3 + attitude(name).size
-    _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree, q, "frame4", **asked), (size,)), tree, q, v,
+    _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree.tree, q, "frame4", **asked), (size,)), tree, q, v,
                                   vd)
-    J = analytic_jacobian(tree, q, "frame4", **asked)
-    J_rate = analytic_jacobian_rate(tree, q, v, "frame4", **asked)
+    J = analytic_jacobian(tree.tree, q, "frame4", **asked)
+    J_rate = analytic_jacobian_rate(tree.tree, q, v, "frame4", **asked)
     close(J @ v, rate)
     close(J @ vd + J_rate @ v, second)
-    whole = of_q(tree, lambda q: analytic_jacobian(tree, q, "frame4", **asked), (size, tree.nv))
+    whole = of_q(tree, lambda q: analytic_jacobian(tree.tree, q, "frame4", **asked), (size, tree.nv))
     _, rate, second = derivatives(whole, tree, q, v, vd)
     close(J_rate, rate)
-    close(analytic_jacobian_second_rate(tree, q, v, vd, "frame4", **asked), second)
-    close(analytic_hessian(tree, q, "frame4", **asked) @ v, rate)
+    close(analytic_jacobian_second_rate(tree.tree, q, v, vd, "frame4", **asked), second)
+    close(analytic_hessian(tree.tree, q, "frame4", **asked) @ v, rate)
 
 
 def test_every_back_end_gives_the_same():
@@ -85,7 +85,7 @@ def test_every_back_end_gives_the_same():
     states = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 3))
     asked = {"attitude": "zyx moving", "relative_to": "world"}
     check_parity(
-        kernel("(3),(3)->(6,3)")(lambda q, v: analytic_jacobian_rate(arm, q, v, "link3", **asked)), states,
+        kernel("(3),(3)->(6,3)")(lambda q, v: analytic_jacobian_rate(arm.tree, q, v, "link3", **asked)), states,
         states[::-1])
 
 
@@ -100,16 +100,16 @@ def test_the_jacobian_of_a_task_map():
         asked = {"attitude": name, "relative_to": "world"}
 
         def task(q, asked=asked):
-            return coordinates(tree, q, "frame9", **asked)
+            return coordinates(tree.tree, q, "frame9", **asked)
 
-        J = analytic_jacobian(tree, q, "frame9", **asked)
-        close(task_jacobian(tree, q, task), J)
+        J = analytic_jacobian(tree.tree, q, "frame9", **asked)
+        close(task_jacobian(tree.tree, q, task), J)
         close(J @ v, derivatives(of_q(tree, task, (3 + attitude(name).size,)), tree, q, v, vd)[1])
     # planar: its z axes stay parallel, which zyz angles cannot follow
     arm = modified_arm([(0, 0, 0, 0), (0.3, 0, 0, 0)])
-    check = check_attitude(arm, "link2", attitude="zyz moving", relative_to="world")
+    check = check_attitude(arm.tree, "link2", attitude="zyz moving", relative_to="world")
     with pytest.raises(SingularityError, match=r"'zyz moving' is singular for 'link6' in configuration 1 of the batch"):
-        check_attitude(modified_arm(SIX), "link6", attitude="zyz moving",
+        check_attitude(modified_arm(SIX).tree, "link6", attitude="zyz moving",
                        relative_to="world")(np.stack([Q, np.zeros(6)]))
     with pytest.raises(SingularityError, match="use the geometric Jacobian"):
         check(np.array([0.3, 0.4]))
@@ -118,9 +118,9 @@ def test_the_jacobian_of_a_task_map():
         check=check)(lambda q: analytic_jacobian(arm, q, "link2", attitude="zyz moving", relative_to="world"))
     with pytest.raises(SingularityError):
         refused([0.3, 0.4])
-    check_attitude(arm, "link2", attitude="zyx moving", relative_to="world")(np.array([0.3, 0.4]))
+    check_attitude(arm.tree, "link2", attitude="zyx moving", relative_to="world")(np.array([0.3, 0.4]))
     close(
-        analytic_jacobian(arm, np.array([0.3, 0.4]), "link2", attitude="zyx moving", relative_to="world")[3:],
+        analytic_jacobian(arm.tree, np.array([0.3, 0.4]), "link2", attitude="zyx moving", relative_to="world")[3:],
         [[1, 1], [0, 0], [0, 0]])
 
 
@@ -128,9 +128,9 @@ def test_the_jacobian_of_a_task_map():
 def test_the_two_jacobians_and_the_way_between_them():
     """W3-07: J_omega = blkdiag(1, Omega) J, det J = -det J_omega/sin(theta), and J singular where J_omega is not."""
     arm, asked = modified_arm(SIX), {"attitude": "zyz moving", "relative_to": "world"}
-    r = coordinates(arm, Q, "link6", **asked)
+    r = coordinates(arm.tree, Q, "link6", **asked)
     close(r, [0.4451504323, 0.2433383036, -0.2121438133, 2.6272884618, 2.4003948815, -0.5669200870], 1e-9)
-    geometric, analytic = general_jacobian(arm, Q, "link6", axes="world"), analytic_jacobian(arm, Q, "link6", **asked)
+    geometric, analytic = general_jacobian(arm.tree, Q, "link6", axes="world"), analytic_jacobian(arm.tree, Q, "link6", **asked)
     Omega = world_velocity_map_of_euler(r[3:], sequence="zyz", axes="moving")
     close(geometric, np.block([[np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), Omega]]) @ analytic, 1e-13)
     close(np.linalg.det(analytic), 0.1016068003, 1e-9)
@@ -138,12 +138,12 @@ def test_the_two_jacobians_and_the_way_between_them():
     close(analytic @ V, [-0.3879382114, 0.1685998056, 0.0608416608, 2.3291689517, -0.6160390913, 1.5245233348], 1e-9)
     upright = np.eye(4)
     # a tool whose z is the root's z at Q
-    upright[:3, :3] = frame_pose(arm, Q, "link6").R.T @ rotation("z", 0.4)[:3, :3]
+    upright[:3, :3] = frame_pose(arm.tree, Q, "link6").R.T @ rotation("z", 0.4)[:3, :3]
     level = arm.with_frame("upright", "link6", upright)
-    close(np.linalg.det(general_jacobian(level, Q, "upright", axes="world")), np.linalg.det(geometric), 1e-13)
+    close(np.linalg.det(general_jacobian(level.tree, Q, "upright", axes="world")), np.linalg.det(geometric), 1e-13)
     with pytest.raises(SingularityError):
-        check_attitude(level, "upright", **asked)(Q)
-    check_attitude(level, "upright", attitude="zyx moving", relative_to="world")(Q)
+        check_attitude(level.tree, "upright", **asked)(Q)
+    check_attitude(level.tree, "upright", attitude="zyx moving", relative_to="world")(Q)
 
 
 @pytest.mark.spec("S3-21")
@@ -151,8 +151,8 @@ def test_velocity_and_acceleration_maps_both_ways():
     """W3-07 forwards, round trips with both Jacobians, and the refusal at q5 = 0."""
     arm, asked = modified_arm(SIX), {"attitude": "zyz moving", "relative_to": "world"}
     kinds = {
-        "geometric": (general_jacobian(arm, Q, "link6", axes="world"), jacobian_rate(arm, Q, V, "link6", axes="world")),
-        "analytic": (analytic_jacobian(arm, Q, "link6", **asked), analytic_jacobian_rate(arm, Q, V, "link6", **asked))}
+        "geometric": (general_jacobian(arm.tree, Q, "link6", axes="world"), jacobian_rate(arm.tree, Q, V, "link6", axes="world")),
+        "analytic": (analytic_jacobian(arm.tree, Q, "link6", **asked), analytic_jacobian_rate(arm.tree, Q, V, "link6", **asked))}
     for J, J_rate in kinds.values():
         first, second = J @ V, J @ VD + J_rate @ V
         close(joint_velocities(J, first), V)
@@ -160,8 +160,8 @@ def test_velocity_and_acceleration_maps_both_ways():
         close(found.velocities, V)
         close(found.accelerations, VD)
     J, J_rate = kinds["geometric"]
-    close(twist(arm, Q, V, "link6", axes="world"), J @ V)
-    close(acceleration(arm, Q, V, VD, "link6", axes="world"), J @ VD + J_rate @ V)
+    close(twist(arm.tree, Q, V, "link6", axes="world"), J @ V)
+    close(acceleration(arm.tree, Q, V, VD, "link6", axes="world"), J @ VD + J_rate @ V)
     close(J @ VD + J_rate @ V, [-0.1966521813, 0.1391282999, -0.0442814014, -1.0966875271, -0.8275815982, 0.0951782492],
           1e-8)
     many = np.stack([V, 2 * V, -V])
@@ -183,26 +183,26 @@ def test_jacobians_with_first_and_second_rates():
         q, v, vd = random_state(arm, joints)
         frame = f"frame{joints}"
         for point in (None, np.array([0.1, -0.2, 0.3])):
-            whole = of_q(arm, lambda q, a=arm, f=frame, p=point: general_jacobian(a, q, f, axes="world", at=p),
+            whole = of_q(arm, lambda q, a=arm, f=frame, p=point: general_jacobian(a.tree, q, f, axes="world", at=p),
                          (6, joints))
             now, rate, second = derivatives(whole, arm, q, v, vd)
-            close(now @ v, twist(arm, q, v, frame, axes="world", at=point))
-            close(jacobian_rate(arm, q, v, frame, axes="world", at=point), rate)
-            close(jacobian_second_rate(arm, q, v, vd, frame, axes="world", at=point), second)
+            close(now @ v, twist(arm.tree, q, v, frame, axes="world", at=point))
+            close(jacobian_rate(arm.tree, q, v, frame, axes="world", at=point), rate)
+            close(jacobian_second_rate(arm.tree, q, v, vd, frame, axes="world", at=point), second)
         asked = {"attitude": "zyx moving", "relative_to": "world"}
-        whole = of_q(arm, lambda q, a=arm, f=frame, k=asked: analytic_jacobian(a, q, f, **k), (6, joints))
+        whole = of_q(arm, lambda q, a=arm, f=frame, k=asked: analytic_jacobian(a.tree, q, f, **k), (6, joints))
         now, rate, second = derivatives(whole, arm, q, v, vd)
-        a, b, _ = coordinates(arm, q, frame, **asked)[3:]
+        a, b, _ = coordinates(arm.tree, q, frame, **asked)[3:]
         T = np.array([[0, -np.sin(a), np.cos(a) * np.cos(b)], [0, np.cos(a), np.sin(a) * np.cos(b)], [1, 0,
                                                                                                       -np.sin(b)]])
-        close(T @ now[3:], general_jacobian(arm, q, frame, axes="world")[3:])
-        close(now, task_jacobian(arm, q, lambda q, a=arm, f=frame, k=asked: coordinates(a, q, f, **k)))
-        close(analytic_jacobian_rate(arm, q, v, frame, **asked), rate)
-        close(analytic_jacobian_second_rate(arm, q, v, vd, frame, **asked), second)
+        close(T @ now[3:], general_jacobian(arm.tree, q, frame, axes="world")[3:])
+        close(now, task_jacobian(arm.tree, q, lambda q, a=arm, f=frame, k=asked: coordinates(a.tree, q, f, **k)))
+        close(analytic_jacobian_rate(arm.tree, q, v, frame, **asked), rate)
+        close(analytic_jacobian_second_rate(arm.tree, q, v, vd, frame, **asked), second)
     # a turn about z, then one about -y: cos b = 0 at q2 = pi/2
     nose_up = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)])
     with pytest.raises(SingularityError, match="zyx"):
-        check_attitude(nose_up, "link2", attitude="zyx moving", relative_to="world")(np.array([0.4, np.pi / 2]))
+        check_attitude(nose_up.tree, "link2", attitude="zyx moving", relative_to="world")(np.array([0.4, np.pi / 2]))
 
 
 @pytest.mark.parametrize("name", ["zyy moving", "zyx", "zyx turning", "euler", "Quaternion"])

@@ -30,12 +30,12 @@ def test_the_worked_example():
     """
     isotropic = planar_arm(np.sqrt(2), 1.0)
     for th1 in (0.0, 0.7, -2.0):
-        J = uniform_jacobian(isotropic, np.array([th1, np.deg2rad(135)]), "tool", task=POINT, axes="world")
+        J = uniform_jacobian(isotropic.tree, np.array([th1, np.deg2rad(135)]), "tool", task=POINT, axes="world")
         close(J.T @ J, np.eye(2), 1e-14)
         found = indices(J)
         assert found.isotropic and not indices(J @ np.diag([1.0, 1.001])).isotropic
         close([found.condition_number, found.inverse_condition_number], [1, 1], 1e-14)
-    J = uniform_jacobian(planar_arm(1.0, 1.0), Q, "tool", task=POINT, axes="world")
+    J = uniform_jacobian(planar_arm(1.0, 1.0).tree, Q, "tool", task=POINT, axes="world")
     close(J, WE14, 1e-14)
     found = indices(J)
     close(found.decomposition.singular_values, [1.9500706751, 0.4440994959], 1e-9)
@@ -46,7 +46,7 @@ def test_the_worked_example():
     close(U @ np.diag(s) @ V.T, J, 1e-14)
     close(condition_number(J, norm="2"), np.linalg.cond(J), 1e-13)
     close(condition_number(J, norm="frobenius"), np.linalg.cond(J, "fro"), 1e-13)
-    stretched = indices(uniform_jacobian(planar_arm(1.0, 1.0), np.array([0.3, 0.0]), "tool", task=POINT, axes="world"))
+    stretched = indices(uniform_jacobian(planar_arm(1.0, 1.0).tree, np.array([0.3, 0.0]), "tool", task=POINT, axes="world"))
     assert stretched.condition_number == np.inf and stretched.inverse_condition_number == 0 and not stretched.isotropic
     assert condition_number(np.zeros(
         (2, 2)), norm="frobenius") == np.inf == condition_number(np.zeros((2, 2)), norm="2")
@@ -57,7 +57,7 @@ def test_singular_values_do_not_depend_on_the_axes():
     tree = everything()
     q, _, _ = random_state(tree)
     values = [
-        indices(uniform_jacobian(tree, q, "frame9", task="pose", axes=axes,
+        indices(uniform_jacobian(tree.tree, q, "frame9", task="pose", axes=axes,
                                  characteristic_length=0.7)).decomposition.singular_values
         for axes in ("world", "body", "frame3")]
     close(values[1], values[0])
@@ -75,7 +75,7 @@ def test_batches():
     close(found.condition_number, np.linalg.cond(J), 1e-10)
     close(found.manipulability, np.sqrt(np.linalg.det(J @ np.swapaxes(J, -2, -1))), 1e-12)
     assert force_ellipsoid(J).lengths.shape == (7, 5, 2) and joint_velocity_ellipsoid(J).lengths.shape == (7, 5, 3)
-    compiled = kernel("(3)->()")(lambda q: manipulability(arm, q, "tool", task=POINT, axes="world"))
+    compiled = kernel("(3)->()")(lambda q: manipulability(arm.tree, q, "tool", task=POINT, axes="world"))
     close(compiled(q), found.manipulability, 1e-12)
 
 
@@ -94,12 +94,12 @@ def test_the_ellipsoid_of_joint_velocities():
     close(np.sort(found.lengths)[::-1], [2.2517476584, 0.5128019270], 1e-9)
     on_the_ellipsoid(found, WE14.T @ WE14)
     close(np.linalg.norm(WE14 @ (found.axes * found.lengths), axis=0), [1, 1], 1e-13)
-    singular = general_jacobian(planar_arm(1.0, 1.0), np.array([0.3, 0.0]), "tool", axes="world")[:2]
+    singular = general_jacobian(planar_arm(1.0, 1.0).tree, np.array([0.3, 0.0]), "tool", axes="world")[:2]
     cylinder = joint_velocity_ellipsoid(singular)
     assert np.isinf(cylinder.lengths).tolist() == [False, True]
     close(singular @ cylinder.axes[:, 1], [0, 0], 1e-14)
     on_the_ellipsoid(cylinder, singular.T @ singular)
-    redundant = general_jacobian(planar_arm(1.0, 0.8, 0.5), np.array([0.3, 0.5, -0.7]), "tool", axes="world")[:2]
+    redundant = general_jacobian(planar_arm(1.0, 0.8, 0.5).tree, np.array([0.3, 0.5, -0.7]), "tool", axes="world")[:2]
     assert np.isinf(joint_velocity_ellipsoid(redundant).lengths).tolist() == [False, False, True]
     on_the_ellipsoid(joint_velocity_ellipsoid(redundant), redundant.T @ redundant)
 
@@ -115,7 +115,7 @@ def test_the_ellipsoid_of_forces_and_its_torques():
     close(np.abs(np.sum(found.axes * speeds.axes, axis=0)), [1, 1], 1e-14)
     close(np.linalg.norm(WE14.T @ (found.axes * found.lengths), axis=0), [1, 1], 1e-13)  # tau = J^T f of length one
     arm, q = planar_arm(1.0, 1.0), np.array([0.3, 0.0])
-    singular = general_jacobian(arm, q, "tool", axes="world")[:2]
+    singular = general_jacobian(arm.tree, q, "tool", axes="world")[:2]
     cylinder = force_ellipsoid(singular)
     assert np.isinf(cylinder.lengths).tolist() == [False, True]
     close(np.abs(cylinder.axes[:, 1]), [np.cos(0.3), np.sin(0.3)], 1e-14)  # along the stretched arm
@@ -131,22 +131,22 @@ def test_mixed_units_are_refused():
     arm = planar_arm(1.0, 0.8, 0.5)
     q = np.array([0.3, 0.5, -0.7])
     with pytest.raises(ConventionError, match=r"rows in m and rad, columns for rad"):
-        uniform_jacobian(arm, q, "tool", task="pose", axes="world")
+        uniform_jacobian(arm.tree, q, "tool", task="pose", axes="world")
     with pytest.raises(ConventionError, match="characteristic length"):
-        manipulability(arm, q, "tool", task=(True, True, False, False, False, True), axes="world")
+        manipulability(arm.tree, q, "tool", task=(True, True, False, False, False, True), axes="world")
     mixed = standard_arm(STANFORD_LIKE, "RRPRRR")
     with pytest.raises(ConventionError, match=r"rows in m, columns for m and rad"):
-        uniform_jacobian(mixed, np.zeros(6), "frame6", task="position", axes="world")
+        uniform_jacobian(mixed.tree, np.zeros(6), "frame6", task="position", axes="world")
     # before the slide: turns only
-    assert uniform_jacobian(mixed, np.zeros(6), "frame2", task="position", axes="world").shape == (3, 2)
+    assert uniform_jacobian(mixed.tree, np.zeros(6), "frame2", task="position", axes="world").shape == (3, 2)
     sliding = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)], "PP")
     close(
         indices(
-            uniform_jacobian(sliding, np.zeros(2), "link2", task=(True, False, True, False, False, False),
+            uniform_jacobian(sliding.tree, np.zeros(2), "link2", task=(True, False, True, False, False, False),
                              axes="world")).condition_number, np.inf)  # two slides, along z and -y: x is lost
     for length in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(ConventionError, match="positive and finite"):
-            uniform_jacobian(arm, q, "tool", task="pose", axes="world", characteristic_length=length)
+            uniform_jacobian(arm.tree, q, "tool", task="pose", axes="world", characteristic_length=length)
     with pytest.raises(ConventionError, match="each row"):
         made_uniform(np.eye(2), rows=["m"], columns=["rad", "rad"])
     with pytest.raises(ConventionError, match="each column"):
@@ -159,12 +159,12 @@ def test_a_characteristic_length_takes_the_unit_of_length_out():
     metres = standard_arm(STANFORD_LIKE, "RRPRRR")
     small = standard_arm([(1000 * a, alpha, 1000 * d, theta) for a, alpha, d, theta in STANFORD_LIKE], "RRPRRR")
     scaled = np.array([1, 1, 1000, 1, 1, 1]) * q
-    one = uniform_jacobian(metres, q, "frame6", task="pose", axes="world", characteristic_length=0.3)
-    other = uniform_jacobian(small, scaled, "frame6", task="pose", axes="world", characteristic_length=300.0)
+    one = uniform_jacobian(metres.tree, q, "frame6", task="pose", axes="world", characteristic_length=0.3)
+    other = uniform_jacobian(small.tree, scaled, "frame6", task="pose", axes="world", characteristic_length=300.0)
     close(other, one, 1e-12)
-    plain = general_jacobian(metres, q, "frame6", axes="world")
+    plain = general_jacobian(metres.tree, q, "frame6", axes="world")
     close(one, np.diag([1 / 0.3] * 3 + [1.0] * 3) @ plain @ np.diag([1, 1, 0.3, 1, 1, 1]))
-    assert velocity_units(metres, "frame6") == {0: "rad", 1: "rad", 2: "m", 3: "rad", 4: "rad", 5: "rad"}
+    assert velocity_units(metres.tree, "frame6") == {0: "rad", 1: "rad", 2: "m", 3: "rad", 4: "rad", 5: "rad"}
 
 
 def test_units_of_every_kind_of_joint():
@@ -174,18 +174,18 @@ def test_units_of_every_kind_of_joint():
         "body7": "m m m rad rad rad", "body8": "", "body9": "m m rad"}
     for body, units in expected.items():
         joint = tree.joint_number(tree.joints[tree.body_number(body) - 1].name)
-        found = velocity_units(tree, body)
+        found = velocity_units(tree.tree, body)
         columns = tree.v_slices[joint]
         assert " ".join(found[k] for k in range(columns.start, columns.stop)) == units
 
 
 def test_manipulability_as_a_text():
     arm = planar_arm(1.0, 1.0)
-    close(manipulability(arm, Q, "tool", task=POINT, axes="world"), 0.8660254038, 1e-9)
+    close(manipulability(arm.tree, Q, "tool", task=POINT, axes="world"), 0.8660254038, 1e-9)
     # two joints, three rows
-    assert manipulability(arm, Q, "tool", task=(True, True, True, False, False, False), axes="world") == 0
+    assert manipulability(arm.tree, Q, "tool", task=(True, True, True, False, False, False), axes="world") == 0
     longer = planar_arm(1.0, 0.8, 0.5)
-    text = kernel("(3)->()")(lambda q: manipulability(longer, q, "tool", task=POINT, axes="world"))
+    text = kernel("(3)->()")(lambda q: manipulability(longer.tree, q, "tool", task=POINT, axes="world"))
     check_parity(text, np.random.default_rng(3).uniform(0.3, 1.2, size=(3, 3)))
 
 

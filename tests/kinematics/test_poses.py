@@ -36,7 +36,7 @@ def test_poses_are_those_of_pinocchio(make):
     for seed in range(5):
         q, _, _ = random_state(tree, seed)
         for frame in frames_of(tree):
-            close(frame_pose(tree, q, frame).matrix, peer.pose(q, frame))
+            close(frame_pose(tree.tree, q, frame).matrix, peer.pose(q, frame))
 
 
 @pytest.mark.parametrize("make", TREES)
@@ -46,7 +46,7 @@ def test_jacobians_are_those_of_pinocchio(make, axes):
     peer = PinocchioTree.of(tree)
     q, _, _ = random_state(tree)
     for frame in frames_of(tree):
-        found = jacobian(tree, q, frame, axes=axes)
+        found = jacobian(tree.tree, q, frame, axes=axes)
         assert found.dtype == np.float64
         close(found, peer.jacobian(q, frame, axes))
 
@@ -64,15 +64,15 @@ def test_the_compiled_kernels_give_the_same_for_a_batch():
 def test_every_back_end_gives_the_same():
     tree = around("universal")
     states = np.stack([random_state(tree, seed)[0] for seed in range(3)])
-    check_parity(kernel(f"({tree.nq})->(4,4)")(lambda q: frame_pose(tree, q, "frame4", "frame2").matrix), states)
+    check_parity(kernel(f"({tree.nq})->(4,4)")(lambda q: frame_pose(tree.tree, q, "frame4", "frame2").matrix), states)
 
 
 def test_axes_of_a_third_frame():
     tree = everything()
     q, _, _ = random_state(tree)
-    R = frame_pose(tree, q, "frame2").R
-    world = jacobian(tree, q, "frame9", axes="world")
-    close(jacobian(tree, q, "frame9", axes="frame2"), np.concatenate([R.T @ world[:3], R.T @ world[3:]]))
+    R = frame_pose(tree.tree, q, "frame2").R
+    world = jacobian(tree.tree, q, "frame9", axes="world")
+    close(jacobian(tree.tree, q, "frame9", axes="frame2"), np.concatenate([R.T @ world[:3], R.T @ world[3:]]))
 
 
 @pytest.mark.spec("S1-08")
@@ -86,15 +86,15 @@ def test_relative_poses_and_the_two_descriptions():
         A = modified_link(a, alpha, d + q[k] * (kind == "P"), theta + q[k] * (kind == "R"))
         W = W @ A
         links.append(W)
-        close(frame_pose(arm, q, f"link{k + 1}").matrix, W, 1e-13)
-        close(frame_pose(arm, q, f"link{k + 1}", f"link{k}" if k else "base").matrix, A, 1e-13)
+        close(frame_pose(arm.tree, q, f"link{k + 1}").matrix, W, 1e-13)
+        close(frame_pose(arm.tree, q, f"link{k + 1}", f"link{k}" if k else "base").matrix, A, 1e-13)
     for i in range(4):
         for j in range(4):
-            close(frame_pose(arm, q, f"link{j + 1}", f"link{i + 1}").matrix, np.linalg.solve(links[i], links[j]), 1e-13)
+            close(frame_pose(arm.tree, q, f"link{j + 1}", f"link{i + 1}").matrix, np.linalg.solve(links[i], links[j]), 1e-13)
     close(arm.pose(q, "link3", relative_to="link3"), np.eye(4), 1e-15)
-    close([p.matrix for p in body_poses(arm, q)], [np.eye(4), *links], 1e-13)
+    close([p.matrix for p in body_poses(arm.tree, q)], [np.eye(4), *links], 1e-13)
     for attitude in ("zyx moving", "xyz fixed", "zyz moving"):
-        chi = coordinates(arm, q, "tool", attitude=attitude, relative_to="world")
+        chi = coordinates(arm.tree, q, "tool", attitude=attitude, relative_to="world")
         sequence, axes = attitude.split()
         close(
             configuration_from_coordinates(chi, sequence=sequence, axes=axes).pose(),
@@ -136,21 +136,21 @@ def test_points_of_links_and_of_what_the_hand_holds():
     q = np.array([0.5, 0.6, -0.9])
     arm = modified_arm(ELBOW)
     expected = [0.6136660648, 0.3352472991, 0.5936651747]
-    close(point_position(arm, q, np.array([0.3, 0, 0]), "link3", relative_to="world"), expected, 1e-9)
+    close(point_position(arm.tree, q, np.array([0.3, 0, 0]), "link3", relative_to="world"), expected, 1e-9)
     tree = everything()
     q, _, _ = random_state(tree)
     point = np.array([0.3, -0.4, 0.7, 1.0])
     for frame in ("body4", "frame7"):
         for other in ("world", "frame3"):
             pose = tree.pose(q, frame) if other == "world" else tree.pose(q, frame, relative_to=other)
-            close(point_position(tree, q, point[:3], frame, relative_to=other), (pose @ point)[:3])
+            close(point_position(tree.tree, q, point[:3], frame, relative_to=other), (pose @ point)[:3])
     grasp = np.eye(4)
-    grasp[:3, :3], grasp[:3, 3] = frame_pose(tree, q, "frame1").R, [0.1, 0.2, 0.3]
+    grasp[:3, :3], grasp[:3, 3] = frame_pose(tree.tree, q, "frame1").R, [0.1, 0.2, 0.3]
     holding = tree.with_frame("cup", "body7", grasp)
-    close(point_position(holding, q, point[:3], "cup", relative_to="world"),
+    close(point_position(holding.tree, q, point[:3], "cup", relative_to="world"),
           (tree.pose(q, "body7") @ grasp @ point)[:3])
     many = kernel(f"({tree.nq}),(3)->(3)")(
-        lambda q, point: point_position(tree, q, point, "frame7", relative_to="world"))
+        lambda q, point: point_position(tree.tree, q, point, "frame7", relative_to="world"))
     points = np.random.default_rng(2).normal(size=(50, 3))
     close(many(q, points), points @ tree.pose(q, "frame7")[:3, :3].T + tree.pose(q, "frame7")[:3, 3])
 
@@ -158,8 +158,8 @@ def test_points_of_links_and_of_what_the_hand_holds():
 def test_names_that_are_not_there():
     tree = around("revolute")
     with pytest.raises(ModelError, match="did you mean 'frame0'"):
-        frame_pose(tree, tree.neutral, "frame_0")
+        frame_pose(tree.tree, tree.neutral, "frame_0")
     with pytest.raises(ConventionError, match="axes"):
         tree.jacobian(tree.neutral, "frame0")
     with pytest.raises(ModelError, match="no frame"):
-        jacobian(tree, tree.neutral, "frame0", axes="wrold")
+        jacobian(tree.tree, tree.neutral, "frame0", axes="wrold")

@@ -17,7 +17,7 @@ from kinematics.motions import close
 
 POINT = (True, True, False, False, False, False)
 ARM, Q, V = planar_arm(1.0, 0.8, 0.5), np.deg2rad([20.0, 40.0, 30.0]), np.array([0.3, -0.2])
-J = uniform_jacobian(ARM, Q, "tool", task=POINT, axes="world")
+J = uniform_jacobian(ARM.tree, Q, "tool", task=POINT, axes="world")
 
 
 def kkt(J, v, gradient):
@@ -40,7 +40,7 @@ def test_the_general_solution():
     assert found.status == "many" and found.solved and not found.unique
     other = found.velocities + 3 * found.decomposition.null_space[:, 0]
     close(general_solution(J, V, other).velocities, other, 1e-13)  # any solution is the one nearest to itself
-    stretched = uniform_jacobian(ARM, np.array([0.3, 0.0, 0.0]), "tool", task=POINT, axes="world")
+    stretched = uniform_jacobian(ARM.tree, np.array([0.3, 0.0, 0.0]), "tool", task=POINT, axes="world")
     along, across = np.array([np.cos(0.3), np.sin(0.3)]), np.array([-np.sin(0.3), np.cos(0.3)])
     good, bad = general_solution(stretched, across, start), general_solution(stretched, along + across)
     assert good.status == "many" and good.decomposition.redundancy == 2
@@ -76,8 +76,8 @@ def test_the_shortest_solution():
 @pytest.mark.spec("S2-44")
 def test_the_gradient_in_the_null_space():
     """WE-15: manipulability, its gradient, and that it enters with a minus sign to grow (E-39)."""
-    gradient = manipulability_gradient(ARM, Q, "tool", task=POINT, axes="world")
-    close(manipulability(ARM, Q, "tool", task=POINT, axes="world"), 1.2071041533, 1e-9)
+    gradient = manipulability_gradient(ARM.tree, Q, "tool", task=POINT, axes="world")
+    close(manipulability(ARM.tree, Q, "tool", task=POINT, axes="world"), 1.2071041533, 1e-9)
     close(gradient, [0, 0.7339171547, 0.4839359062], 1e-9)
     found = gradient_projection(J, V, -gradient, 1.0)
     close(found.velocities, [-0.1281566342, -0.0707737573, -0.0377592717], 1e-9)
@@ -88,7 +88,7 @@ def test_the_gradient_in_the_null_space():
     for sign, grows in ((-1, True), (1, False)):  # w is made smaller: minus manipulability makes manipulability grow
         motion = gradient_projection(J, rest, sign * gradient, 0.5).velocities
         close(J @ motion, rest, 1e-15)
-        ahead = manipulability(ARM, Q + 1e-4 * motion, "tool", task=POINT, axes="world")
+        ahead = manipulability(ARM.tree, Q + 1e-4 * motion, "tool", task=POINT, axes="world")
         assert (ahead > 1.2071041533055) == grows
     gains = gradient_projection(J, np.stack([V, V]), gradient, np.array([0.0, 2.0]))
     close(gains.velocities[1] - gains.velocities[0], -2 * found.null_projector @ gradient, 1e-14)
@@ -98,8 +98,8 @@ def test_the_gradient_of_any_arm_by_differences():
     arm = standard_arm([(0.1, 0.3 + 0.2 * k, 0.2, 0.0) for k in range(7)], "RRRPRRR")
     q = np.random.default_rng(4).uniform(-1, 1, size=7)
     asked = {"task": "pose", "axes": "world", "characteristic_length": 0.4}
-    compiled = kernel("(7)->()")(lambda q: manipulability(arm, q, "frame7", **asked))
-    gradient = kernel("(7)->(7)")(lambda q: manipulability_gradient(arm, q, "frame7", **asked))(q)
+    compiled = kernel("(7)->()")(lambda q: manipulability(arm.tree, q, "frame7", **asked))
+    gradient = kernel("(7)->(7)")(lambda q: manipulability_gradient(arm.tree, q, "frame7", **asked))(q)
     steps = 1e-4 * np.eye(7)
     numeric = (8 * (compiled(q + steps) - compiled(q - steps)) -
                (compiled(q + 2 * steps) - compiled(q - 2 * steps))) / (12 * 1e-4)
@@ -112,6 +112,6 @@ def test_rates_as_a_kernel():
     random = np.random.default_rng(5)
     q, v, start = random.uniform(-1, 1, size=(20, 7)), random.normal(size=(20, 3)), random.normal(size=(20, 7))
     text = kernel("(7),(3),(7)->(7)")(
-        lambda q, v, start: projected_rates(arm, q, v, start, "frame7", task="position", axes="body"))
+        lambda q, v, start: projected_rates(arm.tree, q, v, start, "frame7", task="position", axes="body"))
     whole = arm.jacobian(q, "frame7", axes="body")[:, :3]
     close(text(q, v, start), general_solution(whole, v, start).velocities, 1e-9)
