@@ -148,3 +148,24 @@ def test_a_drawing_at_rest_shows_the_loops_closed():
     q = resting(arm.tree)
     np.testing.assert_allclose(arm.pose(q, "tip of b")[:3, 3], arm.pose(q, "tip of c")[:3, 3], atol=1e-12)
     assert close(arm.tree, q).iterations == 0
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_linkages_of_the_catalogue_are_closed_at_zero_and_drawn_with_the_joint_of_the_loop(name):
+    from cayley.drawing.skeleton import skeleton
+    arm = cy.load(name)
+    np.testing.assert_allclose(arm.constraint_residual(arm.neutral), 0.0, atol=1e-15)
+    assert arm.mobility == 1 and arm.close(arm.neutral).iterations == 0
+    q = arm.close([0.9, 0.0, 0.0]).configuration
+    pin = next(mark for mark in skeleton(arm.tree, q).marks if mark.joint == "pin")
+    np.testing.assert_allclose(pin.center, arm.pose(q, arm.loops[0].second)[:3, 3], atol=1e-12)
+    assert arm.draw(q) is not None
+
+
+def test_a_mechanism_without_constraints_is_closed_everywhere():
+    for arm in (cy.load("planar2r"), cy.Mechanism.of("stone", [Body("stone")], [])):
+        found = arm.close(arm.neutral)
+        assert (found.status, found.independent, found.residual) == ("closed", arm.nv, 0.0)
+        assert arm.mobility == arm.constraint_structure.mobility == arm.constraint_structure.gruebler == arm.nv
+        assert arm.constraint_residual(arm.neutral).shape == (0,)
+        assert arm.constraint_jacobian(arm.neutral).shape == (0, arm.nv)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.errors import ModelError, UnreachableError
 from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank
 
@@ -143,3 +144,27 @@ def test_five_bars_in_singular_postures():
         wide.inverse_position([-0.3, 0.0])
     with pytest.raises(ModelError, match="two pivots"):
         FiveBar([(0.0, 0.0)], [0.1, 0.1], [0.1, 0.1])
+
+
+def test_the_four_bar_of_the_catalogue_is_closed_at_the_angles_of_the_closed_form():
+    arm = cy.load("four_bar")
+    linkage = FourBar(crank=0.15, coupler=0.41, rocker=0.24, ground=0.4)
+    assert linkage.kind == "crank-rocker"
+    for theta in np.linspace(0.0, 6.0, 7):
+        for angles in linkage.position(theta):
+            psi, phi = angles
+            crank = theta - np.pi / 2
+            q = np.array([crank, psi - np.arctan2(0.09, 0.4) - crank, phi - np.pi / 2])
+            np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+            coupler, rocker = linkage.rates(theta, angles)
+            np.testing.assert_allclose(arm.constraint_jacobian(q) @ [1.0, coupler - 1.0, rocker], 0.0, atol=1e-14)
+
+
+def test_the_slider_crank_of_the_catalogue_is_closed_at_the_places_of_the_closed_form():
+    arm = cy.load("slider_crank")
+    machine = SliderCrank(crank=0.09, rod=0.41)
+    for theta in np.linspace(0.0, 6.0, 7):
+        gamma, x = machine.position(theta)[0]
+        crank = theta - np.pi / 2
+        q = np.array([crank, gamma - np.pi + np.arctan2(0.09, 0.4) - crank, x - 0.4])
+        np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)

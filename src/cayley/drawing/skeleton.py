@@ -21,7 +21,7 @@ from cayley.kinematics.closure import close
 from cayley.kinematics.forward import body_poses, joint_pose
 from cayley.model.configurations import with_followers
 from cayley.model.joint_kinds import Mark
-from cayley.model.parts import Frame
+from cayley.model.parts import Frame, Loop
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -55,13 +55,16 @@ class SlideLine(NamedTuple):
 
 
 class JointMark(NamedTuple):
-    """A joint: how it is drawn, where it is, the directions (k, 3) of its axes, and how large to draw it [m]."""
+    """A joint, of the tree or in a loop: how it is drawn, where it is, the directions (k, 3) of its axes, how large to
+    draw it [m], and the bodies that it joins.
+    """
 
     joint: str
     mark: Mark
     center: Array
     axes: Array
     size: float
+    bodies: tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +106,17 @@ class Skeleton:
                     center = before.p + _beside(child.p - before.p, 3 * size)
                 axes = np.array([
                     (before if axis.on_parent else child).R @ np.asarray(axis.direction) for axis in mark.axes])
-                found.append(JointMark(joint.name, mark, center, axes, size))
-        return tuple(found)
+                found.append(JointMark(joint.name, mark, center, axes, size, (self.tree.parents[number], number + 1)))
+        usual = float(np.median([mark.size for mark in found] or [largest_mark(self.tree) * self.size]))
+        return (*found, *[self._loop_mark(loop, mark, usual) for loop in self.tree.loops
+                          if (mark := loop.motion.mark) is not None])
+
+    def _loop_mark(self, loop: Loop, mark: Mark, size: float) -> JointMark:
+        ends = [self.tree.frame(name) for name in loop.frames]
+        first, second = (self.frame_pose(end) for end in ends)
+        axes = np.array([(first if axis.on_parent else second).R @ np.asarray(axis.direction) for axis in mark.axes])
+        numbers = [self.tree.body_number(end.body) for end in ends]
+        return JointMark(loop.name, mark, second.p if mark.on_child else first.p, axes, size, (numbers[0], numbers[1]))
 
     def _mark_size(self, number: int) -> float:
         """A third of the longest link at the joint, within bounds."""

@@ -77,6 +77,8 @@ def close(tree: Tree, guess: ArrayLike) -> Closure:
 
 
 def _closed(tree: Tree, guess: Array) -> Closure:
+    if not tree.is_constrained:
+        return Closure("closed", guess, 0.0, 0, tree.nv, by_chance=False)
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     chance = np.random.default_rng(0)
     start = np.concatenate([guess, *_closing_at_zero(tree)])
@@ -99,6 +101,8 @@ def mobility(tree: Tree) -> int:
     >>> mobility(load_robot("panda_hand"))
     8
     """
+    if not tree.loops and not tree.constraints:
+        return tree.nv - len(tree.followers)
     return min(int(closure.independent) for closure in closed_configurations(tree))
 
 

@@ -80,6 +80,9 @@ def dependent_rows(A: Array) -> Array:
 
 
 def _structure(tree: Tree) -> ConstraintStructure:
+    names = tuple(name for name, _ in velocity_labels(tree))
+    if not tree.is_constrained:
+        return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)))
     samples = _samples(tree)
     ranks = [_rank(A) for A in samples]
     rank = max(ranks)
@@ -89,7 +92,6 @@ def _structure(tree: Tree) -> ConstraintStructure:
     leading = _chosen((side_by_side if by_structure else generic[0]), rank)
     dependent = np.any([dependent_rows(A) for A in generic], axis=0)
     followers = _last_columns(generic[0][list(leading)], rank)
-    names = tuple(name for name, _ in velocity_labels(tree))
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
                                independent)

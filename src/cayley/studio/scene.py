@@ -119,10 +119,9 @@ def _slides(tree: Tree) -> list[dict[str, Any]]:
 
 def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
     """The solids of a joint, each on the side of the joint to which its axis is fixed."""
-    number = figure.tree.joint_number(mark.joint)
     found = []
     for (_, on_parent), axis in zip(mark.mark.axes, mark.axes, strict=True):
-        body = figure.tree.parents[number] if on_parent else number + 1
+        body = mark.bodies[0 if on_parent else 1]
         pose = figure.poses[body]
         found.append({
             "body": body, "shape": mark.mark.shape, "center": _seen_from(pose, mark.center),
