@@ -21,18 +21,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
-from cayley.systems.layout import State, as_vector, joined, mode_number
+from cayley.systems.guards import Guards, side_of
+from cayley.systems.layout import State, joined
 from cayley.systems.output_kernels import text_kernel
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.trajectory import Log
-from cayley.systems.transitions import Transition
 
 ITERATIONS = 60  # trials for one instant
 BISECTION = 4  # every so many trials
@@ -100,13 +99,13 @@ class Watching:
             raise SignatureError("a rollout allows at least one event in a step, and remembers none or more; given "
                                  f"were {self.instants} and {self.remembered}")
 
-    @property
-    def guards(self) -> int:
-        return len(self.system.transitions)
+    @cached_property
+    def guards(self) -> Guards:
+        return Guards(self.system)
 
     @property
     def size(self) -> int:
-        return _NUMBERS + 3 * self.guards + 2 * self.remembered
+        return _NUMBERS + 3 * len(self.guards) + 2 * self.remembered
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -135,9 +134,9 @@ class Watching:
     def _at_start(self) -> Kernel:
         def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, Array]:
             flow = Flow(self.system, t, p, lambda _: u)
-            values, slopes = self._values_and_slopes(flow, x)
-            return values, _side(values, slopes, values == 0.0)
-        return text_kernel(self.system, text, [(self.guards,), (self.guards,)], "guards")
+            values, slopes = self.guards.values_and_slopes(flow, x)
+            return values, side_of(values, slopes, values == 0.0)
+        return text_kernel(self.system, text, [(len(self.guards),), (len(self.guards),)], "guards")
 
     def arguments(self, watched: Array, steps: slice, precision: np.dtype) -> dict[str, Array]:
         turns = np.arange(steps.start, steps.stop) % 2
@@ -183,7 +182,7 @@ class Watching:
         """What becomes of a trial at its last stage: "x", "carried", "watched" and "again" for the next."""
         layout = self.system.layout
         memory = self._memory(given["watched"])
-        interval = self._interval(memory, self._values(flow, after.x), after.x, given)
+        interval = self._interval(memory, self.guards.values(flow, after.x), after.x, given)
         over = np.logical_or(interval.found, interval.passed)
         arrived, ended, complete = self._arrived(flow, memory, interval, after, given)
         going_on = self._going_on(memory, interval, after.x, given)
@@ -197,7 +196,7 @@ class Watching:
                 "again": where(np.logical_or(made, np.logical_and(over, complete)), 0.0, 1.0)}
 
     def _memory(self, watched: Array) -> Memory:
-        n = self.guards
+        n = len(self.guards)
         sides, at_low, at_high = (watched[_NUMBERS + k * n:_NUMBERS + (k + 1) * n] for k in range(3))
         start = _NUMBERS + 3 * n
         return Memory(self._search(watched), sides, at_low, at_high, watched[start:start + self.remembered],
@@ -210,7 +209,7 @@ class Watching:
     def _interval(self, memory: Memory, g: Array, x: State, given: Mapping[str, Array]) -> Interval:
         """Where the instant lies, after a trial with the guards `g` at its end."""
         search = memory.search
-        crossed = self._crossed(x, memory.sides, g)
+        crossed = self.guards.crossed(x, memory.sides, g)
         beyond = reduce(np.logical_or, crossed)
         searching = np.logical_or(search.high > 0.0, beyond)
         low = where(np.logical_and(searching, np.logical_not(beyond)), search.length, search.low)
@@ -250,7 +249,7 @@ class Watching:
         fired = []
         for k, transition in enumerate(self.system.transitions):
             now = np.logical_and(np.logical_and(interval.found, interval.crossed[k]),
-                                 self._is_watched(transition, state))
+                                 self.guards.is_watched(transition, state))
             jumped = self.system.jumped(transition, flow.t, state, flow.inputs(state), flow.p)
             state = state.replaced({name: where(now, jumped[name], state[name]) for name in state})
             here = [np.logical_and(now, count == float(j)) for j in range(self.remembered)]
@@ -266,15 +265,15 @@ class Watching:
         """The values of the guards after jumps, and their sides. One that has just fired, and is still as near to zero
         as it was found, is on the side to which it moves; one that is at zero and did not cross stays where it was.
         """
-        values, slopes = self._values_and_slopes(flow, state)
+        values, slopes = self.guards.values_and_slopes(flow, state)
         touching = []
         waiting = []
-        for k in range(self.guards):
+        for k in range(len(self.guards)):
             nearness = 2.0 * np.maximum(np.abs(memory.at_low[k]), np.abs(interval.g[k]))
             touching.append(np.logical_or(np.logical_and(fired[k], np.abs(values[k]) <= nearness), values[k] == 0.0))
             waiting.append(np.logical_and(np.logical_not(fired[k]),
                                           np.logical_and(values[k] == 0.0, interval.g[k] == 0.0)))
-        return values, where(np.stack(waiting), memory.sides, _side(values, slopes, np.stack(touching)))
+        return values, where(np.stack(waiting), memory.sides, side_of(values, slopes, np.stack(touching)))
 
     def _going_on(self, memory: Memory, interval: Interval, x: State, given: Mapping[str, Array]) -> Memory:
         """The next trial of a search: where the chord is zero, or halfway."""
@@ -301,56 +300,17 @@ class Watching:
         changed = [energy(flow.t, x, flow.inputs(x), flow.p) for x in (before.x, after)]
         return before.work + (changed[1] - changed[0])
 
-    # Guards
-
-    def _values(self, flow: Flow, x: State) -> Array:
-        u = flow.inputs(x)
-        return np.stack([transition.guard(flow.t, x, u, flow.p) for transition in self.system.transitions])
-
-    def _values_and_slopes(self, flow: Flow, x: State) -> tuple[Array, Array]:
-        """The guards, and their rates along the motion; what they do not depend on is not computed."""
-        layout = self.system.layout
-        u = flow.inputs(x)
-        here = x.replaced({name: independent(x[name]) for name in layout.blocks})
-        now = independent(flow.t)
-        values = np.stack([transition.guard(now, here, u, flow.p) for transition in self.system.transitions])
-        by_place = jacobian(values, joined([np.stack([now]), *[as_vector(here[name]) for name in layout.blocks]]))
-        rates = by_place @ joined([np.ones(1), layout.rate(x, flow.tangents(x, u))])
-        return self._values(flow, x), rates
-
-    def _is_watched(self, transition: Transition, x: State) -> Scalar:
-        conditions = [x[mode] == float(mode_number(self.system.layout.modes, mode, word))
-                      for mode, word in transition.during.items()]
-        return reduce(np.logical_and, conditions) if conditions else np.True_
-
-    def _crossed(self, x: State, sides: Array, values: Array) -> list[Any]:
-        """Which guards are beyond zero, in the direction that is asked for."""
-        found = []
-        for k, transition in enumerate(self.system.transitions):
-            beyond = sides[k] * values[k] < 0.0
-            if transition.sign:
-                beyond = np.logical_and(beyond, sides[k] == -float(transition.sign))
-            found.append(np.logical_and(beyond, self._is_watched(transition, x)) if transition.during else beyond)
-        return found
-
     def _aimed(self, x: State, sides: Array, low: Scalar, high: Scalar, at_low: Array, at_high: Array, weight: Scalar,
-               moved_high: Any) -> Scalar:  # noqa: ANN401 (a state of either kind)
+               moved_high: Scalar) -> Scalar:
         """The earliest of the zeros of the chords of those guards that have crossed at `high`."""
         earliest = high
-        crossed = self._crossed(x, sides, at_high)
-        for k in range(self.guards):
+        crossed = self.guards.crossed(x, sides, at_high)
+        for k in range(len(self.guards)):
             before = np.abs(at_low[k]) * where(moved_high, weight, 1.0)
             beyond = np.abs(at_high[k]) * where(moved_high, 1.0, weight)
             chord = low + (high - low) * (before / (before + beyond))
             earliest = where(crossed[k], np.minimum(earliest, chord), earliest)
         return earliest
-
-
-def _side(values: Array, slopes: Array, touching: Scalar) -> Array:
-    """The side of zero that each guard is on; of those that touch it, the one to which they move."""
-    by_value = where(values < 0.0, -1.0, 1.0)
-    by_slope = where(slopes > 0.0, 1.0, where(slopes < 0.0, -1.0, by_value))
-    return where(touching, by_slope, by_value)
 
 
 def _is_multiple(tried: Scalar) -> Scalar:
