@@ -1,6 +1,7 @@
 """A program that is used often is compiled once: calls give what the written-out program gives, in every language."""
 
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -61,6 +62,20 @@ def test_batches_of_any_length(always_called, dtype, tolerance):
             np.testing.assert_allclose(found, want, rtol=tolerance, atol=tolerance)
     if dtype == np.float64:
         assert all((one == many[5]).all() for one, many in zip(both(a[5], b[5]), both(a, b), strict=True))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 1e-5)])
+def test_a_thread_of_a_gpu_calls(always_called, cupy, dtype, tolerance):
+    _, both = pair(True)
+    a, b = np.random.default_rng(9).uniform(-0.9, 0.9, (2, 7, 3)).astype(dtype)
+    for found, want in zip(both.on("cuda")(a, b), both(a, b), strict=True):
+        np.testing.assert_allclose(found, want, rtol=tolerance, atol=tolerance)
+    mask, values = sparse(np.random.default_rng(10), 4)
+    kernel = product_and_solution(mask)
+    a, b = values[:2, None].astype(dtype)
+    for found, want in zip(kernel.on("cuda")(a, b), kernel(a, b), strict=True):
+        np.testing.assert_allclose(found, want, rtol=tolerance, atol=tolerance)
 
 
 def test_it_is_compiled_and_counted_once_for_each_set_of_zeros(always_called):
@@ -150,7 +165,7 @@ def test_a_branch_not_taken_does_not_leak_through_a_call(always_called):
     np.testing.assert_allclose(guarded.jacobian("x")(x), [slope, np.log(0.7) + 1.0], rtol=1e-14)
 
 
-def test_an_iteration_may_call(always_called):
+def test_a_step_may_call(always_called):
     @cy.kernel("(2),()->(2)", shared=True)
     def rate(x, damping):
         return np.stack([x[1], -np.sin(x[0]) - damping * x[1]])
@@ -160,9 +175,9 @@ def test_an_iteration_may_call(always_called):
         return x + 0.005 * (first + rate(x + 0.01 * first, damping))
 
     def written(x, damping):
-        rate = lambda x: np.stack([x[1], -np.sin(x[0]) - damping * x[1]])  # noqa: E731
-        first = rate(x)
-        return x + 0.005 * (first + rate(x + 0.01 * first))
+        def slopes(x):
+            return np.stack([x[1], -np.sin(x[0]) - damping * x[1]])
+        return x + 0.005 * (slopes(x) + slopes(x + 0.01 * slopes(x)))
 
     step = cy.kernel("(2),()->(2)")(heun)
     assert len(called(step.program())) == 2
