@@ -20,7 +20,6 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize
 
-from cayley.kinematics.inverse import inverse_kinematics
 from cayley.mechanism import load
 from inverse_dynamics import circumstances, markdown_table, terminal_table
 from timing import OtherPrograms
@@ -83,20 +82,20 @@ def figures(arm: Any, poses: int, singles: int, unreachable: int, rounds: int) -
     agreement = np.abs(chain.eval(np.full(arm.nq, 0.3)) - arm.pose(np.full(arm.nq, 0.3), "tool")).max()
     if agreement > 1e-12:
         raise SystemExit(f"{arm.name}: the two models differ by {agreement:.1e}; nothing was timed")
-    together = inverse_kinematics(arm, targets, "tool")
-    far = inverse_kinematics(arm, unreachable_poses(arm, unreachable, random), "tool")
+    together = arm.inverse_kinematics(targets, "tool")
+    far = arm.inverse_kinematics(unreachable_poses(arm, unreachable, random), "tool")
     worst = recomputed(arm, together.q, targets)[together.solved].max()
     if not np.allclose(recomputed(arm, together.q, targets), together.residual, rtol=1e-6, atol=1e-14):
         raise SystemExit(f"{arm.name}: reported residuals are not those of the configurations")
     ways: dict[str, Callable[[np.ndarray], Any]] = {
-        "one": lambda T: inverse_kinematics(arm, T, "tool"),
+        "one": lambda T: arm.inverse_kinematics(T, "tool"),
         "toolbox": chain.ik_LM,
         "equal": lambda T: chain.ik_LM(T, tol=EQUAL),
     }
     times, answers = one_by_one(ways, targets[:singles])
     medians = {key: statistics.median(each) for key, each in times.items()}
     return Figures(float(together.solved.mean()), int(far.solved.sum()), float(worst), medians["one"],
-                   batch_time(lambda: inverse_kinematics(arm, targets, "tool"), rounds) / poses, medians["toolbox"],
+                   batch_time(lambda: arm.inverse_kinematics(targets, "tool"), rounds) / poses, medians["toolbox"],
                    medians["equal"], statistics.mean(times["equal"]),
                    statistics.mean(bool(a.success) for a in answers["equal"]))
 

@@ -123,7 +123,7 @@ def toolbox_robot(tree: Any) -> Any:
     from cayley.dynamics.rigid_links.links import serial_chain
 
     links = []
-    chain = serial_chain(tree)
+    chain = serial_chain(tree.tree)
     for link in chain.links:
         R, p = link.placement[:3, :3], link.placement[:3, 3]
         alpha = float(np.arctan2(R[2, 1], R[2, 2])) if abs(R[0, 2]) < 1e-12 else None

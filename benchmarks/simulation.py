@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.progress import track
 
 import robots
-from cayley.simulation import rollout
 from inverse_dynamics import (
     REPORT,
     Requirement,
@@ -94,7 +93,7 @@ def check(name: str, contestants: list[Contestant]) -> None:
 def ours(tree: Any, q: np.ndarray, qd: np.ndarray, steps: int) -> list[Contestant]:
     made = []
     for method in (*METHODS, "lie-midpoint", "variational"):
-        names = {"roll": rollout(tree, method=method), "q": q, "qd": qd, "steps": steps, "h": STEP}
+        names = {"roll": tree.rollout(method=method), "q": q, "qd": qd, "steps": steps, "h": STEP}
         call = "roll(q, qd, step=h, steps=steps)"
         made.append(Contestant(method, f"Cayley, {method}", call, names, len(q) * steps,
                                lambda names=names, call=call: eval(call, names).q[:, -1]))
