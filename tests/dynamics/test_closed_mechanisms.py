@@ -233,6 +233,21 @@ def test_coordinates_at_their_dead_centre_are_refused_by_projection_alone():
         arm.forward_dynamics.using("projection")(q, np.zeros(3), np.ones(3))
 
 
+def test_rotors_and_viscous_friction_take_part_and_what_is_no_number_stays_none():
+    from dataclasses import replace
+
+    from cayley.model.parts import Rotor
+    arm = four_bar()
+    driven = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0))).with_friction("rocker", viscous=0.4)
+    arm = driven.including("rotors", "friction")
+    q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
+    qdd = arm.forward_dynamics(q, qd, tau)
+    np.testing.assert_allclose(qdd, by_null_space(arm, q, qd, tau), rtol=1e-9)
+    assert np.abs(qdd - driven.including().forward_dynamics(q, qd, tau)).max() > 1.0
+    for formulation in FORMULATIONS:
+        assert np.isnan(arm.forward_dynamics.using(formulation)(q, qd * np.nan, tau)).all()
+
+
 def test_what_cannot_be_assembled_says_so():
     with pytest.raises(UnreachableError, match="constraints \\(ring\\)"):
         four_bar(c=5.0).forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))

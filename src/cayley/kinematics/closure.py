@@ -133,6 +133,10 @@ def _guesses(tree: Tree) -> Iterator[Array]:
     yield from random_configuration(tree.spanning_tree(), _STARTS, seed=0)
 
 
+def _enough(reach: Array) -> float:
+    return _CLOSED * (1.0 + float(np.max(reach, initial=0.0)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Loops:
     """The loops of a tree, with the coordinates and velocities of their own joints after those of the tree."""
@@ -154,18 +158,18 @@ class _Loops:
         own = np.arange(self.velocities) >= self.tree.nv
         x, _ = self._searched(x, own)
         x, iterations = self._searched(x, np.ones_like(own))
-        e, J = self._opening(x)
+        e, J, reach = self._opening(x)
         left = float(np.linalg.norm(e))
         values = np.linalg.svd(J, compute_uv=False)
         rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
-        status: Literal["closed", "open"] = "closed" if left <= self._enough(x) else "open"
+        status: Literal["closed", "open"] = "closed" if left <= _enough(reach) else "open"
         return Closure(status, x[:self.tree.nq], left, iterations, self.velocities - rank, by_chance=False)
 
     def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""
         for iterations in range(_STEPS):
-            e, J = self._opening(x)
-            if np.linalg.norm(e) <= self._enough(x):
+            e, J, reach = self._opening(x)
+            if np.linalg.norm(e) <= _enough(reach):
                 return x, iterations
             damping = np.sqrt(min(float(e @ e), 1.0)) * np.eye(self.velocities)
             rows = np.concatenate([J * moving, damping])
@@ -185,25 +189,26 @@ class _Loops:
                 return moved
         return None
 
-    def _enough(self, x: Array) -> float:
-        reach = [frame_pose(self.tree, x, frame).p for constraint in constraints_of(self.tree)
-                 for frame in constraint.frames[:1]]
-        return _CLOSED * (1.0 + max((float(np.linalg.norm(p)) for p in reach), default=0.0))
-
     def moved(self, x: Array, step: Array) -> Array:
         return np.concatenate([motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq])
 
     @cached_property
-    def _opening(self) -> Kernel[tuple[Array, Array]]:
-        """e and J, by x = (q, s)."""
+    def _opening(self) -> Kernel[tuple[Array, Array, Array]]:
+        """e, J, and how far from the root the first frames of the constraints are, by x = (q, s)."""
         rows = 6 * len(self.tree.loops) + sum(len(constraint.row_names) for constraint in self._others)
-        signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities})"
-        return kernel(signature, name="opening_of_loops", outputs=("e", "J"))(self._opening_text)
+        signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities}),({len(self._frames)})"
+        return kernel(signature, name="opening_of_loops", outputs=("e", "J", "reach"))(self._opening_text)
 
-    def _opening_text(self, x: Array) -> tuple[Any, Any]:
+    @cached_property
+    def _frames(self) -> list[str]:
+        return [frame for constraint in constraints_of(self.tree) for frame in constraint.frames[:1]]
+
+    def _opening_text(self, x: Array) -> tuple[Any, Any, Any]:
         nothing = (np.zeros(0), np.zeros((0, self.velocities)))  # of an open tree
         parts = [nothing, *self._loop_openings(x), *self._other_openings(x)]
-        return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
+        places = [frame_pose(self.tree, x, frame).p for frame in self._frames]
+        reach = np.stack([np.sqrt(p @ p) for p in places]) if places else np.zeros(0)
+        return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts]), reach
 
     def _loop_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
         tree = self.tree

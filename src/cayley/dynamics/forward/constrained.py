@@ -75,10 +75,11 @@ def constraint_forces_kernel(tree: Tree, structure: ConstraintStructure) -> Mech
 
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
               "NaN where other constraints could do the same, so that the motion does not tell.")
-    free = tree.spanning_tree()
+    text = guarded(tree.spanning_tree(), text, [(len(structure.rows),)])
+    explain = _explanation(tree, structure, "multipliers") if all(structure.determined) else None
     return kernel(sized(tree, f"(q),(v),(v)->({len(structure.rows)})"), name="constraint_forces",
                   outputs=("forces", ), inputs=("q", "qd", "tau"), units=units_of(tree) | {"forces": "N or N m"},
-                  kind=MechanismKernel)(guarded(free, text, [(len(structure.rows),)]))
+                  kind=MechanismKernel, explain=explain)(text)
 
 
 def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[[Any, Any, Any], ConstrainedMotion]:
@@ -125,8 +126,10 @@ def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Cal
         if of_inertia is not None:
             of_inertia(q, *others)
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float)), dtype=float)
+        if not all(np.isfinite(given).all() for given in (A, *others)):
+            return
         rows = A[list(structure.leading)]
-        if np.isfinite(A).all() and np.linalg.matrix_rank(A, tol=1e-7 * np.abs(A).max(initial=0.0)) < structure.rank:
+        if np.linalg.matrix_rank(A, tol=1e-7 * np.abs(A).max(initial=0.0)) < structure.rank:
             dependent = dependent_rows(rows)
             names = dict.fromkeys(structure.rows[k].constraint
                                   for k, bad in zip(structure.leading, dependent, strict=True) if bad)
