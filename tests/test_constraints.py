@@ -100,13 +100,13 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
     kept = {
         "pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian",
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
-        "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_followers",
+        "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_mimic_joints",
         "random_configuration", "workspace", "friction_forces", "save",
         "constraint_residual", "constraint_jacobian", "constraint_drift", "close", "forward_dynamics",
         "constraint_forces", "constraint_structure"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
-                "bodies", "body_number", "followers", "frame", "frame_names", "frames", "gravity", "included",
+                "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
                 "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
                 "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
                 "constraints", "constraint_rows"}
@@ -122,7 +122,7 @@ def test_energies_and_velocities_are_those_of_the_state_whatever_ties_the_joints
         np.testing.assert_array_equal(getattr(arm, name)(q, qd), getattr(free, name)(q, qd))
     np.testing.assert_array_equal(arm.jacobian(q, case.frame, axes="world"), free.jacobian(q, case.frame, axes="world"))
     assert free.inertia_matrix(q).shape == (arm.nv, arm.nv)
-    assert not free.loops and not free.followers and free.gravity is arm.gravity
+    assert not free.loops and not free.mimic_joints and free.gravity is arm.gravity
 
 
 def test_a_frame_that_no_constraint_reaches_is_free():

@@ -128,14 +128,14 @@ def test_points_that_change_from_call_to_call_share_one_kernel():
 def test_coordinates_and_analytic_jacobian():
     arm = cy.load("puma560")
     q, v = arm.random_configuration(5, seed=2), np.random.default_rng(5).normal(size=(5, 6))
-    J = arm.analytic_jacobian(q, "tool", attitude="zyx moving")
-    before, after = (arm.coordinates(q + s * v, "tool", attitude="zyx moving") for s in (-1e-6, 1e-6))
+    J = arm.analytic_jacobian(q, "tool", orientation="zyx moving")
+    before, after = (arm.coordinates(q + s * v, "tool", orientation="zyx moving") for s in (-1e-6, 1e-6))
     np.testing.assert_allclose((after - before) / 2e-6, np.einsum("kab,kb->ka", J, v), atol=1e-7)
-    target = arm.coordinates(q[0], "tool", attitude="rotation vector")
+    target = arm.coordinates(q[0], "tool", orientation="rotation vector")
     np.testing.assert_allclose(target[:3], arm.pose(q[0], "tool")[:3, 3], atol=1e-15)
     planar = cy.load("planar2r")
     with pytest.raises(SingularityError, match="singular for 'tool' in configuration 1 of the batch"):
-        planar.analytic_jacobian([[0.1, 0.0], [np.pi, 0.0]], "tool", attitude="vector-parameter")
+        planar.analytic_jacobian([[0.1, 0.0], [np.pi, 0.0]], "tool", orientation="vector-parameter")
 
 
 def test_indices_and_singularities():
@@ -255,9 +255,9 @@ def test_a_choice_may_be_a_list_or_an_array():
 def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
     arm = cy.load("panda")
     with pytest.raises(SingularityError, match="'vector-parameter' is singular for 'tool'"):
-        arm.coordinates(np.zeros((2, 7)), "tool", attitude="vector-parameter")
-    assert np.isfinite(arm.coordinates(np.full(7, 0.1), "tool", attitude="vector-parameter")).all()
-    assert np.isfinite(arm.coordinates(np.zeros(7), "tool", attitude="rotation vector")).all()
+        arm.coordinates(np.zeros((2, 7)), "tool", orientation="vector-parameter")
+    assert np.isfinite(arm.coordinates(np.full(7, 0.1), "tool", orientation="vector-parameter")).all()
+    assert np.isfinite(arm.coordinates(np.zeros(7), "tool", orientation="rotation vector")).all()
 
 
 def test_changed_joints_keep_everything_else():
@@ -438,7 +438,7 @@ def test_choices_that_are_missing_are_named():
     with pytest.raises(SignatureError,
                        match=r"pose needs `frame`: it is called pose\(q, frame, \*, relative_to='world'\)"):
         arm.pose(q)
-    with pytest.raises(SignatureError, match="coordinates needs `frame` and `attitude`"):
+    with pytest.raises(SignatureError, match="coordinates needs `frame` and `orientation`"):
         arm.coordinates(q)
     with pytest.raises(SignatureError, match=r"pose\.of: missing a required argument: 'frame'"):
         arm.pose.of()

@@ -233,9 +233,9 @@ class Mechanism:
         return self.tree.v_slices
 
     @property
-    def followers(self) -> dict[int, Follower]:
+    def mimic_joints(self) -> dict[int, Follower]:
         """By number, the mimic joints, those that follow another."""
-        return self.tree.followers
+        return self.tree.mimic_joints
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -398,11 +398,11 @@ class Mechanism:
         """The configurations with their quaternions brought to length one."""
         return configurations.normalized(self.tree, q)
 
-    def with_followers(self, q: ArrayLike) -> Array:
+    def with_mimic_joints(self, q: ArrayLike) -> Array:
         """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
         independent.
         """
-        return configurations.with_followers(self.tree, q)
+        return configurations.with_mimic_joints(self.tree, q)
 
     def check_configuration(self, q: ArrayLike, *, limits: bool = True) -> None:
         """Raise if `q` (..., nq) is no configuration of this mechanism, or, with `limits`, outside them."""
@@ -516,21 +516,21 @@ class Mechanism:
         return frame_kernel(self.tree, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
 
     @family("q")
-    def coordinates(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
-        """`coordinates(q, frame, attitude="zyx moving")`: position and orientation (..., 6 or 7) of a frame; see
-        `kinematics.attitude`.
+    def coordinates(self, frame: str, *, orientation: str, relative_to: str = "world") -> Kernel:
+        """`coordinates(q, frame, orientation="zyx moving")`: position and orientation (..., 6 or 7) of a frame; see
+        `kinematics.orientation`.
 
         `SingularityError` where a vector-parameter is infinite, at half-turns; the kernel's `unchecked` does not look.
 
-        >>> load("planar2r").coordinates([0.0, np.pi / 2], "tool", attitude="rotation vector").round(6)
+        >>> load("planar2r").coordinates([0.0, np.pi / 2], "tool", orientation="rotation vector").round(6)
         array([0.5 , 0.4 , 0. , 0. , 0. , 1.570796])
         """
         from cayley.kinematics import analytic
-        from cayley.kinematics.attitude import attitude as attitude_named
-        size = 3 + attitude_named(attitude).size
-        infinite = attitude == "vector-parameter"  # the others have values everywhere
-        check = analytic.check_attitude(self.tree, frame, attitude=attitude, relative_to=relative_to) if infinite else None
-        return frame_kernel(self.tree, analytic.coordinates, f"(q)->({size})", frame, check=check, attitude=attitude,
+        from cayley.kinematics.orientation import orientation as orientation_named
+        size = 3 + orientation_named(orientation).size
+        infinite = orientation == "vector-parameter"  # the others have values everywhere
+        check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to) if infinite else None
+        return frame_kernel(self.tree, analytic.coordinates, f"(q)->({size})", frame, check=check, orientation=orientation,
                             relative_to=relative_to)
 
     # Velocities and accelerations
@@ -600,20 +600,20 @@ class Mechanism:
                             relative_to=relative_to)
 
     @family("q")
-    def analytic_jacobian(self, frame: str, *, attitude: str, relative_to: str = "world") -> Kernel:
-        """`analytic_jacobian(q, frame, attitude="zyx moving")`: the rates of `coordinates` by the velocities, (..., 6
+    def analytic_jacobian(self, frame: str, *, orientation: str, relative_to: str = "world") -> Kernel:
+        """`analytic_jacobian(q, frame, orientation="zyx moving")`: the rates of `coordinates` by the velocities, (..., 6
         or 7, nv).
 
-        `SingularityError` where the parameters of the attitude are singular; the kernel's `unchecked` does not look.
+        `SingularityError` where the parameters of the orientation are singular; the kernel's `unchecked` does not look.
 
-        >>> load("planar2r").analytic_jacobian([0.0, 0.0], "tool", attitude="quaternion")[6]
+        >>> load("planar2r").analytic_jacobian([0.0, 0.0], "tool", orientation="quaternion")[6]
         array([0.5, 0.5])
         """
         from cayley.kinematics import analytic
-        from cayley.kinematics.attitude import attitude as attitude_named
-        check = analytic.check_attitude(self.tree, frame, attitude=attitude, relative_to=relative_to)
-        return frame_kernel(self.tree, analytic.analytic_jacobian, f"(q)->({3 + attitude_named(attitude).size},v)", frame,
-                            check=check, attitude=attitude, relative_to=relative_to)
+        from cayley.kinematics.orientation import orientation as orientation_named
+        check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to)
+        return frame_kernel(self.tree, analytic.analytic_jacobian, f"(q)->({3 + orientation_named(orientation).size},v)", frame,
+                            check=check, orientation=orientation, relative_to=relative_to)
 
     # Statics
 

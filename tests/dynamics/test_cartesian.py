@@ -29,18 +29,18 @@ def arm_and_state(pattern, seed=3):
         q, qd, qdd = random_state(tree, seed + 100 * attempt)
         arm = cy.Mechanism.of(tree.name, tree.bodies, tree.joints, frames=tree.frames, gravity=tree.gravity)
         margin = min(
-            np.linalg.cond(CartesianCoordinates(arm.tree, "tool", attitude).jacobian(q))**-1
-            for attitude in (None, ATTITUDE))
+            np.linalg.cond(CartesianCoordinates(arm.tree, "tool", orientation).jacobian(q))**-1
+            for orientation in (None, ATTITUDE))
         if margin > 0.02:
             return arm, 0.4 * qd, 0.4 * qdd, q
     raise AssertionError("no regular state found")
 
 
 @pytest.mark.spec("S1-95", "S1-96")
-@pytest.mark.parametrize("pattern, attitude", [("RRRRRR", None), ("RRPRRR", ATTITUDE)])
-def test_the_model_is_inverse_dynamics_seen_from_the_tool(pattern, attitude):
+@pytest.mark.parametrize("pattern, orientation", [("RRRRRR", None), ("RRPRRR", ATTITUDE)])
+def test_the_model_is_inverse_dynamics_seen_from_the_tool(pattern, orientation):
     arm, qd, qdd, q = arm_and_state(pattern)
-    seen = CartesianMechanism(arm.tree, "tool", attitude)
+    seen = CartesianMechanism(arm.tree, "tool", orientation)
     J, dJ, _ = seen.coordinates.jacobians(q, qd, qdd)
     acceleration, tau = J @ qdd + dJ @ qd, inverse_dynamics_kernel(arm.tree)(q, qd, qdd)
     model = seen.at(q, qd)
@@ -55,7 +55,7 @@ def test_the_model_is_inverse_dynamics_seen_from_the_tool(pattern, attitude):
     np.testing.assert_allclose(J.T @ model.gravity_forces, gravity, rtol=0,
                                atol=1e-11 * max(1.0,
                                                 np.abs(gravity).max()))
-    compiled = operational_space_kernel(arm.tree, "tool", attitude=attitude)(q, qd, 0.0)
+    compiled = operational_space_kernel(arm.tree, "tool", orientation=orientation)(q, qd, 0.0)
     for ours, other in zip(compiled[:3], (model.inertia, model.velocity_forces, model.gravity_forces), strict=True):
         np.testing.assert_allclose(ours, other, rtol=0, atol=1e-8 * np.abs(other).max())
     np.testing.assert_allclose(J @ compiled.inverse, np.eye(6), atol=1e-8)
@@ -135,41 +135,41 @@ def test_wrong_coordinates_are_refused():
 # Perturbations
 
 
-def motion(arm, attitude, q, qd, qdd):
+def motion(arm, orientation, q, qd, qdd):
     """x (coordinates, or the pose), x' and x'' of the tool."""
-    if attitude is None:
+    if orientation is None:
         return arm.pose(q, "tool"), arm.twist(q, qd, "tool",
                                               axes="world"), arm.acceleration(q, qd, qdd, "tool", axes="world")
-    J, dJ, _ = CartesianCoordinates(arm.tree, "tool", attitude).jacobians.unchecked(q, qd, qdd)
-    return arm.coordinates(q, "tool", attitude=attitude), J @ qd, J @ qdd + dJ @ qd
+    J, dJ, _ = CartesianCoordinates(arm.tree, "tool", orientation).jacobians.unchecked(q, qd, qdd)
+    return arm.coordinates(q, "tool", orientation=orientation), J @ qd, J @ qdd + dJ @ qd
 
 
-def between(attitude, start, end):
-    if attitude is None:
+def between(orientation, start, end):
+    if orientation is None:
         return np.concatenate([end[:3, 3] - start[:3, 3], rotation_vector_from_matrix(end[:3, :3] @ start[:3, :3].T)])
     return end - start
 
 
-def measured(arm, attitude, state, direction, h=1e-5):
+def measured(arm, orientation, state, direction, h=1e-5):
     """dx, dx', dx'' by differences of fourth order."""
     found = []
     for step in (h, 2 * h):
         ends = [
-            motion(arm, attitude, *[x + s * d for x, d in zip(state, direction, strict=True)]) for s in (-step, step)]
+            motion(arm, orientation, *[x + s * d for x, d in zip(state, direction, strict=True)]) for s in (-step, step)]
         found.append([
-            between(attitude, ends[0][0], ends[1][0]) / (2 * step),
+            between(orientation, ends[0][0], ends[1][0]) / (2 * step),
             *[(b - a) / (2 * step) for a, b in zip(ends[0][1:], ends[1][1:], strict=True)]])
     return [(4 * a - b) / 3 for a, b in zip(*found, strict=True)]
 
 
 @pytest.mark.spec("S1-97")
-@pytest.mark.parametrize("pattern, attitude", [("RRRRRR", None), ("PRRRPR", None), ("RRPRRR", ATTITUDE)])
-def test_perturbations_go_to_the_tool_and_back(pattern, attitude):
+@pytest.mark.parametrize("pattern, orientation", [("RRRRRR", None), ("PRRRPR", None), ("RRPRRR", ATTITUDE)])
+def test_perturbations_go_to_the_tool_and_back(pattern, orientation):
     arm, qd, qdd, q = arm_and_state(pattern)
     direction = np.random.default_rng(1).normal(size=(3, 6))
-    maps = perturbation_map(CartesianCoordinates(arm.tree, "tool", attitude), q, qd, qdd)
+    maps = perturbation_map(CartesianCoordinates(arm.tree, "tool", orientation), q, qd, qdd)
     there = maps.to_cartesian(*direction)
-    for ours, true in zip(there, measured(arm, attitude, (q, qd, qdd), direction), strict=True):
+    for ours, true in zip(there, measured(arm, orientation, (q, qd, qdd), direction), strict=True):
         np.testing.assert_allclose(ours, true, rtol=0, atol=1e-8 * max(1.0, np.abs(true).max()))
     np.testing.assert_allclose(maps.to_joints(*there), direction, atol=1e-9)
 
@@ -204,17 +204,17 @@ def test_the_form_of_the_source_is_right_for_twists_at_rest_alone():
     np.testing.assert_allclose(still.dN, ddJ, atol=1e-14)
 
 
-def check_linearised_model(pattern, attitude, seed=3):
+def check_linearised_model(pattern, orientation, seed=3):
     """dtau of inverse dynamics beside the model applied to true perturbations of the tool's motion."""
     arm, qd, qdd, q = arm_and_state(pattern, seed)
     model, inverse = CartesianLinearised(CartesianCoordinates(arm.tree, "tool",
-                                                              attitude)).at(q, qd, qdd), inverse_dynamics_kernel(arm.tree)
+                                                              orientation)).at(q, qd, qdd), inverse_dynamics_kernel(arm.tree)
     for direction in np.random.default_rng(2).normal(size=(3, 3, 6)):
         ends = {
             s: inverse(*[x + s * d for x, d in zip((q, qd, qdd), direction, strict=True)])
             for s in (-2e-3, -1e-3, 1e-3, 2e-3)}
         true = (8 * (ends[1e-3] - ends[-1e-3]) - (ends[2e-3] - ends[-2e-3])) / 12e-3
-        ours = model.force_change(*measured(arm, attitude, (q, qd, qdd), direction, h=1e-3))
+        ours = model.force_change(*measured(arm, orientation, (q, qd, qdd), direction, h=1e-3))
         np.testing.assert_allclose(ours, true, rtol=0, atol=1e-8 * max(1.0, np.abs(true).max()))
         dx, dxd, dxdd = model.map.to_cartesian(*direction)
         np.testing.assert_allclose(model.force_change(dx, dxd, dxdd), true, rtol=0,
@@ -223,7 +223,7 @@ def check_linearised_model(pattern, attitude, seed=3):
         space = model.state_space
         slope = space.A @ np.concatenate([dx, dxd]) + space.B @ model.force_change(dx, dxd, dxdd)
         np.testing.assert_allclose(slope[6:], dxdd, atol=1e-8 * np.abs(dxdd).max())
-        J, dJ, _ = CartesianCoordinates(arm.tree, "tool", attitude).jacobians(q, qd, qdd)
+        J, dJ, _ = CartesianCoordinates(arm.tree, "tool", orientation).jacobians(q, qd, qdd)
         # (J dq)'
         np.testing.assert_allclose(slope[:6], dJ @ direction[0] + J @ direction[1], atol=1e-8 * np.abs(slope).max())
 

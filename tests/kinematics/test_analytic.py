@@ -1,4 +1,4 @@
-"""Coordinates of frames and analytic Jacobians in every parameterisation of the attitude; velocity and acceleration
+"""Coordinates of frames and analytic Jacobians in every parameterisation of the orientation; velocity and acceleration
 maps both ways.
 """
 
@@ -15,13 +15,13 @@ from cayley.kinematics.analytic import (
     analytic_jacobian,
     analytic_jacobian_rate,
     analytic_jacobian_second_rate,
-    check_attitude,
+    check_orientation,
     coordinates,
 )
-from cayley.kinematics.attitude import attitude
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.inverse_rates import joint_motion, joint_velocities
+from cayley.kinematics.orientation import orientation
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.kinematics.velocity import acceleration, twist
 from compiler.parity import check_parity
@@ -50,7 +50,7 @@ def with_scipy(name, R):
 @pytest.mark.parametrize("name", EULER + OTHERS)
 def test_parameters_and_their_rates_by_another_library(name):
     """Rates by differences of SciPy's parameters; the rates of the map by differences in 50 digits, below."""
-    named, random = attitude(name), np.random.default_rng(5)
+    named, random = orientation(name), np.random.default_rng(5)
     for _ in range(3):
         R, w = Rotation.random(random_state=random).as_matrix(), random.normal(size=3)
         close(named.parameters(R), with_scipy(name, R))
@@ -63,9 +63,9 @@ def test_parameters_and_their_rates_by_another_library(name):
 @pytest.mark.parametrize("relative_to", ["world", "frame2"])
 @pytest.mark.parametrize("name", ["zyx moving", "xyz moving", "zyz fixed", "yxz fixed", *OTHERS])
 def test_analytic_jacobians_and_their_rates_against_fifty_digits(name, relative_to):
-    tree, asked = around("spherical"), {"attitude": name, "relative_to": relative_to}
+    tree, asked = around("spherical"), {"orientation": name, "relative_to": relative_to}
     q, v, vd = random_state(tree)
-    size = 3 + attitude(name).size
+    size = 3 + orientation(name).size
     _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree.tree, q, "frame4", **asked), (size,)), tree, q, v,
                                   vd)
     J = analytic_jacobian(tree.tree, q, "frame4", **asked)
@@ -83,7 +83,7 @@ def test_every_back_end_gives_the_same():
     arm = modified_arm(ELBOW)
     # far from the singularity of the angles: float32 is compared too
     states = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 3))
-    asked = {"attitude": "zyx moving", "relative_to": "world"}
+    asked = {"orientation": "zyx moving", "relative_to": "world"}
     check_parity(
         kernel("(3),(3)->(6,3)")(lambda q, v: analytic_jacobian_rate(arm.tree, q, v, "link3", **asked)), states,
         states[::-1])
@@ -97,37 +97,37 @@ def test_the_jacobian_of_a_task_map():
     tree = everything()
     q, v, vd = random_state(tree)
     for name in ("zyz moving", "quaternion"):
-        asked = {"attitude": name, "relative_to": "world"}
+        asked = {"orientation": name, "relative_to": "world"}
 
         def task(q, asked=asked):
             return coordinates(tree.tree, q, "frame9", **asked)
 
         J = analytic_jacobian(tree.tree, q, "frame9", **asked)
         close(task_jacobian(tree.tree, q, task), J)
-        close(J @ v, derivatives(of_q(tree, task, (3 + attitude(name).size,)), tree, q, v, vd)[1])
+        close(J @ v, derivatives(of_q(tree, task, (3 + orientation(name).size,)), tree, q, v, vd)[1])
     # planar: its z axes stay parallel, which zyz angles cannot follow
     arm = modified_arm([(0, 0, 0, 0), (0.3, 0, 0, 0)])
-    check = check_attitude(arm.tree, "link2", attitude="zyz moving", relative_to="world")
+    check = check_orientation(arm.tree, "link2", orientation="zyz moving", relative_to="world")
     with pytest.raises(SingularityError, match=r"'zyz moving' is singular for 'link6' in configuration 1 of the batch"):
-        check_attitude(modified_arm(SIX).tree, "link6", attitude="zyz moving",
+        check_orientation(modified_arm(SIX).tree, "link6", orientation="zyz moving",
                        relative_to="world")(np.stack([Q, np.zeros(6)]))
     with pytest.raises(SingularityError, match="use the geometric Jacobian"):
         check(np.array([0.3, 0.4]))
     refused = kernel(
         "(2)->(6,2)",
-        check=check)(lambda q: analytic_jacobian(arm, q, "link2", attitude="zyz moving", relative_to="world"))
+        check=check)(lambda q: analytic_jacobian(arm, q, "link2", orientation="zyz moving", relative_to="world"))
     with pytest.raises(SingularityError):
         refused([0.3, 0.4])
-    check_attitude(arm.tree, "link2", attitude="zyx moving", relative_to="world")(np.array([0.3, 0.4]))
+    check_orientation(arm.tree, "link2", orientation="zyx moving", relative_to="world")(np.array([0.3, 0.4]))
     close(
-        analytic_jacobian(arm.tree, np.array([0.3, 0.4]), "link2", attitude="zyx moving", relative_to="world")[3:],
+        analytic_jacobian(arm.tree, np.array([0.3, 0.4]), "link2", orientation="zyx moving", relative_to="world")[3:],
         [[1, 1], [0, 0], [0, 0]])
 
 
 @pytest.mark.spec("S3-20")
 def test_the_two_jacobians_and_the_way_between_them():
     """W3-07: J_omega = blkdiag(1, Omega) J, det J = -det J_omega/sin(theta), and J singular where J_omega is not."""
-    arm, asked = modified_arm(SIX), {"attitude": "zyz moving", "relative_to": "world"}
+    arm, asked = modified_arm(SIX), {"orientation": "zyz moving", "relative_to": "world"}
     r = coordinates(arm.tree, Q, "link6", **asked)
     close(r, [0.4451504323, 0.2433383036, -0.2121438133, 2.6272884618, 2.4003948815, -0.5669200870], 1e-9)
     geometric, analytic = general_jacobian(arm.tree, Q, "link6", axes="world"), analytic_jacobian(arm.tree, Q, "link6", **asked)
@@ -142,14 +142,14 @@ def test_the_two_jacobians_and_the_way_between_them():
     level = arm.with_frame("upright", "link6", upright)
     close(np.linalg.det(general_jacobian(level.tree, Q, "upright", axes="world")), np.linalg.det(geometric), 1e-13)
     with pytest.raises(SingularityError):
-        check_attitude(level.tree, "upright", **asked)(Q)
-    check_attitude(level.tree, "upright", attitude="zyx moving", relative_to="world")(Q)
+        check_orientation(level.tree, "upright", **asked)(Q)
+    check_orientation(level.tree, "upright", orientation="zyx moving", relative_to="world")(Q)
 
 
 @pytest.mark.spec("S3-21")
 def test_velocity_and_acceleration_maps_both_ways():
     """W3-07 forwards, round trips with both Jacobians, and the refusal at q5 = 0."""
-    arm, asked = modified_arm(SIX), {"attitude": "zyz moving", "relative_to": "world"}
+    arm, asked = modified_arm(SIX), {"orientation": "zyz moving", "relative_to": "world"}
     kinds = {
         "geometric": (general_jacobian(arm.tree, Q, "link6", axes="world"), jacobian_rate(arm.tree, Q, V, "link6", axes="world")),
         "analytic": (analytic_jacobian(arm.tree, Q, "link6", **asked), analytic_jacobian_rate(arm.tree, Q, V, "link6", **asked))}
@@ -189,7 +189,7 @@ def test_jacobians_with_first_and_second_rates():
             close(now @ v, twist(arm.tree, q, v, frame, axes="world", at=point))
             close(jacobian_rate(arm.tree, q, v, frame, axes="world", at=point), rate)
             close(jacobian_second_rate(arm.tree, q, v, vd, frame, axes="world", at=point), second)
-        asked = {"attitude": "zyx moving", "relative_to": "world"}
+        asked = {"orientation": "zyx moving", "relative_to": "world"}
         whole = of_q(arm, lambda q, a=arm, f=frame, k=asked: analytic_jacobian(a.tree, q, f, **k), (6, joints))
         now, rate, second = derivatives(whole, arm, q, v, vd)
         a, b, _ = coordinates(arm.tree, q, frame, **asked)[3:]
@@ -202,10 +202,10 @@ def test_jacobians_with_first_and_second_rates():
     # a turn about z, then one about -y: cos b = 0 at q2 = pi/2
     nose_up = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)])
     with pytest.raises(SingularityError, match="zyx"):
-        check_attitude(nose_up.tree, "link2", attitude="zyx moving", relative_to="world")(np.array([0.4, np.pi / 2]))
+        check_orientation(nose_up.tree, "link2", orientation="zyx moving", relative_to="world")(np.array([0.4, np.pi / 2]))
 
 
 @pytest.mark.parametrize("name", ["zyy moving", "zyx", "zyx turning", "euler", "Quaternion"])
 def test_attitudes_that_are_not_there(name):
     with pytest.raises(ConventionError, match="zyx moving"):
-        attitude(name)
+        orientation(name)

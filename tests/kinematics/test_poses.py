@@ -93,9 +93,9 @@ def test_relative_poses_and_the_two_descriptions():
             close(frame_pose(arm.tree, q, f"link{j + 1}", f"link{i + 1}").matrix, np.linalg.solve(links[i], links[j]), 1e-13)
     close(arm.pose(q, "link3", relative_to="link3"), np.eye(4), 1e-15)
     close([p.matrix for p in body_poses(arm.tree, q)], [np.eye(4), *links], 1e-13)
-    for attitude in ("zyx moving", "xyz fixed", "zyz moving"):
-        chi = coordinates(arm.tree, q, "tool", attitude=attitude, relative_to="world")
-        sequence, axes = attitude.split()
+    for orientation in ("zyx moving", "xyz fixed", "zyz moving"):
+        chi = coordinates(arm.tree, q, "tool", orientation=orientation, relative_to="world")
+        sequence, axes = orientation.split()
         close(
             configuration_from_coordinates(chi, sequence=sequence, axes=axes).pose(),
             links[-1] @ translation(0.1, 0.2, 0.3), 1e-13)

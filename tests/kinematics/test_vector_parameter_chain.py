@@ -8,10 +8,10 @@ from cayley.errors import SingularityError
 from cayley.geometry.motions.dual_jacobians import active_jacobian
 from cayley.geometry.rotations import compose_vector_parameters, matrix_from_homogeneous, matrix_from_vector_parameter
 from cayley.kinematics.analytic import analytic_jacobian, coordinates
-from cayley.kinematics.attitude import attitude
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.joint_lines import active_columns, dual_jacobian, joint_lines
+from cayley.kinematics.orientation import orientation
 from cayley.kinematics.pair_limits import pair_limits, within_limits
 from cayley.kinematics.subspaces import subspaces
 from cayley.kinematics.vector_parameter_chain import (
@@ -50,7 +50,7 @@ def test_poses_and_jacobians_in_pairs_are_the_usual_ones(make):
     close(matrix_from_homogeneous(pose.attitude), R)
     rates = pair_rate_map(tree.tree, q, "frame4")
     close(vector_parameter_jacobian(tree.tree, *pairs, "frame4") @ rates, jacobian(tree.tree, q, "frame4", axes="world"))
-    asked = {"attitude": "vector-parameter", "relative_to": "world"}
+    asked = {"orientation": "vector-parameter", "relative_to": "world"}
     close(attitude_jacobian(tree.tree, *pairs, "frame4") @ rates, analytic_jacobian(tree.tree, q, "frame4", **asked)[3:])
     of_time = [
         derivatives(of_q(tree, lambda q, k=k: joint_pairs(tree.tree, q, "frame4")[k], pairs[k].shape), tree, q, v, vd)[1]
@@ -65,7 +65,7 @@ def test_poses_and_jacobians_in_pairs_are_the_usual_ones(make):
 def test_the_chain_of_the_worked_example():
     """WE-06: c_i, c', p; the chain at a half-turn though no joint is; sliding joints; limits as sets Q and Q_ct."""
     arm = standard_arm(ROWS)
-    asked = {"attitude": "vector-parameter"}
+    asked = {"orientation": "vector-parameter"}
     links = [coordinates(arm.tree, ANGLES, f"frame{k + 1}", relative_to=f"frame{k}", **asked)[3:] for k in range(3)]
     close(links, [[0.2553419212, 0.0385911569, 0.1511352181], [0.6131052133, -0.2238008732, -0.3650284948],
                   [-0.2027100355, -0.0979201095, 0.4830550656]], 1e-9)
@@ -231,4 +231,4 @@ def test_the_dual_jacobian_of_the_worked_example():
 def test_parameters_of_the_attitude_agree_with_the_chain():
     arm = standard_arm(ROWS)
     R = frame_pose(arm.tree, ANGLES, "frame3").R
-    close(matrix_from_vector_parameter(attitude("vector-parameter").parameters(R)), R)
+    close(matrix_from_vector_parameter(orientation("vector-parameter").parameters(R)), R)

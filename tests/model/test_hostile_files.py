@@ -183,7 +183,7 @@ def test_a_long_chain_of_followers_is_read_in_linear_time():
     text = chain(1500, lambda k: f'<mimic joint="a_rather_long_name_of_a_joint_{k + 1}"/>' if k < 1499 else "")
     with pytest.warns(ModelWarning):
         tree = load_urdf(text)
-    assert len(tree.followers) == 1499 and {found.leader for found in tree.followers.values()} == {1499}
+    assert len(tree.mimic_joints) == 1499 and {found.leader for found in tree.mimic_joints.values()} == {1499}
 
 
 def test_a_floating_base_finds_a_name():

@@ -29,9 +29,9 @@ def test_joints_follow_along_chains_in_any_order():
     np.testing.assert_allclose(q[..., 0], 0.5 - 2 * lead, rtol=1e-15)
     np.testing.assert_allclose(q[..., 10], 1 + 0.1 * (0.5 - 2 * lead), rtol=1e-15)
     apart = q + np.eye(11)[0]
-    np.testing.assert_array_equal(tree.with_followers(apart), q)
+    np.testing.assert_array_equal(tree.with_mimic_joints(apart), q)
     with pytest.raises(SignatureError, match="shape"):
-        tree.with_followers(np.zeros(3))
+        tree.with_mimic_joints(np.zeros(3))
 
 
 @pytest.mark.parametrize(("joints", "said"), [

@@ -194,7 +194,7 @@ def test_the_scene_has_the_poses_of_the_mechanism(name):
 
 def test_sliders_stay_within_limits_and_leave_out_followers():
     data = scene(cy.load("panda_hand").tree)
-    assert [s["place"] for s in data["sliders"]] == [*range(8)] and len(data["followers"]) == 1
+    assert [s["place"] for s in data["sliders"]] == [*range(8)] and len(data["mimic_joints"]) == 1
     assert all(s["lower"] <= s["value"] <= s["upper"] and s["lower"] < s["upper"] for s in data["sliders"])
     one_sided = Tree.of("t", [Body("a"), Body("b")],
                         [Joint("j", "a", "b", Prismatic(), limits=Limits((2.0,), (np.inf,)))])

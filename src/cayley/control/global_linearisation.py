@@ -26,10 +26,10 @@ from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
-from cayley.kinematics.attitude import changing
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
+from cayley.kinematics.orientation import changing
 from cayley.kinematics.task_functions import configuration_rate_map, task_jacobian
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree

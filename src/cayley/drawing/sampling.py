@@ -15,7 +15,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import ModelError, UnsupportedError
-from cayley.model.configurations import quaternion_places, with_followers
+from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
@@ -88,12 +88,12 @@ def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: i
         if tree.joint_number(joint.name) in drawn:
             turn = rng.normal(size=(count, 4))
             q[:, place] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
-    return with_followers(tree, q)
+    return with_mimic_joints(tree, q)
 
 
 def leaders(tree: Tree, joints: Sequence[int]) -> list[int]:
     """The joints that follow none and on which the given ones depend."""
-    return sorted({tree.followers[number].leader if number in tree.followers else number for number in joints})
+    return sorted({tree.mimic_joints[number].leader if number in tree.mimic_joints else number for number in joints})
 
 
 def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> Array:
@@ -119,7 +119,7 @@ def _followed_unit(tree: Tree, leader: int, place: int) -> Array:
     """The velocity (nv) whose entry at a place of the leader is one, with what follows it."""
     unit = np.zeros(tree.nv)
     unit[place] = 1.0
-    for number, follower in tree.followers.items():
+    for number, follower in tree.mimic_joints.items():
         if follower.leader == leader:
             unit[tree.v_slices[number]] = follower.multiplier
     return unit

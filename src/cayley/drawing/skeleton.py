@@ -19,7 +19,7 @@ from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.closure import close
 from cayley.kinematics.forward import body_poses, joint_pose
-from cayley.model.configurations import with_followers
+from cayley.model.configurations import with_mimic_joints
 from cayley.model.joint_kinds import Mark
 from cayley.model.parts import Frame, Loop
 from cayley.model.tree import Tree
@@ -182,7 +182,7 @@ def resting(tree: Tree) -> Array:
     outside = (q < lower) | (q > upper)
     ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
     rest = np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
-    return close(tree, rest).configuration if tree.loops or tree.constraints else with_followers(tree, rest)
+    return close(tree, rest).configuration if tree.loops or tree.constraints else with_mimic_joints(tree, rest)
 
 
 def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine], list[SlideLine], list[JointMark]]]:

@@ -22,7 +22,7 @@ from cayley.drawing.views import SPACE, View, view_of
 from cayley.errors import SignatureError
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.model.configurations import quaternion_places, with_followers
+from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Reach(NamedTuple):
             def squared(x: Array, start: Array = start) -> float:
                 trial = start.copy()
                 trial[free] = x
-                return float(sign * np.sum((self.place(with_followers(self.tree, trial)) - self.center) ** 2))
+                return float(sign * np.sum((self.place(with_mimic_joints(self.tree, trial)) - self.center) ** 2))
 
             solved = minimize(squared, start[free], method="L-BFGS-B",
                               bounds=list(zip(low[free], high[free],

@@ -102,7 +102,7 @@ def mobility(tree: Tree) -> int:
     8
     """
     if not tree.loops and not tree.constraints:
-        return tree.nv - len(tree.followers)
+        return tree.nv - len(tree.mimic_joints)
     return min(int(closure.independent) for closure in closed_configurations(tree))
 
 

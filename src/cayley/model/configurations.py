@@ -39,7 +39,7 @@ def random_configuration(tree: Tree, size: int | tuple[int, ...] = (), *,
     for _, turn in quaternion_places(tree):
         attitude = random.normal(size=(*shape, 4))
         q[..., turn] = attitude / np.linalg.norm(attitude, axis=-1, keepdims=True)
-    return with_followers(tree, q)
+    return with_mimic_joints(tree, q)
 
 
 def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def with_followers(tree: Tree, q: ArrayLike) -> Array:
+def with_mimic_joints(tree: Tree, q: ArrayLike) -> Array:
     """The configurations (..., nq) with every joint that follows another (`mimic`) where that one takes it, along
     chains too.
 
@@ -62,13 +62,13 @@ def with_followers(tree: Tree, q: ArrayLike) -> Array:
 
     >>> from cayley.model.catalogue import load_robot
     >>> hand = load_robot("panda_hand")
-    >>> with_followers(hand, [0.0] * 7 + [0.02, 0.0])[7:]
+    >>> with_mimic_joints(hand, [0.0] * 7 + [0.02, 0.0])[7:]
     array([0.02, 0.02])
     """
     q = np.array(q, dtype=np.float64)
     if q.shape[-1:] != (tree.nq,):
         raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
-    for number, (leader, multiplier, offset) in tree.followers.items():
+    for number, (leader, multiplier, offset) in tree.mimic_joints.items():
         q[..., tree.q_slices[number]] = multiplier * q[..., tree.q_slices[leader]] + offset
     return q
 

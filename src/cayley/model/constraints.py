@@ -31,11 +31,11 @@ def constraints_of(tree: Tree) -> tuple[Constraint, ...]:
     >>> constraints_of(load_robot("panda_hand"))[0].joints
     ('panda_finger_joint2', 'panda_finger_joint1')
     """
-    return (*tree.loops, *tree.constraints, *[_mimicking(tree, number) for number in tree.followers])
+    return (*tree.loops, *tree.constraints, *[_mimicking(tree, number) for number in tree.mimic_joints])
 
 
 def _mimicking(tree: Tree, number: int) -> Coupling:
-    leader, multiplier, offset = tree.followers[number]
+    leader, multiplier, offset = tree.mimic_joints[number]
     own = tree.joints[number].name
     if multiplier == 0.0:  # held where it is
         return Coupling(f"mimic {own}", (own,), (1.0,), offset)
@@ -62,7 +62,7 @@ def mimic_joints(tree: Tree) -> Iterator[Tie]:
     >>> [tie.words for tie in mimic_joints(load_robot("panda_hand"))]
     ["joint 'panda_finger_joint2' mimics 'panda_finger_joint1'"]
     """
-    for number, follower in tree.followers.items():
+    for number, follower in tree.mimic_joints.items():
         words = f"joint {tree.joints[number].name!r} mimics {tree.joints[follower.leader].name!r}"
         yield Tie(words, frozenset({number}))
 

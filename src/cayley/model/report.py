@@ -313,8 +313,8 @@ def _mimic_findings(tree: Tree) -> Iterator[Finding]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
     yield from _grouped(
         "mimic", list(followers), "joint {} mimics another joint and has a coordinate of its own, which "
-        "`with_followers(q)` puts where the other takes it; what is for independent joints refuses it",
-        "joints {} mimic other joints and have coordinates of their own, which `with_followers(q)` puts "
+        "`with_mimic_joints(q)` puts where the other takes it; what is for independent joints refuses it",
+        "joints {} mimic other joints and have coordinates of their own, which `with_mimic_joints(q)` puts "
         "where the others take them; what is for independent joints refuses them")
     chained = [name for name, mimic in followers.items() if mimic.joint in followers]
     yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",

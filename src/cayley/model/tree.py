@@ -111,7 +111,7 @@ class Tree(Immutable):
         return slices([j.motion.nv for j in self.joints])
 
     @cached_property
-    def followers(self) -> dict[int, Follower]:
+    def mimic_joints(self) -> dict[int, Follower]:
         """By number, the mimic joints, those that follow another, at the end of the chain of those that follow."""
         found: dict[int, Follower] = {}
         for number in range(len(self.joints)):
@@ -129,7 +129,7 @@ class Tree(Immutable):
     @property
     def is_constrained(self) -> bool:
         """Whether loops, mimic joints or other constraints tie its joints together."""
-        return bool(self.loops or self.constraints or self.followers)
+        return bool(self.loops or self.constraints or self.mimic_joints)
 
     @property
     def nq(self) -> int:
@@ -275,7 +275,7 @@ class Tree(Immutable):
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
 
         >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("panda_hand").spanning_tree().followers
+        >>> load_robot("panda_hand").spanning_tree().mimic_joints
         {}
         """
         if not self.is_constrained:

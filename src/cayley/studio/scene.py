@@ -57,7 +57,7 @@ def scene(tree: Tree, *, reach: Array | None = None) -> dict[str, Any]:
         "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
         "slides": _slides(tree), "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark,
         "floor": _floor(figure, mark), "reach": [] if reach is None else _rounded(reach),
-        "sliders": _sliders(tree, rest), "followers": _followers(tree), **_camera(figure)}
+        "sliders": _sliders(tree, rest), "mimic_joints": _mimic_joints(tree), **_camera(figure)}
 
 
 def _joints(tree: Tree) -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def _sliders(tree: Tree, rest: Array) -> list[dict[str, Any]]:
     return found
 
 
-def _followers(tree: Tree) -> list[dict[str, Any]]:
+def _mimic_joints(tree: Tree) -> list[dict[str, Any]]:
     return [{"place": place.start, "leader": tree.q_slices[tree.joint_number(joint.mimic.joint)].start,
              "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
             for joint, place in zip(tree.joints, tree.q_slices, strict=True) if joint.mimic is not None]

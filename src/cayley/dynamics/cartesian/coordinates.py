@@ -1,7 +1,7 @@
 """What Cartesian-space dynamics are written in: the rows of a frame's motion that a task asks for, and their Jacobians.
 
     geometric    x' = (v; w), the twist of a frame in the root's axes: there is no x whose rate w is
-    analytic     x = (position; parameters of the attitude), x' = dx/dt; singular where the parameters are
+    analytic     x = (position; parameters of the orientation), x' = dx/dt; singular where the parameters are
 x' = J qd, x'' = J qdd + J' qd. Source: Balafoutis & Patel (7.4.1), (7.4.6), (7.4.7), spec R9.1.
 """
 
@@ -19,12 +19,12 @@ from cayley.kinematics.analytic import (
     analytic_jacobian,
     analytic_jacobian_rate,
     analytic_jacobian_second_rate,
-    check_attitude,
+    check_orientation,
 )
-from cayley.kinematics.attitude import attitude as attitude_named
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
 
 
@@ -38,7 +38,7 @@ class Jacobians(NamedTuple):
 
 @dataclass(frozen=True)
 class CartesianCoordinates:
-    """The rows of a frame's motion. `attitude` None: geometric; a name of `kinematics.attitude`: analytic.
+    """The rows of a frame's motion. `orientation` None: geometric; a name of `kinematics.orientation`: analytic.
 
     `task`: "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z).
 
@@ -50,14 +50,14 @@ class CartesianCoordinates:
 
     tree: Tree
     frame: str
-    attitude: str | None = None
+    orientation: str | None = None
     task: str | Sequence[bool] = "pose"
 
     def __post_init__(self) -> None:
         self.tree.frame(self.frame)
-        if self.attitude is not None and attitude_named(self.attitude).size != 3:
+        if self.orientation is not None and orientation_named(self.orientation).size != 3:
             raise ConventionError(
-                f"{self.attitude!r} has four parameters, which are not independent: take three angles, a rotation "
+                f"{self.orientation!r} has four parameters, which are not independent: take three angles, a rotation "
                 "vector "
                 "or a vector-parameter")
 
@@ -71,38 +71,38 @@ class CartesianCoordinates:
 
     @property
     def is_geometric(self) -> bool:
-        """Whether rows are of the twist: some turn, and no parameters of the attitude stand for it."""
-        return self.attitude is None and any(k > 2 for k in self.rows)
+        """Whether rows are of the twist: some turn, and no parameters of the orientation stand for it."""
+        return self.orientation is None and any(k > 2 for k in self.rows)
 
     def jacobian(self, q: Array) -> Array:
         """J (m, nv)."""
-        if self.attitude is None:
+        if self.orientation is None:
             return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian(self.tree, q, self.frame, attitude=self.attitude, relative_to="world")[list(self.rows)]
+        return analytic_jacobian(self.tree, q, self.frame, orientation=self.orientation, relative_to="world")[list(self.rows)]
 
     def jacobian_rate(self, q: Array, qd: Array) -> Array:
         """J' (m, nv)."""
-        if self.attitude is None:
+        if self.orientation is None:
             return jacobian_rate(self.tree, q, qd, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_rate(self.tree, q, qd, self.frame, attitude=self.attitude,
+        return analytic_jacobian_rate(self.tree, q, qd, self.frame, orientation=self.orientation,
                                       relative_to="world")[list(self.rows)]
 
     def jacobian_second_rate(self, q: Array, qd: Array, qdd: Array) -> Array:
         """J'' (m, nv)."""
-        if self.attitude is None:
+        if self.orientation is None:
             return jacobian_second_rate(self.tree, q, qd, qdd, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_second_rate(self.tree, q, qd, qdd, self.frame, attitude=self.attitude,
+        return analytic_jacobian_second_rate(self.tree, q, qd, qdd, self.frame, orientation=self.orientation,
                                              relative_to="world")[list(self.rows)]
 
     @cached_property
     def jacobians(self) -> Kernel[Jacobians]:
-        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the attitude are singular.
+        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the orientation are singular.
         """
         def jacobians(q: Array, qd: Array, qdd: Array) -> Jacobians:
             return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
 
         m = self.size
-        check = None if self.attitude is None else check_attitude(self.tree, self.frame, attitude=self.attitude,
+        check = None if self.orientation is None else check_orientation(self.tree, self.frame, orientation=self.orientation,
                                                                   relative_to="world")
         return kernel(sized(self.tree, f"(q),(v),(v)->({m},v),({m},v),({m},v)"), outputs=Jacobians._fields,
                       check=check)(jacobians)

@@ -85,13 +85,13 @@ class CartesianMechanism:
 
     tree: Tree
     frame: str
-    attitude: str | None = None
+    orientation: str | None = None
     task: str | Sequence[bool] = "pose"
     damping: float = 0.0
 
     @cached_property
     def coordinates(self) -> CartesianCoordinates:
-        return CartesianCoordinates(self.tree, self.frame, self.attitude, self.task)
+        return CartesianCoordinates(self.tree, self.frame, self.orientation, self.task)
 
     @cached_property
     def joint_model(self) -> Kernel[JointModel]:
@@ -135,7 +135,7 @@ class OperationalSpace(NamedTuple):
     inverse: Array
 
 
-def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = None,
+def operational_space_kernel(tree: Tree, frame: str, *, orientation: str | None = None,
                              task: str | Sequence[bool] = "pose") -> Kernel:
     """`operational_space(q, qd, damping)`: Dx, Cx, Gx and the inverse, compiled, for control loops. `damping` zero:
     regular states only.
@@ -145,7 +145,7 @@ def operational_space_kernel(tree: Tree, frame: str, *, attitude: str | None = N
     >>> np.isfinite(law([0.3, 0.0], [0.0, 0.0], 0.01).inertia).all()
     np.True_
     """
-    coordinates = CartesianCoordinates(tree, frame, attitude, task)
+    coordinates = CartesianCoordinates(tree, frame, orientation, task)
     text = _joint_model_text(coordinates)
     m = coordinates.size
 

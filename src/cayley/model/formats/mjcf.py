@@ -6,7 +6,7 @@ the twist in the body's axes.) Every body keeps its own frame: of several joints
 massless body `<body>/<joint>` of its own, and where the anchor of the last is not the origin of the body, a massless
 body on the anchor carries the body by a fixed joint. A hinge without a range is a continuous joint. Sites are frames;
 one with the name of a body is called `<site>/site`. Loops are made of `connect` (a spherical joint) and `weld` (a fixed
-one), followers of `joint` equalities that are straight lines. What has no place in a mechanism is named in a
+one), mimic joints of `joint` equalities that are straight lines. What has no place in a mechanism is named in a
 `ModelWarning`.
 """
 

@@ -5,7 +5,7 @@ meshes.
 
 What the format leaves open is settled here:
 - A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.masses.check_has_masses` decides when it matters).
-- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and `with_followers(q)` of the
+- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and `with_mimic_joints(q)` of the
   mechanism puts it where it belongs. A chain of joints that follow is told by a warning. A `<mimic>` that cannot be
   meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a fixed joint says
   nothing and is not read.

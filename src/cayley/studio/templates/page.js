@@ -24,7 +24,7 @@
       if (s.attitude === null) q[s.place] = +s.input.value; else (turns[s.place] ??= [0, 0, 0])[s.attitude] = +s.input.value;
     }
     for (const [place, angles] of Object.entries(turns)) quaternion(...angles).forEach((x, k) => { q[+place + k] = x; });
-    for (const f of scene.followers) q[f.place] = f.multiplier * q[f.leader] + f.offset;
+    for (const f of scene.mimic_joints) q[f.place] = f.multiplier * q[f.leader] + f.offset;
     pause();
     view.trailEnd = 0;
     view.set(q);

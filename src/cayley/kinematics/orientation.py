@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.derivative import forward
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import Symbols
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import ConventionError
 from cayley.geometry.rates.rotation_vector_rates import world_velocity_map_inverse
 from cayley.geometry.rotations.euler import SEQUENCES, euler_kernels
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 """A margin below this is no margin: the rates are then known to no digit that matters."""
 
 
-class Attitude(NamedTuple):
+class OrientationParameters(NamedTuple):
     """The kernels of one parameterisation of rotations, of k parameters."""
 
     size: int
@@ -44,10 +44,10 @@ class Attitude(NamedTuple):
 
 
 @cache
-def attitude(name: str) -> Attitude:
+def orientation(name: str) -> OrientationParameters:
     """The kernels of a named parameterisation.
 
-    >>> attitude("zyx moving").rate_map(np.eye(3)) + 0.0
+    >>> orientation("zyx moving").rate_map(np.eye(3)) + 0.0
     array([[0., 0., 1.],
            [0., 1., 0.],
            [1., 0., 0.]])
@@ -57,16 +57,16 @@ def attitude(name: str) -> Attitude:
     sequence, _, axes = name.partition(" ")
     if sequence not in SEQUENCES or axes not in ("moving", "fixed"):
         raise ConventionError(
-            f'there is no attitude {name!r}: say three axes and whether they move, as in "zyx moving" or "xyz fixed", '
+            f'there is no orientation {name!r}: say three axes and whether they move, as in "zyx moving" or "xyz fixed", '
             f"or one of {', '.join(map(repr, _NAMED))}")
     return _kernels(name, 3, lambda R: euler_kernels(sequence, axes=axes).euler_from_matrix.unchecked(R).angles,
                     lambda R: _euler_rate_map(R, sequence, axes), lambda R: np.linalg.norm(_normal(R, sequence, axes)))
 
 
-def _kernels(name: str, size: int, parameters: Callable[..., Any], rate_map: Callable[..., Any], margin: Callable[..., Any]) -> Attitude:
+def _kernels(name: str, size: int, parameters: Text, rate_map: Text, margin: Text) -> OrientationParameters:
     label = "".join(c if c.isalnum() else "_" for c in name)
 
-    def made(signature: str, text: Callable[..., Any], word: str) -> Kernel:
+    def made(signature: str, text: Text, word: str) -> Kernel:
         return kernel(signature, name=f"{word}_of_{label}")(text)
 
     def rate(R: Array, w: Array) -> Array:
@@ -75,7 +75,7 @@ def _kernels(name: str, size: int, parameters: Callable[..., Any], rate_map: Cal
     def second_rate(R: Array, w: Array, dw: Array) -> Array:
         return changing(rate(R, w), [R, w], [hat(w) @ R, dw])
 
-    return Attitude(size, made(f"(3,3)->({size})", parameters, "parameters"),
+    return OrientationParameters(size, made(f"(3,3)->({size})", parameters, "parameters"),
                     made(f"(3,3)->({size},3)", rate_map, "rate_map"),
                     made(f"(3,3),(3)->({size},3)", rate, "rate_map_rate"),
                     made(f"(3,3),(3),(3)->({size},3)", second_rate, "rate_map_second_rate"),
