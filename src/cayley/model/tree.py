@@ -131,12 +131,12 @@ class Tree(Immutable):
         """Whether loops, mimic joints or other constraints tie its joints together."""
         return bool(self.loops or self.constraints or self.mimic_joints)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """The number of coordinates: one for a revolute or prismatic joint, seven for a floating base."""
         return sum(j.motion.nq for j in self.joints)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """The number of velocities, and of joint torques and forces."""
         return sum(j.motion.nv for j in self.joints)

@@ -76,9 +76,10 @@ class Rollout:
         """Trajectories from the states `q` (..., nq), `qd` (..., nv): `steps` steps of `step` seconds, every k-th state
         kept.
 
-        `tau` (..., nv) are the joint forces, none if left out; all other `inputs` go by their names. Those that were
-        declared `changing` have an axis of steps before their own. Everything broadcasts. Trajectories that leave the
-        numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it takes long.
+        `tau` (..., nv) are the joint forces, none if left out; all other `inputs` go by names that this rollout has and
+        no other: the parameters of its controller, its wrenches and inertias, as listed by the property `inputs`. Those
+        that were declared `changing` have an axis of steps before their own. Everything broadcasts. Trajectories that
+        leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it takes long.
         """
         given = self._inputs(tau, inputs, steps)
         state = {"q": np.asarray(q), "qd": np.asarray(qd)}
