@@ -5,7 +5,8 @@ lengths and twists are the Panda's modified Denavit-Hartenberg table. `inverse_d
 in link frames, written for one state; the same text serves Cayley, CasADi and JAX.
 
     w, wd   angular velocity and acceleration of link i          f, m   force and moment that link i-1 exerts on link i
-    a       acceleration of the origin of frame i, gravity included     R, p   rotation and origin of frame i in frame i-1
+    a       acceleration of the origin of frame i, gravity included
+    R, p    rotation and origin of frame i in frame i-1
     Omega   angular acceleration tensor: Omega @ r is the acceleration of the point r relative to the origin
 """
 

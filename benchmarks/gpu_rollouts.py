@@ -1,6 +1,7 @@
 """Rollouts of the Panda on a GPU: steps a second with states in registers, checked against NumPy.
 
-Needs a CUDA GPU with CuPy, and nothing else that the processor would compile with. Run `python benchmarks/gpu_rollouts.py`.
+Needs a CUDA GPU with CuPy, and nothing else that the processor would compile with. Run `python
+benchmarks/gpu_rollouts.py`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def main() -> None:
             roll(*given, steps=STEPS, every=STEPS, out=out)
             error = np.abs(cupy.asnumpy(out[0][:3, 0]) - right).max()
             seconds = median_seconds(cupy, partial(roll, *given, steps=STEPS, every=STEPS, out=out))
-            print(f"{step.__name__:20s} {np.dtype(dtype).name}  {TRAJECTORIES * STEPS / seconds / 1e9:6.2f} billion steps/s, "
+            print(f"{step.__name__:20s} {np.dtype(dtype).name}  {TRAJECTORIES * STEPS / seconds / 1e9:6.2f} billion "
+                  f"steps/s, "
                   f"largest error {error:.1e} rad", flush=True)
 
 

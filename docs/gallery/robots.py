@@ -42,7 +42,8 @@ def stick_figures() -> plt.Figure:
     """An arm with its frames, an arm in motion, a planar arm, a quadruped and a humanoid."""
     figure = plt.figure(figsize=(11, 7.4), layout="constrained")
     stick_figure(cy.load("panda").tree, READY, ax=in_space(figure, 2, 3, 1))
-    stick_figure(cy.load("puma560").tree, [0.3, -0.6, 0.4, 0.3, 0.6, 0.5], frames="bodies", ax=in_space(figure, 2, 3, 2))
+    stick_figure(cy.load("puma560").tree, [0.3, -0.6, 0.4, 0.3, 0.6, 0.5], frames="bodies",
+                 ax=in_space(figure, 2, 3, 2))
     stick_figure(cy.load("scara").tree, np.linspace([-0.7, 0.2, 0.02, 0.0], [0.7, 1.1, 0.18, 0.0], 6),
                  ax=in_space(figure, 2, 3, 3))
     stick_figure(cy.load("planar3r").tree, np.linspace([0.1, 0.3, 0.2], [1.3, -0.9, -0.7], 6),

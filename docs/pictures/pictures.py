@@ -107,7 +107,8 @@ def _standard(ax: Any, row: DHRow) -> None:
     _angle(ax, foot, first[:3, 2], first[:3, 0], row.theta, r"$\theta_i$")
     _angle(ax, second[:3, 3], second[:3, 0], first[:3, 2], row.alpha, r"$\alpha_i$")
     ax.set_title(
-        '"standard": $R_z(\\theta)\\,T_z(d)\\,T_x(a)\\,R_x(\\alpha)$\nframe i is at the far end of link i, $z_i$ on axis i+1'
+        '"standard": $R_z(\\theta)\\,T_z(d)\\,T_x(a)\\,R_x(\\alpha)$\nframe i is at the far end of link i, $z_i$ on '
+        'axis i+1'
     )
     equal(ax, (-0.1, -0.1, -0.1), (0.75, 0.75, 1.12))
 

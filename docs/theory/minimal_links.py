@@ -35,7 +35,8 @@ def general_6r() -> Tree:
     return Tree.of(arm.name, moving, arm.joints)
 
 
-ARMS: dict[str, Callable[[], Tree]] = {"PUMA 560": lambda: cy.load("puma560").tree, "Panda": lambda: cy.load("panda").tree,
+ARMS: dict[str, Callable[[], Tree]] = {"PUMA 560": lambda: cy.load("puma560").tree,
+                                       "Panda": lambda: cy.load("panda").tree,
                                        "general 6R": general_6r}
 
 

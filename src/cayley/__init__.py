@@ -22,9 +22,9 @@ reports, for one state or a batch of states:
 `System` is anything with a state, inputs and outputs, a motor or a controller, and `connect` joins systems, mechanisms
 among them, by the names of their ports.
 
-Further packages, to be imported by name: `cayley.systems`, `cayley.simulation`, `cayley.drawing`, `cayley.studio` (`write_report`: a
-robot as an HTML page), `cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies, joints, files),
-`cayley.dynamics` (methods, identification).
+Further packages, to be imported by name: `cayley.systems`, `cayley.simulation`, `cayley.drawing`, `cayley.studio`
+(`write_report`: a robot as an HTML page), `cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies,
+joints, files), `cayley.dynamics` (methods, identification).
 """
 
 from typing import TYPE_CHECKING, Any

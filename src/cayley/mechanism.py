@@ -105,10 +105,10 @@ class Mechanism:
     equations, derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself:
     `arm.gravity_forces.c_source()`.
 
-    `q` (..., nq) is the configuration, `qd` (..., nv) the velocity, `qdd` (..., nv) the acceleration. Twists are (v; w),
-    wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The reference
-    point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame, for the
-    point of the body that is there now.
+    `q` (..., nq) is the configuration, `qd` (..., nv) the velocity, `qdd` (..., nv) the acceleration. Twists are (v;
+    w), wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The
+    reference point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame,
+    for the point of the body that is there now.
 
     >>> arm = load("planar2r")
     >>> arm.pose([0.0, 0.0], "tool").shape, arm.jacobian(np.zeros((10, 2)), "tool", axes="world").shape
@@ -316,7 +316,8 @@ class Mechanism:
 
         >>> from cayley.model.joint_kinds import Revolute
         >>> arm = Mechanism.of("arm", [Body("base"), Body("dummy"), Body("link", 2.0, (0.5, 0, 0))],
-        ...                    [Joint("a", "base", "dummy", Revolute()), Joint("b", "dummy", "link", Revolute((0.0, 1.0, 0.0)))])
+        ...                    [Joint("a", "base", "dummy", Revolute()),
+        ...                     Joint("b", "dummy", "link", Revolute((0.0, 1.0, 0.0)))])
         >>> arm.with_missing_masses(0.0).inertia_matrix([0.0, 0.0])
         array([[0.5, 0. ],
                [0. , 0.5]])
@@ -476,9 +477,9 @@ class Mechanism:
 
     @made_once
     def constraint_forces(self) -> Kernel:
-        """`constraint_forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is what
-        they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN where
-        redundant rows could do the same, so that the motion does not tell.
+        """`constraint_forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is
+        what they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN
+        where redundant rows could do the same, so that the motion does not tell.
         """
         from cayley.dynamics.forward.constrained import constraint_forces_kernel
         return constraint_forces_kernel(self.tree, self.constraint_structure)
@@ -529,8 +530,10 @@ class Mechanism:
         from cayley.kinematics.orientation import orientation as orientation_named
         size = 3 + orientation_named(orientation).size
         infinite = orientation == "vector-parameter"  # the others have values everywhere
-        check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to) if infinite else None
-        return frame_kernel(self.tree, analytic.coordinates, f"(q)->({size})", frame, check=check, orientation=orientation,
+        check = analytic.check_orientation(self.tree, frame, orientation=orientation,
+                                           relative_to=relative_to) if infinite else None
+        return frame_kernel(self.tree, analytic.coordinates, f"(q)->({size})", frame, check=check,
+                            orientation=orientation,
                             relative_to=relative_to)
 
     # Velocities and accelerations
@@ -601,8 +604,8 @@ class Mechanism:
 
     @family("q")
     def analytic_jacobian(self, frame: str, *, orientation: str, relative_to: str = "world") -> Kernel:
-        """`analytic_jacobian(q, frame, orientation="zyx moving")`: the rates of `coordinates` by the velocities, (..., 6
-        or 7, nv).
+        """`analytic_jacobian(q, frame, orientation="zyx moving")`: the rates of `coordinates` by the velocities, (...,
+        6 or 7, nv).
 
         `SingularityError` where the parameters of the orientation are singular; the kernel's `unchecked` does not look.
 
@@ -612,7 +615,8 @@ class Mechanism:
         from cayley.kinematics import analytic
         from cayley.kinematics.orientation import orientation as orientation_named
         check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to)
-        return frame_kernel(self.tree, analytic.analytic_jacobian, f"(q)->({3 + orientation_named(orientation).size},v)", frame,
+        return frame_kernel(self.tree, analytic.analytic_jacobian,
+                            f"(q)->({3 + orientation_named(orientation).size},v)", frame,
                             check=check, orientation=orientation, relative_to=relative_to)
 
     # Statics
@@ -638,7 +642,8 @@ class Mechanism:
         """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON
         the frame's body.
 
-        >>> load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
+        >>> load("planar2r").joint_forces_that_resist([0.0, 0.0], [0.0, -10.0, 0.0, 0.0, 0.0, 0.0], "tool",
+        ...                                           axes="world")
         array([9., 4.])
         """
         from cayley.kinematics import statics
@@ -685,7 +690,8 @@ class Mechanism:
         Jacobian.
 
         >>> plane = (True, True, False, False, False, False)
-        >>> round(float(load("planar2r").indices([0.3, np.pi / 2], "tool", task=plane, axes="world").condition_number), 6)
+        >>> round(float(load("planar2r").indices([0.3, np.pi / 2], "tool", task=plane, axes="world").condition_number),
+        ...       6)
         2.440197
         """
         from cayley.kinematics.indices import indices
@@ -924,7 +930,8 @@ class Mechanism:
         (..., nv, nv).
 
         >>> arm = load("s1_f2")
-        >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau, arm.inverse_inertia_matrix([0.3, -0.7]))
+        >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau,
+        ...             arm.inverse_inertia_matrix([0.3, -0.7]))
         True
         """
         from cayley.dynamics.linearised.kernels import forward_derivatives_kernel
@@ -959,7 +966,8 @@ class Mechanism:
                                  methods: Iterable[str] | None = None, progress: bool = False) -> Comparison:
         """Every published method on the same states: forces, spread, operations, time. Prints as a table.
 
-        >>> load("s1_f2").compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], methods=["kane", "waters"]).agrees
+        >>> load("s1_f2").compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0],
+        ...                                        methods=["kane", "waters"]).agrees
         True
         """
         from cayley.dynamics.inverse.compare import compare_inverse_dynamics
@@ -1004,7 +1012,8 @@ class Mechanism:
         """Compiled rollouts of fixed steps, for batches of states, made once for each choice; see
         `cayley.simulation.rollout`.
 
-        >>> load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100, every=50).q.shape
+        >>> load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100,
+        ...                                        every=50).q.shape
         (3, 3, 2)
         """
         from cayley.simulation import rollout

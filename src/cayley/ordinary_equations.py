@@ -76,7 +76,8 @@ def integrate(rate: Rate, start: ArrayLike, times: ArrayLike, *, rtol: float, at
     if not np.isfinite(first).all():
         return _at_the_start(instants, initial, "the rate is not finite there")
     from scipy.integrate import solve_ivp  # only those who integrate should wait for it
-    found = solve_ivp(rate, (instants[0], instants[-1]), initial, method=method, dense_output=True, rtol=rtol, atol=atol,
+    found = solve_ivp(rate, (instants[0], instants[-1]), initial, method=method, dense_output=True, rtol=rtol,
+                      atol=atol,
                       events=_ending(stop))
     if len(found.t) < 2:
         return _at_the_start(instants, initial, str(found.message))

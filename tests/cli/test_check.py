@@ -162,7 +162,8 @@ def test_what_mjcf_says_beyond_a_mechanism_is_told_in_sentences(tmp_path):
 def test_degrees_are_told(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(
-        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child '
+        'link="b"/>'
         '<axis xyz="0 0 1"/><limit lower="-90" upper="90" velocity="1" effort="1"/></joint></robot>')
     found = data(call("check", path, "--json"))["warnings"]
     assert "joint 'j' is revolute and turns from -90 to 90 rad: if these are degrees, write radians" in found

@@ -37,7 +37,8 @@ class RawModule:
         with tempfile.TemporaryDirectory() as folder:
             source, library = Path(folder) / "code.cpp", Path(folder) / "code.so"
             source.write_text(STUBS + code)
-            subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", str(source), "-o", str(library)],
+            subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", str(source), "-o",
+                            str(library)],
                            check=True)
             self.library = ctypes.CDLL(str(library))
 

@@ -19,14 +19,17 @@ from cayley.compiler.vector_assembly import Assembly, Lanes
 NUMBER = {"double": np.float64, "float": np.float32}
 WORD = {"double": np.uint64, "float": np.uint32}
 PRECISIONS = ("double", "float")
-FUNCTIONS = [name for name, operation in OPERATIONS.items() if operation.is_function or name in ("sign", "copysign", "rint")]
+FUNCTIONS = [name for name, operation in OPERATIONS.items() if operation.is_function
+             or name in ("sign", "copysign", "rint")]
 TWO_ARGUMENTS = ("arctan2", "hypot", "remainder", "floor_divide", "copysign", "fmod")
 PERIODIC = ("sin", "cos", "tan")
 WIDTHS = (1, 2, 4, 8, 16)
 EXPONENTS = {"double": (-746.0, 709.7), "float": (-105.0, 88.7)}
 """Where the exponential is neither zero nor infinite."""
-LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "copysign": 0.0, "rint": 0.0, "fmod": 0.0, "remainder": 0.5, "floor_divide": 2.0,
-         "expm1": 1.3, "log1p": 1.4, "arcsinh": 1.6, "arctanh": 1.6, "arccosh": 2.0, "sinh": 2.4, "cosh": 2.4, "tanh": 2.4}
+LIMIT = {"sin": 1.6, "cos": 1.6, "sign": 0.0, "copysign": 0.0, "rint": 0.0, "fmod": 0.0, "remainder": 0.5,
+         "floor_divide": 2.0,
+         "expm1": 1.3, "log1p": 1.4, "arcsinh": 1.6, "arctanh": 1.6, "arccosh": 2.0, "sinh": 2.4, "cosh": 2.4,
+         "tanh": 2.4}
 """In units in the last place; 1 where nothing is said."""
 
 

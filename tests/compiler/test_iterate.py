@@ -178,7 +178,8 @@ def test_each_state_repeats_its_stages_as_often_as_it_needs():
     few, = iterate(halved_until_small, {"x": "after", "done": "done"}, changing=["bound", "turn"], keeping=["after"],
                    repeating=("again", 3))(x, -1.0, bounds, [0.0, 1.0], steps=2)
     assert few[2].tolist() == [125.0, 1000 / 64]
-    single, = run(x.astype(np.float32), np.float32(-1.0), bounds.astype(np.float32), np.array([0, 1], np.float32), steps=2)
+    single, = run(x.astype(np.float32), np.float32(-1.0), bounds.astype(np.float32), np.array([0, 1], np.float32),
+                  steps=2)
     assert single.dtype == np.float32 and (single == found).all()
     with pytest.raises(SignatureError, match="no output 'more'"):
         iterate(halved_until_small, {"x": "after"}, repeating=("more", 3))(x, -1.0, 1.0, 0.0, steps=1)

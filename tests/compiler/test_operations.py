@@ -74,7 +74,8 @@ def test_an_operation_with_a_name_in_every_language_is_called_by_it(erf):
 
 
 def test_constants_are_folded_and_signs_leave(erf, softplus):
-    folded = program_of(lambda x: x * scipy_erf(np.float64(0.5)) + erf(0.0 * x + 0.25), "()->()", inputs=["x"], name="f")
+    folded = program_of(lambda x: x * scipy_erf(np.float64(0.5)) + erf(0.0 * x + 0.25), "()->()", inputs=["x"],
+                        name="f")
     assert "erf" not in {node.op for node in folded.nodes}
     assert interpret(folded, NUMPY, 2.0)[0] == pytest.approx(2.0 * math.erf(0.5) + math.erf(0.25), rel=1e-15)
     assert program_of(lambda x: erf(x) + erf(-x), "()->()", inputs=["x"], name="f").results[0].value == 0.0
@@ -88,7 +89,8 @@ def test_code_of_another_operation_of_the_same_name_is_not_taken(monkeypatch):
     assert made(2.0)(1.5) == 3.0
     assert made(4.0)(1.5) == 6.0
     def written(factor):
-        monkeypatch.setitem(OPERATIONS, "scaled", Operation("scaled", text=lambda x: x, llvm=lambda lanes, x: factor * x))
+        monkeypatch.setitem(OPERATIONS, "scaled",
+                            Operation("scaled", text=lambda x: x, llvm=lambda lanes, x: factor * x))
         return cy.kernel("()->()", name="f")(lambda x: OPERATIONS["scaled"](x))
     assert written(2.0)(1.5) == 3.0
     assert written(4.0)(1.5) == 6.0

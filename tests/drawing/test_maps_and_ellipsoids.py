@@ -65,11 +65,13 @@ def test_the_map_of_a_planar_arm_over_the_plane():
 
 def test_the_map_of_puma_is_that_of_the_indices_and_its_curves_are_singular():
     puma = cy.load("puma560")
-    found = manipulability_map(puma.tree, "tool", over=("joint2", "joint3"), q=[0.2, 0, 0, 0.1, 0.3, 0.0], resolution=41)
+    found = manipulability_map(puma.tree, "tool", over=("joint2", "joint3"), q=[0.2, 0, 0, 0.1, 0.3, 0.0],
+                               resolution=41)
     for k, l in ((0, 0), (7, 30), (40, 12)):
         q = np.array([0.2, found.horizontal[l], found.vertical[k], 0.1, 0.3, 0.0])
         assert found.values[k,
-                            l] == pytest.approx(float(manipulability(puma.tree, q, "tool", task="position", axes="world")),
+                            l] == pytest.approx(float(manipulability(puma.tree, q, "tool", task="position",
+                                                                     axes="world")),
                                                 rel=1e-9)
     J = puma.jacobian(found.singular_configurations, "tool", axes="world")[:, :3, :3]
     assert len(J) > 80 and np.abs(np.linalg.det(J)).max() < 1e-7

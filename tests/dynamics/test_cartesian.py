@@ -155,7 +155,8 @@ def measured(arm, orientation, state, direction, h=1e-5):
     found = []
     for step in (h, 2 * h):
         ends = [
-            motion(arm, orientation, *[x + s * d for x, d in zip(state, direction, strict=True)]) for s in (-step, step)]
+            motion(arm, orientation, *[x + s * d for x, d in zip(state, direction, strict=True)])
+            for s in (-step, step)]
         found.append([
             between(orientation, ends[0][0], ends[1][0]) / (2 * step),
             *[(b - a) / (2 * step) for a, b in zip(ends[0][1:], ends[1][1:], strict=True)]])
@@ -208,7 +209,8 @@ def check_linearised_model(pattern, orientation, seed=3):
     """dtau of inverse dynamics beside the model applied to true perturbations of the tool's motion."""
     arm, qd, qdd, q = arm_and_state(pattern, seed)
     model, inverse = CartesianLinearised(CartesianCoordinates(arm.tree, "tool",
-                                                              orientation)).at(q, qd, qdd), inverse_dynamics_kernel(arm.tree)
+                                                              orientation)).at(q, qd,
+                                                                               qdd), inverse_dynamics_kernel(arm.tree)
     for direction in np.random.default_rng(2).normal(size=(3, 3, 6)):
         ends = {
             s: inverse(*[x + s * d for x, d in zip((q, qd, qdd), direction, strict=True)])

@@ -48,7 +48,8 @@ def stewart():
         top = foot + np.deg2rad(25 if k % 2 == 0 else -25)
         bodies += [Body(f"cylinder{k}", 1.0, [0, 0, 0.2], np.diag([0.02, 0.02, 0.001])),
                    Body(f"piston{k}", 0.7, [0, 0, -0.2], np.diag([0.01, 0.01, 0.001]))]
-        joints += [Joint(f"foot{k}", "base", f"cylinder{k}", Universal(), shift(0.8 * np.cos(foot), 0.8 * np.sin(foot))),
+        joints += [Joint(f"foot{k}", "base", f"cylinder{k}", Universal(),
+                         shift(0.8 * np.cos(foot), 0.8 * np.sin(foot))),
                    Joint(f"slide{k}", f"cylinder{k}", f"piston{k}", Prismatic())]
         frames.append(Frame(f"top{k}", "plate", shift(0.4 * np.cos(top), 0.4 * np.sin(top))))
         loops.append(Loop(f"ball{k}", f"piston{k}", f"top{k}", Spherical()))

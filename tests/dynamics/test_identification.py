@@ -147,7 +147,8 @@ def test_terms_of_joints_and_compiled_regressor():
     rotors = np.array([j.rotor.reflected for j in arm.joints])
     theirs = pinocchio_forces(arm, q, v, vd) + viscous * v + coulomb * np.sign(v) + offset + rotors * vd
     assert np.abs(model.regressor(q, v, vd) @ values - theirs).max() < 1e-12 * np.abs(theirs).max()
-    check_parity(linear_model(cy.load("planar2r").tree, joint_terms=JOINT_TERMS).regressor, *[x[:3, :2] for x in (q, v, vd)])
+    check_parity(linear_model(cy.load("planar2r").tree, joint_terms=JOINT_TERMS).regressor,
+                 *[x[:3, :2] for x in (q, v, vd)])
 
 
 def test_moments_and_inertia_vectors_are_the_same_body():

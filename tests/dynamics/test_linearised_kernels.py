@@ -170,7 +170,8 @@ def test_forward_derivatives_by_every_method():
 
 
 def test_a_mechanism_without_joints():
-    post = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)], [Joint("weld", "ground", "post", Motion())]).tree
+    post = cy.Mechanism.of("post", [Body("ground"), Body("post", 1.0)],
+                           [Joint("weld", "ground", "post", Motion())]).tree
     none = np.zeros(0)
     assert [x.shape for x in linearize_kernel(post)(none, none, none)] == [(0, 0)] * 3
     assert [x.shape for x in forward_derivatives_kernel(post)(none, none, none)] == [(0,)] + [(0, 0)] * 3
@@ -207,7 +208,8 @@ def test_bridges():
 
 
 def test_counts_are_below_those_of_the_source():
-    for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762), (cy.load("puma560").tree, 1516, 1472)):
+    for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762),
+                                             (cy.load("puma560").tree, 1516, 1472)):
         found = linearize_kernel(tree).operations()
         assert found.multiplications < multiplications
         assert found.additions < additions

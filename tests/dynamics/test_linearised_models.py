@@ -392,7 +392,8 @@ def test_computed_torque_makes_errors_linear():
     q = np.array([0.2, -0.9, 0.4, 0.3, 0.8, -0.2])
     pose = arm.pose(q + 0.15, "tool")
     start = pose[:3, 3] - arm.pose(q, "tool")[:3, 3]
-    run = simulate_law(arm.tree, lambda t, q, qd: resolved.forces(q, qd, pose, np.zeros(6), np.zeros(6)), q, np.zeros(6),
+    run = simulate_law(arm.tree, lambda t, q, qd: resolved.forces(q, qd, pose, np.zeros(6), np.zeros(6)), q,
+                       np.zeros(6),
                        [0.0, 0.5, 3.0], tolerance=1e-10)
     expected = expm(0.5 * error_matrix([16.0], [8.0]))[0, 0] * start
     np.testing.assert_allclose(pose[:3, 3] - arm.pose(run.q[1], "tool")[:3, 3], expected, atol=1e-8)

@@ -107,7 +107,8 @@ def complex_matrix_rate(links, q, k):
 
 
 def test_compiled_counts_are_below_the_published():
-    for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762), (cy.load("puma560").tree, 1516, 1472)):
+    for tree, multiplications, additions in ((random_chain("RRRRRR", 5), 2056, 1762),
+                                             (cy.load("puma560").tree, 1516, 1472)):
         links = minimal_links(tree)
         compiled = kernel("(6),(6),(6)->(6,6),(6,6),(6,6)")(
             lambda q, v, a, links=links: sensitivities(links, q, v, a)).operations()

@@ -66,7 +66,8 @@ def test_analytic_jacobians_and_their_rates_against_fifty_digits(name, relative_
     tree, asked = around("spherical"), {"orientation": name, "relative_to": relative_to}
     q, v, vd = random_state(tree)
     size = 3 + orientation(name).size
-    _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree.tree, q, "frame4", **asked), (size,)), tree, q, v,
+    _, rate, second = derivatives(of_q(tree, lambda q: coordinates(tree.tree, q, "frame4", **asked), (size,)), tree, q,
+                                  v,
                                   vd)
     J = analytic_jacobian(tree.tree, q, "frame4", **asked)
     J_rate = analytic_jacobian_rate(tree.tree, q, v, "frame4", **asked)
@@ -130,7 +131,8 @@ def test_the_two_jacobians_and_the_way_between_them():
     arm, asked = modified_arm(SIX), {"orientation": "zyz moving", "relative_to": "world"}
     r = coordinates(arm.tree, Q, "link6", **asked)
     close(r, [0.4451504323, 0.2433383036, -0.2121438133, 2.6272884618, 2.4003948815, -0.5669200870], 1e-9)
-    geometric, analytic = general_jacobian(arm.tree, Q, "link6", axes="world"), analytic_jacobian(arm.tree, Q, "link6", **asked)
+    geometric, analytic = general_jacobian(arm.tree, Q, "link6", axes="world"), analytic_jacobian(arm.tree, Q, "link6",
+                                                                                                  **asked)
     Omega = world_velocity_map_of_euler(r[3:], sequence="zyz", axes="moving")
     close(geometric, np.block([[np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), Omega]]) @ analytic, 1e-13)
     close(np.linalg.det(analytic), 0.1016068003, 1e-9)
@@ -151,8 +153,10 @@ def test_velocity_and_acceleration_maps_both_ways():
     """W3-07 forwards, round trips with both Jacobians, and the refusal at q5 = 0."""
     arm, asked = modified_arm(SIX), {"orientation": "zyz moving", "relative_to": "world"}
     kinds = {
-        "geometric": (general_jacobian(arm.tree, Q, "link6", axes="world"), jacobian_rate(arm.tree, Q, V, "link6", axes="world")),
-        "analytic": (analytic_jacobian(arm.tree, Q, "link6", **asked), analytic_jacobian_rate(arm.tree, Q, V, "link6", **asked))}
+        "geometric": (general_jacobian(arm.tree, Q, "link6", axes="world"),
+                      jacobian_rate(arm.tree, Q, V, "link6", axes="world")),
+        "analytic": (analytic_jacobian(arm.tree, Q, "link6", **asked),
+                     analytic_jacobian_rate(arm.tree, Q, V, "link6", **asked))}
     for J, J_rate in kinds.values():
         first, second = J @ V, J @ VD + J_rate @ V
         close(joint_velocities(J, first), V)
@@ -202,7 +206,8 @@ def test_jacobians_with_first_and_second_rates():
     # a turn about z, then one about -y: cos b = 0 at q2 = pi/2
     nose_up = modified_arm([(0, 0, 0, 0), (0, np.pi / 2, 0, 0)])
     with pytest.raises(SingularityError, match="zyx"):
-        check_orientation(nose_up.tree, "link2", orientation="zyx moving", relative_to="world")(np.array([0.4, np.pi / 2]))
+        check_orientation(nose_up.tree, "link2", orientation="zyx moving",
+                          relative_to="world")(np.array([0.4, np.pi / 2]))
 
 
 @pytest.mark.parametrize("name", ["zyy moving", "zyx", "zyx turning", "euler", "Quaternion"])

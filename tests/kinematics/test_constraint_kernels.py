@@ -132,7 +132,8 @@ def test_rods_couplings_and_mimic_joints_have_one_row_each():
                                by_differences(lambda x: arm.constraint_jacobian(x) @ qd, arm, q, qd), atol=1e-7)
     assert [str(row) for row in arm.constraint_rows] == ["rod: length", "gears: coordinates", "mimic d: coordinates"]
     q = np.stack([arm.integrate(arm.neutral, x) for x in random.normal(size=(5, arm.nv))])
-    np.testing.assert_allclose(arm.constraint_jacobian(q), np.stack([arm.constraint_jacobian(x) for x in q]), atol=1e-15)
+    np.testing.assert_allclose(arm.constraint_jacobian(q), np.stack([arm.constraint_jacobian(x) for x in q]),
+                               atol=1e-15)
     assert "constraint_jacobian" in arm.constraint_jacobian.c_source().source
 
 

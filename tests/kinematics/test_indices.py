@@ -46,7 +46,8 @@ def test_the_worked_example():
     close(U @ np.diag(s) @ V.T, J, 1e-14)
     close(condition_number(J, norm="2"), np.linalg.cond(J), 1e-13)
     close(condition_number(J, norm="frobenius"), np.linalg.cond(J, "fro"), 1e-13)
-    stretched = indices(uniform_jacobian(planar_arm(1.0, 1.0).tree, np.array([0.3, 0.0]), "tool", task=POINT, axes="world"))
+    stretched = indices(uniform_jacobian(planar_arm(1.0, 1.0).tree, np.array([0.3, 0.0]), "tool", task=POINT,
+                                         axes="world"))
     assert stretched.condition_number == np.inf and stretched.inverse_condition_number == 0 and not stretched.isotropic
     assert condition_number(np.zeros(
         (2, 2)), norm="frobenius") == np.inf == condition_number(np.zeros((2, 2)), norm="2")

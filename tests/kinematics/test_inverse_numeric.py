@@ -649,7 +649,8 @@ def test_tracking_reproduces_the_worked_example(step, expected):
 @pytest.mark.parametrize(("share", "converges"), [(0.5, True), (1.0, True), (1.9, True), (2.1, False)])
 def test_a_set_point_is_reached_while_gain_and_step_allow(share, converges):
     target = PLANAR_2R.pose(np.array([0.4, 0.9]), "tool")
-    found = follow_path(PLANAR_2R.tree, np.tile(target, (120, 1, 1)), "tool", [0.41, 0.9], time_step=0.01, gain=100 * share,
+    found = follow_path(PLANAR_2R.tree, np.tile(target, (120, 1, 1)), "tool", [0.41, 0.9], time_step=0.01,
+                        gain=100 * share,
                         task=PLANE)
     assert (found.residual[-1] < 0.01 * found.residual[0]) == converges
     assert found.status == ("followed" if converges else "unstable")
@@ -664,7 +665,8 @@ def test_a_singular_jacobian_ends_the_motion_unless_it_is_damped():
     elbow = np.arccos((1.7**2 - 1.64) / 1.6)
     start = [-np.arctan2(0.8 * np.sin(elbow), 1.0 + 0.8 * np.cos(elbow)), elbow]
     for damping in (0.1, (0.2, 0.1)):
-        damped = follow_path(PLANAR_2R.tree, path, "tool", start, time_step=0.01, gain=10.0, damping=damping, task=PLANE)
+        damped = follow_path(PLANAR_2R.tree, path, "tool", start, time_step=0.01, gain=10.0, damping=damping,
+                             task=PLANE)
         assert damped.status == "followed" and np.abs(damped.velocity).max() <= 0.5 * (0.08 + 10.0 * 0.3) / 0.1
         assert damped.residual[-1] == pytest.approx(0.2, abs=0.02)
     stopped = follow_path(PLANAR_2R.tree, path, "tool", [[0.0, 0.0], start], time_step=0.01, task=PLANE)
@@ -699,7 +701,8 @@ def test_without_twists_a_path_is_taken_from_each_pose_to_the_next():
     turns = (Rotation.from_matrix(path[1:, :3, :3]) * Rotation.from_matrix(path[:-1, :3, :3]).inv()).as_rotvec()
     between = np.hstack([path[1:, :3, 3] - path[:-1, :3, 3], turns]) / step
     given = np.vstack([between, between[-1]])
-    own, told = (follow_path(PLANAR_2R.tree, path, "tool", q[0], time_step=step, gain=10.0, velocity=velocity, task=PLANE)
+    own, told = (follow_path(PLANAR_2R.tree, path, "tool", q[0], time_step=step, gain=10.0, velocity=velocity,
+                             task=PLANE)
                  for velocity in (None, given))
     np.testing.assert_allclose(own.velocity, told.velocity, atol=1e-12)
     np.testing.assert_allclose(own.q, told.q, atol=1e-14)
@@ -711,7 +714,8 @@ def test_paths_are_checked():
         follow_path(PLANAR_2R.tree, np.eye(4)[None], "tool", [0.0, 0.0], time_step=0.0)
     with pytest.raises(SignatureError, match="a path is poses"):
         follow_path(PLANAR_2R.tree, np.eye(4), "tool", [0.0, 0.0], time_step=0.1)
-    single = follow_path(PLANAR_2R.tree, PLANAR_2R.pose(np.array([[0.3, 0.4]]), "tool"), "tool", [0.3, 0.4], time_step=0.1,
+    single = follow_path(PLANAR_2R.tree, PLANAR_2R.pose(np.array([[0.3, 0.4]]), "tool"), "tool", [0.3, 0.4],
+                         time_step=0.1,
                          task=PLANE)
     assert single.q.shape == (1, 2) and single.residual[0] < 1e-15
 

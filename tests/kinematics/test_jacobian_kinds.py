@@ -66,13 +66,15 @@ def test_a_jacobian_gives_twists_and_its_rate_accelerations():
     for at in (None, POINT, "frame3"):
         for axes in ("world", "body", "frame1"):
             close(
-                general_jacobian(tree.tree, q, "frame9", axes=axes, at=at) @ v, twist(tree.tree, q, v, "frame9", axes=axes,
+                general_jacobian(tree.tree, q, "frame9", axes=axes, at=at) @ v,
+                twist(tree.tree, q, v, "frame9", axes=axes,
                                                                                  at=at))
     for at in (None, POINT):
         J, rate = (f(tree.tree, q, *more, "frame9", axes="world", at=at)
                    for f, more in ((general_jacobian, ()), (jacobian_rate, (v,))))
         close(J @ vd + rate @ v, acceleration(tree.tree, q, v, vd, "frame9", axes="world", at=at))
-    own, rate = general_jacobian(tree.tree, q, "frame9", axes="body"), jacobian_rate(tree.tree, q, v, "frame9", axes="body")
+    own, rate = general_jacobian(tree.tree, q, "frame9", axes="body"), jacobian_rate(tree.tree, q, v, "frame9",
+                                                                                     axes="body")
     u, w = np.split(own @ v, 2)
     drift = np.concatenate([np.cross(w, u), np.zeros(3)])
     # the axes turn: not the components' rates
@@ -113,7 +115,8 @@ def test_every_back_end_gives_the_same():
     check_parity(kernel(f"({tree.nq}),({tree.nv}),({tree.nv})->(6,{tree.nv})")(
         lambda q, v, vd: jacobian_second_rate(tree.tree, q, v, vd, "frame1", axes="frame0", at="world")), *states)
     check_parity(
-        kernel(f"({tree.nq})->(6,{tree.nv},{tree.nv})")(lambda q: hessian(tree.tree, q, "frame1", axes="body")), states[0])
+        kernel(f"({tree.nq})->(6,{tree.nv},{tree.nv})")(lambda q: hessian(tree.tree, q, "frame1", axes="body")),
+        states[0])
 
 
 @pytest.mark.spec("S2-37")
@@ -216,4 +219,5 @@ def test_a_mechanism_without_coordinates_has_jacobians_without_columns(axes):
                   jacobian_second_rate(tree.tree, none, none, none, "frame1", axes=axes)):
         assert np.shape(found) == (6, 0)
     assert np.shape(hessian(tree.tree, none, "frame1", axes=axes)) == (6, 0, 0)
-    assert np.shape(general_jacobian(tree.tree, none, "frame1", axes="frame0", at=POINT, relative_to="frame0")) == (6, 0)
+    assert np.shape(general_jacobian(tree.tree, none, "frame1", axes="frame0", at=POINT, relative_to="frame0")) == (6,
+                                                                                                                    0)

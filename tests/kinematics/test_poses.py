@@ -90,7 +90,8 @@ def test_relative_poses_and_the_two_descriptions():
         close(frame_pose(arm.tree, q, f"link{k + 1}", f"link{k}" if k else "base").matrix, A, 1e-13)
     for i in range(4):
         for j in range(4):
-            close(frame_pose(arm.tree, q, f"link{j + 1}", f"link{i + 1}").matrix, np.linalg.solve(links[i], links[j]), 1e-13)
+            close(frame_pose(arm.tree, q, f"link{j + 1}", f"link{i + 1}").matrix, np.linalg.solve(links[i], links[j]),
+                  1e-13)
     close(arm.pose(q, "link3", relative_to="link3"), np.eye(4), 1e-15)
     close([p.matrix for p in body_poses(arm.tree, q)], [np.eye(4), *links], 1e-13)
     for orientation in ("zyx moving", "xyz fixed", "zyz moving"):

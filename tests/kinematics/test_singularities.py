@@ -111,7 +111,8 @@ def test_a_wrist_and_an_elbow():
     motion = wrist.self_motions[:, 0] * np.sign(wrist.self_motions[3, 0])
     close(motion, np.array([0, 0, 0, 1, 0, -1]) / np.sqrt(2), 1e-12)
     stretch = -np.arctan2(0.4318, 0.0203)  # forearm and its offset in line with the upper arm
-    elbow = singularity_at(arm.tree, np.array([0.2, -0.5, stretch, 0.6, 0.7, -0.4]), "link6", task="position", axes="world")
+    elbow = singularity_at(arm.tree, np.array([0.2, -0.5, stretch, 0.6, 0.7, -0.4]), "link6", task="position",
+                           axes="world")
     assert elbow.kind == "boundary" and elbow.rank == 2
 
 

@@ -75,7 +75,8 @@ def test_the_worked_examples_both_ways():
     close(
         wrench_from_joint_forces(np.stack([regular, J]), np.stack([regular.T @ WRENCH, J.T @ WRENCH])).wrench[0],
         WRENCH, 1e-12)
-    few = wrench_from_joint_forces(general_jacobian(planar_arm(1.0, 1.0).tree, np.array([0.3, 0.7]), "tool", axes="world"),
+    few = wrench_from_joint_forces(general_jacobian(planar_arm(1.0, 1.0).tree, np.array([0.3, 0.7]), "tool",
+                                                    axes="world"),
                                    [1.0, 2.0])
     assert few.balanced and not few.unique and few.carried.shape == (6, 4)  # two torques cannot tell six components
     with pytest.raises(SignatureError, match="needs 6 joint forces"):

@@ -49,11 +49,14 @@ def test_poses_and_jacobians_in_pairs_are_the_usual_ones(make):
     close(pose.position, p)
     close(matrix_from_homogeneous(pose.attitude), R)
     rates = pair_rate_map(tree.tree, q, "frame4")
-    close(vector_parameter_jacobian(tree.tree, *pairs, "frame4") @ rates, jacobian(tree.tree, q, "frame4", axes="world"))
+    close(vector_parameter_jacobian(tree.tree, *pairs, "frame4") @ rates,
+          jacobian(tree.tree, q, "frame4", axes="world"))
     asked = {"orientation": "vector-parameter", "relative_to": "world"}
-    close(attitude_jacobian(tree.tree, *pairs, "frame4") @ rates, analytic_jacobian(tree.tree, q, "frame4", **asked)[3:])
+    close(attitude_jacobian(tree.tree, *pairs, "frame4") @ rates,
+          analytic_jacobian(tree.tree, q, "frame4", **asked)[3:])
     of_time = [
-        derivatives(of_q(tree, lambda q, k=k: joint_pairs(tree.tree, q, "frame4")[k], pairs[k].shape), tree, q, v, vd)[1]
+        derivatives(of_q(tree, lambda q, k=k: joint_pairs(tree.tree, q, "frame4")[k], pairs[k].shape), tree, q, v,
+                    vd)[1]
         for k in (0, 1)]
     moving = np.concatenate([
         np.concatenate([c for c in (of_time[0][k], of_time[1][k]) if np.any(c)]) for k in range(len(pairs.c))
@@ -156,7 +159,8 @@ def test_jacobians_of_the_chain():
         close(J[:3, block], np.cross(J[3:, block].T, s).T, 1e-14)  # (120)
         back = O.T @ before.R  # <-c_n, ..., -c_k> with the constant turns
         close(whole[:, block], (back @ N + J[3:, block]) / (1 + np.trace(O)), 1e-13)  # (125) = (124)
-    close(J @ pair_rate_map(arm.tree, ANGLES, "frame3"), general_jacobian(arm.tree, ANGLES, "frame3", axes="world"), 1e-13)
+    close(J @ pair_rate_map(arm.tree, ANGLES, "frame3"), general_jacobian(arm.tree, ANGLES, "frame3", axes="world"),
+          1e-13)
     h, rates = 1e-4, np.random.default_rng(0).normal(size=(3, 3))
     ahead = [chain_pose(arm.tree, pairs.c + x * h * rates, pairs.t, "frame3") for x in (-2, -1, 1, 2)]
     numeric = [(8 * (f[2] - f[1]) - (f[3] - f[0])) / (12 * h)
@@ -172,14 +176,16 @@ def test_jacobians_of_the_chain():
     planar = modified_arm([(0, 0, 0, 0), (0.5, 0, 0, 0), (0.4, 0, 0, 0)])
     for q, singular in ((np.array([0.3, 0.0, 0.4]), True), (np.array([0.3, 0.5, 0.4]), False)):
         own = joint_pairs(planar.tree, q, "link3")
-        task = (vector_parameter_jacobian(planar.tree, *own, "link3") @ pair_rate_map(planar.tree, q, "link3"))[[0, 1, 5]]
+        task = (vector_parameter_jacobian(planar.tree, *own, "link3")
+                @ pair_rate_map(planar.tree, q, "link3"))[[0, 1, 5]]
         assert subspaces(task).singular == singular
     half = joint_pairs(planar.tree, np.array([np.pi / 2, np.pi / 4, np.pi / 4]), "link3")
     assert np.isfinite(vector_parameter_jacobian(planar.tree, *half, "link3")).all()
     nearly = joint_pairs(planar.tree, np.array([np.pi / 2, np.pi / 4, np.pi / 4 - 1e-5]), "link3")
     assert np.abs(attitude_jacobian(planar.tree, *nearly, "link3")).max() > 1e10
     refused = kernel("(3,3),(3,3)->(3,9)",
-                     check=check_chain(planar.tree, "link3"))(lambda c, t: attitude_jacobian(planar.tree, c, t, "link3"))
+                     check=check_chain(planar.tree, "link3"))(lambda c,
+                                                              t: attitude_jacobian(planar.tree, c, t, "link3"))
     assert np.isfinite(refused(*nearly)).all()
     with pytest.raises(SingularityError, match="half-turn about"):
         refused(*half)
@@ -225,7 +231,8 @@ def test_the_dual_jacobian_of_the_worked_example():
     table = [(0.3, 0.4, 0.5, 0.6), (-0.7, 0.35, 1.1, 0.3), (0.9, -0.1, -0.4, 0.5)]
     expected = active_jacobian(table, "RCR")
     assert expected.coordinates == ("theta 1", "theta 2", "d 2", "theta 3")
-    close((dual_jacobian(both.tree, q, "frame4") @ active_columns(both.tree, "frame4"))[:, [0, 2, 1, 3]], expected.matrix, 1e-13)
+    close((dual_jacobian(both.tree, q, "frame4") @ active_columns(both.tree, "frame4"))[:, [0, 2, 1, 3]],
+          expected.matrix, 1e-13)
 
 
 def test_parameters_of_the_attitude_agree_with_the_chain():

@@ -23,7 +23,8 @@ class Links(Format):
 
     def read(self, path):
         lines = path.read_text(encoding="utf-8").splitlines()
-        wrong = [self._wrong(path, number, line) for number, line in enumerate(lines, 1) if self._wrong(path, number, line)]
+        wrong = [self._wrong(path, number, line) for number, line in enumerate(lines, 1)
+                 if self._wrong(path, number, line)]
         if wrong:
             raise ModelError(wrong[0])
         bodies, joints, before = [Body("base")], [], 0.0
@@ -37,7 +38,8 @@ class Links(Format):
         return Tree.of(path.stem, bodies, joints, source=str(path))
 
     def write(self, tree, *, leave_out):
-        odd = [f"the {joint.motion.word} joint {joint.name!r}" for joint in tree.joints if joint.motion.word != "revolute"]
+        odd = [f"the {joint.motion.word} joint {joint.name!r}" for joint in tree.joints
+               if joint.motion.word != "revolute"]
         check_holds(self.name, tree, odd, leave_out=leave_out)
         return "".join(f"{2 * float(body.center[0])!r} {body.mass!r}\n" for body in tree.bodies[1:])
 

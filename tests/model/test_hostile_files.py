@@ -164,7 +164,8 @@ def chain(count, mimic):
     """A chain of joints whose names are much alike."""
     link = '<link name="a_rather_long_name_of_a_link_{0}"/>'
     joint = (
-        '<joint name="a_rather_long_name_of_a_joint_{0}" type="revolute"><parent link="a_rather_long_name_of_a_link_{0}"/>'
+        '<joint name="a_rather_long_name_of_a_joint_{0}" type="revolute"><parent '
+        'link="a_rather_long_name_of_a_link_{0}"/>'
         '<child link="a_rather_long_name_of_a_link_{1}"/><axis xyz="0 0 1"/><limit lower="-1" upper="1"/>{2}</joint>')
     return ('<robot name="r">' + "".join(link.format(k) for k in range(count + 1))
             + "".join(joint.format(k, k + 1, mimic(k)) for k in range(count)) + "</robot>")

@@ -36,12 +36,16 @@ def model_text(bodies, more=""):
 
 
 MODELS = {
-    "hinge": '<body name="a" pos="1 2 3" euler="1 2 3"><joint axis="1 2 -1"/><geom pos="0.1 0 0.4"/><site name="s" pos="1 0 0"/></body>',
-    "hinge off the origin": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint pos="0.3 -0.2 0.7" axis="1 2 -1"/><geom/></body>',
+    "hinge": '<body name="a" pos="1 2 3" euler="1 2 3"><joint axis="1 2 -1"/><geom pos="0.1 0 0.4"/><site name="s" '
+    'pos="1 0 0"/></body>',
+    "hinge off the "
+    "origin": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint pos="0.3 -0.2 0.7" axis="1 2 -1"/><geom/></body>',
     "slide": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint type="slide" pos="5 5 5" axis="0 3 4"/><geom/></body>',
     "ball": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint type="ball"/><geom/></body>',
-    "ball off the origin": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint type="ball" pos="0.3 -0.2 0.7"/><geom/></body>',
-    "free": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><freejoint/><geom/><site name="s" pos="0 0 1" euler="1 2 3"/></body>',
+    "ball off the "
+    "origin": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint type="ball" pos="0.3 -0.2 0.7"/><geom/></body>',
+    "free": '<body name="a" pos="1 2 3" quat="1 1 0 0.3"><freejoint/><geom/><site name="s" pos="0 0 1" euler="1 2 '
+    '3"/></body>',
     "references": """<body name="a" pos="1 0 0" euler="0.3 0.2 0.1"><joint ref="0.4" axis="1 1 0" pos="0.1 0 0"/><geom/>
         <body name="b" pos="0 1 0"><joint type="slide" ref="-0.3" axis="0 0.6 0.8"/><geom/></body></body>""",
     "several joints": """<body name="a" pos="1 2 3" quat="1 1 0 0.3"><joint type="slide" axis="1 0 0"/>
@@ -53,13 +57,16 @@ MODELS = {
     "branches": """<body name="a"><freejoint/><geom/><body name="b" pos="0 0 1"><joint axis="0 1 0" pos="0 0 0.1"/><geom/></body>
         <body name="c" pos="0 1 0"><joint type="ball"/><geom/><body name="d"><joint axis="1 0 0"/><geom/></body></body></body>
         <body name="e" pos="-1 0 0"><joint type="slide"/><geom/></body>""",
-    "inertial frame": """<body name="a"><inertial pos="0.1 0.2 0.3" quat="1 0.2 0.3 0.4" mass="2" diaginertia="0.3 0.2 0.15"/>
+    "inertial "
+    "frame": """<body name="a"><inertial pos="0.1 0.2 0.3" quat="1 0.2 0.3 0.4" mass="2" diaginertia="0.3 0.2 0.15"/>
         <joint axis="1 0 0"/></body>""",
-    "inertial products": """<body name="a"><inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.3 0.2 0.15 0.01 -0.02 0.03"/>
+    "inertial "
+    "products": """<body name="a"><inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.3 0.2 0.15 0.01 -0.02 0.03"/>
         <joint axis="1 0 0"/></body>""",
     "no names": "<body><joint/><geom/><site/><body><joint/><geom/></body><body><joint "
                 "type='ball'/><geom/></body></body>",
-    "names that clash": """<body name="a"><joint name="x" pos="1 0 0"/><joint name="a/fixed" pos="1 0 0" axis="1 0 0"/><geom/>
+    "names that "
+    "clash": """<body name="a"><joint name="x" pos="1 0 0"/><joint name="a/fixed" pos="1 0 0" axis="1 0 0"/><geom/>
         <site name="a"/>
         <body name="a/x"><joint name="joint4"/><geom/></body><body name="a/a/fixed"><joint pos="1 0 0"/><geom/>
         <site name="a/site" pos="1 0 0"/></body></body>""", }

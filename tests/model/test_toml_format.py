@@ -215,13 +215,16 @@ FAULTS = {
     "name = 'm'\n[[bodies]]\nname = 'a'\nmass = -1": r"line 2, bodies\[1\]: body 'a' has the mass -1",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [1, 2]": r"line 4, bodies\[1\].inertia: inertia is 3 numbers",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 3], [2, 1, 0], [0, 0]]": "three rows of three numbers",
-    "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 3], [2, 1, 'x'], [0, 0, 1]]": r"inertia\[2\]\[3\]: must be a number, not 'x'",
+    "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 3], [2, 1, 'x'], [0, 0, "
+    "1]]": r"inertia\[2\]\[3\]: must be a number, not 'x'",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia = [[1, 2, 0], [0, 1, 0], [0, 0, 1]]": "not symmetric",
     "name = 'm'\n[[bodies]]\nname = 'a'\ninertia_about = 'com'": "inertia_about is one of center, origin",
     "name = 'm'\n[[bodies]]\nname = 'a'\n[[bodies]]\nname = 'a'": "m has two bodies named 'a'",
     HEAD: r"line 6, joints\[1\]: kind is missing",
     HEAD + "kind = 'revolut'": r"line 10, joints\[1\].kind: kind is one of .* not 'revolut': did you mean 'revolute'",
-    HEAD + "kind = 'revolute'\naxis = [0, 0, 2]": r"line 11, joints\[1\].axis: axis has the length 2 .* write \[0.0, 0.0, 1.0\]",
+    HEAD
+    + "kind = 'revolute'\naxis = [0, "
+    "0, 2]": r"line 11, joints\[1\].axis: axis has the length 2 .* write \[0.0, 0.0, 1.0\]",
     HEAD + "kind = 'revolute'\naxis = [0, 0, 0]": "axis must be a unit vector",
     HEAD + "kind = 'helical'": "pitch is missing",
     HEAD + "kind = 'spherical'\naxis = [0, 0, 1]": "unknown key 'axis'",
@@ -245,8 +248,10 @@ FAULTS = {
     "name = 'm'\n[dh]\nconvention = 'craig'\nrows = [{}]": "line 3, dh.convention: convention is one of standard, "
                                                            "modified",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = []": "at least one row",
-    "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [\n{},\n{ a = 1, alfa = 2 }]": r"line 6, dh.rows\[2\].alfa: .*did you mean 'alpha'",
-    "name = 'm'\n[dh]\nconvention = 'modified'\n[[dh.rows]]\n[[dh.rows]]\na = '1'": r"line 6, dh.rows\[2\].a: must be a number, not '1'",
+    "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [\n{},\n{ a = 1, alfa = "
+    "2 }]": r"line 6, dh.rows\[2\].alfa: .*did you mean 'alpha'",
+    "name = 'm'\n[dh]\nconvention = 'modified'\n[[dh.rows]]\n[[dh.rows]]\na = "
+    "'1'": r"line 6, dh.rows\[2\].a: must be a number, not '1'",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ kind = 'helical' }]": "kind is one of revolute, prismatic",
     "name = 'm'\n[dh]\nconvention = 'modified'\nrows = [{ a = inf }]": "finite",
     "name = 'm'\n[dh]\nconvention = 'modified'\nbase = { rpi = [0, 0, 0] }\nrows = [{}]": "dh.base.rpi: .*did you mean "

@@ -24,7 +24,8 @@ from model.plain_forward import body_poses, frame_poses, random_configuration
 
 ROBOTS = {"/".join(f.parts[-3:]): str(f.locate()) for f in sorted(files("example-robot-data")) if f.suffix == ".urdf"}
 REFUSED_BY_PINOCCHIO = {
-    "falcon_description/urdf/falcon.urdf": r"falcon.urdf, line 182, <child> of <joint name=\"top_propeller_joint\">: there is no link",
+    "falcon_description/urdf/falcon.urdf": r"falcon.urdf, line 182, <child> of <joint name=\"top_propeller_joint\">: "
+    r"there is no link",
     "ur_description/urdf/ur3.urdf": "ur3.urdf, line 6, <robot>: the attribute name is missing", }
 ACCEPTED = [name for name in ROBOTS if name not in REFUSED_BY_PINOCCHIO]
 

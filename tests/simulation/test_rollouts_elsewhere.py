@@ -74,7 +74,8 @@ def test_in_c():
     x = np.concatenate([q[0], qd[0], [0.0, 0.0]])
     tau, kept, row = np.array([0.5, -0.2]), np.empty((4, 6)), roll._of_system._method.table.numbers.astype(float)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, row, tau, kept)]
-    function(ctypes.c_long(4), ctypes.c_long(5), ctypes.c_long(len(row)), pointers[0], ctypes.c_double(1e-2), *pointers[1:])
+    function(ctypes.c_long(4), ctypes.c_long(5), ctypes.c_long(len(row)), pointers[0], ctypes.c_double(1e-2),
+             *pointers[1:])
     right = roll(q[0], qd[0], tau, step=1e-2, steps=20, every=5, progress=False)
     np.testing.assert_allclose(kept[:, :2], right.q[1:], rtol=0, atol=1e-12)
     np.testing.assert_allclose(kept[:, 2:4], right.qd[1:], rtol=0, atol=1e-12)

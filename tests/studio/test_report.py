@@ -184,7 +184,8 @@ def test_the_scene_has_the_poses_of_the_mechanism(name):
     for one, pose in zip(found, poses, strict=True):
         np.testing.assert_allclose(one, pose.matrix, atol=1e-13)
     main = next(frame for frame in data["frames"] if frame["main"])
-    np.testing.assert_allclose(found[main["body"]] @ rows(main, "pose"), tree.pose(q, main_frame(tree.tree)), atol=1e-12)
+    np.testing.assert_allclose(found[main["body"]] @ rows(main, "pose"), tree.pose(q, main_frame(tree.tree)),
+                               atol=1e-12)
     placed = [
         found[link["body"]]
         @ np.vstack([np.array(link["points"]).T, np.ones(len(link["points"]))]) for link in data["links"]]

@@ -60,8 +60,8 @@ def export(robot: Robot,
            json: Json = False) -> None:
     """Write a function of a robot as C99, CUDA, LLVM, Python or LaTeX.
 
-    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. LLVM is the assembly that is
-    compiled for this processor. Python needs only its own math module.
+    C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. LLVM is the assembly that
+    is compiled for this processor. Python needs only its own math module.
 
     **Examples**
 

@@ -72,8 +72,8 @@ class Algebra:
     `functions` has a function for each operation, by its NumPy name (`sin`, `arctan2`, `where`, ...); for + - * /,
     comparisons, choices, minimum and maximum, Python's own operators are taken where it has none, and an operation that
     has a text is computed by it. `constant` makes a scalar of a float. `read(argument, shape)` takes an argument apart
-    into scalars in C order, `write(scalars, shape, batch)` puts a result together. `batch` is the broadcast shape of the
-    leading axes, () unless the algebra is `batched`.
+    into scalars in C order, `write(scalars, shape, batch)` puts a result together. `batch` is the broadcast shape of
+    the leading axes, () unless the algebra is `batched`.
     """
 
     name: str
@@ -151,7 +151,8 @@ class _Found(LazyTable):
         if op in self.table:
             return self.table[op]
         operation = OPERATIONS.get(op)
-        own = () if op in _FALSE_FRIENDS else (op, operation.c_function) if operation and operation.c_function else (op,)
+        named = (op, operation.c_function) if operation and operation.c_function else (op,)
+        own = () if op in _FALSE_FRIENDS else named
         spellings = (*own, *_MORE_SPELLINGS.get(op, ()))
         found = next((getattr(self.home, s) for s in spellings if hasattr(self.home, s)), None)
         if found is None and operation and operation.operator:

@@ -95,7 +95,8 @@ def _cross(a: ArrayLike, b: ArrayLike, *options: Any, **named: Any) -> Scalar:  
     return symbols(found)
 
 
-def _clip(a: Scalar, a_min: ArrayLike | None = None, a_max: float | None = None, out: Scalar = None, *, min: Scalar = None,
+def _clip(a: Scalar, a_min: ArrayLike | None = None, a_max: float | None = None, out: Scalar = None, *,
+          min: Scalar = None,
           max: Scalar = None) -> Scalar:
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max

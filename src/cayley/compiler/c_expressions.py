@@ -88,7 +88,8 @@ class Dialect:
         parameters = ", ".join([*[f"const {self.real} *{name}" for name in arrays], f"{self.real} *out"])
         unused = [f"(void){name};" for name, v in zip(arrays, program.inputs, strict=True)
                   if not any(body.uses[node.index] for node in v.nodes)]
-        lines = [*unused, *body.lines, *[f"out[{k}] = {body.text(node).code};" for k, node in enumerate(program.results)]]
+        lines = [*unused, *body.lines,
+                 *[f"out[{k}] = {body.text(node).code};" for k, node in enumerate(program.results)]]
         head = f"{self.helper} void {function_name(prefix, key)}({parameters})"
         return "\n".join([head, "{", *[f"    {line}" for line in lines], "}"])
 
@@ -116,7 +117,8 @@ class Dialect:
         body = Body(program, replace(self, sincos=""), inputs, temporary="t", helper=prefix)
         parameters = ", ".join(f"{self.real} {v.name}" for v in program.inputs)
         lines = [*body.lines, f"return {body.text(program.results[0]).code};"]
-        found[op] = "\n".join([f"{self.helper} {self.real} {name}({parameters})", "{", *[f"    {x}" for x in lines], "}"])
+        found[op] = "\n".join([f"{self.helper} {self.real} {name}({parameters})", "{", *[f"    {x}" for x in lines],
+                               "}"])
 
 
 def function_name(prefix: str, key: str) -> str:

@@ -85,7 +85,8 @@ class _Text:
     def tables(self) -> tuple[list[str], list[str]]:
         inputs = table([(v, name, spoken(v, _OF[moves])) for v, name, moves in self.given])
         lengths = ["  samples, every, cycle: how many states are kept, steps between two, stages of a step"
-                   if self.iteration.plan.has_stages else "  samples, every: how many states are kept, steps between two"]
+                   if self.iteration.plan.has_stages
+                   else "  samples, every: how many states are kept, steps between two"]
         return lengths + inputs, table([(v, name, spoken(v, "for each sample")) for v, name in self.kept])
 
 

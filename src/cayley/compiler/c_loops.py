@@ -48,7 +48,8 @@ class _Loops:
         self._after = self._variables_of_outputs(outputs)
         texts = {node.index: Text(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
                  for node, name in zip(v.nodes, self._locals[place], strict=True)}
-        self._body = Body(_computing(program, self._needed), dialect, texts, temporary=free_prefix(taken), helper=helper)
+        self._body = Body(_computing(program, self._needed), dialect, texts, temporary=free_prefix(taken),
+                          helper=helper)
         self.lines = [*self._unused(outputs), *self._read(CONSTANT), *self._declared(), *self._samples(outputs)]
 
     def _unused(self, outputs: Sequence[Place]) -> list[str]:
@@ -136,7 +137,8 @@ class _Loops:
 
 
 def _needed(program: Program, plan: Plan) -> set[tuple[int, int]]:
-    """The elements of outputs, by place, that are kept, ask for more stages, or feed a state that one of these needs."""
+    """The elements of outputs, by place, that are kept, ask for more stages, or feed a state that one of these needs.
+    """
     places = {*plan.kept, *([plan.repeats[0]] if plan.repeats else [])}
     needed = {(place, k) for place in places for k in range(len(program.outputs[place].nodes))}
     while True:

@@ -50,7 +50,8 @@ def with_own_variables(text: Callable[..., Array], arrays: Sequence[Array]) -> A
 
 def _one(program: Program, graph: Graph, arguments: Sequence[Array], callee: Callee | None) -> list[Array]:
     given = [number(graph.lift(x)) for argument in arguments for x in np.asarray(argument, dtype=object).flat]
-    found = iter(callee(given) if callee and any(x.op != "constant" for x in given) else _written(program, graph, given))
+    found = iter(callee(given) if callee and any(x.op != "constant" for x in given)
+                 else _written(program, graph, given))
     results = []
     for v in program.outputs:
         array = np.empty(len(v.nodes), dtype=object)

@@ -60,11 +60,13 @@ class Iterated:
         """The kept outputs, each (..., steps / every, *core): after `every` steps, after twice as many, and so on.
 
         Arguments are those of the kernel: states at the start (..., *core), changing ones (..., steps, *core), cycling
-        ones (..., cycle, *core). `threads` share the batch; `out` are arrays for the results, of the backend or of NumPy.
+        ones (..., cycle, *core). `threads` share the batch; `out` are arrays for the results, of the backend or of
+        NumPy.
         """
         kernel = self.kernel
         if len(arguments) != len(kernel.inputs):
-            raise SignatureError(f"{kernel.__name__} takes {len(kernel.inputs)} arguments ({', '.join(kernel.inputs)}), "
+            raise SignatureError(f"{kernel.__name__} takes {len(kernel.inputs)} arguments "
+                                 f"({', '.join(kernel.inputs)}), "
                                  f"not {len(arguments)}")
         backend = backend_named(self.backend)
         arrays = [backend.array(a, label) for a, label in zip(arguments, kernel.inputs, strict=True)]
@@ -123,9 +125,9 @@ def iterate(kernel: Kernel, feeding: Mapping[str, str], *, changing: Sequence[st
 
     Inputs that are fed are states; `changing` ones have a value for each step; `cycling` ones take each step in stages,
     with a value for each; all others are constant. `keeping` are the outputs that are kept (all). `repeating` names an
-    output, a number: while it is not zero the stages are made again, at most so many times in all; neighbours in a block
-    are then computed again too, and it is for the kernel to let those stand still that did not ask. The result runs on
-    this processor; `.on("cuda")` runs on a GPU, `.c_source()` is C.
+    output, a number: while it is not zero the stages are made again, at most so many times in all; neighbours in a
+    block are then computed again too, and it is for the kernel to let those stand still that did not ask. The result
+    runs on this processor; `.on("cuda")` runs on a GPU, `.c_source()` is C.
 
     >>> @cy.kernel("(),(),()->()", outputs=("after",))
     ... def drop(level, inflow, loss):

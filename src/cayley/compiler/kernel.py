@@ -82,7 +82,8 @@ class Kernel(Generic[Result]):
         # function.
         return super().__new__(type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__}))
 
-    def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None, dtype: DTypeLike | None = None,
+    def __call__(self, *arguments: ArrayLike, out: Array | tuple[Array, ...] | None = None,
+                 dtype: DTypeLike | None = None,
                  **options: Any) -> Result:  # noqa: ANN401 (handed on)
         return self._general(*arguments, out=out, dtype=dtype, **options)
 

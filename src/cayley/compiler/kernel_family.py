@@ -135,7 +135,8 @@ class family:
         arrays = [inspect.Parameter(name, _POSITIONAL) for name in self._arrays]
         self._called = inspect.Signature([*arrays, *parameters])
         self.__signature__ = inspect.Signature(
-            [inspect.Parameter("self", _POSITIONAL), *[array.replace(annotation="ArrayLike") for array in arrays], *typed],
+            [inspect.Parameter("self", _POSITIONAL), *[array.replace(annotation="ArrayLike") for array in arrays],
+             *typed],
             return_annotation=np.ndarray)
         return cast("FamilyOfMethod[Choice, Result]", self)
 

@@ -40,7 +40,8 @@ class Parallel:
     arrays, dtype)` checks them.
     """
 
-    def __init__(self, compute: Callable[..., Any], axes: Sequence[int], prepare: Callable[..., Prepared], threads: int) -> None:
+    def __init__(self, compute: Callable[..., Any], axes: Sequence[int], prepare: Callable[..., Prepared],
+                 threads: int) -> None:
         if not isinstance(threads, int) or threads < 1:
             raise SignatureError(f"the number of threads must be a whole number, 1 or more, not {threads!r}")
         self._compute = compute

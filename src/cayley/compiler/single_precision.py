@@ -15,7 +15,8 @@ def in_precision(program: Program, precision: str) -> Program:
 
     >>> from cayley.compiler.signature import Signature
     >>> from cayley.compiler.trace import trace
-    >>> program = trace(lambda x, y: 0.99999999999 * x + 1e-60 * y, Signature.parse("(),()->()"), {}, name="sum", inputs=["x", "y"])
+    >>> program = trace(lambda x, y: 0.99999999999 * x + 1e-60 * y, Signature.parse("(),()->()"), {}, name="sum",
+    ...                 inputs=["x", "y"])
     >>> [len(in_precision(program, precision).nodes) - 2 for precision in ("double", "float")]
     [5, 0]
     """

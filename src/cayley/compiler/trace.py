@@ -21,7 +21,8 @@ _TELLING = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError,
 _LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
 
 
-def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str, int], *, name: str, inputs: Sequence[str],
+def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str, int], *, name: str,
+          inputs: Sequence[str],
           outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None, description: str = "",
           strict: bool = False) -> Program:
     """The program of `function` for the dimensions `bound`. `inputs` and `outputs` name its arguments and results."""
@@ -49,7 +50,8 @@ def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str
     return Program(name, made_inputs, made_outputs, description, kind)
 
 
-def named_results(returned: Scalar, count: int, outputs: Sequence[str] | None, name: str) -> tuple[list[str], list[Any]]:
+def named_results(returned: Scalar, count: int, outputs: Sequence[str] | None,
+                  name: str) -> tuple[list[str], list[Any]]:
     """The names and values of what a function returned: one value, or a tuple, a dictionary or a named tuple of
     several.
     """

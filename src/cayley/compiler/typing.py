@@ -41,4 +41,5 @@ else:
 
     Result = TypeVar("Result", covariant=True)  # defaults are of Python 3.13
 
-__all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FieldArray", "FrameName", "Result", "Scalar", "Text"]
+__all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FieldArray", "FrameName", "Result", "Scalar",
+           "Text"]

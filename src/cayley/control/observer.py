@@ -10,8 +10,8 @@ from cayley.systems.system import System
 
 
 def luenberger_observer(A: ArrayLike, B: ArrayLike, C: ArrayLike, gain: ArrayLike, *, name: str = "observer") -> System:
-    """The estimate of the state of dx/dt = A x + B u, y = C x, from `u` (m) and `y` (k): `estimate` (n) is its state and
-    its output.
+    """The estimate of the state of dx/dt = A x + B u, y = C x, from `u` (m) and `y` (k): `estimate` (n) is its state
+    and its output.
 
         d estimate / dt = A estimate + B u + gain (y - C estimate)
     The error dies as exp((A - gain C) t). A Kalman-Bucy filter is one with the gain that its Riccati equation gives.

@@ -90,7 +90,9 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     drive, if not all do; the nominal motion must be one that needs no force at the others.
 
     >>> from cayley.model.catalogue import load_robot
-    >>> upright = tracking_control(load_robot("s1_g1"), lambda t: (np.array([np.pi / 2, 0.0]), np.zeros(2), np.zeros(2)), [0.0],
+    >>> upright = tracking_control(load_robot("s1_g1"),
+    ...                            lambda t: (np.array([np.pi / 2, 0.0]), np.zeros(2), np.zeros(2)),
+    ...                            [0.0],
     ...                            poles=[-3.0, -4.0, -5.0, -6.0])
     >>> linear = upright.model.at([np.pi / 2, 0.0])
     >>> np.sort(np.linalg.eigvals(linear.A - linear.B @ upright.gains[0]).real).round(6)

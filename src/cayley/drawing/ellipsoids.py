@@ -56,8 +56,10 @@ def draw_ellipsoids(tree: Tree, q: ArrayLike, frame: str, *, kinds: Sequence[str
     """Draw the ellipsoids of velocities (blue) and forces (red) of a frame at a configuration (nq); with new axes, the
     robot as well.
 
-    task             "position": velocities and forces; "orientation": angular velocities and moments. Of a planar mechanism in its plane
-    velocity_scale   metres of the picture for a unit of velocity, and `force_scale` for a unit of force; by default round numbers that
+    task             "position": velocities and forces; "orientation": angular velocities and moments. Of a planar
+                     mechanism in its plane
+    velocity_scale   metres of the picture for a unit of velocity, and `force_scale` for a unit of force; by default
+                     round numbers that
                      give the longest finite semi-axis about a quarter of the robot's size. The legend states both
 
     A semi-axis of zero makes a flat ellipsoid; one without end is cut off and drawn with dashed axes. Metres and

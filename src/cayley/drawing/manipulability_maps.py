@@ -70,11 +70,15 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
                        samples: int = 200_000, seed: int = 0) -> ManipulabilityMap:
     """How well a frame can be moved, over two coordinates.
 
-    over     the names of two joints, the first to the right; or "section": that of the workspace (see `Workspace.section`)
-    q        where the other joints stand (nq); by default at zero, or in the middle of their range where zero is outside
+    over     the names of two joints, the first to the right; or "section": that of the workspace (see
+             `Workspace.section`)
+    q        where the other joints stand (nq); by default at zero, or in the middle of their range where zero is
+             outside
     task     "position", "orientation" or "pose"; of a planar mechanism what can change in its plane
-    index    "manipulability", the product of the singular values, or "inverse_condition_number", from 0 (singular) to 1 (isotropic)
-    limits   by joint, instead of those of the model; turns without limits make one turn, slides without limits are an error
+    index    "manipulability", the product of the singular values, or "inverse_condition_number", from 0 (singular) to 1
+             (isotropic)
+    limits   by joint, instead of those of the model; turns without limits make one turn, slides without limits are an
+             error
 
     A Jacobian that mixes metres and radians is a `ConventionError` unless `characteristic_length` says how many metres
     are worth a radian.

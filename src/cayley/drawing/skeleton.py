@@ -205,7 +205,8 @@ Part = LinkLine | SlideLine | JointMark
 
 def _same(one: Part, other: Part) -> bool:
     """Whether two lines, or two marks, of the same part are at the same place."""
-    pairs = [(a, b) for a, b in zip(one[1:], other[1:], strict=True) if isinstance(a, np.ndarray) and isinstance(b, np.ndarray)]
+    pairs = [(a, b) for a, b in zip(one[1:], other[1:], strict=True) if isinstance(a, np.ndarray)
+             and isinstance(b, np.ndarray)]
     return one[0] == other[0] and all(a.shape == b.shape and np.allclose(a, b, atol=_SAME) for a, b in pairs)
 
 

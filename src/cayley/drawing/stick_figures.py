@@ -62,11 +62,13 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
     """Draw a mechanism at a configuration (nq), or at several (k, nq): the last in full colour, those before it the
     paler the earlier.
 
-    frames    names of frames or bodies to draw as triads, x red, y green, z blue; "ends": the root and the ends of the chains, unless
+    frames    names of frames or bodies to draw as triads, x red, y green, z blue; "ends": the root and the ends of the
+              chains, unless
               these are more than six; "bodies": every body; () for none
     labels    their names beside them, and for several configurations with `trail` the paths of their origins
     ground    a floor below, or in a plane the hatched ground at the root
-    ax        Matplotlib axes to draw on; by default new ones, in a plane along its normal if the mechanism is planar. On empty axes the
+    ax        Matplotlib axes to draw on; by default new ones, in a plane along its normal if the mechanism is planar.
+              On empty axes the
               ground takes the place of the frame with numbers in space (`ax.set_axis_on()` brings it back)
 
     Without `q` every joint is at its zero, or in the middle of its range where zero is outside. Returns the Matplotlib

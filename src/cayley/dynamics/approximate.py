@@ -1,6 +1,8 @@
 """Historical approximations of inverse dynamics: without the velocity terms, and with configuration terms from a table.
 
-    M   inertia matrix (nv, nv)         c   coefficients of products of velocities (nv, nv, nv)         G   gravity forces (nv)
+    M   inertia matrix (nv, nv)
+    c   coefficients of products of velocities (nv, nv, nv)
+    G   gravity forces (nv)
 Dropping the velocity terms (Paul, Bejczy) is right for slow motion only: the error falls with the square of the
 velocity. Tables of M, c and G, along a trajectory (Albus, Raibert) or over all configurations (Horn & Raibert), are
 interpolated: the error falls with the square of the grid's width, and the memory grows as the number of points to the

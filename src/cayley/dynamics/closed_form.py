@@ -1,6 +1,9 @@
 """The equations of motion in closed form, M qdd + V + G = tau, of trees with joints of every kind.
 
-    M   inertia matrix (nv, nv)         V   Coriolis and centrifugal forces (nv)         G   gravity forces (nv)         C   V = C qd
+    M   inertia matrix (nv, nv)
+    V   Coriolis and centrifugal forces (nv)
+    G   gravity forces (nv)
+    C   V = C qd
 M and V are read off the Newton-Euler recursion, which is affine in the accelerations: column k of M is what the unit
 acceleration k needs. C is the matrix of Christoffel's symbols, also where velocities are no rates of coordinates
 (spherical and floating joints): it is that of the Levi-Civita connection of the kinetic energy, dM/dt - 2 C is skew. It

@@ -1,4 +1,5 @@
-"""Poses as a rotation and an origin, for one pose of any scalars; `cayley.geometry.motions` has kernels of 4x4 matrices.
+"""Poses as a rotation and an origin, for one pose of any scalars; `cayley.geometry.motions` has kernels of 4x4
+matrices.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Coordinates of a frame, r = (position; parameters of the orientation), and analytic Jacobians: r' = J v.
 
 The pose is that of the frame seen from another ("world": the root): its position is in the axes of that other, and both
-may move. The parameterisation of the orientation is always named, see `orientation`. With the geometric Jacobian (J_v; J_w)
-of the same relative motion in the same axes and f' = B w,
+may move. The parameterisation of the orientation is always named, see `orientation`. With the geometric Jacobian (J_v;
+J_w) of the same relative motion in the same axes and f' = B w,
     J = (J_v; B J_w)      J' = (J_v'; B J_w' + B' J_w)      J'' = (J_v''; B J_w'' + 2 B' J_w' + B'' J_w)
 J fails where B does, even if the geometric Jacobian is regular: the parameters are at fault then, not the mechanism.
 Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23), (1.36), (1.37).
@@ -100,7 +100,8 @@ def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: 
         bad = first_failure(~(margin <= ROUNDING))
         if bad is not None:
             raise SingularityError(
-                f"{orientation!r} is singular for {frame!r} in configuration{place(bad)} (margin {margin[bad]:.0e}): its "
+                f"{orientation!r} is singular for {frame!r} in configuration{place(bad)} (margin {margin[bad]:.0e}): "
+                f"its "
                 "rates are not determined there. The mechanism may be regular: use the geometric Jacobian, a "
                 "quaternion, or another sequence")
 

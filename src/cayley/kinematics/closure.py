@@ -120,7 +120,8 @@ def _closed_configurations(tree: Tree) -> list[Closure]:
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
         raise UnreachableError(
             f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
-            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between them")
+            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between "
+            f"them")
     return closed
 
 

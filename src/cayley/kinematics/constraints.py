@@ -101,8 +101,9 @@ def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array) -> list[Row]:
 
 
 def jacobian_of(tree: Tree, constraint: Constraint, q: Array) -> Array:
-    """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take part
-    are looked at."""
+    """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take
+    part are looked at.
+    """
     columns: dict[int, list[Any]] = {}
     ways = _ways(tree, constraint, q)
     motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]

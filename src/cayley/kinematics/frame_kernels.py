@@ -30,7 +30,8 @@ def sized(tree: Tree, signature: str) -> str:
     return re.sub(r"\b[qv]\b", lambda letter: str(tree.nq if letter[0] == "q" else tree.nv), signature)
 
 
-def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str, check: Callable[..., None] | None = None, *,
+def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str,
+                 check: Callable[..., None] | None = None, *,
                  sentence: str = "", unit: str = "") -> MechanismKernel:
     """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it
     computes, for its docstring and exported code; the unit is that of its only result, or one of the names that
@@ -44,7 +45,8 @@ def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str
 
 
 @of_a_mechanism
-def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: str, *, check: Callable[..., None] | None = None,
+def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: str, *,
+                 check: Callable[..., None] | None = None,
                  **choices: Any) -> MechanismKernel:  # noqa: ANN401 (of the text)
     """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
     `at=GIVEN` makes the point (3) the last input.

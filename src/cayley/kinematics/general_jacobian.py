@@ -1,7 +1,8 @@
 """General Jacobians: the twist (v; w) of any body at any point in any axes, relative to any other; their rates, second
 rates and Hessians.
 
-    a, s   the angular velocity that a unit velocity of a joint gives to what it moves, and the velocity of the moved frame's origin p
+    a, s   the angular velocity that a unit velocity of a joint gives to what it moves, and the velocity of the moved
+           frame's origin p
     r      from p to the reference point P
 A column is (s + a x r; a). a and s turn with the frame that the joint moves; P moves as its own frame does. So
     column rate   (s' + a' x r + a x r'; a')            with a' = w x a, a'' = dw x a + w x (w x a), and the same for s

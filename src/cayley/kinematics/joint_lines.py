@@ -1,6 +1,7 @@
 """The axes of the joints as lines in the root's frame, and the Jacobian of dual numbers that they make.
 
-    K, K*    direction and moment of an axis: K^ = K + mu K*      t', d'   rates of the turn about it and of the slide along it
+    K, K*    direction and moment of an axis: K^ = K + mu K*
+    t', d'   rates of the turn about it and of the slide along it
 The twist of a frame's body at the root's origin is w^ = sum (t' + mu d') K^: the real part is the angular velocity, the
 dual part the velocity of the body point at the origin. As real numbers, 6 x 2n: columns (K*; K) of the turns, then (K;
 0) of the slides. The joints that a tree really has choose among them: a revolute joint takes a column of the left half,

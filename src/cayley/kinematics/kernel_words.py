@@ -73,7 +73,8 @@ def _mechanism(tree: Tree) -> list[str]:
     included = f" Included of the drives: {', '.join(sorted(tree.included))}." if tree.included else ""
     return [
         f"Mechanism: {tree.name}{f' ({source})' if source else ''}. Gravity ({gravity}) m/s^2 in the axes of the root, "
-        f"{tree.bodies[0].name!r}.{included}", "Joints, in the order of coordinates q and of velocities qd and forces tau:",
+        f"{tree.bodies[0].name!r}.{included}",
+        "Joints, in the order of coordinates q and of velocities qd and forces tau:",
         *_joints(tree)]
 
 

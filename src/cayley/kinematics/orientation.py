@@ -1,7 +1,8 @@
 """Attitudes by named parameters, and how fast these change: parameters f(R), f' = B(R) w, with w in the axes that R
 turns into.
 
-    "zyx moving", "zyz fixed", ...   Euler angles, every sequence, middle angle in [0, pi] or [-pi/2, pi/2]; singular where it ends
+    "zyx moving", "zyz fixed", ...   Euler angles, every sequence, middle angle in [0, pi] or [-pi/2, pi/2]; singular
+                                     where it ends
     "rotation vector"                angle from 0 to pi; it jumps at a half-turn, B does not fail there
     "vector-parameter"               tan(angle/2) e; infinite at a half-turn
     "quaternion"                     (w, x, y, z), w >= 0; it jumps at a half-turn, B does not fail there
@@ -57,7 +58,8 @@ def orientation(name: str) -> OrientationParameters:
     sequence, _, axes = name.partition(" ")
     if sequence not in SEQUENCES or axes not in ("moving", "fixed"):
         raise ConventionError(
-            f'there is no orientation {name!r}: say three axes and whether they move, as in "zyx moving" or "xyz fixed", '
+            f'there is no orientation {name!r}: say three axes and whether they move, as in "zyx moving" or "xyz '
+            f'fixed", '
             f"or one of {', '.join(map(repr, _NAMED))}")
     return _kernels(name, 3, lambda R: euler_kernels(sequence, axes=axes).euler_from_matrix.unchecked(R).angles,
                     lambda R: _euler_rate_map(R, sequence, axes), lambda R: np.linalg.norm(_normal(R, sequence, axes)))

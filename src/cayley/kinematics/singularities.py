@@ -66,10 +66,13 @@ def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence
                    reachable: Callable[[Array], bool] | None = None) -> Singularity:
     """The singularity of one configuration (nq) for a task of a frame, with its class.
 
-    task        "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes
+    task        "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the
+                axes
     step        how far to try along a lost direction [m, rad]
-    reachable   whether any posture solves the task for a pose (4, 4) of the frame; by default a numeric search from many starts, within
-                the joint limits unless `limits` is False. A search cannot prove that there is no solution: an analytic one can
+    reachable   whether any posture solves the task for a pose (4, 4) of the frame; by default a numeric search from
+                many starts, within
+                the joint limits unless `limits` is False. A search cannot prove that there is no solution: an analytic
+                one can
     """
     q = np.asarray(q, dtype=np.float64)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]

@@ -1,7 +1,8 @@
 """A chain in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of
 its slide.
 
-    c       tan(angle/2) e of a joint, in its own axes      g   composition of what lies between the root and a joint, as [w : v]
+    c       tan(angle/2) e of a joint, in its own axes
+    g       composition of what lies between the root and a joint, as [w : v]
     N(c)    2 (1 + hat(c))/(1 + c.c): angular velocity of a joint by the rate of its c (the 2 restored as in spec E-26)
 Pairs have no redundant trigonometry: positions, attitude and Jacobians are rational in them, and the pairs may come
 from anywhere, such as a table over the readings of the encoders. Each joint must be short of a half-turn; the chain

@@ -1,6 +1,7 @@
 """Twists (v; w) and accelerations (a; dw) of frames and points of a tree, relative to its root.
 
-    u, w     velocity of an origin, angular velocity         du, dw   their rates: true accelerations, also when they are
+    u, w     velocity of an origin, angular velocity
+    du, dw   their rates: true accelerations, also when they are
     t, s     what a joint adds to w and to u                          resolved in axes that turn
 Three texts give the same numbers. "link": outwards in the axes of the links; the cheapest in the frame's own axes.
 "running": the forward computation, in the root's axes, with the running angular velocity, u = sum (w_i x p_i,i+1 +

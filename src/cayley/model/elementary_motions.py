@@ -1,8 +1,8 @@
 """Joints as sequences of elementary motions: a universal joint is two turns, a planar joint two slides and a turn; most
 other kinds are elementary already.
 
-What is fixed is part of the placement after it. This is the one walk over a tree from which kinematics and dynamics take
-their links.
+What is fixed is part of the placement after it. This is the one walk over a tree from which kinematics and dynamics
+take their links.
 """
 
 from __future__ import annotations

@@ -130,7 +130,9 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
       1  rod   unknown
     <BLANKLINE>
     Joints
-         name   kind      parent -> child  axis   q  lower [rad]  upper [rad]  velocity [rad/s]  effort [N m]  ...  mimics
+         name                                                          kind
+         parent -> child                                               axis
+         q  lower [rad]  upper [rad]  velocity [rad/s]  effort [N m]   ...  mimics
       0  pivot  revolute  base -> rod      0 0 1  0  -inf         inf          inf               inf           ...
     <BLANKLINE>
     Warnings

@@ -56,8 +56,10 @@ class Tree(Immutable):
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
-        bodies    `Body("link1", mass, center, inertia)` [kg, m, kg m^2]; the one that is the child of no joint is the root
-        joints    `Joint("joint1", parent, child, Revolute(), placement)`; the kinds are those of `cayley.model.joint_kinds`
+        bodies    `Body("link1", mass, center, inertia)` [kg, m, kg m^2]; the one that is the child of no joint is the
+                  root
+        joints    `Joint("joint1", parent, child, Revolute(), placement)`; the kinds are those of
+                  `cayley.model.joint_kinds`
         frames    named frames on bodies, such as a tool: `Frame("tool", "link1", pose)`
         gravity   acceleration of free fall in the axes of the root [m/s^2]
         loops     what closes loops: `Loop("ring", frame, other frame, Revolute())`
@@ -280,7 +282,8 @@ class Tree(Immutable):
         """
         if not self.is_constrained:
             return self
-        return replace(self, loops=(), constraints=(), joints=tuple(replace(joint, mimic=None) for joint in self.joints))
+        return replace(self, loops=(), constraints=(),
+                       joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Tree:
         """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their

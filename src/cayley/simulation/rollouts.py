@@ -51,8 +51,8 @@ class Rollout:
         return f"<rollout of {self.tree.name} by {self.method}, inputs {', '.join(['q', 'qd', *self.inputs])}>"
 
     def on(self, backend: str) -> Rollout:
-        """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps between
-        two samples in one kernel. States and results are NumPy's.
+        """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps
+        between two samples in one kernel. States and results are NumPy's.
         """
         made = object.__new__(Rollout)  # not by copy(), which would make it anew
         vars(made).update(vars(self))
@@ -61,7 +61,8 @@ class Rollout:
         return made
 
     def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64") -> CSource:
-        """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as `row`.
+        """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as
+        `row`.
         """
         return self._of_system.c_source(name or f"{self.tree.name}_rollout", dtype=dtype)
 

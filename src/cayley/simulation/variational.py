@@ -6,10 +6,13 @@ of their velocities, so that all of it is rational but for one square root:
 
     cay(x)     the turn with the vector-parameter x / 2: quaternion (1, x / 2) / s,  s = sqrt(1 + x.x / 4)
     dcay(x) y = (y + x x y / 2) / (1 + x.x / 4)        dcay^-1(x) y = y - x x y / 2 + (x.y) x / 4
-    nu         the velocities of a step: those of the joints, but a floating body's origin moves in the axes of its parent
+    nu         the velocities of a step: those of the joints, but a floating body's origin moves in the axes of its
+               parent
     p, f       dL/dnu and dL/dq (moved with the body) at the midpoint
-    P          the momentum dL/dnu between steps;  P0 + h/2 tau = dcay^-1(-x) u - h R f,  P1 = dcay^-1(x) u + h/2 tau,  x = h w
-               with u = p + h B dcay(2g) f;  half the turn, R, is cay(2g), 2g = x / (1 + s), and B is its derivative by x
+    P          the momentum dL/dnu between steps;  P0 + h/2 tau = dcay^-1(-x) u - h R f,  P1 = dcay^-1(x) u + h/2 tau,
+                                                   x = h w
+               with u = p + h B dcay(2g) f;  half the turn, R, is cay(2g), 2g = x / (1 + s), and B is its derivative by
+               x
 For coordinates that just add up this is p - h/2 f and p + h/2 f, the midpoint rule of Hamilton's equations. The first
 stage makes the momentum of the velocity, the last the velocity of the momentum, those between solve for nu. Sources:
 Marsden & West 2001; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map.
@@ -124,7 +127,8 @@ def _moved(tree: Tree, parts: Parts, q: Array, nu: Array, turns: list[Turn], sha
 
 
 def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
-    """One look: at the start for the momentum, at the midpoint for the velocities, at the end for the velocity there."""
+    """One look: at the start for the momentum, at the midpoint for the velocities, at the end for the velocity there.
+    """
     flow, h, row = stage
     mechanics = flow.mechanics if isinstance(flow, HeldFlow) else mechanics
     q = point.x.q

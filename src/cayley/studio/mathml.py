@@ -128,6 +128,7 @@ def equations(lines: Iterable[tuple[Any, Any]], *, order: str | None = None) -> 
     for left, right in lines:
         name = left if isinstance(left, str) else left.name
         rows.append(
-            f'<div class="equation"><span>{printer.left(name)}</span> <span>{" ".join(printer.terms(right))}</span></div>'
+            f'<div class="equation"><span>{printer.left(name)}</span> '
+            f'<span>{" ".join(printer.terms(right))}</span></div>'
         )
     return "\n".join(rows)

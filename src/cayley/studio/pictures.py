@@ -36,7 +36,8 @@ def picture(figure: Figure, alternative: str) -> str:
     figure.savefig(stream, format="png", dpi=_DPI, facecolor="white")
     width, height = figure.get_size_inches()
     return (
-        f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px"><img style="min-width:{57 * width:.0f}px" '
+        f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px"><img '
+        f'style="min-width:{57 * width:.0f}px" '
         f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
 
 
@@ -90,7 +91,8 @@ class EnergyPlot:
                           for t in MaxNLocator(8).tick_values(0.0, self.motion.t[-1]) if 0 <= t <= self.motion.t[-1])
         cursor = f'<line id="cursor" x1="{_LEFT}" x2="{_LEFT}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
         return (
-            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in joules">'
+            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in '
+            f'joules">'
             f"{levels}{seconds}{lines}{cursor}</svg>")
 
     def _points(self, curve: Array) -> str:

@@ -32,7 +32,8 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
     box = "scroll long" if len(table.rows) > _LONG else "scroll"
     caption = escape(table.title if title is None else title)
     return (
-        f'<figure class="table"><figcaption>{caption}</figcaption><div class="{box}"><table><thead><tr>{head}</tr></thead>'
+        f'<figure class="table"><figcaption>{caption}</figcaption><div '
+        f'class="{box}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></figure>")
 
 

@@ -101,8 +101,8 @@ class Rollout:
         return f"<rollout of {self.system.name} by {self.method}, inputs {', '.join(self.inputs) or 'none'}>"
 
     def on(self, backend: str) -> Rollout:
-        """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps between
-        two samples in one kernel. States and results are NumPy's.
+        """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps
+        between two samples in one kernel. States and results are NumPy's.
         """
         made = object.__new__(Rollout)  # not by copy(), which would make it anew
         vars(made).update(vars(self))
@@ -111,7 +111,8 @@ class Rollout:
         return made
 
     def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64") -> CSource:
-        """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as `row`.
+        """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as
+        `row`.
         """
         return self._iterated.c_source(name or f"{self.system.name}_rollout", dtype=dtype)
 

@@ -27,7 +27,8 @@ from cayley.systems.trajectory import SystemTrajectory
 METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
 
 
-def simulate(system: System, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None, start: float = 0.0,
+def simulate(system: System, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None,
+             start: float = 0.0,
              inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
              events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
              atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,

@@ -1,4 +1,5 @@
-"""What makes code of programs: this processor's through LLVM, C, CUDA; and text to read. One module each, one line here.
+"""What makes code of programs: this processor's through LLVM, C, CUDA; and text to read. One module each, one line
+here.
 
 A backend is imported when it is first asked for.
 """

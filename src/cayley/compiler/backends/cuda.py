@@ -1,4 +1,7 @@
-"""A GPU, through CuPy: arrays in, arrays out. The text that is compiled is made in `cuda_source` and `cuda_iteration`."""
+"""A GPU, through CuPy: arrays in, arrays out.
+
+The text that is compiled is made in `cuda_source` and `cuda_iteration`.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,8 @@ class OnCuda:
         precision = computed_in(self.program.name, names, arguments, arrays, dtype)
         batch = _batch(names, [v.shape for v in inputs], arrays)
         given: list[Any] | None = None if out is None else [*out] if isinstance(out, (tuple, list)) else [out]
-        results = self._code(cupy, precision, batch, [], [(a, (), v.shape) for v, a in zip(inputs, arrays, strict=True)],
+        results = self._code(cupy, precision, batch, [],
+                             [(a, (), v.shape) for v, a in zip(inputs, arrays, strict=True)],
                              [(v.name, (), v.shape) for v in self.program.outputs], given)
         returned = results if given is None else given
         return returned[0] if len(returned) == 1 else tuple(returned)

@@ -15,7 +15,8 @@ from cayley.compiler.operations.operation import FREE, Operation
 __all__ = ["BOOLEAN", "CALLS", "FREE", "MARKS", "OPERATIONS", "OWN", "PARTNER", "Operation"]
 
 OPERATIONS = {operation.name: operation for operation in (
-    *LEAVES, *_CALLS, *_MARKS, *ARITHMETIC, *ROOTS, *TRIGONOMETRIC, *EXPONENTIAL, *HYPERBOLIC, *ROUNDING, *SIGNS, *CHOICES,
+    *LEAVES, *_CALLS, *_MARKS, *ARITHMETIC, *ROOTS, *TRIGONOMETRIC, *EXPONENTIAL, *HYPERBOLIC, *ROUNDING, *SIGNS,
+    *CHOICES,
     *COMPARISONS)}
 """By name; those of NumPy where it has one."""
 

@@ -78,7 +78,8 @@ class CartesianCoordinates:
         """J (m, nv)."""
         if self.orientation is None:
             return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian(self.tree, q, self.frame, orientation=self.orientation, relative_to="world")[list(self.rows)]
+        return analytic_jacobian(self.tree, q, self.frame, orientation=self.orientation,
+                                 relative_to="world")[list(self.rows)]
 
     def jacobian_rate(self, q: Array, qd: Array) -> Array:
         """J' (m, nv)."""
@@ -96,13 +97,15 @@ class CartesianCoordinates:
 
     @cached_property
     def jacobians(self) -> Kernel[Jacobians]:
-        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the orientation are singular.
+        """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the orientation are
+        singular.
         """
         def jacobians(q: Array, qd: Array, qdd: Array) -> Jacobians:
             return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
 
         m = self.size
-        check = None if self.orientation is None else check_orientation(self.tree, self.frame, orientation=self.orientation,
+        check = None if self.orientation is None else check_orientation(self.tree, self.frame,
+                                                                        orientation=self.orientation,
                                                                   relative_to="world")
         return kernel(sized(self.tree, f"(q),(v),(v)->({m},v),({m},v),({m},v)"), outputs=Jacobians._fields,
                       check=check)(jacobians)

@@ -2,7 +2,8 @@
 
     dx = J dq         dx' = N dq + J dqd         dx'' = N' dq + M dqd + J dqdd
 analytic     N = J', M = 2 J', N' = J'': dx is the perturbation of coordinates and the others are its rates
-geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): dx = (dp; dphi) is a small displacement, and dx', dx'' are
+geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): dx = (dp; dphi) is a small displacement,
+             and dx', dx'' are
              the true perturbations of (v; w) and of (v'; w'), because dw = (dphi)' + dphi x w
 The formulas of the source hold for coordinates; for (v; w) they leave S out, which is wrong by several times the size
 of the result. Source: Balafoutis & Patel (7.4.8)-(7.4.13), corrected as in spec E-27, R9.3, R9.4.

@@ -21,7 +21,8 @@ from cayley.model.tree import Tree
 def parameter_symbols(parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Symbols by the names of the parameters: I_1 for I_1zz, if no other inertia of link 1 is among them.
 
-    >>> parameter_symbols([Parameter("I", "1", "zz", 0.05), Parameter("c", "2", "x", 0.1), Parameter("c", "2", "y", 0.2)])
+    >>> parameter_symbols([Parameter("I", "1", "zz", 0.05), Parameter("c", "2", "x", 0.1),
+    ...                    Parameter("c", "2", "y", 0.2)])
     {'I_1zz': I_1, 'c_2x': c_2x, 'c_2y': c_2y}
     """
     listed = list(parameters)

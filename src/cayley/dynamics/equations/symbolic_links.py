@@ -4,7 +4,11 @@ graph nodes.
 Every text that runs on links runs on these as well. What is zero in the model stays zero, and right angles stay exact.
 Link i has
 
-    m_i  mass     c_i  centre of mass     I_i  inertia about it     l_i  where the next link is     beta_i, alpha_i, gamma_i  oblique turns
+    m_i                       mass
+    c_i                       centre of mass
+    I_i                       inertia about it
+    l_i                       where the next link is
+    beta_i, alpha_i, gamma_i  oblique turns
 with x, y, z after the number; l_i_j, if link i carries several links. Equal moments of inertia of a link are one.
 Gravity is g. An oblique turn about the joint's own axis, gamma_i, is not a turn of its own: q_i stands for q_i +
 gamma_i.

@@ -1,6 +1,7 @@
 """Exact sums of parameters times sines and cosines: the scalars on which an algorithm's text gives equations to read.
 
-    sum of   (polynomial in parameters and slides, with rational coefficients) * (product over bundles of cos or sin of k . angles)
+    sum of   (polynomial in parameters and slides, with rational coefficients) * (product over bundles of cos or sin of
+             k . angles)
 Angles that are added up in the mechanism, those of parallel axes, form a bundle. Inside a bundle products are turned
 into sums, 2 cos a cos b = cos(a + b) + cos(a - b), and so on; between bundles they stay products. This form is unique:
 what cancels is gone, and cos q1 cos q2 - sin q1 sin q2 is cos(q1 + q2) without search. Derivatives are exact.

@@ -111,7 +111,8 @@ def _velocities(links: Links, q: Array, qd: Array, root: Movement) -> tuple[list
         before = link.outwards(parent, q)
         swung = link.outwards(acceleration_tensor(parent, np.zeros(3)) @ link.offset(q), q)
         own = np.concatenate([swung + np.cross(2 * before + turn, slide), np.cross(before, turn)])
-        c.append(own if link.motion.constant_subspace else own + link.motion.bias(q[link.coordinates], qd[link.columns]))
+        c.append(own if link.motion.constant_subspace
+                 else own + link.motion.bias(q[link.coordinates], qd[link.columns]))
         w.append(before + turn)
     return w, c
 

@@ -3,7 +3,8 @@
 
     C   Coriolis and centrifugal forces, quadratic in the velocities
     G   what holds the links against gravity
-    J^T f   what passes a wrench f on to the surroundings; a wrench that acts on the robot is -f, and pushes the other way
+    J^T f   what passes a wrench f on to the surroundings; a wrench that acts on the robot is -f, and pushes the other
+            way
 The accelerations are zeros from the start, so that a compiled or counted text spends nothing on them. Source: Walker &
 Orin 1982; Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1.
 """

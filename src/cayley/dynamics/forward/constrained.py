@@ -92,7 +92,8 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
             "or include \"rotors\" alone")
     if method == "projection" and not structure.by_structure:
         raise UnsupportedError(
-            f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of them "
+            f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of "
+            f"them "
             "can be left out for a projection; use the default")
     leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
@@ -107,7 +108,8 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
     return text
 
 
-def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: Array, drift: Array) -> ConstrainedMotion:
+def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: Array,
+            drift: Array) -> ConstrainedMotion:
     redundant = not structure.by_structure
     if method == "projection":
         others = wrapped(A)[:, [k for k in range(len(M)) if k not in structure.independent]]
@@ -139,7 +141,8 @@ def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Cal
         if method == "projection":
             chosen = ", ".join(structure.velocities[k] for k in structure.independent)
             raise SingularityError(
-                f"the others do not follow from the velocities of {chosen} at this configuration of {tree.name} (a dead "
+                f"the others do not follow from the velocities of {chosen} at this configuration of {tree.name} (a "
+                f"dead "
                 "centre): use another formulation")
 
     return explain

@@ -78,7 +78,8 @@ def decoupled_model(H: ArrayLike, dH: ArrayLike, h: ArrayLike, P: ArrayLike, qd:
     Of the 24 rotations that diagonalize H it takes the one nearest to `near` (3, 3), such as the axes of the time step
     before, or else to no rotation. Raises `SingularityError` where principal inertias coincide.
 
-    >>> model = decoupled_model(np.diag([1.0, 2.0, 4.0]), np.zeros((3, 3)), np.zeros(3), np.array([1.0, 1.0, 1.0]), np.zeros(3))
+    >>> model = decoupled_model(np.diag([1.0, 2.0, 4.0]), np.zeros((3, 3)), np.zeros(3), np.array([1.0, 1.0, 1.0]),
+    ...                         np.zeros(3))
     >>> model.qdd
     array([1.  , 0.5 , 0.25])
     """

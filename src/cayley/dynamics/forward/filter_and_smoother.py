@@ -6,7 +6,8 @@ link's origin.
 
     h, phi, P, Dh, G   as in `cayley.dynamics.inertia_matrix.operator_factors`
     V      velocity of a link              c, b   acceleration of a link, and force on it, by velocities alone
-    Z, e   force on a link that is explained by the joints beyond it and by velocities, and the innovation of a joint's force
+    Z, e   force on a link that is explained by the joints beyond it and by velocities, and the innovation of a joint's
+           force
     A      acceleration of a link, gravity in it as -g of the base
 It is the articulated-body method in the words of estimation: P is the articulated inertia. Source: Rodriguez & Kreutz
 1990; Balafoutis & Patel, after (6.2.19), spec R4.4, R4.5.
@@ -33,7 +34,8 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
+    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
+    ...                  np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])
     """
     found = kalman_filter(links, q, rotors)

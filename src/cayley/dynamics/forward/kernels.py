@@ -34,7 +34,8 @@ class ForwardDynamics(KernelWithMethods):
     (`q`, `qd`).
     """
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> MechanismKernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
         return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion))
 

@@ -6,7 +6,8 @@ No matrix (n, n) is formed: the first factor is a sweep inwards, of the filter, 
 smoother.
 
     h, phi, Dh, G   as in `cayley.dynamics.inertia_matrix.operator_factors`
-    Z, e     force (6) on a link that is explained by the joints beyond it, and what of a joint's force is not: the innovation
+    Z, e     force (6) on a link that is explained by the joints beyond it, and what of a joint's force is not: the
+             innovation
     A        acceleration (6) of a link
 Source: Rodriguez & Kreutz 1990; Balafoutis & Patel (6.2.19), spec R4.5.
 """
@@ -29,7 +30,8 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
+    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
+    ...                  np.zeros(2)).round(9)
     array([-11.73425172,  11.94176239])
     """
     bias = rodriguez.inverse_dynamics(links, q, qd, np.zeros(links.nv))

@@ -1,7 +1,8 @@
 """An estimate that bodies can have: every pseudo-inertia P positive definite, frictions and rotors positive. A convex
 problem in pi:
 
-    |R pi - z|^2 / 2  +  pull [ sum over links of  tr(P0^-1 P) - log det P  +  sum over terms of joints of  x / x0 - log x ]
+    |R pi - z|^2 / 2  +  pull [ sum over links of  tr(P0^-1 P) - log det P  +  sum over terms of joints of  x / x0 - log
+    x ]
 The first part is the fit, in standard deviations of the noise. The second is the entropic divergence from a prior P0:
 it grows without bound before a mass, a moment or a friction can become negative, does not depend on frames or units,
 and decides what measurements cannot. With a small pull the fit is nearly as good as that of any body. Newton's method,

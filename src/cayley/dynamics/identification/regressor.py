@@ -1,5 +1,5 @@
-"""Generalised forces are linear in the mass properties: tau = Y(q, qd, qdd) pi. The regressor Y, and what the entries of
-pi are called.
+"""Generalised forces are linear in the mass properties: tau = Y(q, qd, qdd) pi. The regressor Y, and what the entries
+of pi are called.
 
 A link moves as the Newton-Euler recursion says, whatever its mass; the force and the moment that it needs are linear in
 its ten moments,
@@ -81,8 +81,8 @@ def _hat(x: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """tau = Y(q, qd, qdd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism. Made
-    by `linear_model`.
+    """tau = Y(q, qd, qdd) pi of a mechanism: its columns, their names, and the way back from values to a mechanism.
+    Made by `linear_model`.
 
     Parameters are ordered by links, each with its ten moments and then the terms of its joint.
     """

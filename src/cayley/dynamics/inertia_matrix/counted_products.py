@@ -1,7 +1,8 @@
 """The small products of the published operation counts, for the axes of a link: A = Rx(alpha) Rz(theta), alpha
 constant.
 
-    similarity             A X A^T of a symmetric X by double angles: 18 multiplications and 19 additions, 10 and 11 if alpha is 0 or 90
+    similarity             A X A^T of a symmetric X by double angles: 18 multiplications and 19 additions, 10 and 11 if
+                           alpha is 0 or 90
                            degrees (the source counts 21 and 18, 11 and 11)
     skew_products          S(s) S(u) + transpose: 9 and 9, from S(s) S(u) = u s^T - (s.u) 1
     origin_in_own_axes     A^T s without a product: 2 multiplications

@@ -3,7 +3,8 @@
 The matrix is the covariance of a signal that runs along the chain; the filter that whitens it, from the tip inwards,
 factors it:
 
-    I, h, phi   inertia (6, 6) of a link, axis of its joint, transition to the link before: spatial vectors (w; v), (n; f)
+    I, h, phi   inertia (6, 6) of a link, axis of its joint, transition to the link before: spatial vectors (w; v), (n;
+                f)
     P           inertia of link i with all that follows, joints giving way: the Riccati recursion
     Dh          h.P h, what the joint itself feels of it         G    P h / Dh, the gain of Kalman's filter
     F           1 + H Psi L, unit upper triangular when link 1 is at the base: D = F Dh F^T

@@ -2,7 +2,8 @@
 
 Spatial vectors are pairs about the origin of a link, in its axes: motions (w; v), forces (n; f).
 
-    I     inertia (6, 6) of a link and all that it carries         h    directions (6, k) of a joint: (z; 0) or (0; z) in a chain
+    I     inertia (6, 6) of a link and all that it carries
+    h     directions (6, k) of a joint: (z; 0) or (0; z) in a chain
     phi   transition operator from a link to its parent: forces go inwards by it, motions outwards by its transpose
     F     what unit accelerations of a joint need, carried inwards
 Source: Featherstone 1987; Balafoutis & Patel, section 6.2 and (5.2.31)-(5.2.32), in the order of (5.2.31); spec R4.2.

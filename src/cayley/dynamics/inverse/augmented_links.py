@@ -1,11 +1,15 @@
 """Inverse dynamics of open chains by tensor Newton-Euler with augmented links: the constants of the robot are computed
 off-line.
 
-    w, wd    angular velocity and acceleration of a link       mb, u, Kh   moments of the augmented link about its origin
+    w, wd       angular velocity and acceleration of a link
+    mb, u, Kh   moments of the augmented link about its origin
     Om       the tensor wd~ + w~ w~                            mu    what turns the augmented link about its origin
-    zeta     what a slide adds to the accelerations            Udd   second derivative of the first moment of links i to n
-    sdd      acceleration of the origin, minus gravity         eta   moment, about the link's origin, that its joint gives it
-    s        from the origin of a link to that of the next     B     Udd + mb zeta of the next link, in the axes of this one
+    zeta     what a slide adds to the accelerations
+    Udd      second derivative of the first moment of links i to n
+    sdd      acceleration of the origin, minus gravity
+    eta      moment, about the link's origin, that its joint gives it
+    s        from the origin of a link to that of the next
+    B        Udd + mb zeta of the next link, in the axes of this one
 Source: Balafoutis & Patel, Algorithm 5.7, (5.3.44)-(5.3.46), corrected as in spec E-19; ends of the chain as in spec
 R-39.
 """
@@ -65,7 +69,8 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
     >>> arm = serial_chain(load_robot("s1_f6"))
-    >>> inverse_dynamics(arm, np.array([0.6, 0.35, -1.1, 0.8]), np.array([0.9, -0.5, 1.3, -0.7]), np.array([-0.4, 1.1, 0.6, 2.0]))
+    >>> inverse_dynamics(arm, np.array([0.6, 0.35, -1.1, 0.8]), np.array([0.9, -0.5, 1.3, -0.7]),
+    ...                  np.array([-0.4, 1.1, 0.6, 2.0]))
     array([ 6.06276327, 44.78459024,  0.82546412,  0.18763133])
     """
     augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)

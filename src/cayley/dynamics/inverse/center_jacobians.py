@@ -1,6 +1,7 @@
 """Closed-form dynamics of a chain from the Jacobians of the links' centres of mass: tau = M q'' + h + g.
 
-    s_i     centre of mass of link i         Js_i, Jw_i   (3, n) its velocity and the link's angular velocity by q', in the root's axes
+    s_i          centre of mass of link i
+    Js_i, Jw_i   (3, n) its velocity and the link's angular velocity by q', in the root's axes
     I_i     inertia tensor about it, in the root's axes         z_j   axis of joint j
 M = sum m Js^T Js + Jw^T I Jw is differentiated exactly, by the derivatives of the columns: whatever lies beyond a
 revolute joint k turns about z_k, so that d(column j)/dq_k is z of the inner of the two joints times the column of the

@@ -106,7 +106,8 @@ def _usual_force(compute: InverseDynamics, batch: tuple[Any, ...]) -> float:
     return float(np.median(np.abs(compute(*batch)).max(axis=-1, initial=0.0))) or 1.0
 
 
-def _row(compute: InverseDynamics, name: str, state: tuple[Any, ...], reference: Array, size: float, batch: tuple[Any, ...]) -> MethodRow:
+def _row(compute: InverseDynamics, name: str, state: tuple[Any, ...], reference: Array, size: float,
+         batch: tuple[Any, ...]) -> MethodRow:
     source = compute.methods[name].source
     try:
         method = compute if name == DEFAULT else compute.using(name)

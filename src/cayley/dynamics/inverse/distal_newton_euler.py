@@ -4,10 +4,12 @@ on that of joint i+1.
 Such are the frames of the standard Denavit-Hartenberg convention. Gravity is a force on each link here, not an
 acceleration.
 
-    R        the axes of frame i-1 seen from frame i     r, rc    from origin i-1 to origin i, from origin i to the centre of mass
+    R        the axes of frame i-1 seen from frame i
+    r, rc    from origin i-1 to origin i, from origin i to the centre of mass
     w, wd    angular velocity and acceleration           v, vd    velocity and acceleration of origin i
     vd_c     acceleration of the centre of mass          g        gravity, in the axes of frame i
-    f*, n*   forces of inertia, at the centre of mass    f, n     force and moment that link i-1 gives to link i at origin i-1
+    f*, n*   forces of inertia, at the centre of mass
+    f, n     force and moment that link i-1 gives to link i at origin i-1
 Source: Ruggiu, section 3.3.1 and (3.34)-(3.39), with the moment as in spec E-04.
 """
 

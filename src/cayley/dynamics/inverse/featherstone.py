@@ -3,8 +3,10 @@
 Spatial vectors are Pluecker coordinates about the origin of a link, in its axes: motions (w; v), forces (f; n), hats
 left out.
 
-    v, a     spatial velocity and acceleration, gravity in it as -g of the base         s    axis of the joint: (z; 0), or (0; z)
-    X        change of coordinates from link i to i-1, of motions and of forces         I    spatial inertia about the link's origin
+    v, a     spatial velocity and acceleration, gravity in it as -g of the base
+    s        axis of the joint: (z; 0), or (0; z)
+    X        change of coordinates from link i to i-1, of motions and of forces
+    I        spatial inertia about the link's origin
     F        what moves the link       f    what its joint gives it
 Source: Balafoutis & Patel, Algorithm 5.4, (5.2.25)-(5.2.30), with (5.2.25) as in spec E-14, X and gravity as in spec
 E-15 and R-34.

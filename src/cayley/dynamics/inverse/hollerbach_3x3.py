@@ -1,7 +1,10 @@
 """Inverse dynamics of a chain by Hollerbach's recursion over rotations (3, 3) and vectors: Algorithm 5.2, O(n).
 
-    W_i    rotation of link i in the root's axes         ds_i''   acceleration of its origin, without gravity         n_i   m_i r_i
-    e_i    rate of the momentum of the links beyond joint i         D_i   (3, 3) of their moments of mass and accelerations
+    W_i      rotation of link i in the root's axes
+    ds_i''   acceleration of its origin, without gravity
+    n_i      m_i r_i
+    e_i    rate of the momentum of the links beyond joint i
+    D_i    (3, 3) of their moments of mass and accelerations
     c_i    their first moment about the origin of link i         mb_i   their mass
 The published algorithm is for revolute joints; prismatic joints are completed as in spec R-31: what a slide adds to the
 acceleration of the origin, and the force along its axis. Source: Balafoutis & Patel (5.2.14)-(5.2.16), Appendix A,

@@ -1,7 +1,8 @@
 """Inverse dynamics of a chain by Hollerbach's recursion over homogeneous matrices: Algorithm 5.1, O(n).
 
     W_i, W_i''   transform of link i and its second derivative by time         A_i   pose of link i in link i-1
-    D_i   (4, 4) sum of the links beyond joint i of their pseudo-inertias and accelerations         c_i   (4) of their first moments
+    D_i   (4, 4) sum of the links beyond joint i of their pseudo-inertias and accelerations
+    c_i   (4) of their first moments
 Revolute and prismatic joints. Source: Balafoutis & Patel (5.2.11)-(5.2.13), corrected as in spec E-09.
 """
 

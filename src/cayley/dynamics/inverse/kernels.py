@@ -25,7 +25,8 @@ class InverseDynamics(KernelWithMethods):
     (`q`, `qd`).
     """
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> MechanismKernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
         root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""

@@ -3,7 +3,8 @@
 Motions travel outwards, forces come back:
 
     w, dw    angular velocity and acceleration         W    the tensor dw~ + w~ w~, by which points of a link accelerate
-    a        acceleration of the link's origin, minus gravity         f, n   force and moment, about its origin, that move link and load
+    a        acceleration of the link's origin, minus gravity
+    f, n     force and moment, about its origin, that move link and load
     m, u, J  the moments of the link's mass about its origin
 The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost
 least, `cayley.dynamics.rigid_links.minimal_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with

@@ -24,7 +24,8 @@ class Reactions(MechanismKernel):
     moving joints, in their order, at the origin and in the axes of the child's body. Along the joint's directions they
     are the forces of inverse dynamics."""
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False) -> MechanismKernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: those of `inverse_dynamics.with_inputs`."""
         return _kernel(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), MechanismKernel)
 

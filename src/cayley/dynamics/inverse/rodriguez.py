@@ -3,9 +3,11 @@
 Spatial vectors are pairs about the origin of a link, in its axes: motions (w; v), forces (n; f), hats left out.
 
     v, a     angular velocity and velocity of the origin; their accelerations, gravity in them as -g of the base
-    phi      transition operator (i-1, i), with the change of axes in it: forces go inwards by it, motions outwards by its transpose
+    phi      transition operator (i-1, i), with the change of axes in it: forces go inwards by it, motions outwards by
+             its transpose
     h        axis of the joint: (z; 0), or (0; z)       I      inertia about the link's origin
-    alpha, beta     what velocities add to the accelerations and to the forces       f    what the joint gives to its link
+    alpha, beta     what velocities add to the accelerations and to the forces
+    f               what the joint gives to its link
 Source: Balafoutis & Patel, Algorithm 5.5, (5.2.31)-(5.2.35); signs, boundary values and the terms alpha and beta, which
 are not printed there, as in spec E-16 and R-35.
 """

@@ -1,8 +1,11 @@
 """Newton and Euler's equations in screw-matrix form, for one body about any point of it and for a chain.
 
-    V   (v; w)   velocity of the reference point and angular velocity          F   (p; L)   momentum and moment of momentum about it
+    V                                                      (v; w)
+    velocity of the reference point and angular velocity   F
+    (p; L)                                                 momentum and moment of momentum about it
     f   (f; n)   force and moment about the reference point
-    phi          the 6x6 inertia [[m 1, -u~], [u~, J]], u = m s the first moment and J the inertia about the reference point
+    phi          the 6x6 inertia [[m 1, -u~], [u~, J]], u = m s the first moment and J the inertia about the reference
+                 point
     F = phi V          dF/dt + V^x F = f, the derivative in the body's axes
 Source: Mladenova (164)-(167), spec R-36.
 """
@@ -44,7 +47,8 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]),
+    ...                  np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
     V = np.zeros(6)

@@ -2,8 +2,10 @@
 
     w, wd    angular velocity and acceleration of a link       s      from the origin of a link to that of the next
     Om       the tensor wd~ + w~ w~                            r      from the origin of a link to its centre of mass
-    sdd      acceleration of its origin, minus gravity         J      the Euler tensor of a link about its centre of mass
-    rdd      the same of its centre of mass                    F, M   force and moment, about the centre of mass, that move the link
+    sdd      acceleration of its origin, minus gravity
+    J        the Euler tensor of a link about its centre of mass
+    rdd      the same of its centre of mass
+    F, M     force and moment, about the centre of mass, that move the link
     f, eta   force and moment, about the link's origin, that its joint gives it
 Source: Balafoutis & Patel, Algorithm 5.6, (5.3.7)-(5.3.8), spec R-37.
 """

@@ -1,6 +1,8 @@
 """Closed-form dynamics of a chain by traces of transforms and pseudo-inertias: tau = M q'' + h + g.
 
-    T_k   transform of link k         H_k   its pseudo-inertia         s_k   its centre of mass, in H_k's last column m (s; 1)
+    T_k   transform of link k
+    H_k   its pseudo-inertia
+    s_k   its centre of mass, in H_k's last column m (s; 1)
 The cost grows as n^4: for small n, and as a reference. Revolute and prismatic joints.
 Source: Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16.
 """

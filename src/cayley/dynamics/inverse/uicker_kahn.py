@@ -1,8 +1,11 @@
 """Inverse dynamics of a chain by the closed form of Uicker and Kahn: Lagrange's equations over homogeneous matrices,
 O(n^4).
 
-    W_j   transform of link j, with exact first and second derivatives by the coordinates         J_j   its pseudo-inertia
-    D     generalized inertia tensor (n, n)         C   Coriolis and centrifugal coefficients (n, n, n)         G   gravity (n)
+    W_j   transform of link j, with exact first and second derivatives by the coordinates
+    J_j   its pseudo-inertia
+    D     generalized inertia tensor (n, n)
+    C     Coriolis and centrifugal coefficients (n, n, n)
+    G     gravity (n)
 tau_i = D_ik qdd_k + C_ikl qd_k qd_l + G_i. Revolute and prismatic joints.
 Source: Balafoutis & Patel (5.2.7), (5.2.8), corrected as in spec E-08.
 """

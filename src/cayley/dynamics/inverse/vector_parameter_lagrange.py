@@ -2,7 +2,8 @@
 joint coordinates.
 
     c          (n, 3), for each joint its vector-parameter, or its translation if it slides: 3n coordinates
-    M_i^k      velocity of the mass centre of link i by the rate of c_k                 N_k    angular velocity by the rate of c_k
+    M_i^k      velocity of the mass centre of link i by the rate of c_k
+    N_k        angular velocity by the rate of c_k
     T, H_V     kinetic energy 1/2 dc.H_V dc         h_V   Y_V + dT/dc - dH_V/dt dc          Y_V    forces of gravity
     H_V ddc = P_V + h_V
 The model is that of spherical joints, and exact for them; revolute joints keep one component of each c. All is rational
@@ -44,7 +45,8 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]),
+    ...                  np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
     if not links.links:

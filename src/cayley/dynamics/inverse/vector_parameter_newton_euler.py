@@ -2,8 +2,10 @@
 formed.
 
     h        the vector-parameter of link i in link i-1 as [w : v], c = v/w, of length one: finite at half-turns too
-    w, dw    angular velocity and acceleration                     a     acceleration of the link's origin, minus gravity
-    s        origin of link i in link i-1                          m, u, I   mass, first moment and inertia about the origin
+    w, dw    angular velocity and acceleration
+    a        acceleration of the link's origin, minus gravity
+    s         origin of link i in link i-1
+    m, u, I   mass, first moment and inertia about the origin
     f, n     force and moment, about the origin, that the joint gives to the link
 Source: Mladenova (65) for O(c) x, (261)-(266) with rigid joints, spec R-48, R-49; Table 3, row G.
 """
@@ -42,7 +44,8 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
+    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]),
+    ...                  np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
     w = np.zeros(3)  # (261)

@@ -83,7 +83,9 @@ def joint_values(links: Links, c: ArrayLike) -> Array:
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> joint_values(serial_chain(cy.load("s1_f2").tree), np.array([[0, 0, 1.0], [0, 0, -1.0]])).tolist() == [np.pi / 2, -np.pi / 2]
+    >>> joint_values(serial_chain(cy.load("s1_f2").tree), np.array([[0, 0, 1.0], [0, 0, -1.0]])).tolist() == [np.pi / 2,
+    ...                                                                                                       -np.pi
+    ...                                                                                                       / 2]
     True
     """
     c = np.asarray(c, dtype=float)

@@ -1,8 +1,10 @@
 """The sensitivity matrices of open chains by Algorithm 7.1 as it is published, equation by equation, completed for
 prismatic joints.
 
-    U, dU, E, L     first moment of links i to n, its rate, their inertia tensor and rate tensor, about the origin of link i
-    f, fh, fb       force that a unit motion of joint i asks for, and minus its derivatives by velocity (half of it) and coordinate
+    U, dU, E, L     first moment of links i to n, its rate, their inertia tensor and rate tensor, about the origin of
+                    link i
+    f, fh, fb       force that a unit motion of joint i asks for, and minus its derivatives by velocity (half of it) and
+                    coordinate
     B, C, H, G      what joint i's moment feels of motions before it, and what the joints before it feel of joint i
 w, Om, sdd, Udd, eta, u, K, Kh as in Algorithm 5.7 (`inverse.augmented_links`), which must have run. B and C are
 columns; the source's row f . s~ is the column -s~ f. `sensitivities` is the same algorithm with fewer operations, for

@@ -4,7 +4,8 @@ of a joint.
 A unit of one velocity of a joint, slide s and turn t in the axes of its link, changes the movement of the link and of
 all it carries:
     w        angular velocity of the link         b    acceleration of its origin if the joint stood still
-    (dw, e, da)    change of w; change of its rate plus w x dw; change of the acceleration of the origin a, all in the link's axes
+    (dw, e, da)    change of w; change of its rate plus w x dw; change of the acceleration of the origin a, all in the
+                   link's axes
              by acceleration   0,        t,                     s
              by velocity       t,        (wp + w) x t,          (wp + w) x s + t x u
              by coordinate     wp x t,   ddwp + w x (wp x t),   Wp s - t x b + 2 (wp x t) x u
@@ -77,7 +78,8 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
 
     >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
     >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(minimal_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
+    >>> found = sensitivities(minimal_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
+    ...                       np.array([-0.4, 0.8]))
     >>> found.D.round(10)
     array([[3.30781062, 0.74890531],
            [0.74890531, 0.29 ]])

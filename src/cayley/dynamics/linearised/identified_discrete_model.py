@@ -3,7 +3,8 @@ squares.
 
 All samples at once, or one after the other with forgetting (`forgetting` 1: none), which follows coefficients that
 change slowly:
-    K = S f / (l + f^T S f)         T += K (y - T^T f)^T         S = (S - K f^T S) / l         f = (x_k, u_k), y = x_(k+1), T = [A B]^T
+    K = S f / (l + f^T S f)         T += K (y - T^T f)^T
+    S = (S - K f^T S) / l           f = (x_k, u_k), y = x_(k+1), T = [A B]^T
 Directions that the samples do not move in cannot be known: `excitation` says how far the samples were from that.
 Source: Balafoutis & Patel 7.2.2 a), spec R8.7.
 """

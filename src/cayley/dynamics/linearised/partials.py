@@ -183,7 +183,8 @@ def partial_derivatives(links: Links, q: Array, qd: Array, qdd: Array) -> Partia
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
-    >>> library = partial_derivatives(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
+    >>> library = partial_derivatives(serial_chain(load_robot("s1_g1")),
+    ...                               *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
     >>> library.moment(0, 1).by_q[2].round(10)
     np.float64(1.0806063382)
     """

@@ -40,7 +40,8 @@ def perturbed_forces(links: Links, q: Array, qd: Array, qdd: Array, dq: Array, d
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
-    >>> nominal, perturbation = np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]), np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    >>> nominal, perturbation = np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]), np.array([[1.0, 0.0], [0.0, 0.0],
+    ...                                                                                     [0.0, 0.0]])
     >>> perturbed_forces(serial_chain(load_robot("s1_g1")), *nominal, *perturbation).round(10)
     array([-4.95551671, 2.29211636])
     """

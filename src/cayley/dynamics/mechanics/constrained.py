@@ -70,8 +70,9 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
 
 
 def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False) -> ConstrainedMotion:
-    """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T). (4.21),
-    (4.22)."""
+    """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T).
+    (4.21), (4.22).
+    """
     L, pivots = ldl(M)
     yielded = np.stack(solve_lower(L, A.T))
     free = np.stack(solve_lower(L, f))

@@ -7,7 +7,8 @@ what is left of the gradient:
 
     stable        U rises in every direction           unstable   U falls in some direction
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
-    undecided     the slope changes its sign from one step to the next; or, among several flat directions, U rises so much less in some
+    undecided     the slope changes its sign from one step to the next; or, among several flat directions, U rises so
+                  much less in some
                   than in others that a direction, straight or bent, in which it falls may have been missed
 Source: Ruggiu (3.51), (3.52), (3.55), corrected as in spec E-33.
 """

@@ -1,6 +1,7 @@
 """Lagrange's equations of any system: you write its energies, the equations of motion come out as kernels.
 
-    q, qd, qdd   generalised coordinates, their rates and accelerations (n)         t   time, if the system depends on it
+    q, qd, qdd   generalised coordinates, their rates and accelerations (n)
+    t            time, if the system depends on it
     L = K - U    Lagrangian         p = dL/dqd   momenta         Q   applied forces         R   dissipation (Rayleigh)
     phi          holonomic constraints (h), phi(q, t) = 0, with A = dphi/dq and multipliers lam
 

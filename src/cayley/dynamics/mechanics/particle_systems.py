@@ -28,7 +28,8 @@ class ParticleSystem:
 
     `potential(x[, t])` [J] and `forces(x, xd[, t])` (N, 3) [N] are written in the particles' own coordinates.
 
-    >>> rod = ParticleSystem([2.0], lambda q: [[0.5 * np.cos(q[0]), 0.5 * np.sin(q[0]), 0.0]], potential=lambda x: 2.0 * 9.81 * x[0, 1])
+    >>> rod = ParticleSystem([2.0], lambda q: [[0.5 * np.cos(q[0]), 0.5 * np.sin(q[0]), 0.0]],
+    ...                      potential=lambda x: 2.0 * 9.81 * x[0, 1])
     >>> rod.equations.generalized_forces([0.0], [0.0], [1.0])
     array([10.31])
     """

@@ -1,7 +1,9 @@
 """Energies and momentum of a tree with joints of every kind.
 
-    u, w     velocity of a link's origin and angular velocity, in the link's axes         m, n, J   moments of its mass about its origin
-    W, s     rotation of the link and place of its origin in the root's frame         K, P   kinetic and potential energy
+    u, w      velocity of a link's origin and angular velocity, in the link's axes
+    m, n, J   moments of its mass about its origin
+    W, s     rotation of the link and place of its origin in the root's frame
+    K, P     kinetic and potential energy
 The potential is zero where the mass is at the root's origin; its constant is arbitrary. What is fixed to the root has
 no share. The energies come in three texts that give the same numbers: from the velocities of the links, and from the
 rates of their transforms as in the sources, (4, 4) or (3, 3). Sources: Balafoutis & Patel (5.2.1)-(5.2.5), (A.3),

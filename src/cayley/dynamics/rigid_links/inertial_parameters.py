@@ -1,7 +1,9 @@
 """The ten numbers of a link in which forces are linear, as a vector, in other frames, and in other words.
 
-    (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)     the moments of `cayley.dynamics.rigid_links.moments` about the link's origin
-    (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)  mass, first moment and inertia tensor about the origin, in Pinocchio's order
+    (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)     the moments of `cayley.dynamics.rigid_links.moments` about the
+                                                      link's origin
+    (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)  mass, first moment and inertia tensor about the origin, in
+    Pinocchio's order
 """
 
 from __future__ import annotations

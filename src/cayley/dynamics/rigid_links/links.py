@@ -224,7 +224,8 @@ def frame_with_z(axis: ArrayLike, x: ArrayLike | None = None) -> Array:
 
 def _plain_links(tree: Tree) -> Links:
     motions, bodies = elementary_motions(tree)
-    links = tuple(Link(moved.joint, moved.parent, moved.motion, moved.coordinates, moved.columns, moved.placement.matrix)
+    links = tuple(Link(moved.joint, moved.parent, moved.motion, moved.coordinates, moved.columns,
+                       moved.placement.matrix)
                   for moved in motions)
     carried = [NOTHING] * len(links)
     for body in tree.bodies:

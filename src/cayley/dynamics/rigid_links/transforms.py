@@ -1,6 +1,8 @@
 """The transforms of links as matrices, and their derivatives by the joint coordinates and by time.
 
-    A_i   pose of link i in link i-1         W_i   the same in the root's frame         J_i   pseudo-inertia (4, 4) of link i
+    A_i   pose of link i in link i-1
+    W_i   the same in the root's frame
+    J_i   pseudo-inertia (4, 4) of link i
 Because z of a link is the axis of its joint, dA/dq = A Q with a constant Q, and a product of transforms is
 differentiated by inserting Q behind the A that depends on the coordinate. The same formulas hold for the homogeneous
 matrices (4, 4) and for the rotations (3, 3). Sources: Balafoutis & Patel section 2.3, (5.2.3b), (5.2.10); Yamamoto

@@ -120,7 +120,8 @@ def _rate(J: Array, torque: Torque | None) -> Callable[[float, Array], Array]:
 def _half_turns(found: Integrated, nearest: float) -> Array:
     steps = found.steps
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(found.dense(t)[:, 3:]))[:, 0], grid,
+    return half_turns_of(lambda t: normalize_homogeneous.unchecked(np.ascontiguousarray(found.dense(t)[:, 3:]))[:, 0],
+                         grid,
                          nearest=nearest)
 
 

@@ -1,7 +1,8 @@
 """Momentum, energy and the equations of Newton and Euler of one rigid body, with vectors and with tensors.
 
     m, I, J   mass, inertia tensor, Euler tensor          w, wd     angular velocity and acceleration
-    r         from the reference point to the centre      Omega     angular acceleration tensor, `angular_acceleration_from_vectors`
+    r         from the reference point to the centre
+    Omega     angular acceleration tensor, `angular_acceleration_from_vectors`
     s, sd, sdd  place, velocity, acceleration of the reference point
 
 Euler's equation has one form for the centre of mass and for a point at rest, in fixed axes and in body axes: what
@@ -69,7 +70,8 @@ def angular_momentum_of_moving_body(mass: Scalar, s: Array, sd: Array, r: Array,
     s and sd are place and velocity of that point, r leads from it to the centre of mass, I is the inertia tensor about
     it.
 
-    >>> angular_momentum_of_moving_body(2.0, [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0], np.eye(3), [0.0, 0.0, 1.0])
+    >>> angular_momentum_of_moving_body(2.0, [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0], np.eye(3),
+    ...                                 [0.0, 0.0, 1.0])
     array([0., 0., 7.])
     """
     return mass * (np.cross(s, sd + np.cross(w, r)) + np.cross(r, sd)) + I @ w
@@ -205,7 +207,8 @@ def newton_euler_by_vectors(mass: Scalar, I: Array, r: Array, w: Array, wd: Arra
 
     The text of (4.3.1), (4.2.24), (4.3.2): 45 multiplications and 33 additions.
 
-    >>> newton_euler_by_vectors(2.0, np.eye(3), [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]).force
+    >>> newton_euler_by_vectors(2.0, np.eye(3), [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0],
+    ...                         [0.0, 0.0, 0.0]).force
     array([-2.,  2.,  0.])
     """
     return Wrench(mass * (sdd + np.cross(wd, r) + np.cross(w, np.cross(w, r))), I @ wd + np.cross(w, I @ w))
@@ -229,7 +232,8 @@ def newton_euler_by_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd:
 def newton_euler_by_symmetric_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd: Array) -> Wrench:
     """The same with the symmetry of J used once more, spec R-19...25: 27 multiplications and 24 additions, Omega given.
 
-    >>> newton_euler_by_symmetric_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], hat([0.0, 0.0, 1.0]), [0.0, 0.0, 0.0]).moment
+    >>> newton_euler_by_symmetric_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], hat([0.0, 0.0, 1.0]),
+    ...                                   [0.0, 0.0, 0.0]).moment
     array([0., 0., 1.])
     """
     O = Omega

@@ -104,4 +104,5 @@ def simulate_body(body: MassProperties, start: BodyState, times: ArrayLike, *,
         finite_vector(start.angular_velocity, "angular velocity")])
     found = integrate(rate, initial, times, rtol=rtol, atol=atol).checked("the motion")
     y = found.states
-    return BodyTrajectory(body, found.times, BodyState(y[:, :3], y[:, 3:6], normalize_homogeneous(y[:, 6:10]), y[:, 10:]))
+    return BodyTrajectory(body, found.times,
+                          BodyState(y[:, :3], y[:, 3:6], normalize_homogeneous(y[:, 6:10]), y[:, 10:]))

@@ -121,7 +121,8 @@ def mass_properties_from_pseudo_inertia(H: ArrayLike) -> MassProperties:
 def mass_properties_of_points(masses: ArrayLike, points: ArrayLike) -> MassProperties:
     """Of point masses (n) [kg] at points (n, 3) [m].
 
-    >>> body = mass_properties_of_points([1, 2, 3, 0.5], [(0.2, 0.1, 0.3), (1, -0.4, 0.2), (0.3, 0.9, -0.5), (-0.6, 0.2, 0.8)])
+    >>> body = mass_properties_of_points([1, 2, 3, 0.5],
+    ...                                  [(0.2, 0.1, 0.3), (1, -0.4, 0.2), (0.3, 0.9, -0.5), (-0.6, 0.2, 0.8)])
     >>> body.inertia_about((0, 0, 0)).round(12)   # WE-16
     array([[4.02, 0.03, 0.23],
            [0.03, 3.73, 1.4 ],

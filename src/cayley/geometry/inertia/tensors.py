@@ -1,6 +1,7 @@
 """The second moments of a body in three forms, and how they follow from each other.
 
-    I = integral of (r.r 1 - r (x) r) dm     inertia tensor, moments on the diagonal, minus the products of inertia beside it
+    I = integral of (r.r 1 - r (x) r) dm     inertia tensor, moments on the diagonal, minus the products of inertia
+                                             beside it
     J = integral of r (x) r dm               Euler tensor
     H = integral of (r, 1) (x) (r, 1) dm     pseudo-inertia, 4 by 4: J, the first moment and the mass in one
 

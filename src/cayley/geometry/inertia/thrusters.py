@@ -1,6 +1,8 @@
 """A body turned by thrusters: its differential equations in three forms, affine in the controls.
 
-    J   inertia tensor in body axes       w   angular velocity in body axes ("body")       x = J w   angular momentum in body axes
+    J         inertia tensor in body axes
+    w         angular velocity in body axes ("body")
+    x = J w   angular momentum in body axes
     c   vector-parameter tan(phi/2) e     B = [b_1 ... b_m]   axes of the thrusters        u   their torques
 
 The forms in c are rational, and infinite at a half-turn; `simulate_attitude` with the torque B u goes through.

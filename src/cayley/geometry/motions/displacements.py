@@ -95,7 +95,8 @@ def motion_of_point(h: Array, dh: Array, ddh: Array, p: Array, dp: Array, ddp: A
     tangential and normal are so only while the axis keeps its direction.
 
     >>> rest = [0.0, 0.0, 0.0]
-    >>> motion_of_point([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], np.zeros(4), rest, rest, rest, [1.0, 0.0, 0.0]).acceleration
+    >>> motion_of_point([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], np.zeros(4), rest, rest, rest,
+    ...                 [1.0, 0.0, 0.0]).acceleration
     array([-4.,  0.,  0.])
     """
     arm = rotate_by_homogeneous.unchecked(h, point)

@@ -41,7 +41,8 @@ def dual_vector_parameter_from_pose(T: Array) -> Array:
     """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite: see
     `dual_quaternion_from_pose`.
 
-    >>> dual_vector_parameter_from_pose([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]])
+    >>> dual_vector_parameter_from_pose([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0],
+    ...                                  [0.0, 0.0, 0.0, 1.0]])
     array([[0., 0., 1.],
            [0., 0., 2.]])
     """

@@ -77,7 +77,8 @@ def screw_from_displacement(h: Array, p: Array) -> FiniteScrew:
 def screw_from_pose(T: Array) -> FiniteScrew:
     """The screw of a pose; see `FiniteScrew`.
 
-    >>> screw_from_pose([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0], [0.0, 0.0, 0.0, 1.0]]).direction
+    >>> screw_from_pose([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0],
+    ...                  [0.0, 0.0, 0.0, 1.0]]).direction
     array([0. , 0.6, 0.8])
     """
     return screw_from_displacement.unchecked(homogeneous_from_matrix.unchecked(T[:3, :3]), T[:3, 3])

@@ -86,7 +86,9 @@ def _lag(bend: Scalar, theta2: Scalar) -> Scalar:
 def universal_joint_rate_ratio(bend: Scalar, theta1: Scalar) -> Scalar:
     """d(theta1)/d(theta2) = (1 - sin(bend)^2 cos(theta1)^2)/cos(bend): from cos(bend) to 1/cos(bend). Ruggiu (1.48).
 
-    >>> float(universal_joint_rate_ratio(np.pi / 3, 0.0).round(12)), float(universal_joint_rate_ratio(np.pi / 3, np.pi / 2).round(12))
+    >>> float(universal_joint_rate_ratio(np.pi / 3, 0.0).round(12)), float(universal_joint_rate_ratio(np.pi / 3,
+    ...                                                                                               np.pi
+    ...                                                                                               / 2).round(12))
     (0.5, 2.0)
     """
     s = np.sin(theta1)

@@ -70,7 +70,8 @@ def angular_acceleration_from_euler_rates(angles: ArrayLike, rates: ArrayLike, s
                                           sequence: str, axes: Axes) -> Rate:
     """Angular acceleration `world` and `body` (..., 3) [rad/s^2] of Euler angles with `rates` and `second_rates`.
 
-    >>> angular_acceleration_from_euler_rates([0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0], sequence="zyz", axes="moving").world
+    >>> angular_acceleration_from_euler_rates([0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0], sequence="zyz",
+    ...                                       axes="moving").world
     array([-2.,  0.,  0.])
     """
     return euler_rate_kernels(sequence, axes=axes).acceleration(angles, rates, second_rates)
@@ -102,7 +103,8 @@ def euler_second_rates_from_world_acceleration(angles: ArrayLike, w: ArrayLike, 
     """The second rates of Euler angles [rad/s^2] from spatial angular velocity and acceleration. `SingularityError`
     where there are none.
 
-    >>> euler_second_rates_from_world_acceleration([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx", axes="moving")
+    >>> euler_second_rates_from_world_acceleration([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx",
+    ...                                            axes="moving")
     array([3., 2., 1.])
     """
     return euler_rate_kernels(sequence, axes=axes).accelerations_from_world(angles, w, dw)
@@ -113,7 +115,8 @@ def euler_second_rates_from_body_acceleration(angles: ArrayLike, w: ArrayLike, d
     """The second rates of Euler angles [rad/s^2] from body angular velocity and acceleration. `SingularityError` where
     there are none.
 
-    >>> euler_second_rates_from_body_acceleration([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx", axes="moving")
+    >>> euler_second_rates_from_body_acceleration([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx",
+    ...                                           axes="moving")
     array([3., 2., 1.])
     """
     return euler_rate_kernels(sequence, axes=axes).accelerations_from_body(angles, w, dw)

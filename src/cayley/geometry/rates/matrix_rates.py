@@ -51,7 +51,8 @@ def angular_acceleration_from_matrix_rates(R: Array, dR: Array, ddR: Array) -> M
     (77).
 
     >>> W = acceleration_matrix([1.0, 3.0, 2.0], [0.5, 0.0, 1.0])
-    >>> angular_acceleration_from_matrix_rates(np.eye(3), matrix_rate_from_world_velocity(np.eye(3), [1.0, 3.0, 2.0]), W).world
+    >>> angular_acceleration_from_matrix_rates(np.eye(3), matrix_rate_from_world_velocity(np.eye(3), [1.0, 3.0, 2.0]),
+    ...                                        W).world
     array([0.5, 0. , 1. ])
     """
     world = ddR @ R.T

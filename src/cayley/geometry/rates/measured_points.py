@@ -4,8 +4,10 @@ Points are rows (n, 3) of positions, velocities, accelerations, in any order but
 after the centroid is taken away, transposed: P, dP, ddP are 3 x n, and for a rigid body dP = Omega P, ddP = (dOmega +
 Omega^2) P.
 
-    trace form    (three points)  w = D^-1 vee(dP), D = (tr(P) 1 - P)/2; singular for sets that are not at all degenerate, spec E-27
-    robust form   (three or more) w of least squares, J w = 2 vee(dP P^T), J = tr(P P^T) 1 - P P^T; singular only for points on a line
+    trace form    (three points)  w = D^-1 vee(dP), D = (tr(P) 1 - P)/2; singular for sets that are not at all
+                  degenerate, spec E-27
+    robust form   (three or more) w of least squares, J w = 2 vee(dP P^T), J = tr(P P^T) 1 - P P^T; singular only for
+                  points on a line
 
 The robust form is solved by orthonormal columns of the equations w x P = dP themselves: J has the square of their
 condition, and would lose twice the digits for points that are nearly on a line.
@@ -72,7 +74,8 @@ def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike,
     `SingularityError` names the points when they lie on a line. Nothing is discarded: a large residual is for the
     caller to judge.
 
-    >>> found = rigid_rates_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
+    >>> found = rigid_rates_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]],
+    ...                                 [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
     >>> found.angular_velocity.round(12), float(np.max(np.abs(found.velocity_residual)).round(12))   # spec WE-08
     (array([ 1., -2.,  3.]), 0.0)
     """
@@ -166,7 +169,8 @@ def angular_velocity_from_points_by_trace(points: Array, velocities: Array) -> A
     `SingularityError` for points on a line, and for tr(P) = 0 or c2(P) = 0, which depend on the axes and the order of
     the points.
 
-    >>> angular_velocity_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
+    >>> angular_velocity_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]],
+    ...                                       [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
     array([ 1., -2.,  3.])
     """
     return _solve(_trace_matrix(points), vee(_centred(velocities)))
@@ -177,7 +181,8 @@ def angular_acceleration_from_points_by_trace(points: Array, w: Array, accelerat
     """Spatial angular acceleration [rad/s^2] from three points (rows), their accelerations, and the angular velocity
     `w`. Ruggiu (2.33).
 
-    >>> angular_acceleration_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [0, 0, 0], [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
+    >>> angular_acceleration_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [0, 0, 0],
+    ...                                           [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
     array([1., 2., 3.])
     """
     spin = hat(w)
@@ -191,7 +196,8 @@ def angular_velocity_from_points(points: Array, velocities: Array) -> Array:
 
     For data that are not quite rigid it is the least-squares answer. `SingularityError` for points on a line.
 
-    >>> angular_velocity_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]).round(12)
+    >>> angular_velocity_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 3]],
+    ...                              [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]).round(12)
     array([ 1., -2.,  3.])
     """
     return _turn_of_least_squares(_centred(points), _centred(velocities))
@@ -202,7 +208,8 @@ def angular_acceleration_from_points(points: Array, w: Array, accelerations: Arr
     """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), their accelerations, and the angular velocity
     `w`. Ruggiu (2.36).
 
-    >>> angular_acceleration_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [0.0, 0.0, 0.0], [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
+    >>> angular_acceleration_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [0.0, 0.0, 0.0],
+    ...                                  [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
     array([0., 0., 3.])
     """
     P = _centred(points)
@@ -236,7 +243,8 @@ def acceleration_compatibility(points: Array, velocities: Array, accelerations: 
 
     Both vanish for rigid data [m^2/s^2]; three of three points are independent. Ruggiu, end of 2.1.4, spec S2-28.
 
-    >>> acceleration_compatibility([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.zeros((3, 3)), [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs[0]
+    >>> acceleration_compatibility([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.zeros((3, 3)),
+    ...                            [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]).pairs[0]
     array([0. , 0.5, 0. ])
     """
     P = _centred(points)

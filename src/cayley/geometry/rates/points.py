@@ -95,7 +95,8 @@ def acceleration_of_moving_point(R: Array, origin_acceleration: Array, w: Array,
     `origin` a_q, `tangential` dw x R B_p, `centripetal` w x (w x R B_p), `coriolis` 2 w x R B_v, `relative` R B_a; the
     first three together are the transport acceleration. Ruggiu (2.19), Yamamoto (4.4)-(4.6).
 
-    >>> acceleration_of_moving_point(np.eye(3), [0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0], [1.0, 0.0, 0.0],
+    >>> acceleration_of_moving_point(np.eye(3), [0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0],
+    ...                              [1.0, 0.0, 0.0],
     ...                              [0.0, 0.0, 3.0]).total
     array([-14. , -10.5,   4. ])
     """

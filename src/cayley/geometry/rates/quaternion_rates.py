@@ -55,7 +55,8 @@ def _velocity(h: Array, dh: Array) -> StretchedRate:
 def angular_acceleration_from_homogeneous_rates(h: Array, dh: Array, ddh: Array) -> Rate:
     """Angular acceleration `world` and `body` [rad/s^2] of [w : v] with the rates `dh` and `ddh`, for any norm.
 
-    >>> angular_acceleration_from_homogeneous_rates([2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0]).world
+    >>> angular_acceleration_from_homogeneous_rates([2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0],
+    ...                                             [0.0, 1.0, 2.0, 3.0]).world
     array([1., 2., 3.])
     """
     scale = scaling(largest_component(h))
@@ -134,7 +135,8 @@ def angular_velocity_from_quaternion_rate(q: Array, dq: Array) -> StretchedRate:
 def angular_acceleration_from_quaternion_rates(q: Array, dq: Array, ddq: Array) -> Rate:
     """Angular acceleration `world` and `body` [rad/s^2] of a unit quaternion with the rates `dq` and `ddq`.
 
-    >>> angular_acceleration_from_quaternion_rates([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]).world
+    >>> angular_acceleration_from_quaternion_rates([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0],
+    ...                                            [0.0, 0.5, 1.0, 1.5]).world
     array([1., 2., 3.])
     """
     return _acceleration(q, dq, ddq)

@@ -63,7 +63,8 @@ def instantaneous_screw_from_vector_parameter(c: Array, dc: Array, p: Array, dp:
 
     Mladenova (142)-(145), corrected as in spec E-33.
 
-    >>> screw = instantaneous_screw_from_vector_parameter([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 2.0, 4.0])
+    >>> screw = instantaneous_screw_from_vector_parameter([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0],
+    ...                                                   [0.0, 2.0, 4.0])
     >>> float(screw.angular_speed), float(screw.pitch), screw.point
     (2.0, 2.0, array([0., 0., 0.]))
     """
@@ -74,7 +75,8 @@ def instantaneous_screw_from_vector_parameter(c: Array, dc: Array, p: Array, dp:
 def instantaneous_screw_from_homogeneous(h: Array, dh: Array, p: Array, dp: Array) -> InstantaneousScrew:
     """The screw axis of the motion r = R r_d + p with R given by [w : v] of any norm and its rate: half-turns included.
 
-    >>> screw = instantaneous_screw_from_homogeneous([0.0, 0.0, 0.0, 2.0], [-2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 4.0])
+    >>> screw = instantaneous_screw_from_homogeneous([0.0, 0.0, 0.0, 2.0], [-2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0],
+    ...                                              [0.0, 2.0, 4.0])
     >>> float(screw.angular_speed), float(screw.pitch)
     (2.0, 2.0)
     """

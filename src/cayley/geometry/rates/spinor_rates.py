@@ -42,7 +42,8 @@ def angular_velocity_from_spinor_rate(psi: Array, dpsi: Array) -> StretchedRate:
 def angular_acceleration_from_spinor_rates(psi: Array, dpsi: Array, ddpsi: Array) -> Rate:
     """Angular acceleration `world` and `body` [rad/s^2] of a unit spinor with the rates `dpsi` and `ddpsi`.
 
-    >>> angular_acceleration_from_spinor_rates([[0.0, 1.0], [0.0, 0.0]], np.zeros((2, 2)), [[1.5, 0.0], [0.5, 1.0]]).world
+    >>> angular_acceleration_from_spinor_rates([[0.0, 1.0], [0.0, 0.0]], np.zeros((2, 2)),
+    ...                                        [[1.5, 0.0], [0.5, 1.0]]).world
     array([1., 2., 3.])
     """
     return Rate(*angular_acceleration_from_homogeneous_rates.unchecked(*(quaternion_from_spinor(x)

@@ -64,7 +64,8 @@ def compose_moving_homogeneous(h1: Array, w1: Array, h2: Array, w2: Array) -> Mo
     """(h1 h2, w1 + R1 w2): `attitude` as [w : v] of any norm and spatial angular `velocity` [rad/s], half-turns
     included.
 
-    >>> compose_moving_homogeneous([1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).attitude
+    >>> compose_moving_homogeneous([1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0],
+    ...                            [1.0, 0.0, 0.0]).attitude
     array([0., 0., 0., 2.])
     """
     return Moving(compose_homogeneous(h1, h2), w1 + rotate_by_homogeneous.unchecked(h1, w2))
@@ -113,7 +114,8 @@ def compose_changing_vector_parameters(c1: Array, dc1: Array, c2: Array, dc2: Ar
 def compose_changing_homogeneous(h1: Array, dh1: Array, h2: Array, dh2: Array) -> Changing:
     """(h1 h2, dh1 h2 + h1 dh2): the product of two homogeneous forms and its `rate`, half-turns included.
 
-    >>> compose_changing_homogeneous([1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]).rate
+    >>> compose_changing_homogeneous([1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0],
+    ...                              [0.0, 0.0, 0.0, 0.0]).rate
     array([-2.,  0.,  0.,  2.])
     """
     return Changing(compose_homogeneous(h1, h2), compose_homogeneous(dh1, h2) + compose_homogeneous(h1, dh2))

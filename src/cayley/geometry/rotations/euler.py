@@ -73,7 +73,9 @@ class EulerSolutions:
     def family(self, *, first: ArrayLike | None = None, third: ArrayLike | None = None) -> Array:
         """At a singularity, the triple with one outer angle as chosen, for instance as it was a moment ago: (..., 3).
 
-        >>> found = euler_from_matrix(matrix_from_euler([0.3, 0.0, -1.1], sequence="zyz", axes="moving"), sequence="zyz", axes="moving")
+        >>> found = euler_from_matrix(matrix_from_euler([0.3, 0.0, -1.1], sequence="zyz", axes="moving"),
+        ...                           sequence="zyz",
+        ...                           axes="moving")
         >>> found.family(third=0.25)
         array([-1.05,  0.  ,  0.25])
         """

@@ -120,7 +120,9 @@ class Orientation:
     the names and all the numbers are.
 
     >>> from cayley.geometry.rotations import rotation_z
-    >>> tool_in_hand, hand_in_base = Orientation(rotation_z(0.1), of="tool", in_="hand"), Orientation(np.eye(3), of="hand", in_="base")
+    >>> tool_in_hand, hand_in_base = Orientation(rotation_z(0.1), of="tool", in_="hand"), Orientation(np.eye(3),
+    ...                                                                                               of="hand",
+    ...                                                                                               in_="base")
     >>> (hand_in_base @ tool_in_hand).of, (hand_in_base @ tool_in_hand).in_
     ('tool', 'base')
     >>> tool_in_hand @ hand_in_base

@@ -1,7 +1,8 @@
 """The vector-parameter from angles and back: Mladenova's Eulerian angles with their closed composition law, and
 Bryant's angles.
 
-    Eulerian (psi, theta, phi)      O(c) = Rz(-psi) Rx(-theta) Rz(-phi): the z-x-z angles about fixed axes of the inverse rotation
+    Eulerian (psi, theta, phi)      O(c) = Rz(-psi) Rx(-theta) Rz(-phi): the z-x-z angles about fixed axes of the
+                                    inverse rotation
     Bryant (phi1, phi2, phi3)       O(c) = Rz(phi3) Ry(phi2) Rx(phi1): roll, pitch, yaw
 
 The homogeneous form [w : v], c = v / w, is reached without division and passes through half-turns, where c is infinite.

@@ -31,16 +31,19 @@ from cayley.model.tree import Tree
 
 
 def inverse_kinematics(tree: Tree, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,
-                       tolerance: float = 1e-10, limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
+                       tolerance: float = 1e-10, limits: bool = True, task: str | Sequence[bool] = "pose",
+                       axes: str = "world",
                        restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
     """A configuration that brings a frame to a pose; see `InverseKinematicsResult`.
 
     target       poses (..., 4, 4) in the root's frame
-    start        configurations (..., nq) to begin at; what is beyond a limit is first brought to it. The joints that the frame does not
+    start        configurations (..., nq) to begin at; what is beyond a limit is first brought to it. The joints that
+                 the frame does not
                  depend on stay where they are in `start`
     tolerance    of the residual: the norm of the asked rows, metres and radians together
     limits       False ignores the limits of the joints
-    task         "pose", "position", "orientation", or which of the rows (x, y, z; x, y, z) of the error count, linear first
+    task         "pose", "position", "orientation", or which of the rows (x, y, z; x, y, z) of the error count, linear
+                 first
     axes         in which the rows of a partial task are: "world", "target", "body", or the name of a frame
     restarts     attempts after the first, `iterations` for each at most (in fives), `seed` of their starts
 
@@ -69,7 +72,8 @@ def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 2
 
     >>> from cayley.model.catalogue import load_robot
     >>> target = np.array([[1.0, 0.0, 0.0, 0.6], [0.0, 1.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    >>> found = distinct_solutions(load_robot("planar2r"), target, "tool", task=(True, True, False, False, False, False))
+    >>> found = distinct_solutions(load_robot("planar2r"), target, "tool",
+    ...                            task=(True, True, False, False, False, False))
     >>> sorted(found.branch)                                                                  # elbow up, elbow down
     [np.float64(-1.0), np.float64(1.0)]
     """

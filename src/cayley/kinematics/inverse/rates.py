@@ -1,7 +1,9 @@
 """From the twist of a frame to the velocities of the joints, by the inverse of the Jacobian or by damped least squares.
 
-    qdot = J^-1 xdot                                                      plain; the pseudo-inverse where J is not square
-    qdot = (J^T J + k^2 1)^-1 J^T xdot = J^T (J J^T + k^2 1)^-1 xdot      damped: a singular value s gives s/(s^2 + k^2) <= 1/(2k)
+    qdot = J^-1 xdot                                                      plain; the pseudo-inverse where J is not
+                                                                          square
+    qdot = (J^T J + k^2 1)^-1 J^T xdot = J^T (J J^T + k^2 1)^-1 xdot      damped: a singular value s gives s/(s^2 + k^2)
+                                                                          <= 1/(2k)
 
 Sources: Ruggiu (5.16)-(5.18), the last formula restored as in spec S2-90; the damping by the smallest singular value is
 that of Nakamura and Hanafusa in the form of Chiaverini: k^2 = (1 - (s/threshold)^2) largest^2 below the threshold, none

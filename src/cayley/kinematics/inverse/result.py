@@ -74,7 +74,8 @@ class InverseKinematicsResult:
         return np.sign(np.linalg.det(J)) if J.shape[-2] == J.shape[-1] else np.zeros(J.shape[:-2])
 
     def __getitem__(self,
-                    index: int | slice | list[int] | Array | tuple[int | slice | Array, ...]) -> InverseKinematicsResult:
+                    index: int | slice | list[int] | Array
+                    | tuple[int | slice | Array, ...]) -> InverseKinematicsResult:
         """The result of one or some of the batch."""
         arrays = ("q", "solved", "position_error", "angle_error", "residual", "iterations", "restarts", "_reason")
         return replace(self, **{name: getattr(self, name)[index]

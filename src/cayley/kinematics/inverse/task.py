@@ -1,7 +1,8 @@
 """What is asked of a frame: all of its pose, its position, or chosen rows of the error, in named axes.
 
     x = p_t - p            what is missing in position, in the axes
-    l = log(R_t R^T)       what is missing in orientation, if all three rows are asked: a rotation vector, its angle from 0 to pi
+    l = log(R_t R^T)       what is missing in orientation, if all three rows are asked: a rotation vector, its angle
+                           from 0 to pi
     2 sin(phi/2) e         the same if only one or two rows are asked, from the quaternion of R_t R^T
 
 The rows of the second form are smooth all the way round, because the free part of the rotation may have any angle. They

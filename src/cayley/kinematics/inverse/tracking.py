@@ -1,6 +1,7 @@
 """Following a path of poses with the Jacobian: rates of the joints, integrated step by step.
 
-    qdot = J^-1 (xdot + G e)      G = 0: open loop, the error drifts with the step; G > 0: the error decays as edot = -G e
+    qdot = J^-1 (xdot + G e)      G = 0: open loop, the error drifts with the step; G > 0: the error decays as edot = -G
+                                  e
     q_(k+1) = q_k + qdot dt       stable for 0 < G dt < 2; for G dt = 1 nothing of an old error is left
 With damping, J^-1 is the damped inverse of `rates`: bounded at singular configurations, at the price of an error there.
 Source: Ruggiu 5.6, (5.14)-(5.18).
@@ -63,16 +64,19 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     configurations (..., nq).
 
     gain        [1/s] of the error: 0 is the open loop
-    damping     0 is the plain inverse (pseudo-inverse where the Jacobian is not square); a number k, or (threshold, largest) to choose it
+    damping     0 is the plain inverse (pseudo-inverse where the Jacobian is not square); a number k, or (threshold,
+                largest) to choose it
                 from the smallest singular value
-    velocity    twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from each pose to the next
+    velocity    twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from each pose to
+                the next
     task        rows that count, in the root's axes, as in `inverse_kinematics`
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (50, 1, 1))
     >>> path[:, 0, 3] = np.linspace(0.8, 1.0, 50)
     >>> plane = (True, True, False, False, False, False)
-    >>> found = follow_path(load_robot("planar3r"), path, "tool", [-1.0, 2.0, 1.0], time_step=0.02, gain=25.0, task=plane)
+    >>> found = follow_path(load_robot("planar3r"), path, "tool", [-1.0, 2.0, 1.0], time_step=0.02, gain=25.0,
+    ...                     task=plane)
     >>> found.status, bool(found.residual[-1] < 1e-3 < found.residual[0])
     ('followed', True)
     """

@@ -1,6 +1,7 @@
 """The translational machine of three legs (Delta): a platform that only moves along, on cranks and parallelograms.
 
-    phi_i, r, h        directions of the legs, radius of the base and of the platform         theta_i   angles of the cranks
+    phi_i, r, h        directions of the legs, radius of the base and of the platform
+    theta_i            angles of the cranks
     a, b               lengths of the cranks and of the parallelograms         p   place of the platform
     c = Rz(phi)^T p + (h - r, 0, 0) = (a c1 + b s3 c12, b c3, a s1 + b s3 s12)     in the axes of a leg
     C_i                centres of the spheres on which p is: ((a c1 + r - h) cos phi, (a c1 + r - h) sin phi, a s1)

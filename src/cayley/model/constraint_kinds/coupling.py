@@ -28,7 +28,8 @@ class Coupling(Constraint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
         numbers = np.asarray(self.coefficients, dtype=float)
-        if len(self.joints) < 1 or numbers.shape != (len(self.joints),) or not np.isfinite([*numbers, self.value]).all():
+        if len(self.joints) < 1 or numbers.shape != (len(self.joints),
+                                                     ) or not np.isfinite([*numbers, self.value]).all():
             raise ModelError(
                 f"the coupling {self.name!r} needs one finite coefficient for each of its joints, and a finite value: "
                 f"{len(self.joints)} joints, coefficients {self.coefficients}, value {self.value}")

@@ -57,7 +57,8 @@ Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Den
     root = { name = "base", mass = 2 }      # the body under it
     inertia_about = "center"
     rows = [
-        { theta = 0, d = 0.4, a = 0, alpha = "pi/2", kind = "revolute", mass = 2, center = [0, 0, 0.1], inertia = [0.1, 0.1, 0.1] },
+        { theta = 0, d = 0.4, a = 0, alpha = "pi/2", kind = "revolute", mass = 2, center = [0, 0, 0.1], inertia = [0.1,
+        0.1, 0.1] },
     # also joint, body (names), limits, friction, rotor; all but the four numbers may be left out
     ]                                     
 

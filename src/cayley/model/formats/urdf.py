@@ -4,16 +4,20 @@ Read with the standard library's XML parser, not with yourdfpy, which knows no l
 meshes.
 
 What the format leaves open is settled here:
-- A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.masses.check_has_masses` decides when it matters).
-- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and `with_mimic_joints(q)` of the
+- A `<link>` without `<inertial>` has a mass that is unknown, not zero (`cayley.model.masses.check_has_masses` decides
+  when it matters).
+- A joint with `<mimic>` keeps its own coordinate; what it follows is kept as data, the report says so, and
+  `with_mimic_joints(q)` of the
   mechanism puts it where it belongs. A chain of joints that follow is told by a warning. A `<mimic>` that cannot be
-  meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a fixed joint says
-  nothing and is not read.
-- Axes are made unit vectors. `<limit>` counts for joints of one coordinate; a `continuous` one has no lower and upper limit.
+  meant (of a joint that does not exist, of or by one with several coordinates) is left out with a warning; that of a
+  fixed joint says nothing and is not read.
+- Axes are made unit vectors. `<limit>` counts for joints of one coordinate; a `continuous` one has no lower and upper
+  limit.
 - A number of +-1e300 or more in `<limit>` is no limit.
-- Some files that other readers take are refused, since what they mean is a guess: crossed limits (Bullet reads lower > upper as no
-  limit), two elements where the format has one (others take the first, or the last), and whatever is not XML, such as a comment before
-  the XML declaration. The message says what to write instead.
+- Some files that other readers take are refused, since what they mean is a guess: crossed limits (Bullet reads lower
+  > upper as no
+  limit), two elements where the format has one (others take the first, or the last), and whatever is not XML, such as a
+  comment before the XML declaration. The message says what to write instead.
 - Meshes, materials, sensors, transmissions and elements unknown to the format are not read.
 """
 

@@ -40,7 +40,8 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
         <parent link="base"/>
         <child link="rod"/>
         <axis xyz="0.0 0.0 1.0"/>
-        <limit lower="-1.7976931348623157e+308" upper="1.79769...e+308" velocity="1.79769...e+308" effort="1.79769...e+308"/>
+        <limit lower="-1.7976931348623157e+308" upper="1.79769...e+308" velocity="1.79769...e+308"
+        effort="1.79769...e+308"/>
       </joint>
     </robot>
     """

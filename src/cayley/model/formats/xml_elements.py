@@ -118,7 +118,8 @@ class Element:
         words = text.split()
         if len(words) != count:
             raise self.error(
-                f'{key}="{shortened(text)}" has {len(words)} entries; it needs {count} numbers, with spaces between them'
+                f'{key}="{shortened(text)}" has {len(words)} entries; it needs {count} numbers, with spaces between '
+                f'them'
                 f"{_xacro_hint(text)}")
         return np.array([self._one(key, word, LARGEST) for word in words])
 

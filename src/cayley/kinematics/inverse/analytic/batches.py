@@ -1,8 +1,10 @@
 """All solutions for many poses at once, by kernels.
 
-    candidates(target)    traced from the family's text: the configurations, what names their branches, and how near the pose is to a
+    candidates(target)    traced from the family's text: the configurations, what names their branches, and how near the
+                          pose is to a
                           special one
-    closing(q, target)    two Newton steps onto the pose; how far it still is, and how far the arm is from a singular configuration
+    closing(q, target)    two Newton steps onto the pose; how far it still is, and how far the arm is from a singular
+                          configuration
 A pose at which all candidates either miss by far or close in a regular configuration is done; there, no two of them are
 the same. Any other pose is done again by itself, as `closing.close` does it.
 """

@@ -1,6 +1,7 @@
 """Arms whose last three axes meet in one point, the wrist centre: three joints place the centre, three turn the hand.
 
-    c       wrist centre in frame 0;   v = A_3 (0, 0, d4) in frame 2;   w = (a2, 0, d2) + Rx(alpha2) v: the centre in frame 1 at theta2 = 0
+    c                                wrist centre in frame 0;
+    v = A_3 (0, 0, d4) in frame 2;   w = (a2, 0, d2) + Rx(alpha2) v: the centre in frame 1 at theta2 = 0
     |A_1^-1 c|^2 = |w|^2,    (A_1^-1 c)_z = w_z
 are free of theta2. Both are linear in cos and sin of theta1, and in those of theta3: a quartic in tan(theta3/2), or two
 quadratics where axes 1 and 2 meet or are parallel. A prismatic third joint fits in: d3 takes the place of the tangent.
