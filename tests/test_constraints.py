@@ -103,7 +103,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_mimic_joints",
         "random_configuration", "workspace", "friction_forces", "save",
         "constraint_residual", "constraint_jacobian", "constraint_drift", "close", "forward_dynamics",
-        "constraint_forces", "constraint_structure"}
+        "constraint_forces", "constraint_structure", "configuration_singularity"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",

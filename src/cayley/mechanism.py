@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.closure import Closure
-    from cayley.kinematics.constraint_structure import ConstraintStructure
+    from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
     from cayley.kinematics.indices import Indices
     from cayley.kinematics.inverse import InverseKinematicsResult
@@ -474,6 +474,16 @@ class Mechanism:
         """
         from cayley.kinematics.constraint_structure import constraint_structure
         return constraint_structure(self.tree)
+
+    def configuration_singularity(self, q: ArrayLike, *, tolerance: float = 1e-7) -> ConfigurationSingularity:
+        """Whether a closed configuration (nq) is a dead centre, which joints are stopped there, or a bifurcation; see
+        `cayley.kinematics.constraint_structure`.
+
+        >>> load("four_bar").configuration_singularity([0.0, 0.0, 0.0]).kind
+        'regular'
+        """
+        from cayley.kinematics.constraint_structure import configuration_singularity
+        return configuration_singularity(self.tree, q, tolerance=tolerance)
 
     @made_once
     def constraint_forces(self) -> Kernel:

@@ -9,7 +9,7 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.mechanics.constrained import null_space
-from cayley.errors import SingularityError, UnreachableError, UnsupportedError
+from cayley.errors import ConventionError, SingularityError, UnreachableError, UnsupportedError
 from cayley.model.constraint_kinds import Coupling
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop
@@ -213,6 +213,8 @@ def test_where_a_parallelogram_folds_flat_accelerations_do_not_follow():
     arm = four_bar(0.2, 0.5, 0.2, 0.5)
     flat = np.zeros(3)
     assert arm.close(flat).independent == 2 > arm.mobility == 1
+    found = arm.configuration_singularity(flat)
+    assert (found.kind, found.mobility, found.dependent) == ("bifurcation", 2, ("ring",))
     with pytest.raises(SingularityError, match="'ring' of four-bar depend on each other at this configuration"):
         arm.forward_dynamics(flat, np.zeros(3), np.ones(3))
     both = arm.forward_dynamics(np.stack([flat, arm.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
@@ -230,6 +232,15 @@ def test_coordinates_at_their_dead_centre_are_refused_by_projection_alone():
     np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
     qdd = arm.forward_dynamics(q, np.zeros(3), np.ones(3))
     np.testing.assert_allclose(qdd, by_null_space(arm, q, np.zeros(3), np.ones(3)), rtol=1e-9, atol=1e-12)
+    found = arm.configuration_singularity(q)
+    assert (found.kind, found.stopped) == ("dead centre", ("crank",))
+    rocker = np.arccos((c**2 + d**2 - (a + b)**2) / (2 * c * d))  # crank and coupler in a row: the rocker turns back
+    stretched = np.arctan2(c * np.sin(rocker), d - c * np.cos(rocker))
+    found = arm.configuration_singularity([stretched, 0.0, np.pi - rocker])
+    assert (found.kind, found.stopped, found.mobility) == ("dead centre", ("rocker",), 1)
+    assert arm.configuration_singularity(arm.close([1.0, 0.3, 2.0]).configuration).kind == "regular"
+    with pytest.raises(ConventionError, match="are open by"):
+        arm.configuration_singularity([0.3, 0.2, 0.1])
     with pytest.raises(SingularityError, match=r"do not follow from the velocities of crank .*dead centre"):
         arm.forward_dynamics.using("projection")(q, np.zeros(3), np.ones(3))
 

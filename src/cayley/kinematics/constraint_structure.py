@@ -11,17 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError
 from cayley.kinematics.closure import close, closed_configurations
-from cayley.kinematics.constraints import RowName, jacobian_kernel, row_names
+from cayley.kinematics.constraints import RowName, jacobian_kernel, residual_kernel, row_names
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
+_TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
 _NEIGHBOURS = 3
 _NEAR = 0.3  # how far neighbours are [rad, m]
 
@@ -42,6 +46,8 @@ class ConstraintStructure:
     """Whether the same rows are redundant everywhere, so that they can be left out."""
     independent: tuple[int, ...]
     """The places of velocities from which the others follow, the first that can be chosen."""
+    moving: tuple[bool, ...]
+    """Of each velocity, whether the constraints leave it any motion."""
 
     @property
     def mobility(self) -> int:
@@ -73,16 +79,70 @@ def constraint_structure(tree: Tree) -> ConstraintStructure:
     return kept(tree, "constraint structure", lambda: _structure(tree))
 
 
-def dependent_rows(A: Array) -> Array:
+@dataclass(frozen=True)
+class ConfigurationSingularity:
+    """What is special about a closed configuration, if anything is."""
+
+    kind: Literal["regular", "dead centre", "bifurcation"]
+    mobility: int
+    """How many velocities are independent here: more than elsewhere at a bifurcation."""
+    stopped: tuple[str, ...]
+    """Velocities that are zero in every motion from here, and not elsewhere: those at their dead centre."""
+    dependent: tuple[str, ...]
+    """Constraints of which rows depend on each other here, and not elsewhere."""
+
+
+def configuration_singularity(tree: Tree, q: ArrayLike, *, tolerance: float = 1e-7) -> ConfigurationSingularity:
+    """Whether one configuration (nq) is a dead centre, where some joints cannot be moved, or a bifurcation, where the
+    constraints depend on each other and allow more motions than elsewhere.
+
+    `tolerance` is the part of the largest singular value, and of the largest velocity, that counts as zero.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> engine = load_robot("slider_crank")  # crank and rod in a row
+    >>> print(configuration_singularity(engine, [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1]))
+    ConfigurationSingularity(kind='dead centre', mobility=1, stopped=('slider',), dependent=())
+    """
+    structure = constraint_structure(tree)
+    at = np.asarray(q, dtype=float)
+    left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at))
+    if at.shape != (tree.nq,) or not np.abs(left).max(initial=0.0) < tolerance:
+        raise ConventionError(
+            f"the constraints of {tree.name} are open by {np.abs(left).max(initial=0.0):.3g} at this configuration: "
+            "bring it to one with `close(q)`, one at a time")
+    A = np.asarray(_jacobian(tree)(at))
+    rank = _rank(A, tolerance)
+    moving = _moves(A, tolerance)
+    stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
+                    if there and not here)
+    leading = list(structure.leading)
+    bad = dependent_rows(A[leading], tolerance) if rank < structure.rank else np.zeros(len(leading), dtype=bool)
+    names = tuple(dict.fromkeys(structure.rows[k].constraint for k, one in zip(leading, bad, strict=True) if one))
+    if rank < structure.rank:
+        return ConfigurationSingularity("bifurcation", tree.nv - rank, stopped, names)
+    return ConfigurationSingularity("dead centre" if stopped else "regular", tree.nv - rank, stopped, names)
+
+
+def _moves(A: Array, tolerance: float) -> Array:
+    """Which velocities (n) some motion with A qd = 0 has."""
+    _, values, V = np.linalg.svd(A)
+    allowed = V[np.count_nonzero(values > tolerance * values.max(initial=0.0)):]
+    sizes = np.abs(allowed).max(axis=0, initial=0.0)
+    return sizes > tolerance * sizes.max(initial=0.0)
+
+
+def dependent_rows(A: Array, tolerance: float = _INDEPENDENT) -> Array:
     """Which rows (h) of a matrix (h, n) take part in a dependence among them."""
-    values, left = _left_null_space(A)
-    return np.abs(left).max(axis=1, initial=0.0) > 1e-6 if len(values) else np.zeros(0, dtype=bool)
+    U, values, _ = np.linalg.svd(A)
+    left = U[:, np.count_nonzero(values > tolerance * values.max(initial=0.0)):]
+    return np.abs(left).max(axis=1, initial=0.0) > _TAKES_PART
 
 
 def _structure(tree: Tree) -> ConstraintStructure:
     names = tuple(name for name, _ in velocity_labels(tree))
     if not tree.is_constrained:
-        return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)))
+        return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
+                                   moving=(True,) * tree.nv)
     samples = _samples(tree)
     ranks = [_rank(A) for A in samples]
     rank = max(ranks)
@@ -94,12 +154,12 @@ def _structure(tree: Tree) -> ConstraintStructure:
     followers = _last_columns(generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
-                               independent)
+                               independent, tuple(_moves(generic[0], _INDEPENDENT).tolist()))
 
 
 def _samples(tree: Tree) -> list[Array]:
     """Constraint Jacobians at closed configurations, and at neighbours of some."""
-    A = jacobian_kernel(tree)
+    A = _jacobian(tree)
     random = np.random.default_rng(0)
     closed = [np.asarray(closure.configuration) for closure in closed_configurations(tree)]
     neighbours = [close(tree, _moved(tree, q, _NEAR * random.normal(size=tree.nv))) for q in closed[:_NEIGHBOURS]]
@@ -107,19 +167,18 @@ def _samples(tree: Tree) -> list[Array]:
     return [np.asarray(A(q)) for q in (*closed, *near)]
 
 
+def _jacobian(tree: Tree) -> Kernel:
+    return kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
+
+
 def _moved(tree: Tree, q: Array, step: Array) -> Array:
     places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
     return np.concatenate([joint.motion.step(q[a], step[b]) for joint, a, b in places if joint.motion.nq])
 
 
-def _rank(A: Array) -> int:
+def _rank(A: Array, tolerance: float = _INDEPENDENT) -> int:
     values = np.linalg.svd(A, compute_uv=False)
-    return int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
-
-
-def _left_null_space(A: Array) -> tuple[Array, Array]:
-    U, values, _ = np.linalg.svd(A)
-    return values, U[:, np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)):]
+    return int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
 
 
 def _chosen(A: Array, rank: int) -> tuple[int, ...]:
