@@ -84,7 +84,8 @@ def main() -> None:
     closing = circumstances(command, chosen.rounds, disturbance)
     write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(missing), closing])
     if disturbance is not None and disturbance > 0.1:
-        warning = f"Other programs used {disturbance:.1f} cores meanwhile: do not judge two threads, nor JAX, by this run."
+        warning = (f"Other programs used {disturbance:.1f} cores meanwhile: do not judge two threads, nor JAX, by "
+                   f"this run.")
         console.print(warning, style="yellow")
     console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
 

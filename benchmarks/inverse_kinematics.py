@@ -28,7 +28,8 @@ REPORT = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- inverse kinematics: begin (written by make bench) -->", "<!-- inverse kinematics: end -->"
 ARMS = {"PUMA 560": "puma560", "Panda": "panda", "UR5": "ur5", "iiwa 14": "iiwa14"}
 TOLERANCE = 1e-10
-EQUAL = 0.5 * TOLERANCE**2  # the toolbox bounds half the square of the residual; its default, 1e-6, is a residual of 1.4e-3
+# the toolbox bounds half the square of the residual; its default, 1e-6, is a residual of 1.4e-3
+EQUAL = 0.5 * TOLERANCE**2
 SOLVED, ONE, BATCH = 0.999, 1.0, 10.0  # required: share, and times faster
 
 

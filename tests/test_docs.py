@@ -251,7 +251,8 @@ def test_pages_in_a_browser(built, browser, width):
 @pytest.mark.parametrize("width", [1400, 390])
 def test_equations_and_on_wide_screens_examples_are_not_cut(built, browser, width):
     folder, _ = built
-    cut = "[...document.querySelectorAll(%r)].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 60))"
+    cut = ("[...document.querySelectorAll(%r)].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => "
+           "one.textContent.slice(0, 60))")
     for name in ("index", "tutorials/student", "tutorials/engineer", "tutorials/researcher", "tutorials/designer",
                  "simulation", "theory/inverse_dynamics", "theory/rotations"):
         browser.open(folder / f"{name}.html", width=width)

@@ -304,7 +304,8 @@ def test_help_shows_how_functions_of_frames_are_called():
     arm = cy.load("planar2r")
     for shown in (pydoc.plain(pydoc.render_doc(cy.Mechanism.pose)), pydoc.plain(pydoc.render_doc(cy.Mechanism))):
         assert "pose(self, q: 'ArrayLike', frame: 'str', *, relative_to: 'str' = 'world') -> numpy.ndarray" in shown
-    assert "pose(q: 'ArrayLike', frame: 'str', *, relative_to: 'str' = 'world')" in pydoc.plain(pydoc.render_doc(arm.pose))
+    assert ("pose(q: 'ArrayLike', frame: 'str', *, relative_to: 'str' = "
+            "'world')" in pydoc.plain(pydoc.render_doc(arm.pose)))
     for name, one in inspect.getmembers(cy.Mechanism, lambda member: isinstance(member, family)):
         first, *_ = inspect.signature(getattr(arm, name)).parameters
         assert first == "q" and one.__doc__.startswith(f"`{name}(q"), name
@@ -321,7 +322,8 @@ def test_exported_c_says_of_which_mechanism_and_in_which_units_it_is():
     for kernel in (arm.inverse_dynamics, arm.inverse_dynamics.using("kane"), arm.gravity_forces, arm.inertia_matrix,
                    arm.jacobian.of("tool", axes="world")):
         comment = " ".join(header(kernel).split())
-        assert "Mechanism: stanford (Paul 1972, 1981; Bejczy 1974). Gravity (0, 9.81, 0) m/s^2 in the axes of the root, 'base'." in comment
+        assert ("Mechanism: stanford (Paul 1972, 1981; Bejczy 1974). Gravity (0, 9.81, 0) m/s^2 in the axes of the "
+                "root, 'base'." in comment)
         rows = [f"q[{k}] qd[{k}] joint{k + 1} {'prismatic [m]' if k == 2 else 'revolute [rad]'}" for k in range(6)]
         assert " ".join(rows) in comment
     assert "tau vector of 6 [N m or N]" in header(arm.inverse_dynamics) and "out vector of 6 [N m or N]" in header(
@@ -348,7 +350,8 @@ def test_exported_c_names_the_file_and_the_coordinates_of_a_floating_base():
     floating = cy.load(PANDA, floating_base=True)
     comment = " ".join(header(floating.center_of_mass).split())
     assert "(panda.urdf). Gravity" in comment and PANDA not in comment
-    assert "q[0..6] qd[0..5] root_joint floating x y z [m], qw qx qy qz; velocities vx vy vz [m/s], wx wy wz [rad/s]" in comment
+    assert ("q[0..6] qd[0..5] root_joint floating x y z [m], qw qx qy qz; velocities vx vy vz [m/s], wx wy wz "
+            "[rad/s]" in comment)
     assert "q[7] qd[6] panda_joint1 revolute [rad]" in comment
 
 

@@ -22,7 +22,8 @@ TRIED = ("README.md", "docs/compiler.md", "tests/test_mechanism.py", "tests/cli/
     for name in ("kernel", "symbols", "interpret", "iterate", "memory", "parallel", "versions")],
          *[f"tests/model/test_{name}.py" for name in ("urdf", "mjcf", "toml_format")],
          "tests/drawing/test_stick_figures.py", "tests/simulation/test_rollouts.py")
-NOT_TRIED = "tests/compiler/test_kernel.py::test_import_is_quick_and_lean"  # beside NumPy, whose own import takes its time by version
+# beside NumPy, whose own import takes its time by version
+NOT_TRIED = "tests/compiler/test_kernel.py::test_import_is_quick_and_lean"
 BOUND = re.compile(r"(?P<name>[\w.-]+)(\[[\w,]+\])?>=(?P<version>[\d.]+)(,<[\d.]+)?(\s*;.*)?")
 
 

@@ -99,7 +99,8 @@ def test_exported_cuda_and_latex_are_the_texts_of_the_kernel():
         call("export", "planar2r", "--function", "gravity_forces", "--language", "cuda", "--precision", "float",
              "--json"))
     (name, text), = found["files"].items()
-    assert name == "planar2r_gravity_forces.cu" and "__global__ void planar2r_gravity_forces(" in text and "const float *q" in text
+    assert (name == "planar2r_gravity_forces.cu" and "__global__ void planar2r_gravity_forces(" in text
+            and "const float *q" in text)
     latex = call("export", "planar2r", "--function", "inertia_matrix", "--language", "latex").stdout
     assert latex.startswith(r"\documentclass") and r"\begin{align*}" in latex and latex.rstrip().endswith(
         r"\end{document}")

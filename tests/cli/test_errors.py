@@ -190,7 +190,8 @@ def test_names_and_texts_of_files_do_not_command_the_terminal(tmp_path):
         call("info", tmp_path / "no\x1b[31m.toml", code=1)]
     everything = "".join(done.stdout + done.stderr for done in shown)
     assert not [c for c in everything if c not in "\n\t" and (ord(c) < 32 or 126 < ord(c) < 160 or c == "\u202e")]
-    assert "a [bold]b[/] c" in everything and "arm [red]" in everything and r"\x1b]0;title\x07\x9b31m\u202e" in everything
+    assert ("a [bold]b[/] c" in everything and "arm [red]" in everything
+            and r"\x1b]0;title\x07\x9b31m\u202e" in everything)
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])

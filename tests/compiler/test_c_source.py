@@ -65,7 +65,8 @@ def test_scalars_by_value_matrices_flat():
     assert "void kinetic_energy(double m, double v, double *out);" in c_source(program_of(kinetic_energy,
                                                                                           "(),()->()")).header
     made = c_source(program_of(moved_points, "(3,3),(3),(k,3)->(k,3),(3,3),()", k=2))
-    assert "const double rotation[9]" in made.header and "double *volume" in made.header and "3 x 3 matrix, row-major" in made.header
+    assert ("const double rotation[9]" in made.header and "double *volume" in made.header
+            and "3 x 3 matrix, row-major" in made.header)
 
 
 @needs_compiler

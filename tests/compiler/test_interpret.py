@@ -247,7 +247,8 @@ def test_a_missing_package_is_named(monkeypatch, algebra, module):
 
 
 def test_packages_are_imported_only_when_needed():
-    check = "import sys, cayley.compiler.interpret; print([p for p in ('sympy', 'casadi', 'jax', 'mpmath', 'cupy') if p in sys.modules])"
+    check = ("import sys, cayley.compiler.interpret; print([p for p in ('sympy', 'casadi', 'jax', 'mpmath', 'cupy') "
+             "if p in sys.modules])")
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -142,7 +142,8 @@ def test_it_can_be_pickled(tmp_path):
     for again in (pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
         assert (again(x, u[..., :3], steps=6, every=2)[0] == expected).all()
     (tmp_path / "run").write_bytes(pickle.dumps((run, x, u[..., :3])))
-    script = "import pickle, sys; run, x, u = pickle.load(open(sys.argv[1], 'rb')); print(run(x, u, steps=6, every=2)[0].tolist())"
+    script = ("import pickle, sys; run, x, u = pickle.load(open(sys.argv[1], 'rb')); print(run(x, u, steps=6, "
+              "every=2)[0].tolist())")
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], capture_output=True, text=True,
                           check=True)
     assert done.stdout.strip() == str(expected.tolist())

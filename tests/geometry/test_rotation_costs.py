@@ -61,7 +61,8 @@ def test_claims_that_do_not_hold():
 def test_function_calls_do_fall():
     for name, share in (("Eulerian angles", 5 / 6), ("Bryant angles", 1 / 2), ("Denavit-Hartenberg", 1 / 2)):
         chain = CHAINS[name]
-        assert chain.vector_parameters.functions == chain.parameters_claimed.functions == share * chain.matrices.functions
+        assert (chain.vector_parameters.functions == chain.parameters_claimed.functions == share
+                * chain.matrices.functions)
 
 
 def test_the_printed_formulas_are_the_rotations_they_claim_to_be():

@@ -35,7 +35,8 @@ class Turning:
     def rates(self, t):
         A, B, left, right = self.A, self.B, expm(self.A * t), expm(self.B * t * t)
         right_d, right_dd = 2 * t * B @ right, (2 * B + 4 * t * t * B @ B) @ right
-        return left @ right, A @ left @ right + left @ right_d, A @ A @ left @ right + 2 * A @ left @ right_d + left @ right_dd
+        return (left @ right, A @ left @ right + left @ right_d,
+                A @ A @ left @ right + 2 * A @ left @ right_d + left @ right_dd)
 
 
 @pytest.mark.spec("S1-19")

@@ -125,7 +125,8 @@ def test_limits_as_sets():
     assert within_limits(tree.tree, q).tolist() == [False, True, True, True, False]
     pairs = JointPairs(*[np.stack(part) for part in zip(*[joint_pairs(tree.tree, x, "link") for x in q], strict=True)])
     assert found.contain(pairs).tolist() == [False, True, True, True, False]
-    far = pair_limits(limited(Revolute(axis), -4.0, 0.0).tree, "link")  # passes a half-turn: c is unbounded along the axis
+    # passes a half-turn: c is unbounded along the axis
+    far = pair_limits(limited(Revolute(axis), -4.0, 0.0).tree, "link")
     assert np.isinf(far.lower.c).tolist() == [[False, True, True]] and np.all(far.lower.t == 0)
     slide = pair_limits(limited(Prismatic(axis), -0.1, 0.3).tree, "link")
     close(slide.lower.t, [[0, -0.06, -0.24]])

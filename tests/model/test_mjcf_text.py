@@ -103,7 +103,8 @@ def test_data_of_joints_comes_back():
                       Loop("glue", "top", "left")])
     again = load_mjcf(dump_mjcf(tree))
     one, two = again.joints
-    assert one.limits == first.limits and one.friction == first.friction and one.rotor.reflected == first.rotor.reflected
+    assert (one.limits == first.limits and one.friction == first.friction
+            and one.rotor.reflected == first.rotor.reflected)
     assert two.mimic == second.mimic and isinstance(two.motion, Prismatic)
     assert [(loop.name, loop.first, loop.second, loop.motion.word) for loop in again.loops] == [
         ("pin", "left", "right", "spherical"), ("glue", "top", "left", "fixed")]

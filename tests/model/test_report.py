@@ -58,7 +58,8 @@ def test_tables_say_what_there_is():
                                                1.0]))], loops=[Loop("binding", "sole", "ski",
                                                                     Spherical())], source="w.urdf")
     found = report(tree)
-    assert found.heading == "walker (w.urdf): 5 bodies, 4 joints, nq = 15, nv = 13, total mass 15.5 kg, gravity 0 0 -9.81 m/s^2"
+    assert (found.heading == "walker (w.urdf): 5 bodies, 4 joints, nq = 15, nv = 13, total mass 15.5 kg, gravity 0 0 "
+            "-9.81 m/s^2")
     assert found.bodies.rows[1] == ("1", "trunk", "12.5", "0.1 0 0", "0.01 0.01 0.01")
     assert [row[:6] for row in found.joints.rows] == [("0", "free", "floating", "world -> trunk", "", "0..6"),
                                                       ("1", "hip", "spherical", "trunk -> leg", "", "7..10"),

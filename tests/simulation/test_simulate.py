@@ -257,7 +257,8 @@ def test_a_motion_that_escapes_in_finite_time_ends_with_a_reason():
     assert found.status in ("step too small", "not finite") and found.t[-1] < 10 and np.isfinite(
         found.q).all() and len(found) > 5
     rolled = rollout(slider(), controller=lambda t, q, qd: 50 * q**3)([[1.0], [0.0]], [0.0], step=0.01, steps=1000)
-    assert rolled.status == "not finite" and "trajectories left the numbers" in rolled.message and "step is too large" in rolled.message
+    assert (rolled.status == "not finite" and "trajectories left the numbers" in rolled.message
+            and "step is too large" in rolled.message)
     assert 5 < rolled.good[0] < 1000
 
 

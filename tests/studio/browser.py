@@ -24,7 +24,8 @@ QUIETLY = {"DEBIAN_FRONTEND": "noninteractive"}
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--hide-scrollbars", "--mute-audio", "--disable-background-networking", "--disable-extensions",
          "--remote-debugging-pipe")
-BEGIN = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+BEGIN = ("import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], "
+         "sys.argv[3:])")
 PATIENCE = 60.0  # seconds for an answer, on a busy machine
 
 

@@ -33,8 +33,8 @@ def _files(incomplete: str) -> Iterator[str]:
     if folder.is_dir():
         for entry in sorted(folder.iterdir()):
             shown = str(entry) + ("/" if entry.is_dir() else "")
-            if shown.startswith(incomplete) and (entry.is_dir()
-                                                 or entry.suffix.lower() in endings()) and not entry.name.startswith("."):
+            usable = entry.is_dir() or entry.suffix.lower() in endings()
+            if usable and shown.startswith(incomplete) and not entry.name.startswith("."):
                 yield shown
 
 

@@ -4,7 +4,9 @@ Every pivot of L D L^T must be positive. What rounding leaves of one that is zer
 iteration: of a probe f, the answer y = M^-1 f is nearly all along the eigenvector of the least eigenvalue, so that
 y.f tells that eigenvalue,
 
-    y.f  against  (sum of |y_k| sqrt(M_kk))^2        in the arithmetic that computes, float64 or float32; false for NaN as well
+    y.f  against  (sum of |y_k| sqrt(M_kk))^2
+
+in the arithmetic that computes, float64 or float32; false for NaN as well.
 """
 
 from __future__ import annotations

@@ -179,7 +179,8 @@ class Node:
         from cayley.compiler.symbols import apply_ufunc  # symbols imports this module
         return apply_ufunc(ufunc, method, inputs, options)
 
-    def __array_function__(self, function: Callable[..., Any], types: Sequence[type[Any]], args: Sequence[Any], options: Any) -> Scalar:  # noqa: ANN401 (handed on)
+    def __array_function__(self, function: Callable[..., Any], types: Sequence[type[Any]], args: Sequence[Any],
+                           options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         from cayley.compiler.array_functions import apply_function
         return apply_function(function, args, options)
 

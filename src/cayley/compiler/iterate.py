@@ -45,7 +45,8 @@ class Iterated:
         return Iterated, (self.kernel, *self._roles, self.backend)
 
     def __repr__(self) -> str:
-        return f"<iterated {self.kernel!r}>" if self.backend == "llvm" else f"<iterated {self.kernel!r} on {self.backend}>"
+        return (f"<iterated {self.kernel!r}>" if self.backend == "llvm"
+                else f"<iterated {self.kernel!r} on {self.backend}>")
 
     def on(self, backend: str) -> Iterated:
         """The same iteration made by another backend: `on("cuda")` takes and returns CuPy arrays, a thread a

@@ -206,7 +206,8 @@ class Kernel(Generic[Result]):
             self._elsewhere[key] = backend_named(backend).function(self.program(**dimensions))
         return self._elsewhere[key]
 
-    def _general(self, *arguments: Scalar, out: Scalar = None, dtype: DTypeLike | None = None, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
+    def _general(self, *arguments: Scalar, out: Scalar = None, dtype: DTypeLike | None = None,
+                 **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         """Any call: other containers, batches, other types, keywords, symbols."""
         if options or len(arguments) != len(self.inputs):
             arguments, options = placed(arguments, options, self.inputs, self.__name__)

@@ -23,11 +23,15 @@ from cayley.compiler.vector_assembly import Assembly, Lanes, Value
 LONGEST_FUNCTION = 6000
 """Operations up to which a program is one function."""
 LONGEST_PART = 500
-"""Operations of each function of a longer one: what takes a compiler's back end least time and loses none in the run."""
+"""Operations of each function of a longer one: what takes a compiler's back end least time and loses none in the run.
+"""
 _UNSORTED = ' "tune-cpu"="generic"'
-"""The models of some processors make LLVM sort instructions once more at the end, which takes long and gains nothing."""
+"""The models of some processors make LLVM sort instructions once more at the end, which takes long and gains nothing.
+"""
 MOST_INLINED = 100
-"""Elementary functions up to which each is written out where it is used; of more, each kind is a function that is called."""
+"""Elementary functions up to which each is written out where it is used; of more, each kind is a function that is
+called.
+"""
 
 
 class Core:

@@ -62,7 +62,8 @@ class Signature:
         missing = [name for name in self.names if name not in bound]
         unknown = [name for name in bound if name not in self.names]
         if missing or unknown:
-            said = f"needs {', '.join(f'{m}=...' for m in missing)}" if missing else f"has no dimension {', '.join(unknown)}"
+            said = (f"needs {', '.join(f'{m}=...' for m in missing)}" if missing
+                    else f"has no dimension {', '.join(unknown)}")
             raise SignatureError(f"{kernel} with signature {self} {said}")
         for name, size in bound.items():
             if not isinstance(size, int) or size < 0:

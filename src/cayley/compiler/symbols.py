@@ -29,7 +29,8 @@ class Symbols(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Scalar, **options: bool | None) -> Scalar:
         return apply_ufunc(ufunc, method, inputs, options)
 
-    def __array_function__(self, function: Callable[..., Any], types: Iterable[type], args: Iterable[Any], options: Any) -> Scalar:  # noqa: ANN401 (handed on)
+    def __array_function__(self, function: Callable[..., Any], types: Iterable[type], args: Iterable[Any],
+                           options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         from cayley.compiler.array_functions import apply_function  # which builds upon this module
         return apply_function(function, tuple(args), options)
 

@@ -121,7 +121,8 @@ def _caption(space: Workspace) -> str:
     about = f" ± {space.uncertainty:.1g}" if space.uncertainty else ""
     size = size.replace(" m", about + " m", 1) if about else size
     seen = f", seen from {space.relative_to}" if space.relative_to else ""
-    return f"{space.tree.name}: reach of {space.frame}{seen}, {_length(space.nearest)} to {_length(space.farthest)} m, {size}"
+    return (f"{space.tree.name}: reach of {space.frame}{seen}, {_length(space.nearest)} to {_length(space.farthest)} "
+            f"m, {size}")
 
 
 def _length(value: float) -> str:

@@ -132,7 +132,8 @@ class Workspace:
         size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
         nearest = round(self.nearest, 6)
         farthest = round(self.farthest, 6)
-        return f"<workspace of {self.frame!r}: reach {nearest:.4g} to {farthest:.4g} m, {size}, {len(self.points)} points>"
+        return (f"<workspace of {self.frame!r}: reach {nearest:.4g} to {farthest:.4g} m, {size}, {len(self.points)} "
+                f"points>")
 
 
 def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,

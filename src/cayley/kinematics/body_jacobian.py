@@ -4,7 +4,8 @@ root's frame.
 Column i is the twist that joint i gives to the frame, in the frame's axes. The frame moves relative to joint i's child
 with what the joints beyond it give, P_i = sum over j > i of J_j v_j; with the bracket [(a; b), (c; d)] = (b x c + a x
 d; b x d) of twists
-    J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']        dJ_i by joint j: [J_i, J_j] if j lies beyond i, otherwise 0
+    J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']
+    dJ_i by joint j: [J_i, J_j] if j lies beyond i, otherwise 0
 These are a third to a half cheaper than the same matrices in the root's axes, turned.
 """
 

@@ -44,11 +44,13 @@ class Singularity:
 
     def __repr__(self) -> str:
         if not self.singular:
-            return f"<regular configuration: rank {self.rank}, smallest singular value {self.smallest_singular_value:.4g}>"
+            return (f"<regular configuration: rank {self.rank}, smallest singular value "
+                    f"{self.smallest_singular_value:.4g}>")
         lost = "; ".join(
             np.array2string(direction + 0.0, precision=4, suppress_small=True) for direction in self.lost.T)
         kind = f"{self.kind} " if self.kind else ""
-        return f"<{kind}singularity: rank {self.rank} of {self.rank + self.lost.shape[1]}, lost velocities {lost or 'none'}>"
+        return (f"<{kind}singularity: rank {self.rank} of {self.rank + self.lost.shape[1]}, lost velocities "
+                f"{lost or 'none'}>")
 
 
 def singularity(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Singularity:

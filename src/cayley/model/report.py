@@ -105,7 +105,8 @@ class Report:
 
     def _repr_html_(self) -> str:
         warnings = "".join(f"<li>{escape(str(finding))}</li>" for finding in self.warnings)
-        return f"<p>{escape(self.heading)}</p>{''.join(table._repr_html_() for table in self.tables)}<ul>{warnings}</ul>"
+        tables = "".join(table._repr_html_() for table in self.tables)
+        return f"<p>{escape(self.heading)}</p>{tables}<ul>{warnings}</ul>"
 
     def __rich__(self) -> Group:
         warnings = [Text(f"! {finding}", style="yellow")
@@ -141,7 +142,8 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
     """
     mass = sum(body.mass or 0.0 for body in tree.bodies)
     source = f" ({printable(tree.source)})" if tree.source else ""
-    sizes = f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, nv = {tree.nv}"
+    sizes = (f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, "
+             f"nv = {tree.nv}")
     if isinstance(mobility, int):
         sizes += f", mobility {mobility}"
     heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
@@ -185,7 +187,8 @@ def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
     moving = [
         f"{x:.4g}" if joint.motion.nv else ""
         for x in (joint.friction.viscous, joint.friction.coulomb, joint.rotor.reflected)]
-    follows = "" if joint.mimic is None else f"{joint.mimic.multiplier:.6g} {joint.mimic.joint} {joint.mimic.offset:+.6g}"
+    follows = ("" if joint.mimic is None
+               else f"{joint.mimic.multiplier:.6g} {joint.mimic.joint} {joint.mimic.offset:+.6g}")
     bounds = [_words(bound) if np.isfinite(bound).any() or len(bound) == 1 else ""
               for bound in (limits.lower, limits.upper, limits.velocity, limits.effort)]
     return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}",

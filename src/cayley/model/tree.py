@@ -384,7 +384,8 @@ def _root(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) -> str:
     children = {j.child for j in joints}
     roots = [b for b in bodies if b not in children]
     if len(roots) != 1:
-        found = "no body without a parent" if not roots else f"{len(roots)} bodies without a parent: {', '.join(roots[:10])}"
+        found = ("no body without a parent" if not roots
+                 else f"{len(roots)} bodies without a parent: {', '.join(roots[:10])}")
         raise ModelError(f"{name} is not a tree: there is {found}; there must be exactly one, the root")
     return roots[0]
 

@@ -129,7 +129,8 @@ class Page:
     def _tables(self) -> None:
         tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.report.tables]]
         warnings = [str(finding) for finding in self.report.warnings]
-        doubts = f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings else ""
+        doubts = (f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings
+                  else "")
         self._add("model", "Model", "".join(tables) + doubts)
 
     def _denavit_hartenberg(self) -> str:

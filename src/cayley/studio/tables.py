@@ -27,8 +27,8 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
         for k in range(len(table.columns))]
     head = "".join(f"<th{_class(numeric[k])}>{_words(column)}</th>" for k, column in enumerate(table.columns))
     body = "".join(
-        f"<tr>{''.join(_cell(row[k], numeric[k], wide[k], longest if k == bars else 0.0) for k in range(len(row)))}</tr>"
-        for row in table.rows)
+        "<tr>" + "".join(_cell(row[k], numeric[k], wide[k], longest if k == bars else 0.0) for k in range(len(row)))
+        + "</tr>" for row in table.rows)
     box = "scroll long" if len(table.rows) > _LONG else "scroll"
     caption = escape(table.title if title is None else title)
     return (

@@ -22,7 +22,8 @@ BACKENDS: dict[str, Backend | str] = {
     "python": "cayley.compiler.backends.python",
     "latex": "cayley.compiler.backends.latex",
 }
-"""By the names of `kernel.on(...)` and `cayley export --language`: a backend, or the module that has it as `BACKEND`."""
+"""By the names of `kernel.on(...)` and `cayley export --language`: a backend, or the module that has it as `BACKEND`.
+"""
 
 
 def backend_named(name: str) -> Backend:

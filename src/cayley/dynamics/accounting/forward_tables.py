@@ -179,7 +179,8 @@ def _with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
 
 
 def _text(package: str, module: str) -> Callable[..., Any]:
-    function = "inverse_dynamics" if package == "inverse" else package if package == "inertia_matrix" else f"{package}_dynamics"
+    function = ("inverse_dynamics" if package == "inverse" else package if package == "inertia_matrix"
+                else f"{package}_dynamics")
     return getattr(import_module(f"cayley.dynamics.{package}.{module}"), function)
 
 

@@ -78,7 +78,8 @@ class EquationsOfMotion:
     def text(self, *, velocity: Velocities = "forces", digits: int = _DIGITS) -> str:
         """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C."""
         friction = " + F" if any(self.written["F"]) else ""
-        head = f"M qdd + V + G{friction} = tau, V = C qd" if velocity == "forces" else f"M qdd + C qd + G{friction} = tau"
+        head = (f"M qdd + V + G{friction} = tau, V = C qd" if velocity == "forces"
+                else f"M qdd + C qd + G{friction} = tau")
         return f"{head}\n{text_of(self._printed(velocity), digits=digits, order=self.order)}"
 
     def latex(self, *, velocity: Velocities = "forces", digits: int = _DIGITS) -> str:

@@ -4,7 +4,9 @@ The articulated body of a link is all that it carries, with joints that give way
 origin takes
 
     (f; n) = (m, H; H^T, I) (a; dw) + (f0; n0)
-    U = inertia times the joint's directions         D = what they ask of the joint itself         rest = what is left of the joint's force
+    U = inertia times the joint's directions
+    D = what they ask of the joint itself
+    rest = what is left of the joint's force
 Source: Featherstone 1983; Balafoutis & Patel, section 6.2.3; spec S1-60. The accelerations are true ones of the
 origins.
 """

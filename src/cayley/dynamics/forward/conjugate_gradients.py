@@ -87,7 +87,8 @@ def solve(links: Links, q: Array, qd: Array, tau: ArrayLike, *, rotors: Array | 
         done = done + 1
     residual = float(np.linalg.norm(forces - times(state.x))) / (size or 1.0)
     converged = residual <= 10 * tolerance
-    reason = "the residual is below the tolerance" if converged else f"{done} iterations were not enough: the residual is {residual:.2g}"
+    reason = ("the residual is below the tolerance" if converged
+              else f"{done} iterations were not enough: the residual is {residual:.2g}")
     return Accelerations(state.x, converged, done, residual, reason)
 
 

@@ -10,8 +10,8 @@ together are one.
 
     angular    e - e_p - turn qdd                 = what velocities give
     origin     (a at o) - (a_p at o) - slide qdd  = what velocities give
-    Newton     m a - f + sum of f that children take                                  = m g + what acts from outside
-    Euler      I e - n - (o - c) x f + sum of n + (o' - c) x f that children take     = - w x I w + what acts from outside
+    Newton     m a - f + sum of f that children take                                = m g + what acts from outside
+    Euler      I e - n - (o - c) x f + sum of n + (o' - c) x f that children take   = - w x I w + what acts from outside
     power      slide.f + turn.n + rotor qdd       = tau
 The unknowns f and n are the multipliers of the first two rows. In this order of the rows, from the tips inwards,
 elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6, for every
@@ -94,7 +94,8 @@ def _unknown(tree: Tree, system: Equations, k: int) -> str:
     # the first body is the last in the order of the rows
     number = next(i for i, (first, *_) in enumerate(system.places) if first <= k)
     joint = tree.joints[rigid_groups(tree)[number + 1][0] - 1]
-    return f"the acceleration of joint {joint.name!r} of {tree.name}: it moves no inertia. Give mass to what it carries, or fix it"
+    return (f"the acceleration of joint {joint.name!r} of {tree.name}: it moves no inertia. Give mass to what it "
+            f"carries, or fix it")
 
 
 # The equations

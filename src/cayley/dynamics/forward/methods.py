@@ -8,7 +8,8 @@ from cayley.dynamics.rigid_links.methods import Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.model.tree import Tree
 
-DEEP = 13  # velocities in a row, above which articulated bodies take fewer operations (counted for chains of 1 to 30 joints)
+# velocities in a row, above which articulated bodies take fewer operations (counted for chains of 1 to 30 joints)
+DEEP = 13
 
 
 def _here(module: str) -> str:

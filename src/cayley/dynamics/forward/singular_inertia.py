@@ -35,7 +35,9 @@ class InertiaRegularity:
     """Which configurations have accelerations, and why the others have none."""
 
     regular: Array
-    """(...) of truth values: where False, `forward_dynamics` and all that needs the inverse of the inertia matrix is NaN."""
+    """(...) of truth values: where False, `forward_dynamics` and all that needs the inverse of the inertia matrix is
+    NaN.
+    """
     reasons: Array
     """(...) of sentences, empty where regular."""
 

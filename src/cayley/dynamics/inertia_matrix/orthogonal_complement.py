@@ -21,7 +21,8 @@ from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.pose import Pose
 
-_ROUNDING = 1e-12  # of the moments about the link's origin, from which the central ones are a difference: so far below zero they may be
+# of the moments about the link's origin, from which the central ones are a difference: so far below zero they may be
+_ROUNDING = 1e-12
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:

@@ -4,8 +4,9 @@ A generalized link is all that joint i carries, as if it were rigid. In the root
 
     z_i              axis of joint i
     s_ji             from the origin of link j to that of link i
-    mb_i, U_i, E_i   mass, first moment and
-    inertia tensor, about the origin of link i, of the generalized link         d   inertia         c_ik(j)   Christoffel symbols
+    mb_i, U_i, E_i   mass, first moment and inertia tensor, about the origin of link i, of the generalized link
+    d                inertia
+    c_ik(j)          Christoffel symbols
 tau_j = d_jk qdd_k + c_ik(j) qd_i qd_k + G_j.
 Source: Balafoutis & Patel (5.2.17)-(5.2.20), with the index ranges and the gravity of spec R-32, E-13.
 """

@@ -81,7 +81,7 @@ def accelerations(links: Links, q: Array, qd: Array, qdd: Array) -> list[tuple[M
     found = []
     for i, link in enumerate(links.links):
         A = link.rotation(q)
-        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])                # (5.2.15a), (5.2.15b), (5.2.15c)
+        moved = before.carried(A, insertion(link)[:3, :3], qd[i], qdd[i])  # (5.2.15a), (5.2.15b), (5.2.15c)
         dds = dds + before.ddW @ link.offset(q)                                         # (5.2.15d)
         if link.is_prismatic:
             dds = dds + 2 * before.dW @ (A @ _Z) * qd[i] + moved.W @ _Z * qdd[i]        # spec R-31

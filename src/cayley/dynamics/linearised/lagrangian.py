@@ -3,7 +3,9 @@ linearised.
 
     W        transform (4, 4) of a link          U_k, U_k', U_k''    its derivative by q_k, and the rates of that
     J        pseudo-inertia                      U_ik                its second derivatives
-    D_ik = sum tr(U_i J U_k^T)     V_ik = 2 sum tr(U_i J U_k'^T)     P_ik = sum tr(U_ik J W''^T) + tr(U_i J U_k''^T) - g . U_ik J e_4
+    D_ik = sum tr(U_i J U_k^T)
+    V_ik = 2 sum tr(U_i J U_k'^T)
+    P_ik = sum tr(U_ik J W''^T) + tr(U_i J U_k''^T) - g . U_ik J e_4
 over the links that both joints move. A baseline, of O(n^3) terms with matrices of 16 numbers. Source: after
 Neuman & Murray 1984 and Balafoutis, Misra & Patel 1986, references 8 and 15 of Balafoutis & Patel 7.2.2 b), on (5.2.9).
 """

@@ -2,7 +2,8 @@
 operations.
 
 Every line of Algorithm 5.7 is differentiated; d.. are perturbations, of components in the link's own axes. For joint j
-    d(A^T v) = A^T dv - dq z x A^T v         d(A v) = A (dv + dq z x v)         (prismatic joints do not turn: dq of the turn is zero)
+    d(A^T v) = A^T dv - dq z x A^T v         d(A v) = A (dv + dq z x v)
+    (prismatic joints do not turn: dq of the turn is zero)
 It gives dtau and no matrices; the matrices are its values for unit perturbations. w, Om, zeta, sdd, u, Kh, Udd, eta as
 in `inverse.augmented_links`. Source: Balafoutis & Patel 7.2.2, in words; spec R8.6.
 """

@@ -1,6 +1,9 @@
 """Particles with constraints: their equations of motion in generalised coordinates, or in their own with multipliers.
 
-    x (N, 3), xd   places and velocities of N particles         m (N)   masses         h   independent constraints         n = 3N - h
+    x (N, 3), xd   places and velocities of N particles
+    m (N)          masses
+    h              independent constraints
+    n              3N - h
 Generalised coordinates embed the constraints in x = r(q, t). A virtual displacement is dr/dq dq, at frozen time; an
 effective one is dr/dq dq + dr/dt dt: they differ when the constraints move, and only virtual displacements give
 generalised forces. Sources: Yamamoto (G.1)-(G.11), corrected as in spec E3-43; Ruggiu (3.42)-(3.49).

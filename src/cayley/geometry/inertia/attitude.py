@@ -27,7 +27,9 @@ from cayley.geometry.rotations.homogeneous import (
 from cayley.ordinary_equations import Integrated, integrate
 
 Torque = Callable[[float, np.ndarray, np.ndarray], Any]
-"""torque(t, w, h): the torque [N m] in body axes at a time, an angular velocity in body axes and a homogeneous attitude."""
+"""torque(t, w, h): the torque [N m] in body axes at a time, an angular velocity in body axes and a homogeneous
+attitude.
+"""
 
 
 class AttitudeState(NamedTuple):
@@ -48,7 +50,9 @@ class AttitudeTrajectory:
     homogeneous: Array
     """Attitudes (n, 4) as unit [w : v], continuous in time: c = v / w passes through infinity where w is zero."""
     half_turns: Array
-    """The times at which the attitude is half a turn away from the reference: crossed, or touched (to 1e-9, and the error)."""
+    """The times at which the attitude is half a turn away from the reference: crossed, or touched (to 1e-9, and the
+    error).
+    """
     norm_drift: float
     """How far the norm of the integrated form went from one: an estimate of the error of the integration."""
     dense: Callable[[Any], Array] = field(repr=False)

@@ -23,7 +23,9 @@ class PrincipalInertia:
     moments: Array
     """Principal moments [kg m^2], ascending, (..., 3)."""
     axes: Array
-    """Unit vectors along the principal axes as columns, (..., 3, 3), right-handed: a rotation from principal to given axes."""
+    """Unit vectors along the principal axes as columns, (..., 3, 3), right-handed: a rotation from principal to given
+    axes.
+    """
 
 
 @dataclass(frozen=True)

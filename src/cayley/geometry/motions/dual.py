@@ -243,9 +243,8 @@ def dual_norm(a: Dual) -> Dual:
 def dual_matrix_from_pose(T: Array) -> Array:
     """R + mu hat(p) R, as an array (real, dual). Mladenova (152).
 
-    >>> dual_matrix_from_pose([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0],
-    ...                        [0.0, 0.0, 0.0, 1.0]])[1,
-    ...                                                                                                                 1]
+    >>> T = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]]
+    >>> dual_matrix_from_pose(T)[1, 1]
     array([2., 0., 0.])
     """
     R = T[:3, :3]

@@ -114,7 +114,9 @@ class FirstLevel:
     """The rotations (x, 0, z) that make the first row and column of a symmetric matrix diagonal."""
 
     pairs: Array
-    """(k, 2): (x, z), by ascending x; k is 6 in general, fewer if an eigenvector has no second component, 2 if x is free."""
+    """(k, 2): (x, z), by ascending x; k is 6 in general, fewer if an eigenvector has no second component, 2 if x is
+    free.
+    """
     residual: float
     """The largest |b12|, |b13| over the pairs, relative to the largest entry of the matrix."""
     skipped: bool

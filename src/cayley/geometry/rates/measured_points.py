@@ -29,7 +29,9 @@ from cayley.geometry.batch import first_failure, place
 from cayley.geometry.tensors.cross import hat, vee
 
 THINNEST = 1e-8
-"""A set whose second extent is below this part of its first is a line (float32: 3e-4): half of the digits would be lost."""
+"""A set whose second extent is below this part of its first is a line (float32: 3e-4): half of the digits would be
+lost.
+"""
 
 
 def _thinnest(points: ArrayLike) -> float:

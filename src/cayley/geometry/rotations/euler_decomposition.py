@@ -3,10 +3,10 @@
 All twelve sequences are one text. With the axes i, j of the first two turns, k across them, and `hand` the sign of (i,
 j, k):
 
-    proper       R_i(first) R_j(middle) R_i(third)      row i of the matrix: R_ii = cos(middle), (R_ij, hand R_ik) = sin(middle) (s, c)
+    proper       R_i(first) R_j(middle) R_i(third)      R_ii = cos(middle), (R_ij, hand R_ik) = sin(middle) (s, c)
     Tait-Bryan   R_i(first) R_j(middle) R_k(third)      hand R_ik = sin(middle), (-hand R_ij, R_ii) = cos(middle) (s, c)
 
-where (s, c) are the sine and cosine of the third angle.
+in row i of the matrix, where (s, c) are the sine and cosine of the third angle.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One step of a damped search, as a straight-line kernel: a whole batch of searches is one call for each iteration.
 
-    (J J^T + lambda 1) y = r,   dq = J^T y           the damped least-squares step; (J^T J + lambda 1) dq = J^T r where J is tall
+    (J J^T + lambda 1) y = r,   dq = J^T y           the damped least-squares step;
+                                                     (J^T J + lambda 1) dq = J^T r where J is tall
     lambda = c r.r + a little of J's own size        after Sugihara: the damping vanishes with the error, so that the
                                                      end is quadratic, at
                                                      singular solutions too; and |dq| <= 1/(2 sqrt c) wherever J is

@@ -31,7 +31,8 @@ class Assemblies:
 
     def __repr__(self) -> str:
         if self.poses.ndim > 2:
-            return f"<assemblies of {self.count.size} machines: {self.status}, {self.count.min()} to {self.count.max()} each>"
+            return (f"<assemblies of {self.count.size} machines: {self.status}, {self.count.min()} to "
+                    f"{self.count.max()} each>")
         rows = "".join(f"\n  {np.array2string(pose, precision=9)}" for pose in self.poses[:self.count])
         return f"<{self.status}: {self.count} assembly modes>{rows}"
 

@@ -79,7 +79,8 @@ class AxisPair:
     choice: str
 
     def __str__(self) -> str:
-        return f"{self.first}, {self.second}: {self.kind}, angle {self.angle:.6g} rad, distance {self.distance:.6g} m. {self.choice}"
+        return (f"{self.first}, {self.second}: {self.kind}, angle {self.angle:.6g} rad, distance {self.distance:.6g} "
+                f"m. {self.choice}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Denavit-Hartenberg tables: four numbers a joint, in the "standard" or the "modified" convention.
 
-    standard (distal):              A_i = Rot(z, theta_i) Tran(z, d_i) Tran(x, a_i) Rot(x, alpha_i)      z of frame i lies on axis i+1
-    modified (proximal, Craig):     A_i = Tran(x, a_i) Rot(x, alpha_i) Tran(z, d_i) Rot(z, theta_i)      z of frame i lies on axis i
+    standard (distal):           A_i = Rot(z, theta_i) Tran(z, d_i) Tran(x, a_i) Rot(x, alpha_i);  z_i lies on axis i+1
+    modified (proximal, Craig):  A_i = Tran(x, a_i) Rot(x, alpha_i) Tran(z, d_i) Rot(z, theta_i);  z_i lies on axis i
 
 In both, row i carries the index i on all four numbers; Craig writes a_(i-1), alpha_(i-1) for the modified row's a_i,
 alpha_i. A revolute joint adds its coordinate to theta, a prismatic one to d. `base` is the pose of frame 0 in the frame

@@ -49,8 +49,8 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
 
     Raises `ModelError` with what MuJoCo says of a file that it refuses, and if the package mujoco is not installed.
 
-    >>> arm = load_mjcf('''<mujoco model="arm"><worldbody><body name="rod"><joint name="pivot" axis="0 1 0" pos="0 0 1"/>
-    ...   <geom size="0.1" mass="2"/></body></worldbody></mujoco>''')
+    >>> arm = load_mjcf('''<mujoco model="arm"><worldbody><body name="rod">
+    ...   <joint name="pivot" axis="0 1 0" pos="0 0 1"/><geom size="0.1" mass="2"/></body></worldbody></mujoco>''')
     >>> [(joint.name, joint.motion.word, joint.child) for joint in arm.joints]
     [('pivot', 'continuous', 'rod/pivot'), ('rod/fixed', 'fixed', 'rod')]
     """

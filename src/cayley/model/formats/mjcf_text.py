@@ -176,7 +176,8 @@ def _inertial(body: Body) -> Iterator[str]:
         # a rod, a plate
         moments = np.minimum(np.maximum(moments, 0.0), max(least[2] - _ROUNDING * least[2], least[0] + least[1]))
         turned = _place(pose)
-        yield f'<inertial pos="{_words(body.center)}"{turned} mass="{float(body.mass)!r}" diaginertia="{_words(moments)}"/>'
+        yield (f'<inertial pos="{_words(body.center)}"{turned} mass="{float(body.mass)!r}" '
+               f'diaginertia="{_words(moments)}"/>')
 
 
 def _is_diagonal(inertia: Array) -> bool:

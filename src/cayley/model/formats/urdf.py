@@ -65,7 +65,8 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     What is odd but allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
 
     >>> load_urdf('''<robot name="pendulum"><link name="base"/><link name="rod"/>
-    ...   <joint name="pivot" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 0 0"/></joint></robot>''')
+    ...   <joint name="pivot" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 0 0"/></joint>
+    ... </robot>''')
     Traceback (most recent call last):
     cayley.errors.ModelError: text, line 2, <axis> of <joint name="pivot">: the axis has no length...
     """
@@ -317,7 +318,8 @@ def _mimic_fault(joint: Joint, by_name: dict[str, Joint], *, advise: bool) -> st
     followed = by_name.get(joint.mimic.joint)
     if followed is None:
         return f"there is no joint {joint.mimic.joint!r}{did_you_mean(joint.mimic.joint, by_name if advise else ())}"
-    return "" if followed.motion.nq == 1 else f"the joint {followed.name!r} is {followed.motion.word} and cannot be followed"
+    return ("" if followed.motion.nq == 1
+            else f"the joint {followed.name!r} is {followed.motion.word} and cannot be followed")
 
 
 def _check_no_mimic_ring(elements: Sequence[Element], joints: Sequence[Joint]) -> None:

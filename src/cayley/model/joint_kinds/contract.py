@@ -33,7 +33,8 @@ def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:
     sizes = (len(motion.coordinate_names), len(motion.coordinate_units), len(motion.wraps), len(motion.velocity_names),
              len(motion.velocity_units))
     if sizes != (motion.nq,) * 3 + (motion.nv,) * 2 or np.shape(q) != (motion.nq,):
-        yield f"nq = {motion.nq} and nv = {motion.nv} are not the numbers of its coordinates and velocities, or of their names and units"
+        yield (f"nq = {motion.nq} and nv = {motion.nv} are not the numbers of its coordinates and velocities, or of "
+               f"their names and units")
         return
     R, _ = _pose(motion, q)
     S = np.asarray(motion.subspace(q), dtype=float)
@@ -46,7 +47,8 @@ def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:
     elif motion.constant_subspace and not _same(motion.subspace(np.zeros(motion.nq)), S):
         yield "it says that its subspace is constant, and it is another one at q = 0"
     elif not _same(motion.bias(q, qd), _subspace_change(motion, q, qd)):
-        yield f"its bias is {_shown(motion.bias(q, qd))}, and the rate of its subspace, times qd, {_shown(_subspace_change(motion, q, qd))}"
+        yield (f"its bias is {_shown(motion.bias(q, qd))}, and the rate of its subspace, times qd, "
+               f"{_shown(_subspace_change(motion, q, qd))}")
     elif not _same(motion.difference(q, motion.step(q, 0.1 * qd)), 0.1 * qd):
         yield "its difference does not undo its step"
     else:
