@@ -190,7 +190,7 @@ def rotations(tree, q):
 @pytest.mark.spec("S1-42")
 @pytest.mark.parametrize("pattern", ["R", "RRR", "RPRPR", "RRRRRR"])
 def test_moments_are_traces_of_rotations(pattern):
-    """(B.1): z_i . M_oj = tr(dW_j/dq_i J_oj W_j''^T) for turning joints i <= j."""
+    """(B.1): z_i . M_oj = tr(dW_j/dq_i J_oj W_j''^T) for revolute joints i <= j."""
     tree, chain, values = chain_and_state(pattern, 8)
     states = base_frame_newton_euler.movements(chain, *values)
     _, _, Wdd = derivatives(lambda t: rotations(tree, along(*values, t)))

@@ -65,7 +65,7 @@ def test_comparison_of_all_methods():
 
 
 def test_methods_for_chains_alone_say_so():
-    arm = cy.load("s1_f5")  # it has a sliding joint
+    arm = cy.load("s1_f5")  # it has a prismatic joint
     compared = arm.compare_inverse_dynamics(*np.zeros((3, 6)), methods=["renaud", "waters"])
     assert compared.rows[0].refused.startswith("this method is for revolute joints, and joint 'joint3'")
     assert compared.rows[1].distance < 1e-12

@@ -207,7 +207,7 @@ def test_tracking_by_poles_and_by_a_regulator():
 
 
 def test_poles_that_are_out_of_reach_are_refused():
-    """A turning joint without gravity cannot place its own angle by pushing the rail that it does not touch."""
+    """A revolute joint without gravity cannot place its own angle by pushing the rail that it does not touch."""
     tree, still = random_chain("PR", 3).with_gravity((0.0, 0.0, 0.0)), np.zeros(2)
     for design in ({"poles": [-1.0, -2.0, -3.0, -4.0]}, {"weights": Weights(1.0, 1.0)}):
         with pytest.raises(SingularityError, match="out of reach"):

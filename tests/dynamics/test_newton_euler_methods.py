@@ -221,7 +221,7 @@ def _from_link(link, load, q):
 
 @pytest.mark.spec("S3-35")
 def test_velocities_in_base_axes():
-    """Spec E3-21: the axis of a sliding joint is that of its own frame."""
+    """Spec E3-21: the axis of a prismatic joint is that of its own frame."""
     chain = serial_chain(load_robot("s3_w08"))
     states = base_frame_newton_euler.movements(chain, *map(np.array, W8))
     assert np.abs(states[1].v - (0.02489, 0.39052, 0)).max() < 1e-5

@@ -56,7 +56,7 @@ def _arm(placements, kinds, frames):
 
 
 def planar_arm(*lengths):
-    """Turning joints about z, links along x."""
+    """Revolute joints about z, links along x."""
     rows = [(length, 0.0, 0.0, 0.0) for length in (0.0, *lengths[:-1])]
     return modified_arm(rows, tool=translation(lengths[-1], 0, 0))
 

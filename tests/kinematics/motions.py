@@ -25,7 +25,7 @@ def random_tree(seed, *kinds):
 
 
 def around(kind):
-    """A tree in which a kind of joint has turning and sliding joints on both sides, and a second branch."""
+    """A tree in which a kind of joint has revolute and prismatic joints on both sides, and a second branch."""
     return random_tree(len(kind), "revolute", kind, "revolute", "prismatic", kind)
 
 

@@ -40,7 +40,7 @@ def joint_model(motion):
 
 
 def without_universal_joints(tree):
-    """The same mechanism with two turning joints in place of each universal one: the same q, v, frames and bodies."""
+    """The same mechanism with two revolute joints in place of each universal one: the same q, v, frames and bodies."""
     bodies, joints = list(tree.bodies), []
     for joint in tree.joints:
         if isinstance(joint.motion, Universal):

@@ -128,7 +128,7 @@ def test_the_ellipsoid_of_forces_and_its_torques():
 
 @pytest.mark.spec("S2-40")
 def test_mixed_units_are_refused():
-    """Positions with orientations, and turning with sliding joints, unless metres are told from radians."""
+    """Positions with orientations, and turning with prismatic joints, unless metres are told from radians."""
     arm = planar_arm(1.0, 0.8, 0.5)
     q = np.array([0.3, 0.5, -0.7])
     with pytest.raises(ConventionError, match=r"rows in m and rad, columns for rad"):

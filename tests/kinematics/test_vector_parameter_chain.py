@@ -66,7 +66,7 @@ def test_poses_and_jacobians_in_pairs_are_the_usual_ones(make):
 
 @pytest.mark.spec("S0-25")
 def test_the_chain_of_the_worked_example():
-    """WE-06: c_i, c', p; the chain at a half-turn though no joint is; sliding joints; limits as sets Q and Q_ct."""
+    """WE-06: c_i, c', p; the chain at a half-turn though no joint is; prismatic joints; limits as sets Q and Q_ct."""
     arm = standard_arm(ROWS)
     asked = {"orientation": "vector-parameter"}
     links = [coordinates(arm.tree, ANGLES, f"frame{k + 1}", relative_to=f"frame{k}", **asked)[3:] for k in range(3)]

@@ -93,7 +93,7 @@ def test_the_two_sums_are_equal_and_cost_the_same(n):
 
 @pytest.mark.spec("S2-35")
 def test_the_worked_example_with_a_slide():
-    """WE-13, v_n = v_O + w x p_n, and that a sliding joint adds no angular velocity."""
+    """WE-13, v_n = v_O + w x p_n, and that a prismatic joint adds no angular velocity."""
     arm = standard_arm(STANFORD_LIKE, "RRPRRR")
     q, v = np.array([0.3, -0.5, 0.6, 0.2, 0.7, -0.9]), np.array([0.1, -0.2, 0.3, 0.4, -0.5, 0.6])
     p = frame_pose(arm.tree, q, "frame6").p

@@ -34,7 +34,7 @@ def top(inertia=(0.02, 0.02, 0.01), mass=0.8, height=0.15):
 
 
 def floating_arm(gravity=(0.0, 0.0, 0.0), hand=Prismatic):
-    """A floating trunk with a ball-jointed arm and a sliding or turning hand: nothing but joints inside acts."""
+    """A floating trunk with a ball-jointed arm and a prismatic or revolute hand: nothing but joints inside acts."""
     rng = np.random.default_rng(5)
     bodies = [Body("world"), Body("trunk", 3.0, [0.1, -0.05, 0.2], np.diag([0.2, 0.25, 0.3])),
               Body("arm", 1.2, [0.2, 0.1, 0.0], np.diag([0.05, 0.06, 0.04])),

@@ -26,8 +26,7 @@ _ROUNDING = 1e-15  # parts of an offset this small beside the rest are the round
 
 
 def similarity(link: Link, X: Array, q: Array) -> Array:
-    """A X A^T (3, 3) of a symmetric tensor in the axes of a turning or sliding link: the same tensor in the axes of the
-    link before.
+    """A X A^T (3, 3) of a symmetric tensor in the axes of a link: the same tensor in the axes of the link before.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -77,7 +76,7 @@ def origin_in_own_axes(link: Link, q: Array) -> Array:
 
 
 def turns(link: Link, q: Array) -> tuple[Turn, Turn, Turn]:
-    """A = Rz(beta) Rx(alpha) Rz(theta) of a turning or sliding link; beta is no turn in frames of Denavit and
+    """A = Rz(beta) Rx(alpha) Rz(theta) of a revolute or prismatic link; beta is no turn in frames of Denavit and
     Hartenberg.
     """
     beta, alpha, gamma = zxz(link.placement[:3, :3])
