@@ -260,6 +260,55 @@ def test_rotors_and_viscous_friction_take_part_and_what_is_no_number_stays_none(
         assert np.isnan(arm.forward_dynamics.using(formulation)(q, qd * np.nan, tau)).all()
 
 
+def test_a_link_without_mass_that_the_loop_holds_moves_by_the_augmented_form():
+    arm = four_bar()
+    q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
+    light = cy.Mechanism.of("light", [Body("b", 0.0) if body.name == "b" else body for body in arm.bodies], arm.joints,
+                            frames=arm.frames, loops=arm.loops, gravity=arm.gravity)
+    with pytest.raises(SingularityError, match=r"joint 'coupler' moves no mass.*using\(\"augmented\"\)"):
+        light.forward_dynamics(q, qd, tau)
+    free = light.spanning_tree()
+    N = np.linalg.svd(light.constraint_jacobian(q))[2][2:]
+    rows = np.concatenate([N @ free.inertia_matrix(q), light.constraint_jacobian(q)])
+    right = np.concatenate([N @ (tau - free.bias_forces(q, qd)), -light.constraint_drift(q, qd)])
+    np.testing.assert_allclose(light.forward_dynamics.using("augmented")(q, qd, tau),
+                               np.linalg.lstsq(rows, right, rcond=None)[0], rtol=1e-10)
+
+
+def test_a_truss_stands_still_and_a_loop_that_holds_nothing_changes_nothing():
+    def bar(name):
+        return Body(name, 1.0, [0.1, 0, 0], 0.01 * np.eye(3))
+
+    truss = cy.Mechanism.of("truss", [Body("base"), bar("a"), bar("b")], [
+        Joint("a", "base", "a", Revolute()), Joint("b", "base", "b", Revolute(), shift(0.5))], frames=[
+            Frame("end of a", "a", shift(0.3)), Frame("end of b", "b", shift(0.4))],
+        loops=[Loop("knot", "end of a", "end of b", Revolute())])
+    q = truss.close([0.6, 2.2]).configuration
+    assert truss.mobility == 0 and truss.constraint_structure.independent == ()
+    for formulation in FORMULATIONS:
+        np.testing.assert_allclose(truss.forward_dynamics.using(formulation)(q, np.zeros(2), np.ones(2)), 0, atol=1e-12)
+    tied = four_bar(motion=Floating())
+    state = np.array([[0.1, 0.2, 0.3], [1.0, -0.4, 0.6], [1.0, 2.0, 3.0]])
+    np.testing.assert_allclose(tied.forward_dynamics(*state), tied.spanning_tree().forward_dynamics(*state), rtol=1e-12)
+    assert tied.constraint_forces(*state).shape == (0,)
+
+
+def test_several_loops_that_share_links_are_closed_together():
+    """A parallelogram with a third rocker moves, though a count says that it cannot; crossed it is stiff."""
+    arm = four_bar(0.2, 0.5, 0.2, 0.5)
+    rocker = Body("d", 0.5, [0.1, 0, 0], 0.002 * np.eye(3))
+    double = cy.Mechanism.of("double", [*arm.bodies, rocker], [
+        *arm.joints, Joint("rocker 2", "base", "d", Revolute(), shift(0.25))], gravity=arm.gravity, frames=[
+            *arm.frames, Frame("middle of b", "b", shift(0.25)), Frame("tip of d", "d", shift(0.2))],
+        loops=[*arm.loops, Loop("ring 2", "middle of b", "tip of d", Revolute())])
+    q, qd, tau = closed_state(double, [0.7, -0.7, 0.7, 0.7])
+    structure = double.constraint_structure
+    assert structure.mobility == double.mobility == 1 and not structure.by_structure
+    assert double.configuration_singularity(q).kind == "regular"
+    np.testing.assert_allclose(double.forward_dynamics(q, qd, tau), by_null_space(double, q, qd, tau), rtol=1e-7,
+                               atol=1e-9)
+
+
 def test_what_cannot_be_assembled_says_so():
     with pytest.raises(UnreachableError, match="constraints \\(ring\\)"):
         four_bar(c=5.0).forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))

@@ -38,6 +38,9 @@ from cayley.wording import shown
 _CLOSED = 1e-12  # what may be left open, in metres and radians, times the size of the mechanism
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are of velocities that J does not see
 _STARTS = 8
+_NEIGHBOURS = 2
+_BESIDE = 0.05  # how far neighbours of a closed configuration are looked for [rad, m]
+_MOVED = 1e-6  # a neighbour that is nearer is the configuration itself: it cannot move
 _CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [m, rad] away from a guess that leads nowhere
 _STEPS = 100
 
@@ -103,15 +106,25 @@ def mobility(tree: Tree) -> int:
     """
     if not tree.loops and not tree.constraints:
         return tree.nv - len(tree.mimic_joints)
-    return min(int(closure.independent) for closure in closed_configurations(tree))
+    return max(sample.mobility for sample in closed_samples(tree))
 
 
-def closed_configurations(tree: Tree) -> list[Closure]:
-    """Some configurations in which all constraints are kept, from the neutral one and from random ones."""
-    return kept(tree, "closed configurations", lambda: _closed_configurations(tree))
+@dataclass(frozen=True, eq=False)
+class ClosedSample:
+    """A closed configuration, others beside it, and the mobility there: that of the neighbours, which are not special
+    if the configuration happens to be."""
+
+    closures: tuple[Closure, ...]
+    mobility: int
 
 
-def _closed_configurations(tree: Tree) -> list[Closure]:
+def closed_samples(tree: Tree) -> list[ClosedSample]:
+    """Some configurations in which all constraints are kept, from the neutral one and from random ones: pieces of the
+    space of all of them may differ in what they allow (a parallelogram with two rockers moves, crossed it is stiff)."""
+    return kept(tree, "closed samples", lambda: _closed_samples(tree))
+
+
+def _closed_samples(tree: Tree) -> list[ClosedSample]:
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     found = [loops.closed_from(np.concatenate([guess, *_closing_at_zero(tree)])) for guess in _guesses(tree)]
     closed = [closure for closure in found if closure.status == "closed"]
@@ -120,9 +133,20 @@ def _closed_configurations(tree: Tree) -> list[Closure]:
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
         raise UnreachableError(
             f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
-            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between "
-            f"them")
-    return closed
+            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between them")
+    random = np.random.default_rng(1)
+    return [_sampled(loops, closure, random) for closure in closed]
+
+
+def _sampled(loops: _Loops, closure: Closure, random: np.random.Generator) -> ClosedSample:
+    start = np.concatenate([closure.configuration, *_closing_at_zero(loops.tree)])
+    steps = _BESIDE * random.normal(size=(_NEIGHBOURS, loops.velocities))
+    found = [loops.closed_from(loops.moved(start, step)) for step in steps]
+    beside = [each for each in found if each.status == "closed"]
+    moves = [np.abs(each.configuration - closure.configuration).max(initial=0.0) > _MOVED for each in beside]
+    if beside and not any(moves):
+        return ClosedSample((closure,), 0)
+    return ClosedSample((closure, *beside), min(int(each.independent) for each in (closure, *beside)))
 
 
 def _closing_at_zero(tree: Tree) -> list[Array]:

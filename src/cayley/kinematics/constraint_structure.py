@@ -19,15 +19,13 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
-from cayley.kinematics.closure import close, closed_configurations
+from cayley.kinematics.closure import closed_samples
 from cayley.kinematics.constraints import RowName, jacobian_kernel, residual_kernel, row_names
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
 _TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
-_NEIGHBOURS = 3
-_NEAR = 0.3  # how far neighbours are [rad, m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +141,13 @@ def _structure(tree: Tree) -> ConstraintStructure:
     if not tree.is_constrained:
         return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
                                    moving=(True,) * tree.nv)
-    samples = _samples(tree)
-    ranks = [_rank(A) for A in samples]
-    rank = max(ranks)
-    generic = [A for A, found in zip(samples, ranks, strict=True) if found == rank]
+    A = _jacobian(tree)
+    samples = [(sample.mobility, [np.asarray(A(closure.configuration)) for closure in sample.closures])
+               for sample in closed_samples(tree)]
+    rank = tree.nv - max(mobility for mobility, _ in samples)
+    generic = [A for mobility, found in samples if tree.nv - mobility == rank for A in found if _rank(A) == rank]
+    by_structure = _rank(np.concatenate([A for _, found in samples for A in found], axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
-    by_structure = _rank(side_by_side) == rank
     leading = _chosen((side_by_side if by_structure else generic[0]), rank)
     dependent = np.any([dependent_rows(A) for A in generic], axis=0)
     followers = _last_columns(generic[0][list(leading)], rank)
@@ -157,23 +156,8 @@ def _structure(tree: Tree) -> ConstraintStructure:
                                independent, tuple(_moves(generic[0], _INDEPENDENT).tolist()))
 
 
-def _samples(tree: Tree) -> list[Array]:
-    """Constraint Jacobians at closed configurations, and at neighbours of some."""
-    A = _jacobian(tree)
-    random = np.random.default_rng(0)
-    closed = [np.asarray(closure.configuration) for closure in closed_configurations(tree)]
-    neighbours = [close(tree, _moved(tree, q, _NEAR * random.normal(size=tree.nv))) for q in closed[:_NEIGHBOURS]]
-    near = [np.asarray(found.configuration) for found in neighbours if found.status == "closed"]
-    return [np.asarray(A(q)) for q in (*closed, *near)]
-
-
 def _jacobian(tree: Tree) -> Kernel:
     return kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
-
-
-def _moved(tree: Tree, q: Array, step: Array) -> Array:
-    places = zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
-    return np.concatenate([joint.motion.step(q[a], step[b]) for joint, a, b in places if joint.motion.nq])
 
 
 def _rank(A: Array, tolerance: float = _INDEPENDENT) -> int:

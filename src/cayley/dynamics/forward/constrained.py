@@ -68,9 +68,8 @@ def constraint_forces_kernel(tree: Tree, structure: ConstraintStructure) -> Mech
     def text(q: Array, qd: Array, tau: Array) -> Array:
         forces = -solve(q, qd, tau).lam
         if structure.by_structure:
-            every = np.zeros(len(structure.rows)) * forces[0]
-            every[list(structure.leading)] = forces
-            forces = every
+            found = dict(zip(structure.leading, forces, strict=True))
+            forces = np.array([found.get(k, 0.0) for k in range(len(structure.rows))])
         return forces + known
 
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
@@ -122,11 +121,14 @@ def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: 
 
 
 def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
-    of_inertia = None if method == "augmented" else explanation(tree.spanning_tree())
+    explained = None if method == "augmented" else explanation(tree.spanning_tree())
+    of_inertia: Callable[..., None] = explained or (lambda *state: None)
 
     def explain(q: ArrayLike, *others: Array) -> None:
-        if of_inertia is not None:
+        try:
             of_inertia(q, *others)
+        except SingularityError as error:
+            raise SingularityError(f"{error}; or, if the constraints hold it, `.using(\"augmented\")`") from error
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float)), dtype=float)
         if not all(np.isfinite(given).all() for given in (A, *others)):
             return
