@@ -133,7 +133,8 @@ def _closed_samples(tree: Tree) -> list[ClosedSample]:
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
         raise UnreachableError(
             f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
-            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between them")
+            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between "
+            "them")
     random = np.random.default_rng(1)
     return [_sampled(loops, closure, random) for closure in closed]
 
