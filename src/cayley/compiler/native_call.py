@@ -199,8 +199,7 @@ def _new_result(text: Text, assembly: Assembly, core: Core, space: Workspace, k:
         lengths] = f"{lengths} = internal constant [{len(shape)} x i64] [{', '.join(f'i64 {n}' for n in shape)}]"
     made = text.let(
         f"call ptr %PyArray_New(ptr %array_type, i32 {len(shape)}, ptr {lengths}, i32 {_DOUBLE.num}, ptr null, ptr "
-        "null, "
-        "i32 0, i32 0, ptr null)")
+        "null, i32 0, i32 0, ptr null)")
     text.require(text.let(f"icmp ne ptr {made}, null"), failed)
     _copy_result(text, core, space, k, _field(text, made, api.ARRAY["data"], "ptr"))
     return made

@@ -60,8 +60,7 @@ class ManipulabilityMap:
     def __repr__(self) -> str:
         return (
             f"<{self.index} of {self.frame!r} over {self.names[0]} and {self.names[1]}: {np.nanmin(self.values):.4g} "
-            "to "
-            f"{np.nanmax(self.values):.4g} {self.unit}, {len(self.singular)} singular places>")
+            f"to {np.nanmax(self.values):.4g} {self.unit}, {len(self.singular)} singular places>")
 
 
 def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: ArrayLike | None = None,
@@ -95,8 +94,7 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     if rows > columns:
         raise SingularityError(
             f"the task {task!r} of {frame!r} has {rows} rows, and only {columns} velocities move it: its "
-            "manipulability "
-            "is zero everywhere. Ask for a smaller task")
+            "manipulability is zero everywhere. Ask for a smaller task")
     jacobian = task_jacobian_kernel(tree, frame, task, characteristic_length)
     start = configurations(tree, q)[-1]
     unit = _unit(tree, frame, task, characteristic_length) if index == "manipulability" else ""

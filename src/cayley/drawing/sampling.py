@@ -67,8 +67,7 @@ def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tup
         if not np.isfinite([*lower, *upper]).all():
             raise ModelError(
                 f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has no end: its reach is infinite. "
-                "Give "
-                f"limits={{{joint.name!r}: (lower, upper)}}"
+                f"Give limits={{{joint.name!r}: (lower, upper)}}"
                 + (", or the frame that it carries as relative_to" if joint.motion.nv > 1 else ""))
         if not (lower <= upper).all():
             raise ModelError(f"the limits of joint {joint.name!r} are crossed: lower {lower}, upper {upper}")

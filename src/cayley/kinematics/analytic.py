@@ -101,8 +101,7 @@ def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: 
         if bad is not None:
             raise SingularityError(
                 f"{orientation!r} is singular for {frame!r} in configuration{place(bad)} (margin {margin[bad]:.0e}): "
-                f"its "
-                "rates are not determined there. The mechanism may be regular: use the geometric Jacobian, a "
+                "its rates are not determined there. The mechanism may be regular: use the geometric Jacobian, a "
                 "quaternion, or another sequence")
 
     return check

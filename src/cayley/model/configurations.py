@@ -94,8 +94,7 @@ def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolera
         if bad is not None:
             raise GeometryError(
                 f"the quaternion of joint {joint.name!r} of {tree.name} has the length {np.asarray(length)[bad]:.9g} "
-                "in "
-                f"configuration{place(bad)}: `normalized` makes it one")
+                f"in configuration{place(bad)}: `normalized` makes it one")
     for joint, own in zip(tree.joints, tree.q_slices, strict=True) if limits else ():
         for k, low, high in zip(range(own.start, own.stop), joint.limits.lower, joint.limits.upper, strict=True):
             bad = first_failure((q[..., k] >= low - tolerance) & (q[..., k] <= high + tolerance))

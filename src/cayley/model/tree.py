@@ -367,8 +367,7 @@ def _check_followers(name: str, joints: dict[str, Joint]) -> None:
             if one.motion.nq != 1:
                 raise ModelError(
                     f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is {one.motion.word}: only "
-                    "joints "
-                    "of one coordinate follow each other")
+                    "joints of one coordinate follow each other")
     done: set[str] = set()
     for at in follows:
         seen: dict[str, None] = {}

@@ -58,8 +58,7 @@ class CartesianCoordinates:
         if self.orientation is not None and orientation_named(self.orientation).size != 3:
             raise ConventionError(
                 f"{self.orientation!r} has four parameters, which are not independent: take three angles, a rotation "
-                "vector "
-                "or a vector-parameter")
+                "vector or a vector-parameter")
 
     @cached_property
     def rows(self) -> tuple[int, ...]:

@@ -72,8 +72,7 @@ def _check_coordinates(tree: Tree, links: Links) -> None:
         if link.motion.screw is None:
             raise UnsupportedError(
                 f"joint {link.name!r} of {tree.name} is {link.motion.word}: equations are written for motions about "
-                "and "
-                "along axes; read the recursion, inverse_dynamics.equations()")
+                "and along axes; read the recursion, inverse_dynamics.equations()")
 
 
 def _simplified(found: EquationsOfMotion, simplify: Callable[[Any], Any]) -> EquationsOfMotion:

@@ -92,8 +92,7 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
     if method == "projection" and not structure.by_structure:
         raise UnsupportedError(
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of "
-            f"them "
-            "can be left out for a projection; use the default")
+            "them can be left out for a projection; use the default")
     leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
     def text(q: Array, qd: Array, tau: Array) -> ConstrainedMotion:
@@ -144,7 +143,6 @@ def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Cal
             chosen = ", ".join(structure.velocities[k] for k in structure.independent)
             raise SingularityError(
                 f"the others do not follow from the velocities of {chosen} at this configuration of {tree.name} (a "
-                f"dead "
-                "centre): use another formulation")
+                "dead centre): use another formulation")
 
     return explain

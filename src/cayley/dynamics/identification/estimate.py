@@ -55,8 +55,7 @@ class Estimate:
     def __repr__(self) -> str:
         return (
             f"<estimate by {self.method}: {len(self.base_values)} base parameters from {self.samples} samples, "
-            "condition "
-            f"{self.condition:.3g}>")
+            f"condition {self.condition:.3g}>")
 
     @property
     def standard_deviations(self) -> Array:
@@ -235,8 +234,7 @@ def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) ->
     raise SingularityError(
         f"the movement does not excite {len(unseen)} of the {base.size} base parameters of {base.model.tree.name}: "
         f"these changes of them cannot be seen in any force: {listed}{more}. Move all joints, together and with "
-        "varying "
-        "speeds (`exciting_trajectory`)")
+        "varying speeds (`exciting_trajectory`)")
 
 
 def fit_of(predicted: Array, tau: Array) -> Fit:

@@ -33,8 +33,7 @@ class Measurements:
             if array.shape != (len(self.q), size):
                 raise SignatureError(
                     f"measured {name} of {self.model.tree.name} must have the shape ({len(self.q)}, {size}), as many "
-                    "rows "
-                    f"as q, not {array.shape}")
+                    f"rows as q, not {array.shape}")
             if not np.isfinite(array).all():
                 row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
                 raise GeometryError(

@@ -97,8 +97,7 @@ def _root(link: Link) -> Array:
         raise ModelError(
             f"what joint {link.name!r} moves has a negative mass or moment of inertia (mass {link.moments.mass:.6g}, "
             f"central moments {np.array2string(values, precision=6)}): this method needs the roots of them. Correct "
-            "the "
-            "inertia, or use another method")
+            "the inertia, or use another method")
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 

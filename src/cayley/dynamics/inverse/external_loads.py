@@ -43,8 +43,7 @@ class ExternalLoads:
         wrenches = f"Wrenches (f; m) [N; N m] act ON the mechanism at the origins of {places}, each in the axes {axes}."
         base = (
             "The root moves: its angular velocity [rad/s], then the acceleration of its origin and its angular "
-            "acceleration "
-            "[m/s^2; rad/s^2], in its own axes.")
+            "acceleration [m/s^2; rad/s^2], in its own axes.")
         return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
 
     def at_links(self, links: Links, tree: Tree, q: Array, inputs: Sequence[Any]) -> dict[str, Any]:

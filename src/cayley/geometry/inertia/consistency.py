@@ -95,8 +95,7 @@ def pseudo_inertia_consistency(H: ArrayLike, *, tolerance: float | None = None) 
     if smallest < -tolerance * np.abs(H[:3, :3]).max():
         violations.append(
             "the pseudo-inertia is not positive semidefinite: along one axis the mass integral of squares about the "
-            "centre "
-            f"is {smallest:.6g} kg m^2, so the triangle inequality fails by {-2 * smallest:.6g} kg m^2")
+            f"centre is {smallest:.6g} kg m^2, so the triangle inequality fails by {-2 * smallest:.6g} kg m^2")
     return Consistency(tuple(violations), mass, np.linalg.eigvalsh(inertia_from_euler_tensor(euler)), 2 * smallest)
 
 

@@ -155,13 +155,11 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
     if sequence not in SEQUENCES and str(sequence).lower() in SEQUENCES:
         raise ConventionError(
             f"the Euler sequence {sequence!r} is written {sequence.lower()!r}: say with axes='moving' (the upper case "
-            "of "
-            "SciPy, intrinsic) or axes='fixed' (its lower case, extrinsic) whether the axes move")
+            "of SciPy, intrinsic) or axes='fixed' (its lower case, extrinsic) whether the axes move")
     if sequence not in SEQUENCES:
         raise ConventionError(
             f"there is no Euler sequence {sequence!r}: three of the letters x, y, z, neighbours different, such as "
-            "'zyz' "
-            "or 'zyx'; say with axes= whether they move")
+            "'zyz' or 'zyx'; say with axes= whether they move")
     if axes not in ("moving", "fixed"):
         raise ConventionError(
             f"axes={axes!r}: say 'moving' (intrinsic: each turn about an axis of the turned frame) or 'fixed' "

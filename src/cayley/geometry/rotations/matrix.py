@@ -84,8 +84,7 @@ def check_rotation_matrix(R: ArrayLike, *_: object, tolerance: float | None = No
     if bad is not None:
         raise GeometryError(
             f"matrix{place(bad)} is not a rotation: {_what_is_wrong(R[bad])}; defect {defect[bad]:.0e}, {allowed:.0e} "
-            "is "
-            "allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
+            "is allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
 
 
 def _what_is_wrong(R: Array) -> str:

@@ -49,8 +49,7 @@ def check_unit_spinor(psi: ArrayLike, *_: object, tolerance: float | None = None
     if bad is not None:
         raise GeometryError(
             f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by "
-            "its "
-            "norm if that is meant")
+            "its norm if that is meant")
 
 
 @kernel("(4)->(2,2)")

@@ -85,8 +85,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     if poses.ndim < 3 or not (step > 0 and gain >= 0):
         raise SignatureError(
             f"a path is poses (..., K, 4, 4), not {poses.shape}; its time step is positive and the gain is not "
-            "negative, "
-            f"not {time_step} and {gain}")
+            f"negative, not {time_step} and {gain}")
     wanted = Task.of(tree, task, "world")
     twists = path_twists(poses, step) if velocity is None else np.broadcast_to(np.asarray(velocity, dtype=float),
                                                                                (*poses.shape[:-2], 6))

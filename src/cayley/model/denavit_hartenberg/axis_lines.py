@@ -287,8 +287,7 @@ def _start(line: AxisLine, convention: str, base: Array | None, base_x: ArrayLik
         if np.abs(z - line.direction).max() > _MEETING or off_axis > _MEETING * size:
             raise ConventionError(
                 "in the standard convention the z axis of frame 0 is the first joint axis; the base given is not "
-                "there: "
-                "leave base out, and put the table's own base behind yours")
+                "there: leave base out, and put the table's own base behind yours")
         return _Normal(origin, x, origin)
     end = origin + ((line.point - origin) @ x) * x
     missed = float(np.linalg.norm(np.cross(line.point - end, line.direction)))

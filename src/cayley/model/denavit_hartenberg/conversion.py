@@ -161,8 +161,7 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
     if not residual <= tolerance * max(1.0, chain.reach):
         raise ModelError(
             f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to {tolerance:.2g}: the "
-            "best "
-            f"is {residual:.2g} off. {_advice(found.pairs)}")
+            f"best is {residual:.2g} off. {_advice(found.pairs)}")
     return DHResult(found.table, chain.tip_name, residual, found.pairs)
 
 

@@ -227,8 +227,7 @@ def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:  # noq
     if len(values) != len(columns) and not (columns[-1] == "kind" and len(values) == len(columns) - 1):
         raise ModelError(
             f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of "
-            "prismatic "
-            "joints are DHRow(..., kind=\"prismatic\")")
+            "prismatic joints are DHRow(..., kind=\"prismatic\")")
     return DHRow(**dict(zip(columns, values, strict=False)))
 
 

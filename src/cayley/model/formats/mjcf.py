@@ -221,8 +221,7 @@ class _Reading:
             if x < 0 or a[2:5].any() or y in mimics:
                 self.notes.append(
                     f"the equality {self.equality_names[k]!r} is left out: it is not the one straight line that a "
-                    "joint "
-                    "follows")
+                    "joint follows")
                 continue
             y0 = model.qpos0[model.jnt_qposadr[y]]
             x0 = model.qpos0[model.jnt_qposadr[x]]

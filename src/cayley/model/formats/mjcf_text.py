@@ -76,8 +76,7 @@ def _check(tree: Tree) -> None:
         if joint.motion.free and (joint.parent != tree.bodies[0].name or not _is_world(tree.bodies[0])):
             raise UnsupportedError(
                 f"joint {joint.name!r} of {tree.name} is floating: in MJCF only bodies that hang on a root without "
-                "mass "
-                "may float")
+                "mass may float")
         if joint.motion.free and not np.array_equal(np.asarray(joint.placement), np.eye(4)):
             raise UnsupportedError(
                 f"joint {joint.name!r} of {tree.name} is floating and has a placement: MJCF counts from the origin of "

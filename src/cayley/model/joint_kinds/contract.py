@@ -25,8 +25,7 @@ def check_contract(motion: Motion) -> None:
         for wrong in _contradictions(motion, np.asarray(q, dtype=float), random.uniform(-1.0, 1.0, motion.nv)):
             raise ModelError(
                 f"the joint kind {type(motion).__name__} contradicts itself: {wrong}, at q = {np.round(q, 3).tolist()} "
-                "of "
-                f"{motion}")
+                f"of {motion}")
 
 
 def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:

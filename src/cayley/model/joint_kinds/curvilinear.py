@@ -37,8 +37,7 @@ class Curvilinear(Motion):
             if given.ndim != 1 or len(given) > _LONGEST or not np.isfinite(given).all():
                 raise ModelError(
                     f"the curve of a curvilinear joint has as {name} the finite coefficients of a polynomial, constant "
-                    "first, "
-                    f"at most {_LONGEST}: not {getattr(self, name)}")
+                    f"first, at most {_LONGEST}: not {getattr(self, name)}")
             object.__setattr__(self, name, tuple(given.tolist()))
         if not any(any(polynomial[1:]) for polynomial in self._curve):
             raise ModelError("the curve of a curvilinear joint is a point: give x, y or z a coefficient of q")
