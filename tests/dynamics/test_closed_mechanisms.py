@@ -1,8 +1,9 @@
-"""Forward dynamics of mechanisms with loops, couplings and mimic joints: beside Pinocchio, the slider-crank of the
-specification, closed forms, and the equations of the spanning tree solved by NumPy."""
+"""Forward dynamics of mechanisms with loops, couplings and mimic joints: beside Pinocchio, MuJoCo, the slider-crank of
+the specification, closed forms, and the equations of the spanning tree solved by NumPy."""
 
 from functools import cache
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -120,6 +121,24 @@ def test_a_stewart_platform_has_the_accelerations_of_pinocchio():
         R = arm.pose(q, f"piston{k}")[:3, :3]
         np.testing.assert_allclose(np.abs(R.T @ forces[k]), np.abs(found[k].contact_force.linear), rtol=1e-8, atol=1e-9)
     assert arm.constraint_structure.mobility == arm.constraint_structure.gruebler == 6
+
+
+def test_the_soft_constraints_of_mujoco_come_to_the_same_accelerations_as_they_get_hard(tmp_path):
+    arm = four_bar(motion=Spherical())
+    arm.save(tmp_path / "bar.xml", leave_out=True)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "bar.xml"))
+    data = mujoco.MjData(model)
+    model.opt.tolerance = 1e-16
+    q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, qd, tau
+    found, softness = [], []
+    for impedance in (0.999, 0.9999):
+        model.eq_solimp[:] = [impedance, impedance, 0.001, 0.5, 2.0]
+        mujoco.mj_forward(model, data)
+        found.append(data.qacc.copy())
+        softness.append((1 - impedance) / impedance)
+    hard = found[1] - (found[0] - found[1]) * softness[1] / (softness[0] - softness[1])
+    np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), hard, rtol=1e-6)
 
 
 def test_the_slider_crank_of_the_specification_as_a_mechanism():
