@@ -36,6 +36,9 @@ def missing_argument(arm: cy.Mechanism, q: Array) -> None:
     """No frame, no velocity, no target."""
     arm.jacobian(q, axes="world")  # type: ignore[call-overload]
     arm.simulate(q)  # type: ignore[call-arg]
+    arm.inverse_dynamics(q, q)  # type: ignore[call-arg]
+    arm.forward_dynamics(q)  # type: ignore[call-arg]
+    arm.linearize(q, q)  # type: ignore[call-arg]
     arm.inverse_kinematics(frame="tool")  # type: ignore[call-arg]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.samples import is_present
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.forward import conjugate_gradients
 from cayley.dynamics.forward.conjugate_gradients import Accelerations
 from cayley.dynamics.forward.dry_friction import with_friction
@@ -33,6 +34,12 @@ class ForwardDynamics(KernelWithMethods):
     """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state
     (`q`, `qd`).
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(  # type: ignore[override]  # its own arguments, which are as many as its signature has
+                self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, out: Array | None = None,
+                dtype: DTypeLike | None = None) -> Array: ...
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
                     base_motion: bool = False) -> MechanismKernel:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -24,6 +25,12 @@ class InverseDynamics(KernelWithMethods):
     """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state
     (`q`, `qd`).
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(  # type: ignore[override]  # its own arguments, which are as many as its signature has
+                self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Array | None = None,
+                dtype: DTypeLike | None = None) -> Array: ...
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
                     base_motion: bool = False) -> MechanismKernel:

@@ -5,13 +5,13 @@ and forces.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import is_zero
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
@@ -33,6 +33,12 @@ _MANY = 5  # velocities on the way to a tip beyond which the closed form is chea
 
 class Linearize(KernelWithMethods[Sensitivities]):
     """`linearize(q, qd, qdd)`: D, V and P (..., nv, nv) with dtau = D dqdd + V dqd + P dq."""
+
+    if TYPE_CHECKING:
+
+        def __call__(  # type: ignore[override]  # its own arguments, which are as many as its signature has
+                self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: tuple[Array, ...] | None = None,
+                dtype: DTypeLike | None = None) -> Sensitivities: ...
 
 
 class ForwardDerivatives(NamedTuple):
