@@ -169,3 +169,16 @@ def test_a_mechanism_without_constraints_is_closed_everywhere():
         assert arm.mobility == arm.constraint_structure.mobility == arm.constraint_structure.gruebler == arm.nv
         assert arm.constraint_residual(arm.neutral).shape == (0,)
         assert arm.constraint_jacobian(arm.neutral).shape == (0, arm.nv)
+
+
+def test_rods_are_drawn_between_their_ends():
+    from cayley.drawing.skeleton import skeleton
+    from cayley.model.constraint_kinds import Rod
+    bars = [Joint("crank", "base", "a", Revolute()), Joint("rocker", "base", "c", Revolute(), shift(0.9))]
+    arm = cy.Mechanism.of("rods", [Body("base"), Body("a"), Body("c")], bars, frames=[
+        Frame("tip of a", "a", shift(0.3)), Frame("tip of c", "c", shift(0.6))],
+        constraints=[Rod("coupler", "tip of a", "tip of c", 0.8)])
+    q = arm.close([0.7, 2.0]).configuration
+    rod, = (line.points for line in skeleton(arm.tree, q).slides)
+    assert np.linalg.norm(rod[1] - rod[0]) == pytest.approx(0.8, abs=1e-12)
+    assert arm.draw(q) is not None

@@ -6,7 +6,7 @@ and across it are seen apart; straight where this would be a long way round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -48,7 +48,7 @@ class LinkLine(NamedTuple):
 
 
 class SlideLine(NamedTuple):
-    """The way (2, 3) that a slide has gone, from the joint's frame to the child's."""
+    """The way (2, 3) that a slide has gone, from the joint's frame to the child's; or a rod between two frames."""
 
     joint: str
     points: Array
@@ -153,7 +153,17 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         line = LinkLine(frame.body, link_path(poses[body].p, _own_axis(tree, poses, body), end.p, None), carrying[body])
         if path_length(line.points) > _SAME and not any(_same(line, other) for other in lines):
             lines.append(line)
+    slides += _rods(tree, poses)
     return Skeleton(tree, poses, tuple(lines), tuple(slides))
+
+
+def _rods(tree: Tree, poses: list[Pose]) -> Iterator[SlideLine]:
+    """What joins two frames and is no body: rods."""
+    for constraint in tree.constraints:
+        ends = [tree.frame(name) for name in constraint.frames]
+        points = [poses[tree.body_number(end.body)].then(Pose.of(end.pose)).p for end in ends]
+        if points:
+            yield SlideLine(constraint.name, np.stack(points))
 
 
 def configurations(tree: Tree, q: ArrayLike | None) -> Array:
