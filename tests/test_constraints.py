@@ -63,7 +63,8 @@ REFUSED = {
     "linear_model": lambda arm, frame, z: arm.linear_model(),
     "compare_inverse_dynamics": lambda arm, frame, z: arm.compare_inverse_dynamics(z.q, z.v, z.v),
     "simulate": lambda arm, frame, z: arm.simulate(z.q, z.v, until=0.1, progress=False),
-    "system": lambda arm, frame, z: arm.system(),
+    "system with loads": lambda arm, frame, z: arm.system(wrenches=[frame]),
+    "system with parameters": lambda arm, frame, z: arm.system(parameters=["mass"]),
     "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
     "state_space": lambda arm, frame, z: LinearisedMechanism(arm.tree).at(z.q),
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
@@ -103,7 +104,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_mimic_joints",
         "random_configuration", "workspace", "friction_forces", "save",
         "constraint_residual", "constraint_jacobian", "constraint_drift", "close", "forward_dynamics",
-        "constraint_forces", "constraint_structure", "configuration_singularity"}
+        "constraint_forces", "constraint_structure", "configuration_singularity",
+        "system"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",

@@ -991,9 +991,14 @@ class Mechanism:
         `parameters`, as in `with_parameters`, it has the parameter `parameters` (p), which each trajectory of a rollout
         may have its own of.
 
+        Of a mechanism with constraints it is brought back onto them after each step, and has the input `tau` alone.
+
         >>> load("planar2r").system()
         <system planar2r: state q, qd; inputs tau; outputs q, qd>
         """
+        if self.tree.is_constrained and not (wrenches or parameters):
+            from cayley.dynamics.constrained_system import constrained_system
+            return constrained_system(self.tree)
         from cayley.simulation.fixed_steps import connectable_system
         return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
 
