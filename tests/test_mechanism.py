@@ -506,3 +506,12 @@ def test_missing_masses_may_be_said_to_be_none():
     assert heavy.bodies[1].mass == 1.5
     with pytest.raises(ModelError, match="mass"):
         arm.with_missing_masses(-1.0)
+
+
+def test_a_mechanism_where_a_tree_is_wanted_and_a_misspelt_name_are_said():
+    arm = cy.load("planar2r")
+    with pytest.raises(cy.TraceError, match=r"give this function arm\.tree, not arm"):
+        cy.simulation.simulate(arm, [0.0, 0.0], [0.0, 0.0], until=0.1, progress=False)
+    with pytest.raises(AttributeError, match="did you mean 'inverse_dynamics'"):
+        arm.inverse_dynamic  # noqa: B018
+    assert not hasattr(arm, "__array_interface__")

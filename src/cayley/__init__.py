@@ -22,11 +22,13 @@ reports, for one state or a batch of states:
 `System` is anything with a state, inputs and outputs, a motor or a controller, and `connect` joins systems, mechanisms
 among them, by the names of their ports.
 
-Further packages, to be imported by name: `cayley.systems`, `cayley.simulation`, `cayley.drawing`, `cayley.studio`
-(`write_report`: a robot as an HTML page), `cayley.geometry` (rotations, motions, inertia), `cayley.model` (bodies,
-joints, files), `cayley.dynamics` (methods, identification).
+Packages: `cy.control` (motors, laws), `cy.mechanisms` (parallel machines, linkages), `cy.systems`, `cy.simulation`,
+`cy.geometry` (rotations, motions, inertia). To be imported by name: `cayley.model` (bodies, joints, files),
+`cayley.kinematics`, `cayley.dynamics` (methods, identification), `cayley.drawing`, `cayley.studio` (`write_report`: a
+robot as an HTML page).
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cayley.compiler.counts import Operations
@@ -49,6 +51,7 @@ from cayley.errors import (
 )
 
 if TYPE_CHECKING:
+    from cayley import control, geometry, mechanisms, simulation, systems
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
@@ -76,13 +79,21 @@ __all__ = [
     "VersionError",
     "catalogue",
     "connect",
+    "control",
     "fixed_point",
+    "geometry",
     "independent",
     "jacobian",
     "kernel",
     "load",
+    "mechanisms",
     "newton",
+    "simulation",
+    "systems",
     "where", ]
+
+
+_PACKAGES = ("control", "geometry", "mechanisms", "simulation", "systems")
 
 
 def __dir__() -> list[str]:
@@ -90,7 +101,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
-    """Mechanisms and systems bring the geometry, which those who only compile should not wait for."""
+    """Mechanisms, systems and packages are loaded when asked for: those who only compile do not wait for them."""
+    if name in _PACKAGES:
+        return import_module(f"cayley.{name}")
     if name in ("System", "connect"):
         from cayley import systems
         return getattr(systems, name)

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from cayley.model.constraint_kinds import Constraint
 from cayley.model.formats import format_of, format_to_write
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import GRAVITY, Follower, Tree
+from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -1075,3 +1076,12 @@ class Mechanism:
 
     def __repr__(self) -> str:
         return repr(self.tree)
+
+    if not TYPE_CHECKING:  # which would then take every name for one of a mechanism
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What only its tree has is asked by a function that was given a mechanism in place of a tree."""
+            if hasattr(Tree, name):
+                raise AttributeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
+            advice = "" if name.startswith("_") else did_you_mean(name, dir(type(self)))
+            raise AttributeError(f"a mechanism has no {name!r}{advice}")

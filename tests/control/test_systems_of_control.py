@@ -7,9 +7,8 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm, solve_continuous_are
 
 import cayley as cy
-from cayley.control.dc_motors import dc_motors
+from cayley.control import dc_motors, pid
 from cayley.control.observer import luenberger_observer
-from cayley.control.pid import pid
 from cayley.errors import SignatureError
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint

@@ -1,0 +1,13 @@
+"""The names of `cayley.control`: what a user imports from it, and where each is written."""
+
+from cayley.control.global_linearisation import OutputLinearisation as OutputLinearisation
+from cayley.control.global_linearisation import ResolvedAcceleration as ResolvedAcceleration
+from cayley.control.global_linearisation import computed_torque_kernel as computed_torque_kernel
+from cayley.control.motors import dc_motors as dc_motors
+from cayley.control.observer import luenberger_observer as luenberger_observer
+from cayley.control.parameter_sensitivity import trajectory_sensitivity as trajectory_sensitivity
+from cayley.control.pid_control import pid as pid
+from cayley.control.tracking import Tracking as Tracking
+from cayley.control.tracking import Weights as Weights
+from cayley.control.tracking import simulate_law as simulate_law
+from cayley.control.tracking import tracking_control as tracking_control

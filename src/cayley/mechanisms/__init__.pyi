@@ -1,0 +1,10 @@
+"""The names of `cayley.mechanisms`: what a user imports from it, and where each is written."""
+
+from cayley.mechanisms.linkages.five_bar import FiveBar as FiveBar
+from cayley.mechanisms.linkages.four_bar import FourBar as FourBar
+from cayley.mechanisms.linkages.slider_crank import SliderCrank as SliderCrank
+from cayley.mechanisms.parallel.actuation import actuation as actuation
+from cayley.mechanisms.parallel.delta import TranslationalDelta as TranslationalDelta
+from cayley.mechanisms.parallel.planar_3rrr import Planar3RRR as Planar3RRR
+from cayley.mechanisms.parallel.singularity import parallel_singularity as parallel_singularity
+from cayley.mechanisms.parallel.stewart import StewartPlatform as StewartPlatform
