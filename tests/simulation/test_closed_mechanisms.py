@@ -71,3 +71,13 @@ def test_what_cannot_be_brought_back_is_refused():
     arm = cy.Mechanism.of("Bennett", heavy, tree.joints, frames=tree.frames, loops=tree.loops)
     with pytest.raises(UnsupportedError, match="cannot be brought back"):
         arm.system()
+
+
+def test_a_four_bar_with_a_motor_is_a_connected_system(bar):
+    motor = cy.System("motor", state={"current": "A"}, inputs={"voltage": "V", "qd": 3}, outputs={"tau": 3},
+                      derivative=lambda t, x, u, p: (u.voltage - 2.0 * x.current - 0.1 * u.qd[0]) / 0.05,
+                      output=lambda t, x, u, p: {"tau": np.array([0.1 * x.current, 0.0, 0.0])})
+    both = cy.connect(bar.system(), motor)
+    run = both.rollout(method="rk4")({"q": np.zeros(3), "qd": np.zeros(3), "current": 0.0}, step=1e-3, steps=100,
+                                     inputs={"voltage": 60.0})
+    assert np.abs(bar.constraint_residual(run.end["q"])).max() < 1e-12 and run.end["current"] > 1.0

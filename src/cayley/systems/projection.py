@@ -14,7 +14,10 @@ ROUNDS = 3  # of Newton's method: what one step leaves is small already, and squ
 
 
 def on_constraints(system: System, t: Scalar, x: State, u: Record, p: Record) -> State:
-    """A state near the constraints of its system, on them. Redundant constraints are allowed."""
+    """A state near the constraints of its system, on them: by the system's own `project`, or by Newton's method, with
+    which redundant constraints are allowed."""
+    if system.project is not None:
+        return x.replaced(system.project(t, x, u, p))
     for _ in range(ROUNDS):
         here = x.replaced({name: independent(x[name]) for name in system.blocks})
         phi = joined([as_vector(constraint(t, here, u, p)) for constraint in system.constraints.values()])

@@ -40,7 +40,8 @@ class System:
     that says more, as on which manifold it is or which block is its velocity. Without `output` the outputs are the
     state. `parameters`: by name their values, which may be replaced. `power` [W] is what is put in from outside and
     `energy` [J] what is stored, for the balance. `constraints`: by name what must be zero; drift
-    away from them is projected out after each step. `modes`: by name the words for their values, the first of which
+    away from them is projected out after each step, by `project` if that says, by their names, which blocks then are
+    where. `modes`: by name the words for their values, the first of which
     they start with, and `transitions` what changes them. `explain(x)` says in words why there is no derivative at a
     state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts,
     unless `timed` says it.
@@ -61,6 +62,7 @@ class System:
     power: Text | None = None
     energy: Text | None = None
     constraints: Mapping[str, Text] = field(default_factory=dict)
+    project: Text | None = None
     modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     transitions: Sequence[Transition] = ()
     explain: Callable[[State], str | None] | None = None
