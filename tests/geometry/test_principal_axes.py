@@ -424,7 +424,20 @@ def test_modes_are_mittag_leffler_functions(mu, order, t):
                 term *= step / mpmath.rf(order * n + k + 1, order)
                 exact += term
                 n += 1
-            assert abs(found[k] - exact) <= 4e-16 * (1 + reach) * abs(exact) + 1e-320
+            if abs(exact) > np.finfo(float).max:
+                assert found[k] == np.inf * float(mpmath.sign(exact))
+            else:
+                assert abs(found[k] - exact) <= 4e-16 * (1 + reach) * abs(exact) + 1e-320
+
+
+@pytest.mark.spec("S0-40")
+@pytest.mark.parametrize("mu, order, t", [(23.0, 1, 31.0), (50.0**2, 2, 14.5), (48.0**3, 3, -15.0), (45.0**4, 4, 15.9)])
+def test_modes_beyond_the_numbers_are_infinite_and_not_nan(mu, order, t):
+    found = pa.mode_functions(mu, order, t)
+    assert not np.isnan(found).any()
+    with mpmath.workdps(60):
+        size = mpmath.exp(mpmath.mpf(mu) ** (mpmath.mpf(1) / order) * t) / order
+        assert np.isinf(found[0]) == bool(size > np.finfo(float).max)
 
 
 @pytest.mark.spec("S0-40")

@@ -106,9 +106,12 @@ def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[
     """
     z = _roots(mu, order) * t
     k = np.arange(order)
-    terms = np.exp(z[:, None] - exponent) * z[:, None] ** (-k)
+    growth = z.real.max()
+    terms = np.exp(z[:, None] - growth) * z[:, None] ** (-k)
     mean = terms.sum(axis=0).real / order
-    return float(t) ** k * mean, np.abs(terms).max(axis=0) > CANCELLED * np.abs(mean)
+    with np.errstate(over="ignore"):
+        half = np.exp((growth - exponent) / 2)  # twice, as the whole may be beyond the numbers where its product is not
+        return float(t) ** k * mean * half * half, np.abs(terms).max(axis=0) > CANCELLED * np.abs(mean)
 
 
 def _roots(mu: float, order: int) -> Array:
