@@ -287,7 +287,7 @@ def test_joints_that_a_mechanism_does_not_have_are_named():
         arm.with_joints(replace(arm.joints[0], name="elbow"))
     with pytest.raises(ModelError, match="two joints named 'joint1'"):
         arm.with_joints(arm.joints[0], arm.joints[0])
-    assert arm.including("armature").included == arm.including("rotors").included
+    assert arm.including("armature", "friction").included == {"armature", "friction"}
 
 
 def test_what_a_user_sees_of_the_package():
@@ -495,7 +495,7 @@ def test_missing_masses_may_be_said_to_be_none():
         Body("tool")]
     joints = [Joint("turn", "base", "dummy", Revolute()), Joint("weld", "dummy", "flange"),
               Joint("lift", "flange", "link", Revolute((0.0, 1.0, 0.0))), Joint("hold", "link", "tool")]
-    arm = cy.Mechanism.of("arm", bodies, joints, gravity=(0.0, -1.0, 0.0)).including("rotors")
+    arm = cy.Mechanism.of("arm", bodies, joints, gravity=(0.0, -1.0, 0.0)).including("armature")
     with pytest.raises(ModelError, match=r"'dummy' \(moved by 'turn'\).*with_missing_masses"):
         _ = arm.inertia_matrix
     said = arm.with_missing_masses(0.0)

@@ -205,7 +205,7 @@ class Mechanism:
 
     @property
     def included(self) -> frozenset[str]:
-        """What of the drives is in the dynamics: "rotors", "friction"."""
+        """What of the drives is in the dynamics: "armature", "friction"."""
         return self.tree.included
 
     @property
@@ -327,8 +327,8 @@ class Mechanism:
         return Mechanism(with_missing_masses(self.tree, mass))
 
     def including(self, *terms: str) -> Mechanism:
-        """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their
-        inertia behind the gears) and "friction".
+        """The same mechanism with parts of its drives in all its dynamics, and no others: "armature" (the
+        inertia of their rotors behind the gears) and "friction".
         """
         return Mechanism(self.tree.including(*terms))
 

@@ -25,7 +25,7 @@ def tumbling():
 
 
 def loaded(text):
-    return Mechanism(load_mjcf(text)).including("rotors")
+    return Mechanism(load_mjcf(text)).including("armature")
 
 
 def state(arm):
@@ -90,7 +90,7 @@ def test_the_model_in_cartesian_space_has_the_rotors_and_the_friction(tumbling):
     """
     q, v, _ = state(tumbling)
     wanted = np.random.default_rng(1).normal(size=6)
-    rubbing = tumbling.with_friction("hinge", viscous=0.4, coulomb=0.3).including("rotors", "friction")
+    rubbing = tumbling.with_friction("hinge", viscous=0.4, coulomb=0.3).including("armature", "friction")
     for arm in (tumbling, rubbing):
         tau = CartesianMechanism(arm.tree, "c").joint_forces(q, v, wanted)
         found = arm.acceleration(q, v, arm.forward_dynamics.reference(q, v, tau), "c", axes="world")

@@ -270,7 +270,7 @@ def test_rotors_and_viscous_friction_take_part_and_what_is_no_number_stays_none(
     from cayley.model.parts import Rotor
     arm = four_bar()
     driven = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0))).with_friction("rocker", viscous=0.4)
-    arm = driven.including("rotors", "friction")
+    arm = driven.including("armature", "friction")
     q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
     qdd = arm.forward_dynamics(q, qd, tau)
     np.testing.assert_allclose(qdd, by_null_space(arm, q, qd, tau), rtol=1e-9)

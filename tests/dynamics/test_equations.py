@@ -198,7 +198,7 @@ def test_rotors_and_friction_are_included_on_request(name, parameters):
         Joint(j.name, j.parent, j.child, j.motion, j.placement, friction=Friction(0.1
                                                                                   * k, 0.2), rotor=Rotor(1e-4, 50.0))
         for k, j in enumerate(tree.joints))
-    driven = Tree.of(tree.name, tree.bodies, joints, gravity=tree.gravity).including("rotors", "friction")
+    driven = Tree.of(tree.name, tree.bodies, joints, gravity=tree.gravity).including("armature", "friction")
     found = equations_of_motion(driven, parameters=parameters)
     check_numbers(driven, found)
     assert "F_2 = " in str(found) and "+ F = tau" in str(found)

@@ -71,7 +71,7 @@ def test_random_trees_of_every_joint_kind(seed):
 @pytest.mark.spec("S1-60", "S1-70")
 def test_kernels_undo_inverse_dynamics():
     for name in ("puma560", "panda"):
-        for arm in (cy.load(name), cy.load(name).including("rotors", "friction")):
+        for arm in (cy.load(name), cy.load(name).including("armature", "friction")):
             q, v, a = np.random.default_rng(0).normal(size=(3, 20, arm.nv))
             forward, tau = forward_dynamics_kernel(arm.tree), inverse_dynamics_kernel(arm.tree)(q, v, a)
             np.testing.assert_allclose(forward(q, v, tau), a, rtol=0, atol=1e-9)

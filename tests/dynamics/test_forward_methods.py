@@ -363,7 +363,7 @@ def test_conjugate_gradients_of_a_mechanism():
     """
     tree = random_chain("RPRR", 27)
     joints = [replace(j, rotor=Rotor(0.1, 2.0), friction=Friction(0.3)) for j in tree.joints]
-    arm = Mechanism.of("driven", tree.bodies, joints, gravity=tree.gravity).including("rotors", "friction")
+    arm = Mechanism.of("driven", tree.bodies, joints, gravity=tree.gravity).including("armature", "friction")
     q, qd, tau = random_state(arm.tree, 28)
     expected = arm.forward_dynamics(q, qd, tau)
     found = arm.forward_dynamics.by_conjugate_gradients(q, qd, tau)

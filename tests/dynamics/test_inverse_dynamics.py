@@ -76,7 +76,7 @@ def test_random_trees_of_every_joint_kind_agree_with_pinocchio(seed):
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_agrees_with_mujoco(name):
     text = model_text(MODELS[name])
-    model, tree = mujoco.MjModel.from_xml_string(text), load_mjcf(text).including("rotors", "friction")
+    model, tree = mujoco.MjModel.from_xml_string(text), load_mjcf(text).including("armature", "friction")
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
     rng = np.random.default_rng(0)
     q = random_configuration(rng, tree)
@@ -191,10 +191,10 @@ def test_payload_is_a_body():
 def test_drives_are_included_on_request():
     arm = cy.load("puma560").tree
     q, v, a = np.random.default_rng(8).normal(size=(3, 6))
-    extra = inverse_dynamics_kernel(arm.including("rotors"))(q, v, a) - inverse_dynamics_kernel(arm)(q, v, a)
+    extra = inverse_dynamics_kernel(arm.including("armature"))(q, v, a) - inverse_dynamics_kernel(arm)(q, v, a)
     np.testing.assert_allclose(extra, [joint.rotor.reflected * x for joint, x in zip(arm.joints, a, strict=False)][:6],
                                atol=1e-12)
-    with pytest.raises(ModelError, match=r"'rotors' .* and 'friction', not 'stiction'"):
+    with pytest.raises(ModelError, match=r"'armature' .* and 'friction', not 'stiction'"):
         arm.including("stiction")
 
 

@@ -94,7 +94,7 @@ def with_drives(tree):
     joints = [
         replace(j, friction=Friction(0.3 + k, 0.7), rotor=Rotor(0.01 * (k + 1), 10.0))
         for k, j in enumerate(tree.joints)]
-    return replace(tree, joints=tuple(joints)).including("rotors", "friction")
+    return replace(tree, joints=tuple(joints)).including("armature", "friction")
 
 
 def test_rotors_and_friction():

@@ -95,7 +95,7 @@ def arm_with_drives():
     arm = chain("RPR", 3)
     joints = tuple(replace(joint, friction=Friction(0.3, 0.2 * (k > 0)), rotor=Rotor(0.01, 10.0))
                    for k, joint in enumerate(arm.joints))
-    return Mechanism.of("driven", arm.bodies, joints).including("rotors", "friction")
+    return Mechanism.of("driven", arm.bodies, joints).including("armature", "friction")
 
 
 def tree_of_kinds():

@@ -211,7 +211,7 @@ def test_static_friction_of_forward_dynamics_in_numbers():
     pushed = dynamics.with_inputs(wrenches=["block"], axes="world")
     assert pushed([0.0], [0.0], [0.0], [[1.0, 0, 0, 0, 0, 0], [3.0, 0, 0, 0, 0, 0]]).tolist() == [[0.0], [1.0]]
     driven = replace(block(), joints=(replace(block().joints[0], rotor=Rotor(1.0, 1.0)),))
-    driven = driven.including("rotors", "friction")
+    driven = driven.including("armature", "friction")
     assert forward_dynamics_kernel(driven)([0.0], [0.0], [[1.0], [3.0]]).tolist() == [[0.0], [0.5]]
 
 

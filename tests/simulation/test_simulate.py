@@ -73,7 +73,7 @@ def test_wrenches_are_numbers_or_functions_and_their_work_is_booked():
 
 
 def test_rotors_carry_energy_and_the_balance_knows():
-    tree = pendulum(length=0.7, mass=1.3, rotor=Rotor(0.01, 5.0)).including("rotors")
+    tree = pendulum(length=0.7, mass=1.3, rotor=Rotor(0.01, 5.0)).including("armature")
     found = simulate(tree, [1.0], [0.0], until=2.0, **TIGHT)
     assert np.abs(found.kinetic - (1.3 * 0.7**2 + 0.01 * 5.0**2) * found.qd[:, 0] ** 2 / 2).max() < 1e-13
     assert np.abs(found.energy_drift).max() < 1e-9 and found.kinetic.max() > 1

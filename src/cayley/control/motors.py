@@ -16,7 +16,7 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
         L di/dt = V - R i - k N qd        tau = k N i
     with the resistance R [ohm], the inductance L [H], the torque constant k [N m/A] and the ratio N of the gear, turns
     of the rotor to one of the joint; each (n) or a number, and all parameters of the system. The inertia of rotors
-    belongs to the mechanism (`including("rotors")`). Its energy is that of the magnetic fields.
+    belongs to the mechanism (`including("armature")`). Its energy is that of the magnetic fields.
 
     >>> import cayley as cy
     >>> cy.connect(cy.load("planar2r"), dc_motors([1.0, 1.5], 0.01, 0.05, gear=100.0))

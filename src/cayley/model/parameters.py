@@ -180,7 +180,7 @@ def _of_place(part: str, placement: Array) -> Iterator[Parameter]:
 
 def _of_drive(joint: Joint, included: frozenset[str]) -> Iterator[Parameter]:
     turns = not joint.motion.slides
-    if "rotors" in included:
+    if "armature" in included:
         yield Parameter(joint.name, "armature", "", joint.rotor.reflected, "kg m^2" if turns else "kg")
     if "friction" in included:
         yield Parameter(joint.name, "friction", "viscous", joint.friction.viscous, "N m s" if turns else "N s/m")
@@ -198,7 +198,7 @@ def _unknown(tree: Tree, word: str, every: Sequence[Parameter]) -> str:
         return (f"all that {word!r} means in {tree.name} is zero, and so is not an input; to make one of them an input "
                 f"nevertheless, name it: {', '.join(meant[:6])}")
     if word in ("armature", "friction") or word.endswith((".armature", ".friction")):
-        drive = "rotors" if word.endswith("armature") else "friction"
+        drive = "armature" if word.endswith("armature") else "friction"
         return f"{tree.name} does not include {drive}: take `including({drive!r})` of it"
     body = next((b for b in tree.bodies if word == b.name or word.startswith(f"{b.name}.")), None)
     if body is not None:

@@ -46,7 +46,7 @@ class Tree(Immutable):
     loops: tuple[Loop, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
-    included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "rotors", "friction"
+    included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction"
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
 
     @staticmethod
@@ -286,14 +286,14 @@ class Tree(Immutable):
                        joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Tree:
-        """The same mechanism with parts of its drives in all its dynamics, and no others: "rotors" or "armature" (their
-        inertia behind the gears) and "friction".
+        """The same mechanism with parts of its drives in all its dynamics, and no others: "armature" (the
+        inertia of their rotors behind the gears) and "friction".
         """
-        unknown = set(terms) - {"rotors", "armature", "friction"}
+        unknown = set(terms) - {"armature", "friction"}
         if unknown:
-            raise ModelError("dynamics can include 'rotors' (or 'armature', the same) and 'friction', not "
+            raise ModelError("dynamics can include 'armature' (the inertia of rotors) and 'friction', not "
                              f"{', '.join(map(repr, sorted(unknown)))}")
-        return replace(self, included=frozenset("rotors" if term == "armature" else term for term in terms))
+        return replace(self, included=frozenset(terms))
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the data, and not what was made of them."""

@@ -40,7 +40,7 @@ def drive_parameters(tree: Tree) -> dict[str, Parameter]:
     """
     found = []
     for joint, columns in zip(tree.joints, tree.v_slices, strict=True):
-        numbers = {"J": joint.rotor.reflected if "rotors" in tree.included else 0.0}
+        numbers = {"J": joint.rotor.reflected if "armature" in tree.included else 0.0}
         numbers |= {"b": joint.friction.viscous, "f": joint.friction.coulomb} if "friction" in tree.included else {}
         found += [Parameter(kind, str(column + 1), "", value) for column in range(columns.start, columns.stop)
                   for kind, value in numbers.items() if value]

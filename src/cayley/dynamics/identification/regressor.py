@@ -157,7 +157,7 @@ class LinearModel:
         bodies = {self._owner(n, "m"): self._body(n, [found[n, word] for word in MOMENT_NAMES]) for n in self.movers}
         joints = {self._joint(n).name: self._with_terms(n, found) for n in self.movers}
         moving = {name for name, (number, _) in self.links.bodies.items() if number != ROOT}
-        drives = {"rotor": "rotors", "viscous": "friction", "coulomb": "friction"}
+        drives = {"rotor": "armature", "viscous": "friction", "coulomb": "friction"}
         included = self.tree.included | {drives[term] for term in self.joint_terms if term in drives}
         return replace(
             self.tree, included=included,

@@ -1,7 +1,7 @@
 """What the drives of the joints add to the links: the inertia of rotors behind gears, and friction. Mechanisms include
 it on request:
 
-    real = arm.including("rotors", "friction")
+    real = arm.including("armature", "friction")
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def without_dry_friction(tree: Tree) -> Tree:
 
 def _reflected(tree: Tree) -> list[Scalar]:
     """Of each joint the inertia that it feels of its rotor, zero if rotors are not included."""
-    return [joint.rotor.reflected if "rotors" in tree.included else 0.0 for joint in tree.joints]
+    return [joint.rotor.reflected if "armature" in tree.included else 0.0 for joint in tree.joints]
 
 
 def _turning_rotors(tree: Tree) -> list[tuple[slice, float, Motion]]:
