@@ -32,6 +32,7 @@ from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import UnsupportedError
 
 _NONE = np.zeros(3)
+_NOT_ASKED = Load(_NONE, _NONE)
 
 
 class Sensitivities(NamedTuple):
@@ -72,9 +73,9 @@ class Projected(NamedTuple):
     by_coordinate: Load
 
 
-def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
+def sensitivities(links: Links, q: Array, qd: Array, qdd: Array, *, asked: str = "DVP") -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than
-    these.
+    these. Those that are not `asked` for are zero.
 
     >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
     >>> from cayley.model.catalogue import load_robot
@@ -94,15 +95,20 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
     D, V, P = entries
     for number, link in enumerate(links.links):
         for way, i in zip(ways[number], range(links.nv)[link.columns], strict=True):
-            projected = _projected(way, found[number], bodies[number], rates[number])
+            projected = _projected(way, found[number], bodies[number], rates[number], asked)
             at = number
             while at != ROOT:
                 here = links.links[at]
                 for other, j in zip(ways[at], range(links.nv)[here.columns], strict=True):
-                    D[i][j], V[i][j], P[i][j] = (_by_change(projected, c) for c in other[2:])
-                    if at != number:
-                        D[j][i] = D[i][j]
+                    for name, matrix, change in zip("DVP", entries, other[2:], strict=True):
+                        if name in asked:
+                            matrix[i][j] = _by_change(projected, change)
+                    if at == number:
+                        continue
+                    D[j][i] = D[i][j]
+                    if "V" in asked:
                         V[j][i] = _along(other, projected.by_velocity)
+                    if "P" in asked:
                         P[j][i] = _along(other, projected.by_coordinate)
                 if here.parent != ROOT:
                     projected = _in_parent(here, projected, moved[here.parent], q, qd)
@@ -149,17 +155,20 @@ def _one_of_several(link: Link, column: Array, moved: Movement, parent: Movement
                      Change(dw, e, Wps + np.cross(b, t) + 2 * np.cross(dw, u)))
 
 
-def _projected(way: Direction, load: Load, body: Moments, rates: Rates) -> Projected:
+def _projected(way: Direction, load: Load, body: Moments, rates: Rates, asked: str) -> Projected:
     (m, U, J) = body
     s = way.slide
     t = way.turn
     twice_dU = rates.dU + rates.dU
-    by_coordinate = _needed(way.by_coordinate, body, rates)
+    by_velocity = _needed(way.by_velocity, body, rates) if "V" in asked else _NOT_ASKED
+    by_coordinate = _NOT_ASKED
+    if "P" in asked:
+        change = _needed(way.by_coordinate, body, rates)
+        by_coordinate = Load(change.f + np.cross(t, load.f), change.n + np.cross(t, load.n) + np.cross(s, load.f))
     return Projected(
         m * s + np.cross(t, U),
         np.trace(J) * t - J @ t + np.cross(U, s),
-        np.cross(twice_dU, s) - rates.twice_L(t, -1), _needed(way.by_velocity, body, rates),
-        Load(by_coordinate.f + np.cross(t, load.f), by_coordinate.n + np.cross(t, load.n) + np.cross(s, load.f)))
+        np.cross(twice_dU, s) - rates.twice_L(t, -1), by_velocity, by_coordinate)
 
 
 def _needed(change: Change, body: Moments, rates: Rates) -> Load:
@@ -191,5 +200,7 @@ def _in_parent(link: Link, projected: Projected, parent: Movement, q: Array, qd:
 
 
 def _load_in_parent(link: Link, load: Load, s: Array, q: Array) -> Load:
+    if load is _NOT_ASKED:
+        return load
     f = link.inwards(load.f, q)
     return Load(f, link.inwards(load.n, q) + np.cross(s, f))

@@ -162,15 +162,16 @@ def forward_derivatives_text(tree: Tree,
     chosen = METHODS[method or default_method(tree)]
     links = chosen.links(tree)
     links_alone = chosen.text(tree, "sensitivities")
+    chooses = chosen.takes("asked", "sensitivities")  # what is not needed takes time to trace, if nothing else
     rotors = np.diag(rotor_inertias(tree))
     viscous = np.diag(viscous_frictions(tree))
 
     def text(q: Array, qd: Array, tau: Array) -> ForwardDerivatives:
-        D, V, _ = links_alone(q, qd, np.zeros(tree.nv))
+        D, V, _ = links_alone(q, qd, np.zeros(tree.nv), **({"asked": "DV"} if chooses else {}))
         M = D + rotors
         V = V + rotor_velocity_slopes(tree, qd)
         qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - friction_forces(tree, qd))
-        P = links_alone(q, qd, qdd).P
+        P = links_alone(q, qd, qdd, **({"asked": "P"} if chooses else {})).P
         return ForwardDerivatives(qdd, *_solved(M, -P, -(V + viscous)))
 
     return text
