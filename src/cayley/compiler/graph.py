@@ -175,7 +175,8 @@ class Node:
     def __iter__(self) -> Scalar:
         raise TypeError("a symbolic scalar is not a sequence")
 
-    def __array_ufunc__(self, ufunc: Scalar, method: Scalar, *inputs: Scalar, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
+    def __array_ufunc__(self, ufunc: Scalar, method: Scalar, *inputs: Scalar,
+                        **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
         from cayley.compiler.symbols import apply_ufunc  # symbols imports this module
         return apply_ufunc(ufunc, method, inputs, options)
 

@@ -73,8 +73,12 @@ def close(tree: Tree, guess: ArrayLike) -> Closure:
             f"a guess is a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
     if guesses.ndim == 1:
         return _closed(tree, guesses)
-    found = [_closed(tree, each) for each in guesses.reshape(-1, tree.nq)]
     batch = guesses.shape[:-1]
+    if not guesses.size:
+        none = np.zeros(batch)
+        counts = none.astype(int)
+        return Closure(none.astype("U6"), guesses, none, counts, counts, by_chance=none.astype(bool))
+    found = [_closed(tree, each) for each in guesses.reshape(-1, tree.nq)]
     gathered = {each.name: np.array([getattr(one, each.name) for one in found]) for each in fields(Closure)}
     return Closure(**{name: values.reshape(batch + values.shape[1:]) for name, values in gathered.items()})
 

@@ -168,7 +168,8 @@ class Layout:
     def vectors(self, given: Mapping[str, Array], batch: tuple[int, ...] | None = None) -> Array:
         """The vectors (..., size) of a batch of states."""
         batch = np.broadcast_shapes(*self.batch(given).values()) if batch is None else batch
-        parts = [np.broadcast_to(a, (*batch, *self._shape(name))).reshape((*batch, -1)) for name, a in given.items()]
+        parts = [np.broadcast_to(a, (*batch, *self._shape(name))).reshape((*batch, prod(self._shape(name))))
+                 for name, a in given.items()]
         return np.concatenate(parts, axis=-1) if parts else np.zeros((*batch, 0))
 
     def _shape(self, name: str) -> tuple[int, ...]:

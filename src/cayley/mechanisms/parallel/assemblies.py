@@ -30,6 +30,8 @@ class Assemblies:
         return "assembled" if (self.count > 0).all() else "cannot be assembled"
 
     def __repr__(self) -> str:
+        if not self.count.size:
+            return "<assemblies of no machine>"
         if self.poses.ndim > 2:
             return (f"<assemblies of {self.count.size} machines: {self.status}, {self.count.min()} to "
                     f"{self.count.max()} each>")

@@ -24,6 +24,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
+from cayley.mechanisms.arguments import batch_of
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 
@@ -136,14 +137,14 @@ class TranslationalDelta:
         """
         Jx, Jq = self.jacobians(p, theta)
         with np.errstate(divide="ignore"):
-            return np.einsum("...ij,...j->...i", Jx, np.asarray(velocity, dtype=float)) / Jq
+            return np.einsum("...ij,...j->...i", Jx, batch_of("velocities of the platform", velocity, (3,))) / Jq
 
     def velocity(self, p: ArrayLike, theta: ArrayLike, crank_rates: ArrayLike) -> Array:
         """Velocities (..., 3) of the platform for rates (..., 3) of the cranks; `singularity` says where there are
         none.
         """
         Jx, Jq = self.jacobians(p, theta)
-        return np.linalg.solve(Jx, (Jq * np.asarray(crank_rates, dtype=float))[..., None])[..., 0]
+        return np.linalg.solve(Jx, (Jq * batch_of("rates of the cranks", crank_rates, (3,)))[..., None])[..., 0]
 
     def singularity(self, p: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """The class of one posture, with the velocities of the platform that it loses and gains."""
@@ -152,11 +153,11 @@ class TranslationalDelta:
 
     def rod_lengths(self, p: ArrayLike, theta: ArrayLike) -> Array:
         """How far the platform is from the centres of its spheres, (..., 3): the rods' length, if it is closed."""
-        angles = np.asarray(theta, dtype=float)
+        angles = batch_of("crank angles", theta, (3,))
         out = self.crank * np.cos(angles) + self.base - self.platform
         centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)],
                            axis=-1)
-        return np.linalg.norm(np.asarray(p, dtype=float)[..., None, :] - centers, axis=-1)
+        return np.linalg.norm(batch_of("places", p, (3,))[..., None, :] - centers, axis=-1)
 
     # The text
 

@@ -21,7 +21,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, UnreachableError
+from cayley.errors import UnreachableError
+from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.assemblies import Assemblies, arranged
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
@@ -57,9 +58,9 @@ class Planar3RRR:
     """
 
     def __init__(self, pivots: ArrayLike, cranks: ArrayLike, rods: ArrayLike, side: float) -> None:
-        self.pivots = _numbers("pivots", pivots, (3, 2))
-        self.cranks = _numbers("cranks", cranks, (3,))
-        self.rods = _numbers("rods", rods, (3,))
+        self.pivots = data("pivots of a planar 3-RRR", pivots, (3, 2))
+        self.cranks = data("cranks of a planar 3-RRR", cranks, (3,))
+        self.rods = data("rods of a planar 3-RRR", rods, (3,))
         self.side = float(side)
         check_lengths("planar 3-RRR", crank=self.cranks, rod=self.rods, side=np.array(self.side))
 
@@ -79,14 +80,15 @@ class Planar3RRR:
 
     def direct_position(self, theta: ArrayLike) -> Assemblies:
         """All poses (..., 6, 3) of the platform for crank angles (..., 3), sorted by orientation."""
+        theta = batch_of("crank angles", theta, (3,))
         ends = self.crank_ends(theta)
         phi = _real_angles(self._condition_roots(ends))
         centers = ends[..., None, :, :] - self._sides(phi)
         corners = np.stack(_common_points(centers, self.rods), axis=-2)  # (..., 6, 2, 2)
         P = corners - _corner(phi, self.side)[..., None, :]
         poses = np.concatenate([P, np.broadcast_to(phi[..., None, None], (*P.shape[:-1], 1))], axis=-1)
-        poses = self._improved(poses.reshape(*poses.shape[:-3], 12, 3), np.asarray(theta, dtype=float)[..., None, :])
-        gaps = np.abs(self.rod_lengths(poses, np.asarray(theta)[..., None, :]) - self.rods).max(axis=-1)
+        poses = self._improved(poses.reshape(*poses.shape[:-3], 12, 3), theta[..., None, :])
+        gaps = np.abs(self.rod_lengths(poses, theta[..., None, :]) - self.rods).max(axis=-1)
         found = arranged(poses, gaps, tolerance=_CLOSES * self._size, apart=_APART * self._size)
         return Assemblies(found.poses[..., :6, :], found.residual[..., :6])
 
@@ -109,12 +111,12 @@ class Planar3RRR:
         """
         Jx, Jq = self.jacobians(pose, theta)
         with np.errstate(divide="ignore"):
-            return np.einsum("...ij,...j->...i", Jx, np.asarray(pose_rate, dtype=float)) / Jq
+            return np.einsum("...ij,...j->...i", Jx, batch_of("rates of the platform", pose_rate, (3,))) / Jq
 
     def pose_rate(self, pose: ArrayLike, theta: ArrayLike, crank_rates: ArrayLike) -> Array:
         """Rates (..., 3) of x, y, phi for rates (..., 3) of the cranks; `singularity` says where there are none."""
         Jx, Jq = self.jacobians(pose, theta)
-        return np.linalg.solve(Jx, (Jq * np.asarray(crank_rates, dtype=float))[..., None])[..., 0]
+        return np.linalg.solve(Jx, (Jq * batch_of("rates of the cranks", crank_rates, (3,)))[..., None])[..., 0]
 
     def rod_angles(self, pose: ArrayLike, theta: ArrayLike) -> Array:
         """The passive angles (..., 3) between the cranks and their rods."""
@@ -131,11 +133,11 @@ class Planar3RRR:
 
     def crank_ends(self, theta: ArrayLike) -> Array:
         """Where the cranks end, (..., 3, 2)."""
-        return self.pivots + _along(np.asarray(theta, dtype=float), self.cranks)
+        return self.pivots + _along(batch_of("crank angles", theta, (3,)), self.cranks)
 
     def vertices(self, pose: ArrayLike) -> Array:
         """The corners (..., 3, 2) of the platform."""
-        x = np.asarray(pose, dtype=float)
+        x = batch_of("poses", pose, (3,))
         angles = x[..., 2, None] + _CORNERS
         return x[..., None, :2] + self.side / np.sqrt(3) * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
@@ -187,6 +189,7 @@ class Planar3RRR:
         """Newton's steps towards the rods' lengths, by least squares where the posture is singular."""
         near = np.abs(self.rod_lengths(poses, theta) - self.rods).max(axis=-1) <= _NEAR * self._size
         x = np.where(near[..., None], poses, 0.0)
+        theta = np.nan_to_num(theta)
         for _ in range(_STEPS):
             Jx, _ = self.jacobians(x, theta)
             off = (self.rod_lengths(x, theta)**2 - self.rods**2) / 2
@@ -220,13 +223,6 @@ class Planar3RRR:
         harmonics = np.fft.fft(self._condition(ends, phi), axis=-1) / _SAMPLES
         polynomial = np.concatenate([harmonics[..., -3:], harmonics[..., :4]], axis=-1)  # of z^0 to z^6
         return _roots(polynomial)
-
-
-def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
-    values = np.array(given, dtype=float)
-    if values.shape != shape:
-        raise ModelError(f"a planar 3-RRR has {name} of the shape {shape}, not {values.shape}")
-    return values
 
 
 def _along(angles: Array, lengths: Array) -> Array:

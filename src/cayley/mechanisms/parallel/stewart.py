@@ -20,6 +20,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.motions.screws import pose_from_twist
+from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
 
 _STEPS = 60
@@ -54,8 +55,8 @@ class StewartPlatform:
     """
 
     def __init__(self, base: ArrayLike, platform: ArrayLike) -> None:
-        self.base = _joints("base", base)
-        self.platform = _joints("platform", platform)
+        self.base = data("joints on the base of a Stewart platform", base, (6, 3))
+        self.platform = data("joints on a Stewart platform", platform, (6, 3))
 
     @cached_property
     def leg_lengths(self) -> Kernel:
@@ -81,12 +82,13 @@ class StewartPlatform:
         """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has
         not.
         """
-        wanted = np.asarray(lengths, dtype=float)
-        pose = np.broadcast_to(np.asarray(guess, dtype=float), (*wanted.shape[:-1], 4, 4)).copy()
+        wanted = batch_of("lengths of legs", lengths, (6,))
+        start = batch_of("guesses", guess, (4, 4))
+        pose = np.broadcast_to(start, (*np.broadcast_shapes(wanted.shape[:-1], start.shape[:-2]), 4, 4)).copy()
         size = np.abs(wanted).max(initial=1e-300)
         steps = 0
         off = wanted - self.leg_lengths(pose)
-        while steps < _STEPS and np.abs(off).max() > _CLOSES * size:
+        while steps < _STEPS and np.abs(off).max(initial=0.0) > _CLOSES * size:
             pose = self._moved(pose, off, size)
             off = wanted - self.leg_lengths(pose)
             steps += 1
@@ -141,10 +143,3 @@ class StewartPlatform:
         poses[:, :3, :3] = Rotation.random(count, rng=chance).as_matrix()
         poses[:, :3, 3] = np.mean(self.base, axis=0) + chance.normal(size=(count, 3)) * lengths.mean()
         return poses
-
-
-def _joints(name: str, given: ArrayLike) -> Array:
-    joints = np.array(given, dtype=float)
-    if joints.shape != (6, 3) or not np.isfinite(joints).all():
-        raise ModelError(f"a Stewart platform has six joints on its {name}, (6, 3) finite numbers, not {joints.shape}")
-    return joints
