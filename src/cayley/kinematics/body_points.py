@@ -1,6 +1,6 @@
 """Points fixed to a body, to its tool or to what it holds: where they are and how they move.
 
-A point has its coordinates in a named frame; one of a grasped object has them in the frame of the hand (Yamamoto
+A point has its coordinates in a named frame; one of a grasped object has them in the frame of the tool (Yamamoto
 (1.19), corrected as in spec E3-08). An object that is held somewhere else is a frame of its own: `tree.with_frame(name,
 body, pose)`.
 """

@@ -1,4 +1,4 @@
-"""Z-Y-Z Euler angles by the direct method: turn the hand back, step by step, until it has the attitude of the base.
+"""Z-Y-Z Euler angles by the direct method: turn the end effector back until it stands as the base.
 
 It uses no formula for the elements of the matrix, only what is seen after each turn, and so is a second, independent
 way to the angles of `euler_from_matrix`. Source: Yamamoto 1.3, "Direct Method".
@@ -29,10 +29,10 @@ class TurnedBack(NamedTuple):
 def zyz_by_turning_back(R: Array, free_psi: Scalar) -> TurnedBack:
     """Both triples (phi, theta, psi) [rad] with R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn back.
 
-    1. Turn by -psi about the hand's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where
+    1. Turn by -psi about the tool's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where
     the two z axes
        are parallel (`singular`) every psi will do, and `free_psi` is taken.
-    2. Turn by -theta about that y until the hand's z is the base's z.
+    2. Turn by -theta about that y until the tool's z is the base's z.
     3. Turn by -phi about z: what is left is the identity.
 
     >>> zyz_by_turning_back(rotation_z(0.3) @ rotation_y(0.7) @ rotation_z(-1.1), 0.0).angles      # spec W3-01

@@ -1,4 +1,4 @@
-"""Arms whose last three axes meet in one point, the wrist centre: three joints place the centre, three turn the hand.
+"""Arms whose last three axes meet in one point, the wrist centre: three joints place the centre, three turn the tool.
 
     c                                wrist centre in frame 0;
     v = A_3 (0, 0, d4) in frame 2;   w = (a2, 0, d2) + Rx(alpha2) v: the centre in frame 1 at theta2 = 0
@@ -77,7 +77,7 @@ def check_wrist(arm: Arm) -> None:
     for i in (3, 4):
         if abs(np.sin(rows[i].alpha)) <= FLAT:
             raise ModelError(
-                f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the hand in all directions")
+                f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the end effector in all directions")
     if abs(np.sin(rows[0].alpha)) <= FLAT and abs(rows[0].a) <= FLAT * arm.size:
         raise ModelError("axes 1 and 2 coincide: this arm does not place its wrist centre in space")
 
@@ -102,7 +102,7 @@ def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:
 
 
 def wrists(arm: Arm, R: Array, special: Special) -> list[Wrist]:
-    """The angles of joints 4 to 6 that give the hand the rotation R in frame 3. (2.43)-(2.45).
+    """The angles of joints 4 to 6 that give the tool the rotation R in frame 3. (2.43)-(2.45).
 
     Where axis 6 lies on axis 4, the two turn as one: theta4 is that of the reference.
     """

@@ -3,7 +3,7 @@ family.
 
     n = z_1      direction of the three parallel axes;   p   meeting point of axes 5 and 6
 p lies d2 + d3 + d4 along n, whatever the other joints do: two theta1. Axis 6 makes the angle theta5 with n: two theta5,
-and the direction of n as seen by the hand is theta6. What is left between is a planar arm of three links. Branches:
+and the direction of n as seen by the tool is theta6. What is left between is a planar arm of three links. Branches:
 shoulder "left" or "right" of the plane through axis 1 and p (the sign of p x n along axis 1), wrist by the sign of
 sin(theta5), elbow by that of sin(theta3).
 """
@@ -80,7 +80,7 @@ def _shoulders(arm: Arm, inner: Pose, special: Special) -> list[Hand]:
 
 
 def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand]:
-    """theta5 and theta6 from the direction of the parallel axes, seen by the hand: m = sa4 (s5 c6, -s5 s6, -sa5 c5)."""
+    """theta5 and theta6 from the direction of the parallel axes, seen by the tool: m = sa4 (s5 c6, -s5 s6, -sa5 c5)."""
     (theta1,), branch, free, choices = shoulder
     sa1, sa4, sa5 = (np.sin(arm.table.rows[i].alpha) for i in (0, 3, 4))
     m = inner.R.T @ np.array([sa1 * np.sin(theta1), -sa1 * np.cos(theta1), 0.0])

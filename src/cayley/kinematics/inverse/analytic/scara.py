@@ -1,6 +1,6 @@
 """SCARA arms: four parallel axes, revolute, revolute, prismatic, revolute.
 
-Seen along the axes it is an arm of two links; the third joint gives the height, the fourth the direction of the hand.
+Seen along the axes it is an arm of two links; the third joint gives the height, the fourth the direction of the tool.
 Axes may be turned head down (alpha = pi), which turns the sense of what follows.
 """
 
