@@ -487,13 +487,13 @@ class Mechanism:
         return configuration_singularity(self.tree, q, tolerance=tolerance)
 
     @made_once
-    def constraint_forces(self) -> Kernel:
+    def constraint_forces(self) -> KernelWithMethods:
         """`constraint_forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is
         what they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN
-        where redundant rows could do the same, so that the motion does not tell.
+        where redundant rows could do the same, so that the motion does not tell. `.using(formulation)`.
         """
         from cayley.dynamics.forward.constrained import constraint_forces_kernel
-        return constraint_forces_kernel(self.tree, self.constraint_structure)
+        return constraint_forces_kernel(self.tree)
 
     @property
     def constraint_rows(self) -> tuple[RowName, ...]:

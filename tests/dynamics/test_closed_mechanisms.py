@@ -16,7 +16,7 @@ from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical, U
 from cayley.model.parts import Body, Frame, Joint, Loop
 
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-FORMULATIONS = ("multipliers", "augmented", "projection")
+FORMULATIONS = ("multipliers", "augmented", "projection", "null space", "null space by svd")
 
 
 def shift(x=0.0, y=0.0, z=0.0):
@@ -155,8 +155,9 @@ def test_the_slider_crank_of_the_specification_as_a_mechanism():
     np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
     for formulation in FORMULATIONS:
         np.testing.assert_allclose(arm.forward_dynamics.using(formulation)(q, qd, tau), QDD[order], rtol=1e-10)
-    np.testing.assert_allclose(arm.constraint_forces(q, qd, tau)[:2], LAM[::-1], rtol=1e-9)
-    assert np.isnan(arm.constraint_forces(q, qd, tau)[2:]).all()
+        forces = arm.constraint_forces.using(formulation)(q, qd, tau)
+        np.testing.assert_allclose(forces[:2], LAM[::-1], rtol=1e-9)
+        assert np.isnan(forces[2:]).all()
 
 
 def test_redundant_rows_of_a_planar_loop_in_space_are_named_whatever_its_plane():
@@ -196,6 +197,9 @@ def test_bennetts_linkage_whose_redundancy_moves_has_its_accelerations():
     assert (structure.mobility, structure.gruebler, structure.by_structure) == (1, -2, False)
     q, qd, tau = closed_state(arm, [0.8, -1.0, 0.5])
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), by_null_space(arm, q, qd, tau), rtol=1e-8)
+    for formulation in ("null space", "null space by svd"):
+        np.testing.assert_allclose(arm.forward_dynamics.using(formulation)(q, qd, tau),
+                                   by_null_space(arm, q, qd, tau), rtol=1e-10)
     with pytest.raises(UnsupportedError, match="changes with its configuration"):
         arm.forward_dynamics.using("projection")
 
@@ -238,6 +242,36 @@ def test_where_a_parallelogram_folds_flat_accelerations_do_not_follow():
         arm.forward_dynamics(flat, np.zeros(3), np.ones(3))
     both = arm.forward_dynamics(np.stack([flat, arm.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
     assert np.isnan(both[0]).all() and np.isfinite(both[1]).all()
+    by_basis = arm.forward_dynamics.using("null space")
+    again = by_basis(np.stack([flat, arm.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
+    assert np.isnan(again[0]).all()
+    np.testing.assert_allclose(again[1], both[1], rtol=1e-9)
+    with pytest.raises(SingularityError, match="'ring' of four-bar depend on each other"):
+        by_basis(flat, np.zeros(3), np.ones(3))
+
+
+@pytest.mark.spec("S2-67")
+def test_the_null_space_is_a_formulation_of_whole_batches_in_both_precisions():
+    arm = four_bar()
+    random = np.random.default_rng(3)
+    q = np.stack([arm.close([angle, 0.4, 2.0]).configuration for angle in np.linspace(-3, 3, 25)])
+    A = arm.constraint_jacobian(q)[:, :2]
+    qd = np.stack([np.ones(25), *np.linalg.solve(A[:, :, 1:], -A[:, :, :1])[:, :, 0].T], axis=1)
+    tau = random.normal(size=(25, 3))
+    by_basis = arm.forward_dynamics.using("null space")
+    expected = np.stack([by_null_space(arm, *state) for state in zip(q, qd, tau, strict=True)])
+    np.testing.assert_allclose(by_basis(q, qd, tau), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(arm.forward_dynamics.using("null space by svd")(q, qd, tau), expected, rtol=1e-9,
+                               atol=1e-9)
+    with pytest.raises(UnsupportedError, match="24 velocities"):
+        stewart().forward_dynamics.using("null space by svd")
+    np.testing.assert_allclose(by_basis(q, qd, tau, dtype=np.float32), expected, rtol=3e-3, atol=3e-2)
+    free = arm.spanning_tree()
+    pushed = free.inverse_dynamics(q, qd, expected) - tau
+    forces = np.stack([np.linalg.lstsq(a.T, f, rcond=None)[0] for a, f in zip(A, pushed, strict=True)])
+    for formulation in FORMULATIONS:
+        np.testing.assert_allclose(arm.constraint_forces.using(formulation)(q, qd, tau)[:, :2], forces, rtol=1e-8,
+                                   atol=1e-9)
 
 
 def test_coordinates_at_their_dead_centre_are_refused_by_projection_alone():
@@ -290,8 +324,9 @@ def test_a_link_without_mass_that_the_loop_holds_moves_by_the_augmented_form():
     N = np.linalg.svd(light.constraint_jacobian(q))[2][2:]
     rows = np.concatenate([N @ free.inertia_matrix(q), light.constraint_jacobian(q)])
     right = np.concatenate([N @ (tau - free.bias_forces(q, qd)), -light.constraint_drift(q, qd)])
-    np.testing.assert_allclose(light.forward_dynamics.using("augmented")(q, qd, tau),
-                               np.linalg.lstsq(rows, right, rcond=None)[0], rtol=1e-10)
+    for formulation in ("augmented", "null space"):
+        np.testing.assert_allclose(light.forward_dynamics.using(formulation)(q, qd, tau),
+                                   np.linalg.lstsq(rows, right, rcond=None)[0], rtol=1e-10)
 
 
 def test_a_truss_stands_still_and_a_loop_that_holds_nothing_changes_nothing():

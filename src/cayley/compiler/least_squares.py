@@ -47,18 +47,18 @@ def least_squares(A: Array, right: Sequence[Sequence[Any]], rcond: float) -> Sol
     m, n = np.shape(A)
     columns = _columns(A)
     sides = [list(b) for b in right]
-    least = rcond * rcond * _square([entry for column in columns for entry in column])
+    least = rcond * rcond * square([entry for column in columns for entry in column])
     exchanges: list[tuple[int, int, Any]] = []
     kept: list[Any] = []
     for k in range(min(m, n)):
-        exchanges += _longest_first(columns, k)
-        is_long = _square(columns[k][k:]) > least
+        exchanges += longest_first(columns, k)
+        is_long = square(columns[k][k:]) > least
         kept.append(is_long & kept[-1] if kept else is_long)
-        reflection = _reflection(columns[k], k, kept[k])
-        columns[k:] = [reflection.of(column) for column in columns[k:]]
-        sides = [reflection.of(side) for side in sides]
+        turn = reflection(columns[k], k, kept[k])
+        columns[k:] = [turn.of(column) for column in columns[k:]]
+        sides = [turn.of(side) for side in sides]
     rows = [[0.0] * k + [chosen(kept[k], columns[j][k], 0.0) for j in range(k, n)] for k in range(min(m, n))]
-    return Solutions([_put_back(x, exchanges) for x in _shortest(rows, sides, kept)], kept)
+    return Solutions([put_back(x, exchanges) for x in _shortest(rows, sides, kept)], kept)
 
 
 def _of_full_rank(A: Array, right: Sequence[Sequence[Any]]) -> Solutions:
@@ -69,9 +69,9 @@ def _of_full_rank(A: Array, right: Sequence[Sequence[Any]]) -> Solutions:
     columns = _columns(A)
     sides = [list(b) for b in right]
     for k in range(n):
-        reflection = _reflection(columns[k], k, True)
-        columns[k:] = [reflection.of(column) for column in columns[k:]]
-        sides = [reflection.of(side) for side in sides]
+        turn = reflection(columns[k], k, True)
+        columns[k:] = [turn.of(column) for column in columns[k:]]
+        sides = [turn.of(side) for side in sides]
     return Solutions([_back_substituted(columns, side) for side in sides], kept)
 
 
@@ -80,7 +80,7 @@ def _shortest(rows: Columns, sides: Sequence[Sequence[Any]], kept: list[Any]) ->
     columns = [list(row) for row in rows]
     reflections = []
     for k in range(len(rows)):
-        reflections.append(_reflection(columns[k], k, kept[k]))
+        reflections.append(reflection(columns[k], k, kept[k]))
         columns[k:] = [reflections[-1].of(column) for column in columns[k:]]
     found = []
     for side in sides:
@@ -91,31 +91,32 @@ def _shortest(rows: Columns, sides: Sequence[Sequence[Any]], kept: list[Any]) ->
                 rest = rest - column[j] * y[j]
             y.append(chosen(kept[k], rest / column[k], 0.0))
         x = y + [0.0] * (len(rows[0]) - len(y))
-        for reflection in reversed(reflections):
-            x = reflection.of(x)
+        for turn in reversed(reflections):
+            x = turn.of(x)
         found.append(x)
     return found
 
 
-def _reflection(column: list[Any], first: int, is_long: Scalar) -> Reflection:
+def reflection(column: list[Any], first: int, is_long: Scalar) -> Reflection:
     """What turns the entries from `first` on to the first of them, or anything if they are not long."""
     tail = column[first:]
     if len(tail) == 1:
         return Reflection(len(column), [], 1.0)
-    length = np.sqrt(chosen(is_long, _square(tail), 1.0))
+    length = np.sqrt(chosen(is_long, square(tail), 1.0))
     signed = chosen(tail[0] < 0.0, -length, length)
     v = [tail[0] + signed, *tail[1:]]
     return Reflection(first, v, signed * v[0])
 
 
-def _square(entries: Sequence[Any]) -> Scalar:
+def square(entries: Sequence[Any]) -> Scalar:
+    """The square of a length."""
     return sum(entry * entry for entry in entries)
 
 
-def _longest_first(columns: Columns, k: int) -> list[tuple[int, int, Any]]:
+def longest_first(columns: Columns, k: int) -> list[tuple[int, int, Any]]:
     """Bring the longest column from k on to place k, as seen from row k on."""
     exchanges = []
-    squares = [_square(column[k:]) for column in columns]
+    squares = [square(column[k:]) for column in columns]
     for j in range(k + 1, len(columns)):
         longer = squares[j] > squares[k]
         exchanges.append((j, k, longer))
@@ -125,7 +126,8 @@ def _longest_first(columns: Columns, k: int) -> list[tuple[int, int, Any]]:
     return exchanges
 
 
-def _put_back(x: list[Any], exchanges: list[tuple[int, int, Any]]) -> list[Any]:
+def put_back(x: list[Any], exchanges: list[tuple[int, int, Any]]) -> list[Any]:
+    """The entries in the order before the exchanges."""
     for j, k, condition in reversed(exchanges):
         x[k], x[j] = exchanged(condition, x[k], x[j])
     return x

@@ -16,20 +16,27 @@ import numpy as np
 
 from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import kernel
+from cayley.compiler.singular_vectors import LARGEST
 from cayley.compiler.symbols import wrapped
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.mechanics.constrained import ConstrainedMotion, augmented, multipliers, projection
+from cayley.dynamics.mechanics.constrained import (
+    ConstrainedMotion,
+    augmented,
+    multipliers,
+    null_space_of_rank,
+    projection,
+)
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.methods import Method
+from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import constraints
-from cayley.kinematics.constraint_structure import ConstraintStructure, dependent_rows
+from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, dependent_rows
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
@@ -41,7 +48,10 @@ _SENTENCE = "Forward dynamics under constraints: the accelerations qdd that the 
 METHODS: dict[str, Method] = {
     "multipliers": Method(_HERE, "Ruggiu (4.21), (4.22): the forces of the constraints first; the default", links_of),
     "augmented": Method(_HERE, "Ruggiu (4.20): accelerations and forces as one system", links_of),
-    "projection": Method(_HERE, "Ruggiu (4.23)-(4.29): on independent coordinates", links_of), }
+    "projection": Method(_HERE, "Ruggiu (4.23)-(4.29): on independent coordinates", links_of),
+    "null space": Method(_HERE, "Ruggiu (4.30), (4.31): on the velocities that are allowed, by QR of A^T", links_of),
+    "null space by svd": Method(_HERE, "the same by SVD, for small mechanisms", links_of), }
+_WITHOUT_MASS = ("augmented", "null space", "null space by svd")  # links without mass may be held by the constraints
 
 
 @of_a_mechanism
@@ -53,16 +63,23 @@ def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, meth
         return solve(q, qd, tau).qdd
 
     described(tree, forward_dynamics, _SENTENCE, f"Formulation: {method}.")
-    text = forward_dynamics if method == "augmented" else guarded(tree.spanning_tree(), forward_dynamics, [(tree.nv,)])
     return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd", ),
                   inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
-                  explain=_explanation(tree, structure, method))(text)
+                  explain=_explanation(tree, structure, method))(_guarded(tree, method, forward_dynamics, (tree.nv,)))
+
+
+def constraint_forces_kernel(tree: Tree) -> KernelWithMethods[Array]:
+    """`constraint_forces(q, qd, tau)` (..., h), by the multipliers, and by the other formulations by name."""
+    structure = constraint_structure(tree)
+    default = _forces_by_method(tree, structure, "multipliers", KernelWithMethods)
+    return default.with_methods(tree, METHODS, lambda method: _forces_by_method(tree, structure, method,
+                                                                                MechanismKernel),
+                                made_by=constraint_forces_kernel)
 
 
 @of_a_mechanism
-def constraint_forces_kernel(tree: Tree, structure: ConstraintStructure) -> MechanismKernel:
-    """`constraint_forces(q, qd, tau)` (..., h)."""
-    solve = _solution(tree, "multipliers", structure)
+def _forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
+    solve = _solution(tree, method, structure)
     known = np.where(structure.determined, 0.0, np.nan)
 
     def text(q: Array, qd: Array, tau: Array) -> Array:
@@ -73,12 +90,17 @@ def constraint_forces_kernel(tree: Tree, structure: ConstraintStructure) -> Mech
         return forces + known
 
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
-              "NaN where other constraints could do the same, so that the motion does not tell.")
-    text = guarded(tree.spanning_tree(), text, [(len(structure.rows),)])
-    explain = _explanation(tree, structure, "multipliers") if all(structure.determined) else None
+              f"NaN where other constraints could do the same, so that the motion does not tell. By: {method}.")
+    explain = _explanation(tree, structure, method) if all(structure.determined) else None
+    shape = (len(structure.rows),)
     return kernel(sized(tree, f"(q),(v),(v)->({len(structure.rows)})"), name="constraint_forces",
                   outputs=("forces", ), inputs=("q", "qd", "tau"), units=units_of(tree) | {"forces": "N or N m"},
-                  kind=MechanismKernel, explain=explain)(text)
+                  kind=kind, explain=explain)(_guarded(tree, method, text, shape))
+
+
+def _guarded(tree: Tree, method: str, text: Text, shape: tuple[int, ...]) -> Text:
+    """NaN where the spanning tree has no accelerations, unless the constraints can hold links without mass."""
+    return text if method in _WITHOUT_MASS else guarded(tree.spanning_tree(), text, [shape])
 
 
 def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[[Any, Any, Any], ConstrainedMotion]:
@@ -93,6 +115,10 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
         raise UnsupportedError(
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of "
             "them can be left out for a projection; use the default")
+    if method == "null space by svd" and tree.nv > LARGEST:
+        raise UnsupportedError(
+            f"{tree.name} has {tree.nv} velocities, and singular vectors are written out for {LARGEST} at most: use "
+            "\"null space\", which is by QR")
     leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
     def text(q: Array, qd: Array, tau: Array) -> ConstrainedMotion:
@@ -111,8 +137,12 @@ def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: 
     redundant = not structure.by_structure
     if method == "projection":
         others = wrapped(A)[:, [k for k in range(len(M)) if k not in structure.independent]]
+        there = is_definite(others @ others.T)
         found = projection(M, f, wrapped(A), drift, independent=structure.independent)
-        return found._replace(qdd=only_where(is_definite(others @ others.T), found.qdd))
+        return ConstrainedMotion(only_where(there, found.qdd), only_where(there, found.lam))
+    if method in ("null space", "null space by svd"):
+        basis = "qr" if method == "null space" else "svd"
+        return null_space_of_rank(M, f, wrapped(A), drift, rank=structure.rank, basis=basis)
     if method == "augmented":
         return augmented(M, f, wrapped(A), drift, redundant=redundant)
     backwards = multipliers(M[::-1, ::-1], f[::-1], wrapped(A)[:, ::-1], drift, redundant=redundant)
@@ -120,7 +150,7 @@ def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: 
 
 
 def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
-    explained = None if method == "augmented" else explanation(tree.spanning_tree())
+    explained = None if method in _WITHOUT_MASS else explanation(tree.spanning_tree())
     of_inertia: Callable[..., None] = explained or (lambda *state: None)
 
     def explain(q: ArrayLike, *others: Array) -> None:

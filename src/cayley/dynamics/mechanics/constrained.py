@@ -21,6 +21,8 @@ import numpy as np
 
 from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
+from cayley.compiler.null_space import null_space as null_space_factors
+from cayley.compiler.singular_vectors import singular_vectors
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SingularityError
@@ -105,6 +107,23 @@ def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr")
     rows = np.concatenate([N.T @ M, A])
     qdd = np.linalg.lstsq(rows, np.concatenate([N.T @ f, -drift]), rcond=None)[0]
     return ConstrainedMotion(qdd, np.linalg.pinv(A.T) @ (f - M @ qdd))
+
+
+def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
+                       basis: str = "qr") -> ConstrainedMotion:
+    """The same for numbers and for symbols, of constraints whose rank is known:
+
+        qdd = N y + c,   c the shortest with A c = -drift,   N^T M N y = N^T (f - M c)
+    NaN where the rank is less; of rows that depend on others the multipliers are one choice of many, by SVD that of
+    least norm. Links without mass that the constraints hold are no trouble.
+    """
+    factors = null_space_factors(A, rank) if basis == "qr" else singular_vectors(A, rank)
+    N = factors.basis
+    c = factors.shortest(-drift)
+    own = N.T @ M @ N
+    qdd = c + N @ ldl_solve(own, N.T @ (f - M @ c))
+    there = factors.is_full & is_definite(own)
+    return ConstrainedMotion(only_where(there, qdd), only_where(there, factors.coefficients(f - M @ qdd)))
 
 
 def block_inverse(M: Array, A: Array) -> BlockInverse:
