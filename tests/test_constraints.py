@@ -104,14 +104,14 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "difference", "mobility", "report", "draw", "check_configuration", "normalized", "with_mimic_joints",
         "random_configuration", "workspace", "friction_forces", "save",
         "constraint_residual", "constraint_jacobian", "constraint_drift", "close", "forward_dynamics",
-        "constraint_forces", "constraint_structure", "configuration_singularity",
+        "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "system"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
                 "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
                 "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
-                "constraints", "constraint_rows"}
+                "constraints", "constraint_rows", "actuated_joints"}
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
     assert public - kept - data - set(REFUSED) == set()
 

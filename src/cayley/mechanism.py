@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.inverse.reactions import Reactions
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
+    from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.closure import Closure
     from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
@@ -121,7 +122,7 @@ class Mechanism:
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
            gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
-           source: str = "", notes: Iterable[str] = ()) -> Mechanism:
+           actuated: Iterable[str] | None = None, source: str = "", notes: Iterable[str] = ()) -> Mechanism:
         """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`.
 
         >>> from cayley.model.joint_kinds import Prismatic
@@ -129,7 +130,7 @@ class Mechanism:
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
         return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops,
-                                 constraints=constraints, source=source, notes=notes))
+                                 constraints=constraints, actuated=actuated, source=source, notes=notes))
 
     @staticmethod
     def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
@@ -244,6 +245,11 @@ class Mechanism:
         return self.tree.joint_names
 
     @property
+    def actuated_joints(self) -> tuple[str, ...]:
+        """The joints that have a drive; where nothing was said, all that move but mimic and floating ones."""
+        return self.tree.actuated_joints
+
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """All that can be named as a frame: the frames, and the bodies."""
         return self.tree.frame_names
@@ -301,6 +307,10 @@ class Mechanism:
         another kind.
         """
         return Mechanism(self.tree.with_joints(*joints))
+
+    def with_actuated(self, *joints: str) -> Mechanism:
+        """The same mechanism with drives in these joints, and in no others."""
+        return Mechanism(self.tree.with_actuated(*joints))
 
     def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Mechanism:
         """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it
@@ -370,7 +380,7 @@ class Mechanism:
         if not self.tree.is_constrained:
             return report(self.tree)
         try:
-            return report(self.tree, self.mobility)
+            return report(self.tree, self.mobility, str(self.actuation))
         except UnreachableError as why:
             return report(self.tree, str(why))
 
@@ -475,6 +485,17 @@ class Mechanism:
         """
         from cayley.kinematics.constraint_structure import constraint_structure
         return constraint_structure(self.tree)
+
+    @property
+    def actuation(self) -> Actuation:
+        """Whether the actuated joints are as many as it takes: fully, redundantly or under-actuated, and what they do
+        not drive; see `cayley.kinematics.actuation`.
+
+        >>> print(load("slider_crank").actuation)
+        fully actuated by crank
+        """
+        from cayley.kinematics.actuation import actuation
+        return actuation(self.tree)
 
     def configuration_singularity(self, q: ArrayLike, *, tolerance: float = 1e-7) -> ConfigurationSingularity:
         """Whether a closed configuration (nq) is a dead centre, which joints are stopped there, or a bifurcation; see

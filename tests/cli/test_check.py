@@ -153,9 +153,11 @@ def test_what_mjcf_says_beyond_a_mechanism_is_told_in_sentences(tmp_path):
     path = tmp_path / "arm.xml"
     path.write_text(
         '<mujoco><worldbody><body><joint name="j" stiffness="3" range="-90 90"/><geom size="1"/></body></worldbody>'
-        '<actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/><jointvel joint="j"/></sensor></mujoco>')
+        '<actuator><motor joint="j" gear="2"/></actuator>'
+        '<sensor><jointpos joint="j"/><jointvel joint="j"/></sensor></mujoco>')
     found = data(call("check", path, "--json"))["warnings"]
-    for sentence in ("1 actuator is left out", "2 sensors are left out", "the spring of joint 'j' is left out"):
+    for sentence in ("gains, gears and ranges of 1 actuator are left out", "2 sensors are left out",
+                     "the spring of joint 'j' is left out"):
         assert sentence in found
 
 

@@ -141,11 +141,9 @@ def _structure(tree: Tree) -> ConstraintStructure:
     if not tree.is_constrained:
         return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
                                    moving=(True,) * tree.nv)
-    A = _jacobian(tree)
-    samples = [(sample.mobility, [np.asarray(A(closure.configuration)) for closure in sample.closures])
-               for sample in closed_samples(tree)]
+    samples = _sampled_jacobians(tree)
     rank = tree.nv - max(mobility for mobility, _ in samples)
-    generic = [A for mobility, found in samples if tree.nv - mobility == rank for A in found if _rank(A) == rank]
+    generic = generic_jacobians(tree)
     by_structure = _rank(np.concatenate([A for _, found in samples for A in found], axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
     leading = _chosen((side_by_side if by_structure else generic[0]), rank)
@@ -154,6 +152,22 @@ def _structure(tree: Tree) -> ConstraintStructure:
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
                                independent, tuple(_moves(generic[0], _INDEPENDENT).tolist()))
+
+
+def generic_jacobians(tree: Tree) -> list[Array]:
+    """The constraint Jacobians (h, nv) at some closed configurations that have nothing special about them."""
+    if not tree.is_constrained:
+        return [np.zeros((0, tree.nv))]
+    samples = _sampled_jacobians(tree)
+    rank = tree.nv - max(mobility for mobility, _ in samples)
+    return [A for mobility, found in samples if tree.nv - mobility == rank for A in found if _rank(A) == rank]
+
+
+def _sampled_jacobians(tree: Tree) -> list[tuple[int, list[Array]]]:
+    """By the samples of closed configurations: the mobility there, and the constraint Jacobians."""
+    A = _jacobian(tree)
+    return [(sample.mobility, [np.asarray(A(closure.configuration)) for closure in sample.closures])
+            for sample in closed_samples(tree)]
 
 
 def _jacobian(tree: Tree) -> Kernel:

@@ -114,12 +114,13 @@ class Report:
         return Group(Text(self.heading, style="bold"), *self.tables, *warnings)
 
 
-def report(tree: Tree, mobility: int | str | None = None) -> Report:
+def report(tree: Tree, mobility: int | str | None = None, actuation: str | None = None) -> Report:
     """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses
     that are missing, very small or very large, limits that are missing or seem to be degrees, mimic joints, frames that
     add nothing.
 
-    The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none.
+    The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none. So is its
+    `actuation`, in words.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> print(report(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])))
@@ -146,6 +147,8 @@ def report(tree: Tree, mobility: int | str | None = None) -> Report:
              f"nv = {tree.nv}")
     if isinstance(mobility, int):
         sizes += f", mobility {mobility}"
+    if actuation is not None or tree.actuated is not None:
+        sizes += ", " + (actuation or f"actuated: {', '.join(tree.actuated_joints) or 'no joint'}")
     heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
     open_loops = [Finding("loops open", tuple(loop.name
                                               for loop in tree.loops), mobility)] if isinstance(mobility, str) else []

@@ -48,11 +48,12 @@ class Tree(Immutable):
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction"
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
+    actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
            gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
-           source: str = "", notes: Iterable[str] = ()) -> Tree:
+           actuated: Iterable[str] | None = None, source: str = "", notes: Iterable[str] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -64,11 +65,12 @@ class Tree(Immutable):
         gravity   acceleration of free fall in the axes of the root [m/s^2]
         loops     what closes loops: `Loop("ring", frame, other frame, Revolute())`
         constraints  rods and couplings of joints, of the kinds in `cayley.model.constraint_kinds`
+        actuated  the names of the joints that have a drive; see `actuated_joints` for what holds if nothing is said
         source    where the model comes from
         notes     sentences for the report
 
-        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_friction`, `with_gravity`,
-        `with_frame` and `with_payload` keep all else.
+        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_actuated`,
+        `with_friction`, `with_gravity`, `with_frame` and `with_payload` keep all else.
 
         >>> from cayley.model.joint_kinds import Prismatic
         >>> rail = Tree.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
@@ -93,7 +95,7 @@ class Tree(Immutable):
         for constraint in (*loops, *constraints):
             _check_constraint(made, constraint)
         _check_followers(name, {joint.name: joint for joint in joints})
-        return made
+        return made if actuated is None else replace(made, actuated=_checked_drives(made, actuated))
 
     # Sizes and places
 
@@ -172,6 +174,29 @@ class Tree(Immutable):
         ('joint1', 'joint2')
         """
         return tuple(joint.name for joint in self.joints if joint.motion.nv)
+
+    @cached_property
+    def actuated_joints(self) -> tuple[str, ...]:
+        """The joints that have a drive, in the order of their coordinates. Where nothing was said, all that move but
+        mimic and floating joints: they have none.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("panda_hand").actuated_joints[-1]
+        'panda_finger_joint1'
+        >>> load_robot("slider_crank").actuated_joints
+        ('crank',)
+        """
+        if self.actuated is not None:
+            return tuple(name for name in self.joint_names if name in self.actuated)
+        return tuple(joint.name for joint in self.joints
+                     if joint.motion.nv and joint.mimic is None and not joint.motion.free)
+
+    @cached_property
+    def actuated_velocities(self) -> tuple[int, ...]:
+        """The places among the velocities of those of the actuated joints."""
+        names = set(self.actuated_joints)
+        return tuple(place for joint, places in zip(self.joints, self.v_slices, strict=True) if joint.name in names
+                     for place in range(places.start, places.stop))
 
     @property
     def frame_names(self) -> tuple[str, ...]:
@@ -257,6 +282,15 @@ class Tree(Immutable):
             self.joint_number(name)
         return self.with_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
 
+    def with_actuated(self, *joints: str) -> Tree:
+        """The same mechanism with drives in these joints, and in no others.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("planar2r").with_actuated("joint1").actuated_joints
+        ('joint1',)
+        """
+        return replace(self, actuated=_checked_drives(self, joints))
+
     def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Tree:
         """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it
         `including("friction")`.
@@ -271,7 +305,8 @@ class Tree(Immutable):
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
         """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included."""
         return Tree.of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops,
-                       constraints=self.constraints, source=self.source, notes=self.notes).including(*self.included)
+                       constraints=self.constraints, actuated=self.actuated, source=self.source,
+                       notes=self.notes).including(*self.included)
 
     def spanning_tree(self) -> Tree:
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
@@ -350,6 +385,17 @@ def _check_constraint(tree: Tree, constraint: Constraint) -> None:
             raise ModelError(
                 f"the {constraint.word} {constraint.name!r} of {tree.name} names joint {name!r}, which is "
                 f"{motion.word}: only joints of one coordinate have one to tie")
+
+
+def _checked_drives(tree: Tree, joints: Iterable[str]) -> tuple[str, ...]:
+    """The names of joints that are to have a drive, each of them once."""
+    names = [joints] if isinstance(joints, str) else list(joints)
+    for place, name in enumerate(names):
+        if not tree.joints[tree.joint_number(name)].motion.nv:
+            raise ModelError(f"joint {name!r} of {tree.name} is fixed: it cannot be actuated")
+        if name in names[:place]:
+            raise ModelError(f"joint {name!r} of {tree.name} is named twice as actuated")
+    return tuple(names)
 
 
 def _check_followers(name: str, joints: dict[str, Joint]) -> None:

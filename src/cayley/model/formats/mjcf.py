@@ -6,8 +6,8 @@ the twist in the body's axes.) Every body keeps its own frame: of several joints
 massless body `<body>/<joint>` of its own, and where the anchor of the last is not the origin of the body, a massless
 body on the anchor carries the body by a fixed joint. A hinge without a range is a continuous joint. Sites are frames;
 one with the name of a body is called `<site>/site`. Loops are made of `connect` (a spherical joint) and `weld` (a fixed
-one), mimic joints of `joint` equalities that are straight lines. What has no place in a mechanism is named in a
-`ModelWarning`.
+one), mimic joints of `joint` equalities that are straight lines. Joints with an actuator are the actuated ones, if any
+has one. What has no place in a mechanism is named in a `ModelWarning`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from mujoco import MjModel
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+_VELOCITIES = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
 CONNECT, WELD, JOINT = range(3)  # mjtEq
 _SITE = 6  # mjtObj
+_AT_JOINTS = (0, 1)  # mjtTrn: joint, jointinparent
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
 
 
@@ -63,7 +65,8 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = np.zeros(3) if weightless else model.opt.gravity
     made = Tree.of(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity, loops=parts.loops,
-                   source="" if given else str(source_of(path_or_text) or ""), notes=[*said, *parts.notes])
+                   actuated=parts.actuated, source="" if given else str(source_of(path_or_text) or ""),
+                   notes=[*said, *parts.notes])
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
     if parts.notes:
@@ -127,6 +130,7 @@ class _Reading:
         self.frames = [Frame(name, self.body_names[model.site_bodyid[k]], _pose(model.site_quat[k], model.site_pos[k]))
                        for k, name in enumerate(self.site_names)]
         self.loops = list(self._loops())
+        self.actuated = self._actuated()
         self.notes += _left_out(model, self.joint_names)
 
     def _fresh(self, kind: str, name: str) -> str:
@@ -206,6 +210,31 @@ class _Reading:
                     f"the smaller side of actuatorfrcrange of joint {self.joint_names[joint]!r} is left out")
         return Limits((float(lower),), (float(upper),), (), effort)
 
+    # Actuators
+
+    def _actuated(self) -> list[str] | None:
+        """The joints whose velocities all have an actuator; None of a model without actuators at joints."""
+        model = self.model
+        at_joints = [k for k in range(model.nu) if model.actuator_trntype[k] in _AT_JOINTS]
+        elsewhere = model.nu - len(at_joints)
+        if elsewhere:
+            self.notes.append(f"{elsewhere} {'actuator drives' if elsewhere == 1 else 'actuators drive'} no joint and "
+                              f"{'is' if elsewhere == 1 else 'are'} left out")
+        changed = sum(not _is_plain_motor(model, k) for k in at_joints)
+        if changed:
+            self.notes.append(f"gains, gears and ranges of {changed} {'actuator' if changed == 1 else 'actuators'} are "
+                              "left out")
+        found: list[str] = []
+        for joint in dict.fromkeys(int(model.actuator_trnid[k, 0]) for k in at_joints):
+            gears = [model.actuator_gear[k] for k in at_joints if model.actuator_trnid[k, 0] == joint]
+            velocities = _VELOCITIES[int(model.jnt_type[joint])]
+            if np.linalg.matrix_rank(np.array(gears)[:, :velocities]) == velocities:
+                found.append(self.joint_names[joint])
+            else:
+                self.notes.append(f"the actuators of joint {self.joint_names[joint]!r} do not drive all that it does, "
+                                  "and are left out")
+        return found if at_joints else None
+
     # Equalities
 
     def _mimics(self) -> dict[int, Mimic]:
@@ -257,7 +286,6 @@ def _left_out(model: MjModel, joint_names: list[str]) -> Iterator[str]:
             1:] else f"the spring of joint {names} is left out"
     active = model.eq_active0.astype(bool)
     for count, one, many in (
-        (model.nu, "actuator", "actuators"),
         (model.nsensor, "sensor", "sensors"),
         (model.ntendon, "tendon", "tendons"),
         (np.count_nonzero(~active), "equality that is not active", "equalities that are not active"),
@@ -274,6 +302,14 @@ def _left_out(model: MjModel, joint_names: list[str]) -> Iterator[str]:
     ):
         if count:
             yield f"{count} {one} is left out" if count == 1 else f"{count} {many} are left out"
+
+
+def _is_plain_motor(model: MjModel, k: int) -> bool:
+    """Whether the control of an actuator is the force in one direction of its joint."""
+    said = (model.actuator_dyntype[k], model.actuator_gaintype[k], model.actuator_biastype[k])
+    bounds = model.actuator_ctrllimited[k] or model.actuator_forcelimited[k]
+    gear = np.sort(model.actuator_gear[k])
+    return not any(said) and not bounds and model.actuator_gainprm[k, 0] == 1.0 and np.array_equal(gear, np.eye(6)[5])
 
 
 def _names(model: MjModel, kind: str, count: int) -> list[str]:

@@ -62,6 +62,9 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
         *[_loop(tree, loop) for loop in tree.loops]]
     if equalities:
         lines += ["  <equality>", *_indented(equalities, 2), "  </equality>"]
+    motors = [line for joint in tree.joints if tree.actuated and joint.name in tree.actuated for line in _motors(joint)]
+    if motors:
+        lines += ["  <actuator>", *_indented(motors, 2), "  </actuator>"]
     return "\n".join([*lines, "</mujoco>", ""])
 
 
@@ -95,6 +98,8 @@ def _check(tree: Tree) -> None:
 
 
 def _lost(tree: Tree) -> Iterator[str]:
+    if tree.actuated == ():
+        yield "that no joint is actuated"
     for joint in tree.joints:
         limits = joint.limits
         if np.isfinite(limits.velocity).any():
@@ -198,6 +203,17 @@ def _joints(joint: Joint) -> Iterator[str]:
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
         shown = "" if axis is None else f' axis="{_words(axis)}"{_range(joint, k)}'
         yield f'<joint name={quoted(name)} type="{kind}"{shown}{more}/>'
+
+
+def _motors(joint: Joint) -> Iterator[str]:
+    """A motor for each velocity."""
+    parts = joint.motion.mjcf or ()
+    if len(parts) > 1:
+        yield from (f"<motor joint={quoted(f'{joint.name}/{k + 1}')}/>" for k, _ in enumerate(parts))
+        return
+    for direction in np.eye(6)[:joint.motion.nv]:
+        gear = f' gear="{_words(direction)}"' if joint.motion.nv > 1 else ""
+        yield f"<motor joint={quoted(joint.name)}{gear}/>"
 
 
 def _range(joint: Joint, k: int) -> str:

@@ -3,6 +3,7 @@
     name = "pendulum"
     # acceleration of free fall in the root's frame [m/s^2]; this one if left out
     gravity = [0, 0, -9.81]               
+    actuated = ["hinge"]                    # joints that have a drive; left out: all but mimic and floating ones
 
     [[bodies]]                              # the root is the body that is no joint's child
     name = "base"
@@ -109,6 +110,7 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     name = top.word("name")
     gravity = top.numbers("gravity", 3, GRAVITY)
     source = top.word("source", top.file)
+    actuated = top.words("actuated") if top.has("actuated") else None
     arm = top.section("dh")
     bodies, joints, frames = _arm(arm) if arm is not None else ([], [], [])
     bodies += [_body(section) for section in top.sections("bodies")]
@@ -118,10 +120,14 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     constraints = [_constraint(section) for section in top.sections("constraints")]
     top.finish()
     try:
-        return Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, constraints=constraints,
+        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, constraints=constraints,
                        source=source)
     except CayleyError as error:
         top.refuse(error)
+    try:
+        return made if actuated is None else made.with_actuated(*actuated)
+    except CayleyError as error:
+        top.refuse(error, "actuated")
 
 
 # Bodies and frames

@@ -42,7 +42,7 @@ def errors_of_parts(path: Path) -> Iterator[list[str]]:
     if not parts or "dh" in data or blocks[0].first == 0 or not all(_is_table(data, block) for block in parts):
         return
     name = f"name = {json.dumps(str(data.get('name', 'mechanism')))}"
-    above = _kept(lines, lambda k: k < blocks[0].first) + "\n" + _bare_bodies(["root"])
+    above = _kept(lines, lambda k: k < blocks[0].first) + "\n" + _bare_joints(data.get("actuated"))
     yield _placed(path, above)
     inside = {k for block in parts for k in range(block.first, block.last)}
     yield _placed(path, name + _kept(lines, lambda k: k in inside, _naming))
@@ -85,6 +85,15 @@ def _naming(line: str) -> str:
     if _KIND.match(line):
         return 'kind = "fixed"'
     return line if _TABLE.match(line) or _NAME.match(line) else ""
+
+
+def _bare_joints(actuated: object) -> str:
+    """A root, and joints of the names that are said to be actuated: whether there are such is not known here."""
+    names = [name for name in actuated if isinstance(name, str)] if isinstance(actuated, list) else []
+    bodies = [f"body {k}" for k, _ in enumerate(dict.fromkeys(names))]
+    joints = [f'[[joints]]\nname = {json.dumps(name)}\nkind = "revolute"\nparent = "root"\nchild = {json.dumps(body)}'
+              for name, body in zip(dict.fromkeys(names), bodies, strict=True)]
+    return "\n".join([_bare_bodies(["root", *bodies]), *joints])
 
 
 def _bare_bodies(names: Sequence[str]) -> str:

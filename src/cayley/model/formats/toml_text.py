@@ -32,7 +32,8 @@ def dump_toml(tree: Tree) -> str:
     """
     loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _motion_out(loop.motion)
              for loop in tree.loops]
-    head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity}
+    head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity,
+            "actuated": tree.actuated}
     parts = [("", head), *[("bodies", _body_out(body)) for body in tree.bodies], *[
         ("joints", _joint_out(joint)) for joint in tree.joints], *[
             ("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,8 +22,9 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     """The mechanism as the text of a URDF file; `load_urdf` gives its poses back to 1e-12.
 
     Named frames become links without mass on fixed joints. Helical, universal and spherical joints have no form in
-    URDF: `UnsupportedError`. So have closed loops, rotors, limits of continuous, planar and floating joints, and a
-    gravity other than (0, 0, -9.81), unless `leave_out`: then a comment names what is missing.
+    URDF: `UnsupportedError`. So have closed loops, rotors, a choice of actuated joints, limits of continuous, planar
+    and floating joints, and a gravity other than (0, 0, -9.81), unless `leave_out`: then a comment names what is
+    missing.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> print(dump_urdf(Tree.of("rod", [Body("base"), Body("rod", 2.0)], [Joint("pivot", "base", "rod", Revolute())])))
@@ -69,6 +71,8 @@ def _lost(tree: Tree) -> Iterator[str]:
         yield f"the loop {loop.name!r}"
     for constraint in tree.constraints:
         yield f"the {constraint.word} {constraint.name!r}"
+    if tree.actuated_joints != replace(tree, actuated=None).actuated_joints:
+        yield f"that the actuated joints are {', '.join(map(repr, tree.actuated_joints)) or 'none'}"
     for joint in tree.joints:
         if joint.rotor != Rotor():
             yield f"the rotor of joint {joint.name!r}"
