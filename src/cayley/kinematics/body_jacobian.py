@@ -11,6 +11,7 @@ These are a third to a half cheaper than the same matrices in the root's axes, t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.geometry.pose import Pose
 from cayley.geometry.tensors.cross import hat
-from cayley.kinematics.elementary import steps_to
+from cayley.kinematics.elementary import Step, steps_to
 from cayley.model.tree import Tree
 
 
@@ -31,11 +32,16 @@ class OwnColumns(NamedTuple):
 
 def own_columns(tree: Tree, q: Array, frame: str, point: Array) -> list[OwnColumns]:
     """The columns of the joints on the way, from the frame inwards."""
+    return columns_of_steps(steps_to(tree, q, frame), point)
+
+
+def columns_of_steps(steps: Sequence[Step], point: Array) -> list[OwnColumns]:
+    """The same of the steps on a way."""
     # the frame after a step, seen from the frame's axes at the point
     R = np.eye(3)
     p = -point
     found = []
-    for step in reversed(steps_to(tree, q, frame)):
+    for step in reversed(steps):
         if step.subspace.size:
             turns = R @ step.subspace[3:]
             found.append(OwnColumns(step.columns.start, np.concatenate([R @ step.subspace[:3] + hat(p) @ turns,

@@ -16,13 +16,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.geometry.pose import Pose
-from cayley.kinematics.elementary import Step, steps_of, way_to
+from cayley.kinematics.elementary import Step, steps_of, ways_between
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.kinematics.velocity import Moving, moving
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
-from cayley.model.elementary_motions import ElementaryMotion
 from cayley.model.joint_kinds import FrameMotion, Row
 from cayley.model.tree import Tree
 
@@ -126,17 +125,7 @@ def _named(tree: Tree, constraint: Constraint) -> list[int]:
 
 def _ways(tree: Tree, constraint: Constraint, q: Array) -> list[list[Step]]:
     """The elementary motions to the frames of a constraint, from the body from which both hang."""
-    ways = [way_to(tree, frame) for frame in constraint.frames]
-    if not ways:
-        return []
-    shared = _shared(*[links for links, _ in ways])
-    return [steps_of(links[shared:], end, q) for links, end in ways]
-
-
-def _shared(one: list[ElementaryMotion], other: list[ElementaryMotion]) -> int:
-    """How many elementary motions two ways have in common."""
-    places = [(a.columns, b.columns) for a, b in zip(one, other, strict=False)]
-    return next((k for k, (a, b) in enumerate(places) if a != b), len(places))
+    return [steps_of(*way, q) for way in ways_between(tree, *constraint.frames)] if constraint.frames else []
 
 
 def _end(steps: list[Step], qd: Array) -> FrameMotion:

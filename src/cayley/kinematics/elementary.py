@@ -47,6 +47,15 @@ def way_to(tree: Tree, frame: str) -> tuple[list[ElementaryMotion], Pose]:
     return motions, bodies[wanted.body][1].then(Pose.of(wanted.pose))
 
 
+def ways_between(tree: Tree, first: str, second: str) -> list[tuple[list[ElementaryMotion], Pose]]:
+    """The ways to two frames from the body from which both hang."""
+    one = way_to(tree, first)
+    other = way_to(tree, second)
+    places = [(a.columns, b.columns) for a, b in zip(one[0], other[0], strict=False)]
+    shared = next((k for k, (a, b) in enumerate(places) if a != b), len(places))
+    return [(links[shared:], end) for links, end in (one, other)]
+
+
 def pairs_to(tree: Tree, frame: str) -> tuple[list[ElementaryMotion], Pose]:
     """The same for what is written for motions about one axis and attitudes; joints of other kinds are refused by name.
     """

@@ -64,7 +64,7 @@ def twist(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array |
     `axes`: "world" (the root's), "body" (the frame's own), or the name of a frame.
     """
     if _chosen(method, axes) == "link":
-        u, w, _, _ = _in_own_axes(steps_to(tree, q, frame), qd, np.zeros(tree.nv))
+        u, w, _, _ = in_own_axes(steps_to(tree, q, frame), qd, np.zeros(tree.nv))
         return _resolved(tree, q, u + np.cross(w, point_in(tree, q, frame, at)), w, frame, axes)
     end = frame_pose(tree, q, frame)
     u, w = _VELOCITY[_chosen(method, axes)](joint_rates(tree, q, qd, frame),
@@ -82,7 +82,7 @@ def acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axe
     twist's components. Without gravity. Points and axes as in `twist`.
     """
     if _chosen(method, axes) == "link":
-        _, w, du, dw = _in_own_axes(steps_to(tree, q, frame), qd, qdd)
+        _, w, du, dw = in_own_axes(steps_to(tree, q, frame), qd, qdd)
         point = point_in(tree, q, frame, at)
         return _resolved(tree, q, du + np.cross(dw, point) + np.cross(w, np.cross(w, point)), dw, frame, axes)
     steps = steps_to(tree, q, frame)
@@ -180,7 +180,7 @@ def _summed_accelerations(steps: Sequence[Step], motions: Sequence[Moving], qd: 
     return du, dw
 
 
-def _in_own_axes(steps: Sequence[Step], qd: Array, qdd: Array) -> tuple[Any, Any, Any, Any]:
+def in_own_axes(steps: Sequence[Step], qd: Array, qdd: Array) -> tuple[Any, Any, Any, Any]:
     """u, w, du, dw of the frame after the last step, in its own axes."""
     u = w = du = dw = _REST
     for step in steps:

@@ -40,6 +40,7 @@ from cayley.kinematics.constraint_structure import ConstraintStructure, constrai
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.turned_loops import TurnedLoop, turned_loops
 from cayley.model.tree import Tree
 
 _HERE = "cayley.dynamics.mechanics.constrained"
@@ -125,11 +126,26 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
         f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
-        A = constraints.jacobian(tree, q)[leading]
-        drift = constraints.drift(tree, q, qd)[leading]
-        return _solved(method, structure, M, f, A, drift)
+        A = constraints.jacobian(tree, q)
+        drift = constraints.drift(tree, q, qd)
+        turned = turned_loops(tree, leading, q, qd)
+        for loop in turned:
+            A[loop.rows] = loop.A
+            drift[loop.rows] = loop.drift
+        found = _solved(method, structure, M, f, A[leading], drift[leading])
+        return found._replace(lam=_turned_back(leading, turned, found.lam))
 
     return text
+
+
+def _turned_back(leading: list[int], turned: list[TurnedLoop], lam: Array) -> Array:
+    """Multipliers of all rows that count along the axes of the constraints themselves."""
+    whole = np.array(lam)
+    for loop in turned:
+        axes = [k for k in range(3) if loop.rows.start + k in leading]
+        places = [leading.index(loop.rows.start + k) for k in axes]
+        whole[places] = loop.R[np.ix_(axes, axes)] @ lam[places]
+    return whole
 
 
 def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: Array,

@@ -40,6 +40,12 @@ class Constraint(ABC):
         return ()
 
     @property
+    def turns(self) -> bool:
+        """Whether its first three rows are a vector along the axes in which the motions are given, and the others the
+        same in any axes: it may then be given motions in other axes than those of that body."""
+        return False
+
+    @property
     @abstractmethod
     def row_names(self) -> tuple[str, ...]:
         """What each of its rows holds."""

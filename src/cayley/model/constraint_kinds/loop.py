@@ -32,10 +32,14 @@ class Loop(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(held.name for held in self.motion.held)
 
+    @property
+    def turns(self) -> bool:
+        return self.motion.held[:3] == POINT
+
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         first, second = frames
         held = self.motion.held
-        if held[:3] != POINT:
+        if not self.turns:
             return [each.row(first, second) for each in held]
         point = zip(second.p - first.p, second.u - first.u, second.du - first.du, strict=True)
         return [*[Row(*each) for each in point], *[each.row(first, second) for each in held[3:]]]
