@@ -61,13 +61,13 @@ def test_links_are_physically_possible(name):
 def test_names_and_errors():
     assert set(ROBOTS) >= {
         "puma560", "stanford", "panda", "iiwa14", "ur3", "ur5", "ur10", "scara", "planar2r", "planar3r",
-        "four_bar", "slider_crank"}
+        "four_bar", "slider_crank", "five_bar", "three_rrr", "delta", "stewart", "gripper", "excavator"}
     assert isinstance(load_robot("ur5"), Tree)
     with pytest.raises(ModelError, match=r"no robot 'UR55': did you mean"):
         load_robot("UR55")
     with pytest.raises(ModelError, match="did you mean 'stanford'"):
         load_robot("stamford")
-    with pytest.raises(ModelError, match=r"no robot '\.\./x'; it has four_bar, iiwa14, panda"):
+    with pytest.raises(ModelError, match=r"no robot '\.\./x'; it has delta, excavator, five_bar"):
         load_robot("../x")
 
 

@@ -1,6 +1,6 @@
-"""Robots as data: one TOML file each, with the published source of its numbers.
+"""Robots as data: one TOML file each, with the published source of its numbers, or what they were made for.
 
-The fixtures of the specification are there as well.
+Machines with loops are closed at q = 0. The fixtures of the specification are there as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def catalogue_names(*, fixtures: bool = False) -> tuple[str, ...]:
     """The names of the robots, in order; or, of the fixtures of the specification: s1_f4 is F4 of seed 1.
 
     >>> catalogue_names()
-    ('four_bar', 'iiwa14', 'panda', 'panda_hand', 'planar2r', 'planar3r', 'puma560', 'scara', 'slider_crank', ...)
+    ('delta', 'excavator', 'five_bar', 'four_bar', 'gripper', 'iiwa14', 'panda', 'panda_hand', 'planar2r', ...)
     """
     return tuple(sorted(entry.name[:-5] for entry in _FOLDERS[fixtures].iterdir() if entry.name.endswith(".toml")))
 
