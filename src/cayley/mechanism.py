@@ -434,28 +434,39 @@ class Mechanism:
 
     # Constraints: loops, rods, couplings and mimic joints
 
-    def close(self, q: ArrayLike) -> Closure:
-        """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept; see
-        `cayley.kinematics.closure.close`. `status`, `configuration`, `residual`, and how many velocities are
-        `independent` there.
+    def close(self, q: ArrayLike, t: float | None = None) -> Closure:
+        """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept, at the
+        time `t` if one of them depends on it; see `cayley.kinematics.closure.close`. `status`, `configuration`,
+        `residual`, and how many velocities are `independent` there.
 
         >>> closed = load("panda_hand").close(np.full(9, 0.02))
         >>> closed.status, closed.independent
         ('closed', 8)
         """
         from cayley.kinematics.closure import close
-        return close(self.tree, q)
+        return close(self.tree, q, t)
 
     @made_once
     def constraint_residual(self) -> Kernel:
         """`constraint_residual(q)`: by how much the constraints are open (..., h) [m, rad]; `constraint_rows` names
-        them.
+        them. Where a constraint depends on time, the last argument of this and of all others is t [s].
 
         >>> load("panda_hand").constraint_residual(np.arange(9.0))
         array([1.])
         """
         from cayley.kinematics.constraints import residual_kernel
         return residual_kernel(self.tree)
+
+    @made_once
+    def constraint_rates(self) -> Kernel:
+        """`constraint_rates(q, qd)`: the rates (..., h) of `constraint_residual` [m/s, rad/s]: A qd, and what
+        prescribed motions add to it.
+
+        >>> load("panda_hand").constraint_rates(np.zeros(9), np.arange(9.0))
+        array([1.])
+        """
+        from cayley.kinematics.constraints import rates_kernel
+        return rates_kernel(self.tree)
 
     @made_once
     def constraint_jacobian(self) -> Kernel:
@@ -497,7 +508,8 @@ class Mechanism:
         from cayley.kinematics.actuation import actuation
         return actuation(self.tree)
 
-    def configuration_singularity(self, q: ArrayLike, *, tolerance: float = 1e-7) -> ConfigurationSingularity:
+    def configuration_singularity(self, q: ArrayLike, t: float | None = None, *,
+                                  tolerance: float = 1e-7) -> ConfigurationSingularity:
         """Whether a closed configuration (nq) is a dead centre, which joints are stopped there, or a bifurcation; see
         `cayley.kinematics.constraint_structure`.
 
@@ -505,7 +517,7 @@ class Mechanism:
         'regular'
         """
         from cayley.kinematics.constraint_structure import configuration_singularity
-        return configuration_singularity(self.tree, q, tolerance=tolerance)
+        return configuration_singularity(self.tree, q, t, tolerance=tolerance)
 
     @made_once
     def constraint_forces(self) -> KernelWithMethods:

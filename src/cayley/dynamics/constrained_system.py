@@ -6,6 +6,7 @@ from __future__ import annotations
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.rigid_links.drives import friction_forces
 from cayley.dynamics.state_kernels import kinetic_energy_kernel, potential_energy_kernel
@@ -22,8 +23,8 @@ _ROUNDS = 2  # of Newton's method: what one step leaves is small already, and sq
 
 
 def constrained_system(tree: Tree) -> System:
-    """The system of a mechanism with loops, rods, couplings or mimic joints: blocks `q` and `qd`, input `tau`. Start it
-    from a closed configuration, with a velocity that the constraints allow.
+    """The system of a mechanism with loops, rods, couplings, mimic joints or prescribed motions: blocks `q` and `qd`,
+    input `tau`. Start it from a closed configuration, with a velocity that the constraints allow.
 
     >>> from cayley.model.catalogue import load_robot
     >>> constrained_system(load_robot("four_bar"))
@@ -40,10 +41,20 @@ def constrained_system(tree: Tree) -> System:
     kinetic = kinetic_energy_kernel(free)
     potential = potential_energy_kernel(free)
 
+    needed = inverse_dynamics_kernel(free)
     manifold = Configurations(tree)
 
-    def rates(q: Array, qd: Array) -> Array:
-        return constraints.jacobian(tree, q)[rows] @ qd
+    def at(t: Scalar) -> tuple[Scalar, ...]:
+        return (t,) if tree.is_timed else ()
+
+    def rates(A: Array, t: Scalar, q: Array, qd: Array) -> Array:
+        return A @ qd + constraints.rates_by_time(tree, q, *at(t))[rows]
+
+    def jacobian(t: Scalar, q: Array) -> Array:
+        return constraints.jacobian(tree, q, *at(t))[rows]
+
+    def residual(t: Scalar, q: Array) -> Array:
+        return constraints.residual(tree, q, *at(t))[rows]
 
     def nearest(A: Array, left: Array) -> Array:
         """The smallest velocity v with A v = left."""
@@ -52,19 +63,24 @@ def constrained_system(tree: Tree) -> System:
     def project(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         q = x["q"]
         for _ in range(_ROUNDS):
-            A = constraints.jacobian(tree, q)[rows]
-            q = manifold.step(q, -nearest(A, constraints.residual(tree, q)[rows]))
-        A = constraints.jacobian(tree, q)[rows]
-        return {"q": q, "qd": x["qd"] - nearest(A, A @ x["qd"])}
+            q = manifold.step(q, -nearest(jacobian(t, q), residual(t, q)))
+        A = jacobian(t, q)
+        return {"q": q, "qd": x["qd"] - nearest(A, rates(A, t, q, x["qd"]))}
+
+    def derivative(t: Scalar, x: State, u: Record, p: Record) -> Array:
+        return accelerations(x.q, x.qd, u["tau"], *at(t))
+
+    def power(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+        """What joint forces put in, and the drives of prescribed motions."""
+        tau = needed(x.q, x.qd, derivative(t, x, u, p)) if tree.is_timed else u["tau"]
+        return (tau - friction_forces(free, x.qd)) @ x.qd
 
     return System(
         tree.name,
         state={"q": Block((tree.nq,), manifold=manifold, velocity="qd"), "qd": Block((tree.nv,))},
         inputs={"tau": Port((tree.nv,), default=0.0)},
-        derivative=lambda t, x, u, p: accelerations(x.q, x.qd, u["tau"]),
-        power=lambda t, x, u, p: (u["tau"] - friction_forces(free, x.qd)) @ x.qd,
+        derivative=derivative, power=power,
         energy=lambda t, x, u, p: kinetic(x.q, x.qd) + potential(x.q),
-        constraints={"constraints": lambda t, x, u, p: constraints.residual(tree, x.q)[rows],
-                     "their rates": lambda t, x, u, p: rates(x.q, x.qd)}, project=project, timed=False)
-
-
+        constraints={"constraints": lambda t, x, u, p: residual(t, x.q),
+                     "their rates": lambda t, x, u, p: rates(jacobian(t, x.q), t, x.q, x.qd)},
+        project=project, timed=tree.is_timed)

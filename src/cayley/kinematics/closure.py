@@ -61,9 +61,9 @@ class Closure:
     """(...) whether no small steps led there from the guess, but chance ones, maybe to another assembly mode."""
 
 
-def close(tree: Tree, guess: ArrayLike) -> Closure:
-    """The configurations (..., nq) near guesses in which loops are closed and all other constraints are kept; all
-    joints take part, and limits do not.
+def close(tree: Tree, guess: ArrayLike, t: float | None = None) -> Closure:
+    """The configurations (..., nq) near guesses in which loops are closed and all other constraints are kept, at the
+    time `t` [s] if one of them depends on it; all joints take part, and limits do not.
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
     """
@@ -71,24 +71,27 @@ def close(tree: Tree, guess: ArrayLike) -> Closure:
     if guesses.shape[-1:] != (tree.nq,) or not np.isfinite(guesses).all():
         raise ConventionError(
             f"a guess is a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
+    if (t is None) == tree.is_timed or (t is not None and not np.isfinite(t)):
+        raise ConventionError(f"a constraint of {tree.name} depends on time: say at which t [s] it is to be closed"
+                              if tree.is_timed else f"no constraint of {tree.name} depends on the time t = {t}")
     if guesses.ndim == 1:
-        return _closed(tree, guesses)
+        return _closed(tree, guesses, t)
     batch = guesses.shape[:-1]
     if not guesses.size:
         none = np.zeros(batch)
         counts = none.astype(int)
         return Closure(none.astype("U6"), guesses, none, counts, counts, by_chance=none.astype(bool))
-    found = [_closed(tree, each) for each in guesses.reshape(-1, tree.nq)]
+    found = [_closed(tree, each, t) for each in guesses.reshape(-1, tree.nq)]
     gathered = {each.name: np.array([getattr(one, each.name) for one in found]) for each in fields(Closure)}
     return Closure(**{name: values.reshape(batch + values.shape[1:]) for name, values in gathered.items()})
 
 
-def _closed(tree: Tree, guess: Array) -> Closure:
+def _closed(tree: Tree, guess: Array, t: float | None) -> Closure:
     if not tree.is_constrained:
         return Closure("closed", guess, 0.0, 0, tree.nv, by_chance=False)
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     chance = np.random.default_rng(0)
-    start = np.concatenate([guess, *_closing_at_zero(tree)])
+    start = loops.start(guess, t)
     found = [loops.closed_from(start)]
     for size in _CHANCES:
         if found[-1].status == "closed":
@@ -120,6 +123,8 @@ class ClosedSample:
 
     closures: tuple[Closure, ...]
     mobility: int
+    time: tuple[float, ...] = ()
+    """The time, of constraints that depend on it."""
 
 
 def closed_samples(tree: Tree) -> list[ClosedSample]:
@@ -130,37 +135,36 @@ def closed_samples(tree: Tree) -> list[ClosedSample]:
 
 def _closed_samples(tree: Tree) -> list[ClosedSample]:
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
-    found = [loops.closed_from(np.concatenate([guess, *_closing_at_zero(tree)])) for guess in _guesses(tree)]
-    closed = [closure for closure in found if closure.status == "closed"]
+    found = [(loops.closed_from(loops.start(guess, t)), t) for guess, t in _guesses(tree)]
+    closed = [(closure, t) for closure, t in found if closure.status == "closed"]
     if not closed:
-        nearest = min(closure.residual for closure in found)
+        nearest = min(closure.residual for closure, _ in found)
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
         raise UnreachableError(
             f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
             f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between "
             "them")
     random = np.random.default_rng(1)
-    return [_sampled(loops, closure, random) for closure in closed]
+    return [_sampled(loops, closure, t, random) for closure, t in closed]
 
 
-def _sampled(loops: _Loops, closure: Closure, random: np.random.Generator) -> ClosedSample:
-    start = np.concatenate([closure.configuration, *_closing_at_zero(loops.tree)])
+def _sampled(loops: _Loops, closure: Closure, t: float | None, random: np.random.Generator) -> ClosedSample:
+    start = loops.start(closure.configuration, t)
+    time = () if t is None else (t,)
     steps = _BESIDE * random.normal(size=(_NEIGHBOURS, loops.velocities))
     found = [loops.closed_from(loops.moved(start, step)) for step in steps]
     beside = [each for each in found if each.status == "closed"]
     moves = [np.abs(each.configuration - closure.configuration).max(initial=0.0) > _MOVED for each in beside]
     if beside and not any(moves):
-        return ClosedSample((closure,), 0)
-    return ClosedSample((closure, *beside), min(int(each.independent) for each in (closure, *beside)))
+        return ClosedSample((closure,), 0, time)
+    return ClosedSample((closure, *beside), min(int(each.independent) for each in (closure, *beside)), time)
 
 
-def _closing_at_zero(tree: Tree) -> list[Array]:
-    return [loop.motion.neutral for loop in tree.loops]
-
-
-def _guesses(tree: Tree) -> Iterator[Array]:
-    yield tree.neutral
-    yield from random_configuration(tree.spanning_tree(), _STARTS, seed=0)
+def _guesses(tree: Tree) -> Iterator[tuple[Array, float | None]]:
+    """Configurations, and times of constraints that depend on it: the first is 0."""
+    times = [0.0, *np.random.default_rng(2).uniform(size=_STARTS)]
+    guesses = [tree.neutral, *random_configuration(tree.spanning_tree(), _STARTS, seed=0)]
+    yield from zip(guesses, times if tree.is_timed else [None] * len(times), strict=True)
 
 
 def _enough(reach: Array) -> float:
@@ -169,9 +173,15 @@ def _enough(reach: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Loops:
-    """The loops of a tree, with the coordinates and velocities of their own joints after those of the tree."""
+    """The loops of a tree, with the coordinates and velocities of their own joints after those of the tree: x = (q, s),
+    and the time after them if a constraint depends on it."""
 
     tree: Tree
+
+    def start(self, guess: Array, t: float | None) -> Array:
+        """x at a configuration, with the joints that close loops at their zero."""
+        own = [loop.motion.neutral for loop in self.tree.loops]
+        return np.concatenate([guess, *own, *([] if t is None else [[t]])])
 
     @cached_property
     def motions(self) -> list[tuple[Motion, slice, slice]]:
@@ -220,13 +230,15 @@ class _Loops:
         return None
 
     def moved(self, x: Array, step: Array) -> Array:
-        return np.concatenate([motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq])
+        moved = [motion.step(x[q], step[v]) for motion, q, v in self.motions if motion.nq]
+        return np.concatenate([*moved, x[self.motions[-1][1].stop:]])
 
     @cached_property
     def _opening(self) -> Kernel[tuple[Array, Array, Array]]:
-        """e, J, and how far from the root the first frames of the constraints are, by x = (q, s)."""
+        """e, J, and how far from the root the first frames of the constraints are, by x."""
         rows = 6 * len(self.tree.loops) + sum(len(constraint.row_names) for constraint in self._others)
-        signature = f"({self.motions[-1][1].stop})->({rows}),({rows},{self.velocities}),({len(self._frames)})"
+        size = self.motions[-1][1].stop + self.tree.is_timed
+        signature = f"({size})->({rows}),({rows},{self.velocities}),({len(self._frames)})"
         return kernel(signature, name="opening_of_loops", outputs=("e", "J", "reach"))(self._opening_text)
 
     @cached_property
@@ -258,6 +270,7 @@ class _Loops:
 
     def _other_openings(self, x: Array) -> Iterator[tuple[Any, Any]]:
         own = self.velocities - self.tree.nv
+        t = x[-1] if self.tree.is_timed else None
         for constraint in self._others:
-            rows = jacobian_of(self.tree, constraint, x)
-            yield residual_of(self.tree, constraint, x), np.concatenate([rows, np.zeros((len(rows), own))], axis=1)
+            rows = jacobian_of(self.tree, constraint, x, t)
+            yield residual_of(self.tree, constraint, x, t), np.concatenate([rows, np.zeros((len(rows), own))], axis=1)

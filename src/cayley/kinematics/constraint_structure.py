@@ -90,9 +90,11 @@ class ConfigurationSingularity:
     """Constraints of which rows depend on each other here, and not elsewhere."""
 
 
-def configuration_singularity(tree: Tree, q: ArrayLike, *, tolerance: float = 1e-7) -> ConfigurationSingularity:
+def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, *,
+                              tolerance: float = 1e-7) -> ConfigurationSingularity:
     """Whether one configuration (nq) is a dead centre, where some joints cannot be moved, or a bifurcation, where the
-    constraints depend on each other and allow more motions than elsewhere.
+    constraints depend on each other and allow more motions than elsewhere; at the time `t` if one of them depends on
+    it.
 
     `tolerance` is the part of the largest singular value, and of the largest velocity, that counts as zero.
 
@@ -103,12 +105,13 @@ def configuration_singularity(tree: Tree, q: ArrayLike, *, tolerance: float = 1e
     """
     structure = constraint_structure(tree)
     at = np.asarray(q, dtype=float)
-    left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at))
+    time = () if t is None else (t,)
+    left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at, *time))
     if at.shape != (tree.nq,) or not np.abs(left).max(initial=0.0) < tolerance:
         raise ConventionError(
             f"the constraints of {tree.name} are open by {np.abs(left).max(initial=0.0):.3g} at this configuration: "
             "bring it to one with `close(q)`, one at a time")
-    A = np.asarray(_jacobian(tree)(at))
+    A = np.asarray(_jacobian(tree)(at, *time))
     rank = _rank(A, tolerance)
     moving = _moves(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
@@ -166,7 +169,7 @@ def generic_jacobians(tree: Tree) -> list[Array]:
 def _sampled_jacobians(tree: Tree) -> list[tuple[int, list[Array]]]:
     """By the samples of closed configurations: the mobility there, and the constraint Jacobians."""
     A = _jacobian(tree)
-    return [(sample.mobility, [np.asarray(A(closure.configuration)) for closure in sample.closures])
+    return [(sample.mobility, [np.asarray(A(closure.configuration, *sample.time)) for closure in sample.closures])
             for sample in closed_samples(tree)]
 
 

@@ -1,23 +1,28 @@
-"""What the constraints of a mechanism say of its motion: loops, rods, couplings and mimic joints.
+"""What the constraints of a mechanism say of its motion: loops, rods, couplings, mimic joints and prescribed motions.
 
-    phi(q)          the residual (h), zero while all constraints are kept
-    A(q)            the constraint Jacobian (h, nv): the rate of phi is A qd
-    drift(q, qd)    the rate of A, times qd (h): A qdd + drift = 0 keeps the rates zero
+    phi(q, t)       the residual (h), zero while all constraints are kept
+    A(q, t)         the constraint Jacobian (h, nv)
+    rates           A qd + the derivative of phi by t (h), the rate of phi
+    drift(q, qd, t) what of the rate of that is not A qdd (h): A qdd + drift = 0 keeps the rates zero
 Each constraint sees its two frames from the body from which both hang: only the joints of the loop take part, however
-the mechanism as a whole moves. Rows are in the order of `constraints_of(tree)`; `row_names` says what each holds.
+the mechanism as a whole moves. Rows are in the order of `constraints_of(tree)`; `row_names` says what each holds. The
+time t is an argument of mechanisms with constraints that depend on it, and of no others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.elementary import Step, steps_of, ways_between
-from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.kinematics.velocity import Moving, moving
 from cayley.model.constraint_kinds import Constraint
@@ -48,75 +53,120 @@ def row_names(tree: Tree) -> tuple[RowName, ...]:
     return tuple(RowName(each.name, holds) for each in constraints_of(tree) for holds in each.row_names)
 
 
-def residual(tree: Tree, q: Array) -> Array:
+def residual(tree: Tree, q: Array, t: Scalar = None) -> Array:
     """phi (h)."""
-    found = [residual_of(tree, each, q) for each in constraints_of(tree)]
+    found = [residual_of(tree, each, q, t) for each in constraints_of(tree)]
     return np.concatenate(found) if found else np.zeros(0)
 
 
-def drift(tree: Tree, q: Array, qd: Array) -> Array:
-    """The rate of A, times qd (h)."""
-    return _stacked([row.second for each in constraints_of(tree) for row in _rows(tree, each, q, qd)])
+def rates(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
+    """A qd, and what the time adds to it (h)."""
+    return _stacked([row.rate for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])
 
 
-def jacobian(tree: Tree, q: Array) -> Array:
+def rates_by_time(tree: Tree, q: Array, t: Scalar = None) -> Array:
+    """What the time adds to A qd: the derivative of phi by t (h)."""
+    return rates(tree, q, np.zeros(tree.nv), t) if tree.is_timed else np.zeros(len(row_names(tree)))
+
+
+def drift(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
+    """The second rates of phi without accelerations (h)."""
+    return _stacked([row.second for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])
+
+
+def jacobian(tree: Tree, q: Array, t: Scalar = None) -> Array:
     """A (h, nv)."""
-    found = [jacobian_of(tree, each, q) for each in constraints_of(tree)]
+    found = [jacobian_of(tree, each, q, t) for each in constraints_of(tree)]
     return np.concatenate(found) if found else np.zeros((0, tree.nv))
 
 
 @of_a_mechanism
 def residual_kernel(tree: Tree) -> MechanismKernel:
     """`constraint_residual(q)` (..., h)."""
-    return sized_kernel(tree, f"(q)->({len(row_names(tree))})", lambda q: residual(tree, q), "constraint_residual",
-                        sentence="By how much the constraints are open.", unit="m or rad")
+    return _kernel(tree, residual, "(q)->(h)", ("q", ), "By how much the constraints are open.", "m or rad")
+
+
+@of_a_mechanism
+def rates_kernel(tree: Tree) -> MechanismKernel:
+    """`constraint_rates(q, qd)` (..., h)."""
+    return _kernel(tree, rates, "(q),(v)->(h)", ("q", "qd"), "How fast the constraints open.", "m/s or rad/s")
 
 
 @of_a_mechanism
 def jacobian_kernel(tree: Tree) -> MechanismKernel:
     """`constraint_jacobian(q)` (..., h, nv)."""
-    return sized_kernel(tree, f"(q)->({len(row_names(tree))},v)", lambda q: jacobian(tree, q), "constraint_jacobian",
-                        sentence="The constraint Jacobian A: A qd is the rate of the residual.")
+    return _kernel(tree, jacobian, "(q)->(h,v)", ("q", ),
+                   "The constraint Jacobian A: A qd is what the velocities add to the rate of the residual.")
 
 
 @of_a_mechanism
 def drift_kernel(tree: Tree) -> MechanismKernel:
     """`constraint_drift(q, qd)` (..., h)."""
-    return sized_kernel(tree, f"(q),(v)->({len(row_names(tree))})", lambda q, qd: drift(tree, q, qd),
-                        "constraint_drift", sentence="The rate of the constraint Jacobian, times qd.",
-                        unit="m/s^2 or rad/s^2")
+    return _kernel(tree, drift, "(q),(v)->(h)", ("q", "qd"),
+                   "The rate of the constraint Jacobian, times qd, and what the time adds to it.", "m/s^2 or rad/s^2")
 
 
-def residual_of(tree: Tree, constraint: Constraint, q: Array) -> Array:
+def _kernel(tree: Tree, text: Callable[..., Array], signature: str, inputs: tuple[str, ...], sentence: str,
+            unit: str = "") -> MechanismKernel:
+    """The kernel of one of these texts; it has the time as its last input if a constraint depends on it."""
+    def of_one_state(*state: Array) -> Array:
+        return text(tree, *state)
+
+    described(tree, of_one_state, sentence)
+    sizes = signature.replace("h", str(len(row_names(tree)))).replace("->", f"{',()' if tree.is_timed else ''}->")
+    return kernel(sized(tree, sizes), name=f"constraint_{text.__name__}", inputs=timed(tree, inputs),
+                  units=units_of(tree) | {"t": "s", "out": unit}, kind=MechanismKernel)(of_one_state)
+
+
+def timed(tree: Tree, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the inputs of a kernel, and t if a constraint of the mechanism depends on it."""
+    return (*inputs, "t") if tree.is_timed else inputs
+
+
+def residual_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> Array:
     """The residual of one constraint (rows)."""
-    return _stacked([row.value for row in _rows(tree, constraint, q, np.zeros(tree.nv))])
+    return _stacked([row.value for row in _rows(tree, constraint, q, np.zeros(tree.nv), t)])
 
 
-def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array) -> list[Row]:
+def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array, t: Scalar) -> list[Row]:
     """The rows of one constraint, their second rates those without accelerations."""
     ends = [_end(steps, qd) for steps in _ways(tree, constraint, q)]
     places = [(tree.q_slices[k].start, tree.v_slices[k].start) for k in _named(tree, constraint)]
-    return constraint.rows(ends, [Row(q[a], qd[b], 0.0) for a, b in places])
+    return constraint.rows(ends, [*[Row(q[a], qd[b], 0.0) for a, b in places], *_time(tree, constraint, t, 1.0)])
 
 
-def jacobian_of(tree: Tree, constraint: Constraint, q: Array) -> Array:
+def _time(tree: Tree, constraint: Constraint, t: Scalar, rate: float) -> list[Row]:
+    """The time as the last coordinate of a constraint that depends on it."""
+    if not constraint.timed:
+        return []
+    if t is None:
+        raise UnsupportedError(
+            f"{constraint.sentence} of {tree.name}: this depends on the time t, which must be given; what does not "
+            "take it does not know such constraints yet")
+    return [Row(t, rate, 0.0)]
+
+
+def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> Array:
     """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take
     part are looked at.
     """
-    columns: dict[int, list[Any]] = {}
     ways = _ways(tree, constraint, q)
     motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
     at_rest = [_seen(end[-1].pose) for end in motions]
+    named = _named(tree, constraint)
+    still = [*[Row(q[tree.q_slices[k].start], 0.0, 0.0) for k in named], *_time(tree, constraint, t, 0.0)]
+    columns: dict[int, Any] = {}
     for side, (steps, found) in enumerate(zip(ways, motions, strict=True)):
         for place, end in _columns(steps, found):
             ends = [end if k == side else other for k, other in enumerate(at_rest)]
-            columns[place] = [row.rate for row in constraint.rows(ends, [])]
-    named = [tree.v_slices[k].start for k in _named(tree, constraint)]
-    for place in named:
-        unit = [Row(0.0, float(place == other), 0.0) for other in named]
-        columns[place] = [row.rate for row in constraint.rows(at_rest, unit)]
-    still = [0.0] * len(constraint.row_names)
-    return np.stack([_stacked(columns.get(k, still)) for k in range(tree.nv)], axis=1)
+            columns[place] = _stacked([row.rate for row in constraint.rows(ends, still)])
+    for k, joint in enumerate(named):
+        unit = [row._replace(rate=1.0) if k == other else row for other, row in enumerate(still)]
+        own = _stacked([row.rate for row in constraint.rows(at_rest, unit)])
+        place = tree.v_slices[joint].start
+        columns[place] = own + columns[place] if place in columns else own
+    none = np.zeros(len(constraint.row_names))
+    return np.stack([columns.get(k, none) for k in range(tree.nv)], axis=1)
 
 
 def _named(tree: Tree, constraint: Constraint) -> list[int]:

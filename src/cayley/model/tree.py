@@ -64,7 +64,7 @@ class Tree(Immutable):
         frames    named frames on bodies, such as a tool: `Frame("tool", "link1", pose)`
         gravity   acceleration of free fall in the axes of the root [m/s^2]
         loops     what closes loops: `Loop("ring", frame, other frame, Revolute())`
-        constraints  rods and couplings of joints, of the kinds in `cayley.model.constraint_kinds`
+        constraints  rods, couplings and prescribed motions of joints, of the kinds in `cayley.model.constraint_kinds`
         actuated  the names of the joints that have a drive; see `actuated_joints` for what holds if nothing is said
         source    where the model comes from
         notes     sentences for the report
@@ -134,6 +134,11 @@ class Tree(Immutable):
     def is_constrained(self) -> bool:
         """Whether loops, mimic joints or other constraints tie its joints together."""
         return bool(self.loops or self.constraints or self.mimic_joints)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a constraint depends on time: what the constraints take part in is then a function of t as well."""
+        return any(constraint.timed for constraint in self.constraints)
 
     @cached_property
     def nq(self) -> int:

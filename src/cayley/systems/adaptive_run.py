@@ -233,7 +233,7 @@ class Run:
     # What is watched
 
     def _values(self, watched: Sequence[Any], t: float, y: Array) -> Array:
-        x = self._parts(y)
+        x = self._parts(y, t)
         guards = None
         if any(isinstance(what, Transition) for what in watched):
             guards = self.kernels.guards(t, self._vector(x), self.driving.at(t, x))
@@ -264,11 +264,12 @@ class Run:
     def _vector(self, x: Blocks) -> Array:
         return np.concatenate([*[part.ravel() for part in x.values()], self.modes])
 
-    def _parts(self, y: Array) -> Blocks:
-        """The blocks of a solver's state, brought back to where they lie."""
+    def _parts(self, y: Array, t: float | None = None) -> Blocks:
+        """The blocks of a solver's state, here and now or at another time, brought back to where they lie."""
         x = self._blocks(y[:self._smooth].copy())
         if self.system.constraints:
-            vector = self.kernels.constrained(self.t, self._vector(self._straight(x)), self.driving.at(self.t, x))
+            t = self.t if t is None else t
+            vector = self.kernels.constrained(t, self._vector(self._straight(x)), self.driving.at(t, x))
             return self._blocks(vector[:self._smooth])
         return self._straight(x)
 
@@ -299,7 +300,7 @@ class Run:
             return slope
         reaction = np.zeros(self.held.reactions)
         if np.isfinite(slope).all():
-            slope[:self._smooth], reaction = self.held.resolved(self._parts(y), slope[:self._smooth])
+            slope[:self._smooth], reaction = self.held.resolved(self._parts(y, t), slope[:self._smooth])
         return np.concatenate([slope, reaction])
 
     def _reaction(self, t: float, y: Array) -> Array:
@@ -320,15 +321,15 @@ class Run:
     def _advance(self, t: float, y: Array, dense: Scalar) -> None:
         self.pieces.append((self.t, dense, self.modes))
         self._bar.reached(t - self._began)
-        self.t, self.y = float(t), self._cleaned(y)
+        self.t, self.y = float(t), self._cleaned(float(t), y)
         if self.instants is None:
             self._keep() if self.t > self.kept[-1][0] else None
         else:
             self._keep_until(self.t, dense)
 
-    def _cleaned(self, y: Array) -> Array:
+    def _cleaned(self, t: float, y: Array) -> Array:
         """A state of the solver on its manifolds, with what is held at rest to the last digit."""
-        return self._joined(self.held.cleaned(self._parts(y)), y[self._smooth])
+        return self._joined(self.held.cleaned(self._parts(y, t)), y[self._smooth])
 
     def _keep(self) -> None:
         self.kept.append((self.t, self.y, self.modes))
@@ -337,7 +338,7 @@ class Run:
         assert self.instants is not None
         while self._next < len(self.instants) and self.instants[self._next] <= t:
             instant = float(self.instants[self._next])
-            self.kept.append((instant, self._cleaned(dense(instant)), self.modes))
+            self.kept.append((instant, self._cleaned(instant, dense(instant)), self.modes))
             self._next += 1
 
     def _occurred(self, name: str, action: str, t: float | None = None) -> None:

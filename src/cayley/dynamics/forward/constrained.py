@@ -1,4 +1,4 @@
-"""Forward dynamics of mechanisms with constraints: loops, rods, couplings and mimic joints.
+"""Forward dynamics of mechanisms with constraints: loops, rods, couplings, mimic joints and prescribed motions.
 
     M qdd = tau - bias + A^T forces,   A qdd + drift = 0
 M and the bias forces are those of the spanning tree. Rows that are redundant by structure are left out; where what is
@@ -10,7 +10,6 @@ for one state raises `SingularityError` with the names of the constraints.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import kernel
 from cayley.compiler.singular_vectors import LARGEST
 from cayley.compiler.symbols import wrapped
-from cayley.compiler.typing import Array, ArrayLike, Text
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -60,12 +59,12 @@ def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, meth
     """`forward_dynamics(q, qd, tau)` (..., nv) by one of the formulations of `METHODS`."""
     solve = _solution(tree, method, structure)
 
-    def forward_dynamics(q: Array, qd: Array, tau: Array) -> Array:
-        return solve(q, qd, tau).qdd
+    def forward_dynamics(q: Array, qd: Array, tau: Array, *t: Scalar) -> Array:
+        return solve(q, qd, tau, *t).qdd
 
     described(tree, forward_dynamics, _SENTENCE, f"Formulation: {method}.")
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd", ),
-                  inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
+    return kernel(_signature(tree, "v"), name="forward_dynamics", outputs=("qdd", ),
+                  inputs=constraints.timed(tree, ("q", "qd", "tau")), units=units_of(tree) | {"t": "s"}, kind=kind,
                   explain=_explanation(tree, structure, method))(_guarded(tree, method, forward_dynamics, (tree.nv,)))
 
 
@@ -83,8 +82,8 @@ def _forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, k
     solve = _solution(tree, method, structure)
     known = np.where(structure.determined, 0.0, np.nan)
 
-    def text(q: Array, qd: Array, tau: Array) -> Array:
-        forces = -solve(q, qd, tau).lam
+    def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> Array:
+        forces = -solve(q, qd, tau, *t).lam
         if structure.by_structure:
             found = dict(zip(structure.leading, forces, strict=True))
             forces = np.array([found.get(k, 0.0) for k in range(len(structure.rows))])
@@ -93,10 +92,10 @@ def _forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, k
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
               f"NaN where other constraints could do the same, so that the motion does not tell. By: {method}.")
     explain = _explanation(tree, structure, method) if all(structure.determined) else None
-    shape = (len(structure.rows),)
-    return kernel(sized(tree, f"(q),(v),(v)->({len(structure.rows)})"), name="constraint_forces",
-                  outputs=("forces", ), inputs=("q", "qd", "tau"), units=units_of(tree) | {"forces": "N or N m"},
-                  kind=kind, explain=explain)(_guarded(tree, method, text, shape))
+    return kernel(_signature(tree, str(len(structure.rows))), name="constraint_forces", outputs=("forces", ),
+                  inputs=constraints.timed(tree, ("q", "qd", "tau")), kind=kind, explain=explain,
+                  units=units_of(tree) | {"forces": "N or N m", "t": "s"})(
+                      _guarded(tree, method, text, (len(structure.rows),)))
 
 
 def _guarded(tree: Tree, method: str, text: Text, shape: tuple[int, ...]) -> Text:
@@ -104,7 +103,11 @@ def _guarded(tree: Tree, method: str, text: Text, shape: tuple[int, ...]) -> Tex
     return text if method in _WITHOUT_MASS else guarded(tree.spanning_tree(), text, [shape])
 
 
-def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[[Any, Any, Any], ConstrainedMotion]:
+def _signature(tree: Tree, result: str) -> str:
+    return sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->({result})")
+
+
+def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[..., ConstrainedMotion]:
     free = tree.spanning_tree()
     links = minimal_links(free)
     rotors = rotor_inertias(free)
@@ -122,12 +125,12 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
             "\"null space\", which is by QR")
     leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
-    def text(q: Array, qd: Array, tau: Array) -> ConstrainedMotion:
+    def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedMotion:
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
         f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
-        A = constraints.jacobian(tree, q)
-        drift = constraints.drift(tree, q, qd)
+        A = constraints.jacobian(tree, q, *t)
+        drift = constraints.drift(tree, q, qd, *t)
         turned = turned_loops(tree, leading, q, qd)
         for loop in turned:
             A[loop.rows] = loop.A
@@ -174,7 +177,8 @@ def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Cal
             of_inertia(q, *others)
         except SingularityError as error:
             raise SingularityError(f"{error}; or, if the constraints hold it, `.using(\"augmented\")`") from error
-        A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float)), dtype=float)
+        t = others[-1:] if tree.is_timed else ()
+        A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
         if not all(np.isfinite(given).all() for given in (A, *others)):
             return
         rows = A[list(structure.leading)]

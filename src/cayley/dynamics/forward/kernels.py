@@ -32,13 +32,13 @@ _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau g
 
 class ForwardDynamics(KernelWithMethods):
     """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state
-    (`q`, `qd`).
+    (`q`, `qd`), and at the time `t` of a mechanism with constraints that depend on it.
     """
 
     if TYPE_CHECKING:
 
         def __call__(  # type: ignore[override]  # its own arguments, which are as many as its signature has
-                self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, out: Array | None = None,
+                self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *t: ArrayLike, out: Array | None = None,
                 dtype: DTypeLike | None = None) -> Array: ...
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",

@@ -10,11 +10,13 @@ from __future__ import annotations
 from cayley.model.constraint_kinds.constraint import Constraint
 from cayley.model.constraint_kinds.coupling import Coupling
 from cayley.model.constraint_kinds.loop import Loop
+from cayley.model.constraint_kinds.prescribed_motion import PrescribedMotion
 from cayley.model.constraint_kinds.rod import Rod
 
 KINDS: dict[str, type[Constraint]] = {
     "rod": Rod,
     "coupling": Coupling,
+    "prescribed motion": PrescribedMotion,
 }
 
-__all__ = ["KINDS", "Constraint", "Coupling", "Loop", "Rod"]
+__all__ = ["KINDS", "Constraint", "Coupling", "Loop", "PrescribedMotion", "Rod"]

@@ -1,9 +1,10 @@
 """What a kind of constraint says of itself: the contract of all kinds.
 
-A constraint is one or more functions that are zero while it is kept, of the motions of two frames, or of coordinates of
-joints that have one each. It gives each as a `Row`: the value, its rate, which is linear in the velocities, and the
-rate of that. The motions are relative to the body from which both frames hang, in its axes. The text is
-scalar-agnostic: it runs on floats and on symbols.
+A constraint is one or more functions that are zero while it is kept, of the motions of two frames, of coordinates of
+joints that have one each, and maybe of the time, which is then the last of the coordinates, with the rate 1. It gives
+each as a `Row`: the value, its rate, which is linear in the velocities (and in the rate of the time), and the rate of
+that. The motions are relative to the body from which both frames hang, in its axes. The text is scalar-agnostic: it
+runs on floats and on symbols.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from cayley.errors import UnsupportedError
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
 WORD = {"form": "word"}  # metadata of fields that are kept in files: a name,
 WORDS = {"form": "words"}  # a list of names,
 NUMBER = {"form": "number"}  # a number, which must be said,
 OFFSET = {"form": "number or default"}  # a number, which need not be said,
-LIST = {"form": "list"}  # a list of numbers
+LIST = {"form": "list"}  # a list of numbers,
+FORMULA = {"form": "formula"}  # a formula
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Constraint(ABC):
 
     name: str
     word: ClassVar[str] = ""
+    timed: ClassVar[bool] = False  # whether the time is the last of the coordinates that `rows` are given
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -62,4 +66,10 @@ class Constraint(ABC):
     @property
     def keys(self) -> dict[str, Any]:
         """Its fields as they are in files."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}
+        found = {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}
+        for key, value in found.items():
+            if callable(value):
+                raise UnsupportedError(
+                    f"{key} of the {self.word} {self.name!r} is a function in Python, which no file can hold: write it "
+                    "as a formula")
+        return found

@@ -50,6 +50,12 @@
     second = "shoulder"
     length = 0.3
 
+    [[constraints]]
+    name = "drive"
+    kind = "prescribed motion"              # of a joint of one coordinate, as a formula of t in s
+    joint = "crank"
+    motion = "0.3 + 10*t + 0.2*sin(3*t)"    # in rad or m; sin, cos, exp, sqrt, ..., pi and ** are known
+
 Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Denavit-Hartenberg rows:
 
     [dh]
@@ -230,6 +236,7 @@ _READERS: dict[str, Callable[[Section, str, Any], Any]] = {
     "list": lambda section, key, _: section.limits(key),
     "word": lambda section, key, _: section.word(key),
     "words": lambda section, key, _: section.words(key),
+    "formula": lambda section, key, _: section.word(key),
 }
 
 

@@ -28,7 +28,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     middle = x.replaced(layout.stepped(x, {name: h / 2 * slopes[name] for name in others}))
     ends = {name: layout.opposite(name, x, middle, h, slopes) for name in others}
     ends |= layout.stepped(x, each(_velocities(layout, middle), lambda v: h * v))
-    end = flow.constrained(x.replaced(ends))
+    end = flow.constrained(x.replaced(ends), (1 - row.time) * h)
     at_middle = halfway.replaced({name: middle[name] for name in others})
     found = _others(layout, middle)
     after = Point(x.replaced({name: where(row.last, end[name], x[name]) for name in layout.blocks}),

@@ -57,9 +57,11 @@ class Flow:
     def power(self, x: State, u: Record) -> Scalar:
         return self.system.power(self.t, x, u, self.p) if self.system.power is not None else 0.0
 
-    def constrained(self, x: State) -> State:
-        """The state with its drift away from constraints taken out."""
-        return on_constraints(self.system, self.t, x, self.inputs(x), self.p) if self.system.constraints else x
+    def constrained(self, x: State, later: Scalar) -> State:
+        """The state at the end of the step, `later` than the stage, with its drift away from constraints taken out."""
+        if not self.system.constraints:
+            return x
+        return on_constraints(self.system, self.t + later, x, self.inputs(x), self.p)
 
 
 class Stage(NamedTuple):

@@ -30,7 +30,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     slope = joined([layout.rate(here, flow.tangents(straight, u)), np.stack([flow.power(straight, u)])])
     total = carried[len(base):] + row.weight * slope
     end = base + h * total
-    arrived = flow.constrained(layout.projected(layout.state_with(end[:-1], point.x)))
+    arrived = flow.constrained(layout.projected(layout.state_with(end[:-1], point.x)), (1 - row.time) * h)
     end = joined([layout.vector(arrived, modes=False), end[-1:]])
     after = where(row.last, end, base)
     carried = joined([

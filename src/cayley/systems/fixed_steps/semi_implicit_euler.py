@@ -24,7 +24,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     after = moved.replaced(layout.stepped(x, each(velocities, lambda v: h * v)))
     halfway = x.replaced({name: layout.middle(name, x, moved) for name in others})
     work = point.work + h * flow.power(halfway, u)
-    return Point(flow.constrained(after), work, point.defect), carried
+    return Point(flow.constrained(after, h), work, point.defect), carried
 
 
 SEMI_IMPLICIT_EULER = FixedStep(1, Table(first=[True], last=[True], time=[0.0]), lambda points, layout: points[..., :0],

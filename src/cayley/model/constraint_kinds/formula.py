@@ -1,0 +1,82 @@
+"""Formulas as data: "0.3 + 10*t + 0.2*sin(3*t)" as a function of the names in it, on floats and on symbols."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.typing import Scalar
+from cayley.errors import ModelError
+from cayley.wording import did_you_mean, shown
+
+LONGEST = 400  # characters
+_LARGEST = 1e300
+
+_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "abs": np.abs}
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b, ast.Pow: lambda a, b: a**b}
+_SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: lambda a: a, ast.USub: lambda a: -a}
+
+
+def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar]:
+    """The function of values for `names`, in their order, that a formula is: numbers, pi, the names, + - * / **, and
+    functions such as sin and sqrt. `whose` it is, for errors.
+
+    >>> float(formula("2*t + sin(pi*t)**2", ["t"], "an example")(0.5))
+    2.0
+    >>> formula("2*T", ["t"], "the motion of 'crank'")
+    Traceback (most recent call last):
+    cayley.errors.ModelError: the motion of 'crank' is '2*T', where T is unknown: did you mean 't'?
+    """
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise ModelError(f"{whose} is a formula of at most {LONGEST} characters, not {shown(text)}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ModelError(f"{whose} is {shown(text)}, which is no formula, as 2*t + sin(pi*t) is one") from None
+    fault = _fault(tree, names)
+    if fault:
+        raise ModelError(f"{whose} is {shown(text)}, where {fault}")
+    return lambda *values: _value(tree, dict(zip(names, values, strict=True)))
+
+
+def _fault(node: ast.expr, names: Sequence[str]) -> str | None:
+    """What a formula has that is none of a formula's."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        fits = not isinstance(node.value, bool) and abs(node.value) < _LARGEST
+        return None if fits else f"{shown(node.value)} is no number that fits"
+    if isinstance(node, ast.Name):
+        known = [*names, "pi"]
+        return None if node.id in known else f"{node.id} is unknown{did_you_mean(node.id, known)}"
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _fault(node.left, names) or _fault(node.right, names)
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _SIGNS:
+        return _fault(node.operand, names)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and len(node.args) == 1:
+        if node.func.id not in _FUNCTIONS:
+            return f"{node.func.id} is no function that formulas know{did_you_mean(node.func.id, _FUNCTIONS)}"
+        return _fault(node.args[0], names)
+    return f"{ast.unparse(node)!r} is neither a number, a name, + - * / ** nor a function of one argument"
+
+
+def _value(node: ast.expr, values: Mapping[str, Scalar]) -> Scalar:
+    match node:
+        case ast.Constant():
+            return float(node.value)  # type: ignore[arg-type]  # a number, which was checked
+        case ast.Name():
+            return values.get(node.id, np.pi)
+        case ast.BinOp(left=ast.expr() as base, op=ast.Pow(), right=ast.Constant(value=int() as power)):
+            return _value(base, values)**power
+        case ast.BinOp():
+            return _OPERATORS[type(node.op)](_value(node.left, values), _value(node.right, values))
+        case ast.UnaryOp():
+            return _SIGNS[type(node.op)](_value(node.operand, values))
+        case ast.Call(func=ast.Name() as function):
+            return _FUNCTIONS[function.id](_value(node.args[0], values))
+    raise AssertionError(ast.dump(node))

@@ -1,0 +1,72 @@
+"""A joint whose motion is given as a function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cayley.compiler.derivative import jacobian
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import ModelError
+from cayley.model.constraint_kinds.constraint import FORMULA, WORD, Constraint
+from cayley.model.constraint_kinds.formula import formula
+from cayley.model.joint_kinds.held import FrameMotion, Row
+from cayley.wording import shown
+
+
+@dataclass(frozen=True)
+class PrescribedMotion(Constraint):
+    """A joint of one coordinate that moves as it is told, whatever force that takes: q = motion(t) [rad, m], with t in
+    seconds. Its force is what the drive must give.
+
+    The motion is a formula, "0.3 + 10*t", or a function in Python, of a number or of a symbol, which is traced and
+    differentiated twice.
+    """
+
+    joint: str = field(metadata=WORD)
+    motion: str | Callable[[Scalar], Scalar] = field(metadata=FORMULA)
+    word = "prescribed motion"
+    timed = True
+
+    def __post_init__(self) -> None:
+        if not callable(self.motion):
+            formula(self.motion, ["t"], f"the motion of {self.name!r}")
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return ("coordinate",)
+
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        joint, time = coordinates
+        s, speed, acceleration = self._along(time.value)
+        return [Row(joint.value - s, joint.rate - speed * time.rate,
+                    joint.second - acceleration * time.rate**2 - speed * time.second)]
+
+    @property
+    def _along(self) -> Kernel[tuple[Array, Array, Array]]:
+        """The motion and its first two derivatives by t."""
+        return kept(self, "along", lambda: kernel("()->(),(),()", name="along")(self._text))
+
+    def _text(self, t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        motion = self.motion if callable(self.motion) else formula(self.motion, ["t"], self.name)
+        s = motion(t)
+        if np.shape(s) != ():
+            raise ModelError(f"the motion of {self.name!r} must return one number at a time, not {shown(s)}")
+        speed = jacobian(s, t)
+        return s, speed, jacobian(speed, t)
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is pickled: the data, and not what was made of them."""
+        return {"name": self.name, "joint": self.joint, "motion": self.motion}
+
+    @property
+    def sentence(self) -> str:
+        return f"prescribed motion {self.name!r} moves joint {self.joint!r}"

@@ -1,0 +1,223 @@
+"""Joints whose motion is a function of time: beside the closed form of the slider-crank, energies differentiated with
+mpmath, and the equations of the open arm solved by NumPy."""
+
+import pickle
+from dataclasses import dataclass
+from functools import cache
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.errors import ConventionError, ModelError, UnreachableError, UnsupportedError
+from cayley.model.constraint_kinds import Constraint, PrescribedMotion
+from cayley.model.joint_kinds import Prismatic, Row, Spherical
+from cayley.model.parts import Body, Joint
+
+SPEED = 12.0
+
+
+def driven(arm, *constraints):
+    return cy.Mechanism.of("driven", arm.bodies, arm.joints, frames=arm.frames, gravity=arm.gravity, loops=arm.loops,
+                           constraints=constraints)
+
+
+@cache
+def engine():
+    """The slider-crank of the catalogue with its crank at constant speed."""
+    return driven(cy.load("slider_crank"), PrescribedMotion("drive", "crank", f"0.3 + {SPEED}*t"))
+
+
+def slider(angle):
+    """Its place in closed form: the crank is upright at 0."""
+    r, rod = mp.mpf("0.09"), mp.sqrt(mp.mpf("0.4")**2 + mp.mpf("0.09")**2)
+    return -r * mp.sin(angle) + mp.sqrt(rod**2 - (r * mp.cos(angle))**2) - mp.mpf("0.4")
+
+
+def energy(t):
+    """Kinetic and potential energy of the engine at a time, each body by its own motion."""
+    def place(name, t):
+        angle = mp.mpf("0.3") + SPEED * t
+        x = slider(angle)
+        pin = mp.matrix([-mp.mpf("0.09") * mp.sin(angle), mp.mpf("0.09") * mp.cos(angle)])
+        tilt = mp.atan2(-pin[1], x + mp.mpf("0.4") - pin[0]) - mp.atan2(mp.mpf("-0.09"), mp.mpf("0.4"))
+        if name == "crank":
+            return angle, pin / 2
+        if name == "slider":
+            return mp.mpf(0), mp.matrix([x, 0])
+        c, s = mp.cos(tilt), mp.sin(tilt)
+        return tilt, pin + mp.matrix([c * mp.mpf("0.2") + s * mp.mpf("0.045"), s * mp.mpf("0.2") - c * mp.mpf("0.045")])
+
+    total = mp.mpf(0)
+    for name, mass, inertia in (("crank", 0.4, 0.00029), ("rod", 0.8, 0.011226667), ("slider", 0.6, 0.0004)):
+        spin = mp.diff(lambda time, name=name: place(name, time)[0], t)
+        u, v = (mp.diff(lambda time, name=name, k=k: place(name, time)[1][k], t) for k in range(2))
+        total += (mass * (u**2 + v**2) + inertia * spin**2) / 2 + mass * mp.mpf("9.81") * place(name, t)[1][1]
+    return total
+
+
+def moving_state(arm, guess, t):
+    """A configuration at a time, and the velocity of least norm that the constraints ask for."""
+    found = arm.close(guess, t)
+    assert found.status == "closed"
+    q = found.configuration
+    return q, -np.linalg.pinv(arm.constraint_jacobian(q, t), 1e-9) @ arm.constraint_rates(q, np.zeros(arm.nv), t)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.13, 0.31])
+def test_a_crank_at_constant_speed_moves_the_slider_as_the_closed_form_says_and_its_force_is_the_torque(t):
+    with mp.workdps(30):
+        place, speed, acceleration = (float(mp.diff(lambda t: slider(mp.mpf("0.3") + SPEED * t), t, n))
+                                      for n in range(3))
+        torque = float(mp.diff(energy, t)) / SPEED
+    guess = [0.3 + SPEED * t, -0.3 - SPEED * t, 0.0]
+    q, qd = moving_state(engine(), guess, t)
+    np.testing.assert_allclose([q[2], qd[0], qd[2]], [place, SPEED, speed], rtol=1e-11, atol=1e-12)
+    for formulation in ("multipliers", "augmented", "projection"):
+        qdd = engine().forward_dynamics.using(formulation)(q, qd, np.zeros(3), t)
+        np.testing.assert_allclose(qdd[[0, 2]], [0.0, acceleration], rtol=1e-10, atol=1e-10)
+    forces = engine().constraint_forces(q, qd, np.zeros(3), t)
+    np.testing.assert_allclose(forces[-1], torque, rtol=1e-8)
+    braked = engine().constraint_forces(q, qd, [0.7, 0.0, 0.0], t)
+    np.testing.assert_allclose(braked[-1], torque - 0.7, rtol=1e-8)
+
+
+def test_what_is_driven_does_not_count_as_mobile():
+    assert engine().mobility == 0
+    structure = engine().constraint_structure
+    assert (structure.gruebler, structure.independent) == (-3, ())
+    assert [row.constraint for row in structure.redundant] == ["pin"] * 3
+    arm = driven(cy.load("planar3r"), PrescribedMotion("drive", "joint2", "sin(t)"))
+    assert arm.mobility == 2 and arm.constraint_structure.independent == (0, 2)
+
+
+def test_the_joints_that_are_left_move_as_the_equations_of_the_open_arm_say():
+    free = cy.load("planar3r")
+    arm = driven(free, PrescribedMotion("drive", "joint2", lambda t: 0.4 * np.sin(3 * t) + 0.5 * t**2))
+    random = np.random.default_rng(0)
+    t = 0.37
+    q, qd, tau = random.normal(size=(3, 3))
+    q[1], qd[1] = 0.4 * np.sin(3 * t) + 0.5 * t**2, 1.2 * np.cos(3 * t) + t
+    given = -3.6 * np.sin(3 * t) + 1.0
+    M, bias = free.inertia_matrix(q), free.bias_forces(q, qd)
+    left = [0, 2]
+    expected = np.linalg.solve(M[np.ix_(left, left)], (tau - bias)[left] - M[left, 1] * given)
+    qdd = arm.forward_dynamics(q, qd, tau, t)
+    np.testing.assert_allclose(qdd[[0, 1, 2]], [expected[0], given, expected[1]], rtol=1e-12)
+    np.testing.assert_allclose(arm.constraint_forces(q, qd, tau, t), [M[1] @ qdd + bias[1] - tau[1]], rtol=1e-12)
+    times = np.linspace(0, 1, 5)
+    batch = arm.forward_dynamics(q, qd, tau, times)
+    np.testing.assert_allclose(batch[3], arm.forward_dynamics(q, qd, tau, times[3]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit-euler", "lie-midpoint"])
+def test_rollouts_keep_the_motion_in_time(method):
+    q, qd = moving_state(engine(), engine().neutral, 0.0)
+    run = engine().system().rollout(method=method)({"q": q, "qd": qd}, step=1e-3, steps=400)
+    end = 0.4
+    assert abs(run.end["q"][0] - (0.3 + SPEED * end)) < 1e-14
+    assert np.abs(engine().constraint_residual(run.end["q"], end)).max() < 1e-14
+    assert np.abs(engine().constraint_rates(run.end["q"], run.end["qd"], end)).max() < 1e-12
+    if method == "rk4":
+        with mp.workdps(20):
+            gained = float(energy(mp.mpf("0.4")) - energy(mp.mpf(0)))
+        np.testing.assert_allclose(run.work[-1], gained, rtol=1e-7)
+
+
+def test_a_simulation_keeps_the_motion_at_all_its_times():
+    q, qd = moving_state(engine(), engine().neutral, 0.0)
+    run = engine().system().simulate({"q": q, "qd": qd}, times=np.linspace(0, 0.4, 9))
+    np.testing.assert_allclose(run["q"][:, 0], 0.3 + SPEED * run.t, rtol=1e-14)
+    assert np.abs(run.energy_drift).max() < 1e-7
+
+
+@dataclass(frozen=True)
+class OnTurningLine(Constraint):
+    """A point on a line through the origin that turns with 2 t^2: its Jacobian depends on time."""
+
+    word = "turning line"
+    timed = True
+    coordinates = ("x", "y")
+    row_names = ("across", )
+    sentence = "'cart' stays on a turning line"
+
+    def rows(self, frames, coordinates):
+        x, y, time = coordinates
+        angle, spin, growth = 2 * time.value**2, 4 * time.value * time.rate, 4 * time.rate**2
+        c, s = np.cos(angle), np.sin(angle)
+        along, across = x.value * c + y.value * s, y.value * c - x.value * s
+        rate = y.rate * c - x.rate * s - spin * along
+        second = (y.second * c - x.second * s - 2 * spin * (x.rate * c + y.rate * s) - growth * along
+                  - spin**2 * across)
+        return [Row(across, rate, second)]
+
+
+def test_a_bead_on_a_turning_wire_has_the_accelerations_of_polar_coordinates():
+    arm = cy.Mechanism.of("bead", [Body("base"), Body("beam", 0.0), Body("cart", 2.0)],
+                          [Joint("x", "base", "beam", Prismatic((1.0, 0.0, 0.0))),
+                           Joint("y", "beam", "cart", Prismatic((0.0, 1.0, 0.0)))], constraints=[OnTurningLine("wire")])
+    t, r, speed = 0.6, 0.8, 0.3
+    angle, spin, growth = 2 * t**2, 4 * t, 4.0
+    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    q, qd = r * along, speed * along + r * spin * across
+    np.testing.assert_allclose(arm.constraint_rates(q, qd, t), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.constraint_jacobian(q, t), [across], atol=1e-15)
+    qdd = arm.forward_dynamics(q, qd, [0.0, 0.0], t)
+    np.testing.assert_allclose(qdd, (r * growth + 2 * speed * spin) * across, rtol=1e-12)  # r'' = r spin^2: none along
+    push = arm.constraint_forces(q, qd, [0.0, 0.0], t)
+    np.testing.assert_allclose(push, 2.0 * (r * growth + 2 * speed * spin), rtol=1e-12)
+
+
+def test_only_what_depends_on_time_takes_it():
+    assert cy.load("four_bar").forward_dynamics.inputs == ("q", "qd", "tau")
+    assert cy.load("four_bar").constraint_jacobian.inputs == ("q", )
+    assert engine().forward_dynamics.inputs == ("q", "qd", "tau", "t")
+    assert engine().constraint_residual.inputs == ("q", "t")
+    for arm, t in ((engine(), None), (cy.load("four_bar"), 0.1), (engine(), np.nan)):
+        with pytest.raises(ConventionError, match="depends on"):
+            arm.close(arm.neutral, t)
+
+
+def test_drives_that_agree_are_redundant_and_those_that_do_not_cannot_be_kept():
+    arm = cy.load("planar2r")
+    agreed = driven(arm, PrescribedMotion("one", "joint1", "2*t"), PrescribedMotion("two", "joint1", "t + t"))
+    assert agreed.mobility == 1 and len(agreed.constraint_structure.redundant) == 1
+    assert np.isnan(agreed.constraint_forces([0.0, 0.3], [2.0, 0.1], [0.0, 0.0], 0.0)).all()
+    np.testing.assert_allclose(agreed.forward_dynamics([0.0, 0.3], [2.0, 0.1], [0.0, 0.0], 0.0)[0], 0.0, atol=1e-12)
+    with pytest.raises(UnreachableError, match="one, two"):
+        _ = driven(arm, PrescribedMotion("one", "joint1", "2*t"), PrescribedMotion("two", "joint1", "2*t + 1")).mobility
+
+
+def test_files_hold_formulas_and_not_functions(tmp_path):
+    path = tmp_path / "engine.toml"
+    engine().save(path)
+    again = cy.load(path)
+    assert again.constraints == engine().constraints
+    with pytest.raises(UnsupportedError, match="motion of the prescribed motion 'drive' is a function in Python"):
+        driven(cy.load("planar2r"), PrescribedMotion("drive", "joint1", np.sin)).save(tmp_path / "arm.toml")
+    assert pickle.loads(pickle.dumps(engine().constraints[0])) == engine().constraints[0]
+    text = path.read_text(encoding="utf-8").replace("0.3 + 12.0*t", "0.3 + 12.0*T")
+    with pytest.raises(ModelError, match=r"(?s)line \d+.*'drive'.*T is unknown"):
+        (tmp_path / "wrong.toml").write_text(text, encoding="utf-8")
+        cy.load(tmp_path / "wrong.toml")
+
+
+@pytest.mark.parametrize("motion, said", [
+    ("t +", "is no formula"), ("open('x')", "open is no function"), ("t.real", "neither a number"),
+    ("[t]", "neither a number"), ("sin(t, t)", "neither a number"), ("1e999*t", "no number that fits"),
+    (3.0, "a formula"), ("t*" * 200 + "t", "at most 400"), ("-" * 398 + "u", "u is unknown"),
+    ("True*t", "True is no number"), ("9" * 380 + "*t", "no number that fits")])
+def test_what_is_no_formula_is_refused(motion, said):
+    with pytest.raises(ModelError, match=said):
+        PrescribedMotion("drive", "joint1", motion)
+
+
+def test_a_motion_of_the_wrong_shape_and_a_joint_of_several_coordinates_are_refused():
+    wrong = driven(cy.load("planar2r"), PrescribedMotion("drive", "joint1", lambda t: np.stack([t, t])))
+    with pytest.raises(ModelError, match="motion of 'drive' must return one number"):
+        wrong.constraint_residual([0.0, 0.0], 0.0)
+    with pytest.raises(ModelError, match="only joints of one coordinate"):
+        cy.Mechanism.of("ball", [Body("base"), Body("ball", 1.0, inertia=np.eye(3))],
+                        [Joint("socket", "base", "ball", Spherical())],
+                        constraints=[PrescribedMotion("drive", "socket", "t")])
