@@ -47,10 +47,12 @@ if TYPE_CHECKING:
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.actuation import Actuation
+    from cayley.kinematics.actuation_singularity import ActuationSingularity
     from cayley.kinematics.closure import Closure
     from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
     from cayley.kinematics.indices import Indices
+    from cayley.kinematics.input_output import InputOutput
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
     from cayley.kinematics.singularities import Singularity
@@ -538,6 +540,54 @@ class Mechanism:
         from cayley.kinematics.constraints import row_names
         return row_names(self.tree)
 
+    # From actuated joints to the motion of a frame, and back
+
+    @family("q", given=["at"])
+    def actuated_jacobian(self, frame: str, *, axes: str | None = None,
+                          at: ArrayLike | FrameName | None = None) -> Kernel:
+        """`actuated_jacobian(q, frame, axes=..., at=None)`: the twist of a frame by the velocities of the actuated
+        joints, (..., 6, m), all constraints kept; see `cayley.kinematics.actuated_motion`.
+
+        >>> load("four_bar").actuated_jacobian([0.0, 0.0, 0.0], "rocker", axes="world")[5].round(6)
+        array([0.625])
+        """
+        from cayley.kinematics.actuated_motion import actuated_jacobian_kernel
+        return actuated_jacobian_kernel(self.tree, frame, axes=axes, at=at)
+
+    @made_once
+    def actuated_motion(self) -> Kernel:
+        """`actuated_motion(q, rates)`: the velocities (..., nv) of all joints that follow from those (..., m) of the
+        actuated ones.
+
+        >>> load("four_bar").actuated_motion([0.0, 0.0, 0.0], [1.6]).round(6)
+        array([ 1.6, -1.6,  1. ])
+        """
+        from cayley.kinematics.actuated_motion import actuated_motion_kernel
+        return actuated_motion_kernel(self.tree)
+
+    def input_output(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str) -> InputOutput:
+        """Jx and Jq of Jx xd = Jq qd_a between the motion of a frame and the actuated joints, with rates and forces
+        both ways; see `cayley.kinematics.input_output`.
+
+        >>> both = load("four_bar").input_output([0.0, 0.0, 0.0], "rocker", task=(0, 0, 0, 0, 0, 1), axes="world")
+        >>> both.motion([1.6]).round(6), both.rates([1.0]).round(6), both.forces([1.6]).round(6)
+        (array([1.]), array([1.6]), array([1.]))
+        """
+        from cayley.kinematics.input_output import input_output
+        return input_output(self.tree, q, frame, task=task, axes=axes)
+
+    def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
+                              characteristic_length: float = 1.0, tolerance: float = 1e-7) -> ActuationSingularity:
+        """Whether one closed configuration (nq) is an inverse, direct or constraint singularity, with the motions that
+        a frame loses and gains; see `cayley.kinematics.actuation_singularity`.
+
+        >>> load("four_bar").actuation_singularity([0.0, 0.0, 0.0], "tool", task="position", axes="world").kind
+        'regular'
+        """
+        from cayley.kinematics.actuation_singularity import actuation_singularity
+        return actuation_singularity(self.tree, q, frame, task=task, axes=axes,
+                                     characteristic_length=characteristic_length, tolerance=tolerance)
+
     # Positions
 
     @family("q")
@@ -672,13 +722,14 @@ class Mechanism:
         without gravity.
 
         The wrench (..., 6) is what the frame's body exerts on its surroundings; of one that acts ON it, the sign is the
-        other.
+        other. Of a mechanism with loops they are the forces of its actuated joints, zero at the others.
 
         >>> load("planar2r").joint_forces_that_exert([0.0, 0.0], [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "tool", axes="world")
         array([9., 4.])
         """
-        from cayley.kinematics import statics
-        return frame_kernel(self.tree, statics.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes, at=at)
+        from cayley.kinematics import actuated_motion
+        return frame_kernel(self.tree, actuated_motion.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes,
+                            at=at)
 
     @family("q", "wrench", given=["at"])
     def joint_forces_that_resist(self, frame: str, *, axes: str | None = None,
@@ -690,8 +741,9 @@ class Mechanism:
         ...                                           axes="world")
         array([9., 4.])
         """
-        from cayley.kinematics import statics
-        return frame_kernel(self.tree, statics.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes, at=at)
+        from cayley.kinematics import actuated_motion
+        return frame_kernel(self.tree, actuated_motion.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes,
+                            at=at)
 
     # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z)
     # along the axes
@@ -715,7 +767,7 @@ class Mechanism:
     def task_jacobian(self, frame: str, *, task: TaskRows, axes: str | None = None,
                       characteristic_length: float | None = None) -> Kernel:
         """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in
-        one unit.
+        one unit; by the actuated joints, if loops or mimic joints tie these together.
 
         Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see
         `kinematics.uniform_units`.

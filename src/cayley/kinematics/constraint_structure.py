@@ -147,6 +147,8 @@ def _structure(tree: Tree) -> ConstraintStructure:
     samples = _sampled_jacobians(tree)
     rank = tree.nv - max(mobility for mobility, _ in samples)
     generic = generic_jacobians(tree)
+    # one and its neighbours: where one is at a dead centre they are not, and joints may stand still on another piece
+    piece = next([A for A in found if _rank(A) == rank] for mobility, found in samples if tree.nv - mobility == rank)
     by_structure = _rank(np.concatenate([A for _, found in samples for A in found], axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
     leading = _chosen((side_by_side if by_structure else generic[0]), rank)
@@ -154,7 +156,7 @@ def _structure(tree: Tree) -> ConstraintStructure:
     followers = _last_columns(generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
-                               independent, tuple(_moves(generic[0], _INDEPENDENT).tolist()))
+                               independent, tuple(np.any([_moves(A, _INDEPENDENT) for A in piece], axis=0).tolist()))
 
 
 def generic_jacobians(tree: Tree) -> list[Array]:

@@ -20,7 +20,8 @@ from cayley.model.tree import Tree
 
 _UNITS = {
     "pose_matrix": "position in m", "point_position": "m", "twist": "m/s; rad/s", "acceleration": "m/s^2; rad/s^2",
-    "general_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",
+    "general_jacobian": "rows: velocity x y z, angular velocity x y z",
+    "actuated_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",
     "joint_forces_that_resist": "tau"}
 
 
@@ -31,7 +32,7 @@ def sized(tree: Tree, signature: str) -> str:
 
 
 def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str,
-                 check: Callable[..., None] | None = None, *,
+                 check: Callable[..., None] | None = None, *, explain: Callable[..., None] | None = None,
                  sentence: str = "", unit: str = "") -> MechanismKernel:
     """A kernel in whose signature q and v stand for the sizes of configuration and velocity. The sentence says what it
     computes, for its docstring and exported code; the unit is that of its only result, or one of the names that
@@ -40,13 +41,13 @@ def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str
     if sentence:
         described(tree, text, sentence)
     made = kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check,
-                  units={**units, "out": units.get(unit, unit)}, kind=MechanismKernel)(text)
+                  explain=explain, units={**units, "out": units.get(unit, unit)}, kind=MechanismKernel)(text)
     return cast(MechanismKernel, made)
 
 
 @of_a_mechanism
 def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: str, *,
-                 check: Callable[..., None] | None = None,
+                 check: Callable[..., None] | None = None, explain: Callable[..., None] | None = None,
                  **choices: Any) -> MechanismKernel:  # noqa: ANN401 (of the text)
     """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
     `at=GIVEN` makes the point (3) the last input.
@@ -68,7 +69,7 @@ def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: st
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in [*arrays, *given]])
     described(tree, of_one_state, first_sentence(text), choices_in_words(tree, frame, choices))
     return sized_kernel(tree, signature.replace("->", ",(3)" * len(given) + "->"), of_one_state,
-                        f"{text.__name__}_of_{frame}", check, unit=_UNITS.get(text.__name__, ""))
+                        f"{text.__name__}_of_{frame}", check, explain=explain, unit=_UNITS.get(text.__name__, ""))
 
 
 def pose_matrix(tree: Tree, q: Array, frame: str, *, relative_to: str) -> Array:

@@ -15,10 +15,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
+from cayley.kinematics.actuated_motion import actuated_jacobian
 from cayley.kinematics.elementary import way_to
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.inverse.task import Task
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import check_independent, is_tied
+from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 
 ROW_UNITS = ("m", "m", "m", "rad", "rad", "rad")
@@ -64,14 +66,20 @@ def made_uniform(J: Array, *, rows: Sequence[str], columns: Sequence[str],
 def uniform_jacobian(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
                      characteristic_length: float | None = None) -> Array:
     """The rows of a frame's Jacobian that a task asks for, by the joints on the way to the frame, with elements of one
-    unit: (m, n).
+    unit: (m, n). If constraints tie these together, by the actuated joints of the mechanism.
 
     `task`: "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes.
     """
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
-    units = velocity_units(tree, frame)
-    J = general_jacobian(tree, q, frame, axes=axes)[chosen][:, list(units)]
-    return made_uniform(J, rows=[ROW_UNITS[k] for k in chosen], columns=list(units.values()),
+    if is_tied(tree, frame):
+        names = velocity_labels(tree)
+        columns = [names[k][1] for k in tree.actuated_velocities]
+        J = actuated_jacobian(tree, q, frame, axes=axes)[chosen]
+    else:
+        units = velocity_units(tree, frame)
+        columns = list(units.values())
+        J = general_jacobian(tree, q, frame, axes=axes)[chosen][:, list(units)]
+    return made_uniform(J, rows=[ROW_UNITS[k] for k in chosen], columns=columns,
                         characteristic_length=characteristic_length)
 
 

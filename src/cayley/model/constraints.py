@@ -67,6 +67,17 @@ def mimic_joints(tree: Tree) -> Iterator[Tie]:
         yield Tie(words, frozenset({number}))
 
 
+def is_tied(tree: Tree, frame: str) -> bool:
+    """Whether a constraint ties joints on the way to a frame together.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> is_tied(load_robot("panda_hand"), "panda_hand"), is_tied(load_robot("four_bar"), "tool")
+    (False, True)
+    """
+    way = set(tree.path(tree.body_number(tree.frame(frame).body)))
+    return any(not way.isdisjoint(tie.joints) for tie in (*ties(tree), *mimic_joints(tree)))
+
+
 def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False) -> None:
     """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore
     that.

@@ -15,8 +15,11 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
+from cayley.mechanisms.linkages.trees import DOWN, five_bar_configuration, five_bar_tree
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
+from cayley.mechanisms.rods import Masses
+from cayley.model.tree import Tree
 
 
 class PointJacobians(NamedTuple):
@@ -89,6 +92,15 @@ class FiveBar:
         """The class of one posture, with the velocities of the point that it loses and gains."""
         Jx, Jq = self.jacobians(P, theta)
         return parallel_singularity(Jx, Jq, tolerance=tolerance)
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
+        """The linkage as a tree with a loop, `cy.Mechanism(linkage.tree(...))`; masses [kg] of "crank1", "rod1",
+        "crank2", "rod2", or of "crank" and "rod" for both."""
+        return five_bar_tree(self, masses, gravity)
+
+    def configuration(self, P: ArrayLike, theta: ArrayLike) -> Array:
+        """The coordinates (..., 4) of `tree` for points (..., 2) and crank angles (..., 2)."""
+        return five_bar_configuration(self, P, theta)
 
     def _ends(self, theta: Array) -> list[Array]:
         return [pivot + crank * np.array([np.cos(angle), np.sin(angle)])

@@ -19,7 +19,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
+from cayley.mechanisms.linkages.trees import DOWN, four_bar_configuration, four_bar_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
+from cayley.mechanisms.rods import Masses
+from cayley.model.tree import Tree
 
 _SAME = 1e-12  # of the lengths: sums that differ by less are equal
 
@@ -91,6 +94,15 @@ class FourBar:
         """The angle (...) between coupler and rocker, in [0, pi], at `angles` (..., 2); poor near 0 and pi."""
         psi, phi = np.moveaxis(np.asarray(angles, dtype=float), -1, 0)
         return np.abs(np.arctan2(np.sin(phi - psi), np.cos(phi - psi)))
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
+        """The linkage as a tree with a loop, `cy.Mechanism(linkage.tree(...))`; masses [kg] of "crank", "coupler",
+        "rocker"."""
+        return four_bar_tree(self, masses, gravity)
+
+    def configuration(self, theta: ArrayLike, angles: ArrayLike) -> Array:
+        """The coordinates (..., 3) of `tree` for a crank angle (...) and `angles` (..., 2) of coupler and rocker."""
+        return four_bar_configuration(theta, angles)
 
     @property
     def grashof(self) -> bool:

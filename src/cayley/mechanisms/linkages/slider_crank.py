@@ -17,7 +17,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
+from cayley.mechanisms.linkages.trees import DOWN, slider_crank_configuration, slider_crank_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
+from cayley.mechanisms.rods import Masses
+from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,15 @@ class SliderCrank:
                              self.crank * np.sin(gamma - theta) / np.cos(gamma)])
 
         return kernel("(),()->(2)", name="rates", inputs=("theta", "gamma"))(rates)
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
+        """The machine as a tree with a loop, `cy.Mechanism(machine.tree(...))`; masses [kg] of "crank", "rod",
+        "slider"."""
+        return slider_crank_tree(self, masses, gravity)
+
+    def configuration(self, theta: ArrayLike, posture: ArrayLike) -> Array:
+        """The coordinates (..., 3) of `tree` for a crank angle (...) and gamma and x (..., 2)."""
+        return slider_crank_configuration(theta, posture)
 
     def dead_centres(self) -> Array:
         """The crank's angles (2) at which the slider is farthest and nearest in the first mode, crank and rod in line.

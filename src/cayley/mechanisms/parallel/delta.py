@@ -26,7 +26,10 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.mechanisms.arguments import batch_of
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.trees import delta_configuration, delta_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
+from cayley.mechanisms.rods import Masses
+from cayley.model.tree import Tree
 
 _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
 _IN_LINE = 1e-12  # of the distances of three points: how far one may be from the line of the others
@@ -158,6 +161,15 @@ class TranslationalDelta:
         centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)],
                            axis=-1)
         return np.linalg.norm(batch_of("places", p, (3,))[..., None, :] - centers, axis=-1)
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
+        """The machine as a tree with rods, `cy.Mechanism(machine.tree(...))`; masses [kg] of "crank" and "rod" (or of
+        "crank1", ...) and "platform", a rod being a whole parallelogram with half of its mass at either end."""
+        return delta_tree(self, masses, gravity)
+
+    def configuration(self, p: ArrayLike, theta: ArrayLike) -> Array:
+        """The coordinates (..., 6) of `tree` for places (..., 3) and crank angles (..., 3)."""
+        return delta_configuration(p, theta)
 
     # The text
 

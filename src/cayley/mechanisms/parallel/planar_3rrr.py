@@ -25,7 +25,10 @@ from cayley.errors import UnreachableError
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.assemblies import Assemblies, arranged
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.trees import planar_3rrr_configuration, planar_3rrr_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
+from cayley.mechanisms.rods import Masses
+from cayley.model.tree import Tree
 
 _CORNERS = np.radians([210.0, 330.0, 90.0])
 _SAMPLES = 16  # of F, which has no more than four harmonics
@@ -130,6 +133,15 @@ class Planar3RRR:
         """The class of one posture, with the motions (xd, yd, phid) that it loses and gains."""
         Jx, Jq = self.jacobians(pose, theta)
         return parallel_singularity(Jx, Jq, lengths=[1.0, 1.0, self.side / np.sqrt(3)], tolerance=tolerance)
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, -9.81, 0.0)) -> Tree:
+        """The machine as a tree with loops, `cy.Mechanism(machine.tree(...))`, with the frame "tool" at the platform's
+        centre; masses [kg] of "crank1", "rod1", ..., or "crank" and "rod" for all, and "platform"."""
+        return planar_3rrr_tree(self, masses, gravity)
+
+    def configuration(self, pose: ArrayLike, theta: ArrayLike) -> Array:
+        """The coordinates (..., 7) of `tree` for poses (..., 3) and crank angles (..., 3)."""
+        return planar_3rrr_configuration(self, pose, theta)
 
     def crank_ends(self, theta: ArrayLike) -> Array:
         """Where the cranks end, (..., 3, 2)."""

@@ -22,10 +22,14 @@ from cayley.errors import ModelError
 from cayley.geometry.motions.screws import pose_from_twist
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.trees import stewart_configuration, stewart_tree
+from cayley.model.parts import Body
+from cayley.model.tree import Tree
 
 _STEPS = 60
 _CLOSES = 1e-13  # of the largest length
 _APART = 1e-6
+_UNKNOWN = Body("unknown")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +123,17 @@ class StewartPlatform:
         radius = float(np.linalg.norm(self.platform, axis=1).max())
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=[1.0] * 3 + [radius or 1.0] * 3,
                                     tolerance=tolerance)
+
+    def tree(self, *, platform: Body = _UNKNOWN, cylinder: Body = _UNKNOWN, piston: Body = _UNKNOWN,
+             gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
+        """The machine as a tree with loops, `cy.Mechanism(machine.tree(...))`. The masses are those of a body for the
+        platform, and of one for the lower and one for the upper part of a leg; their frames are at the lower joint and
+        at the ball, z along the leg and upwards."""
+        return stewart_tree(self, platform, cylinder, piston, gravity)
+
+    def configuration(self, pose: ArrayLike) -> Array:
+        """The coordinates (..., 25) of `tree` for poses (..., 4, 4)."""
+        return stewart_configuration(self, pose)
 
     def _legs(self, pose: Array) -> list[Array]:
         return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(self.platform, self.base, strict=True)]
