@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
-    from cayley.kinematics.closure import Closure
+    from cayley.kinematics.closing import Closure
     from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
     from cayley.kinematics.indices import Indices
@@ -436,17 +436,19 @@ class Mechanism:
 
     # Constraints: loops, rods, couplings and mimic joints
 
-    def close(self, q: ArrayLike, t: float | None = None) -> Closure:
+    def close(self, q: ArrayLike, t: ArrayLike | None = None, *, fixed: Sequence[str] | Mapping[str, ArrayLike] = (),
+              limits: bool = False) -> Closure:
         """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept, at the
-        time `t` if one of them depends on it; see `cayley.kinematics.closure.close`. `status`, `configuration`,
-        `residual`, and how many velocities are `independent` there.
+        time `t` if one of them depends on it, joints that are `fixed` staying where they are; see
+        `cayley.kinematics.closing.close`. `status`, `configuration`, `residual`, `branch`, and how many velocities are
+        `independent` there.
 
         >>> closed = load("panda_hand").close(np.full(9, 0.02))
         >>> closed.status, closed.independent
         ('closed', 8)
         """
-        from cayley.kinematics.closure import close
-        return close(self.tree, q, t)
+        from cayley.kinematics.closing import close
+        return close(self.tree, q, t, fixed=fixed, limits=limits)
 
     @made_once
     def constraint_residual(self) -> Kernel:

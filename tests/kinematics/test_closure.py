@@ -5,7 +5,8 @@ import pytest
 
 from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
-from cayley.kinematics.closure import close, mobility
+from cayley.kinematics.closing import close
+from cayley.kinematics.closure import mobility
 from cayley.kinematics.forward import frame_pose
 from cayley.model.catalogue import load_robot
 from cayley.model.constraint_kinds import Rod

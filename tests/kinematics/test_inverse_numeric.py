@@ -360,7 +360,7 @@ def test_what_inverse_kinematics_cannot_do_is_said():
         Joint("b", "first", "second", Revolute(), _shift(1, 0, 0), mimic=Mimic("a"))]
     tree = Mechanism.of("finger", [Body("root"), Body("first"), Body("second")], follower).tree
     with pytest.raises(UnsupportedError, match="'b' mimics 'a'"):
-        inverse_kinematics(tree, np.eye(4), "second")
+        follow_path(tree, np.eye(4)[None], "second", np.zeros(2), time_step=0.1)
     assert inverse_kinematics(tree, np.eye(4), "first").solved
     ball = Joint("ball", "root", "hand", Spherical(), limits=Limits((-1.0,) * 4, (1.0,) * 4))
     limited = Mechanism.of("ball", [Body("root"), Body("hand")], [ball]).tree

@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.closure import close
+from cayley.kinematics.closing import close
 from cayley.kinematics.forward import body_poses, joint_pose
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.joint_kinds import Mark

@@ -24,8 +24,8 @@ from cayley.kinematics.body_points import (
 from cayley.kinematics.body_points import (
     point_velocity as point_velocity,
 )
-from cayley.kinematics.closure import Closure as Closure
-from cayley.kinematics.closure import close as close
+from cayley.kinematics.closing import Closure as Closure
+from cayley.kinematics.closing import close as close
 from cayley.kinematics.closure import mobility as mobility
 from cayley.kinematics.forward import (
     Pose as Pose,

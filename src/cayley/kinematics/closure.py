@@ -13,19 +13,19 @@ configurations that have nothing special about them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, UnreachableError
+from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.pose import Pose
-from cayley.kinematics.constraints import jacobian_of, residual_of
+from cayley.kinematics.constraints import jacobian_of, residual_kernel, residual_of
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
@@ -33,7 +33,6 @@ from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree, slices
-from cayley.wording import shown
 
 _CLOSED = 1e-12  # what may be left open, in metres and radians, times the size of the mechanism
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are of velocities that J does not see
@@ -45,59 +44,35 @@ _CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [m, rad] away from a guess tha
 _STEPS = 100
 
 
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """Configurations (..., nq) near guesses in which all constraints are kept, or the nearest that were found."""
+class Careful(NamedTuple):
+    """What a careful search found: a configuration (nq), the length of what is left open [m, rad], its steps, how many
+    velocities the constraints leave there, and whether no small steps led there from the guess, but chance ones."""
 
-    status: str | Array
-    """(...) "closed", or "open"."""
+    closed: bool
     configuration: Array
-    residual: float | Array
-    """(...) the length of what is left open [m, rad]."""
-    iterations: int | Array
-    independent: int | Array
-    """(...) how many velocities the constraints leave there: more than the mobility where the mechanism is singular."""
-    by_chance: bool | Array
-    """(...) whether no small steps led there from the guess, but chance ones, maybe to another assembly mode."""
+    residual: float
+    iterations: int
+    independent: int
+    by_chance: bool
 
 
-def close(tree: Tree, guess: ArrayLike, t: float | None = None) -> Closure:
-    """The configurations (..., nq) near guesses in which loops are closed and all other constraints are kept, at the
-    time `t` [s] if one of them depends on it; all joints take part, and limits do not.
+def closed_carefully(tree: Tree, guess: Array, moving: Array, t: float | None = None) -> Careful:
+    """The closed configuration near one guess (nq), or the nearest to one that was found, by those velocities (nv) that
+    are `moving`, at the time `t` if a constraint depends on it.
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
     """
-    guesses = np.asarray(guess, dtype=float)
-    if guesses.shape[-1:] != (tree.nq,) or not np.isfinite(guesses).all():
-        raise ConventionError(
-            f"a guess is a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
-    if (t is None) == tree.is_timed or (t is not None and not np.isfinite(t)):
-        raise ConventionError(f"a constraint of {tree.name} depends on time: say at which t [s] it is to be closed"
-                              if tree.is_timed else f"no constraint of {tree.name} depends on the time t = {t}")
-    if guesses.ndim == 1:
-        return _closed(tree, guesses, t)
-    batch = guesses.shape[:-1]
-    if not guesses.size:
-        none = np.zeros(batch)
-        counts = none.astype(int)
-        return Closure(none.astype("U6"), guesses, none, counts, counts, by_chance=none.astype(bool))
-    found = [_closed(tree, each, t) for each in guesses.reshape(-1, tree.nq)]
-    gathered = {each.name: np.array([getattr(one, each.name) for one in found]) for each in fields(Closure)}
-    return Closure(**{name: values.reshape(batch + values.shape[1:]) for name, values in gathered.items()})
-
-
-def _closed(tree: Tree, guess: Array, t: float | None) -> Closure:
-    if not tree.is_constrained:
-        return Closure("closed", guess, 0.0, 0, tree.nv, by_chance=False)
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     chance = np.random.default_rng(0)
     start = loops.start(guess, t)
-    found = [loops.closed_from(start)]
+    own = np.ones(loops.velocities - tree.nv, dtype=bool)
+    free = np.concatenate([moving, own])
+    found = [loops.closed_from(start, free)]
     for size in _CHANCES:
-        if found[-1].status == "closed":
+        if found[-1].closed:
             return found[-1]
-        other = loops.closed_from(loops.moved(start, size * chance.normal(size=loops.velocities)))
-        found.append(replace(other, by_chance=True))
+        other = loops.closed_from(loops.moved(start, size * chance.normal(size=loops.velocities) * free), free)
+        found.append(other._replace(by_chance=True))
     return min(found, key=lambda closure: closure.residual)
 
 
@@ -121,7 +96,7 @@ class ClosedSample:
     """A closed configuration, others beside it, and the mobility there: that of the neighbours, which are not special
     if the configuration happens to be."""
 
-    closures: tuple[Closure, ...]
+    closures: tuple[Careful, ...]
     mobility: int
     time: tuple[float, ...] = ()
     """The time, of constraints that depend on it."""
@@ -136,24 +111,39 @@ def closed_samples(tree: Tree) -> list[ClosedSample]:
 def _closed_samples(tree: Tree) -> list[ClosedSample]:
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
     found = [(loops.closed_from(loops.start(guess, t)), t) for guess, t in _guesses(tree)]
-    closed = [(closure, t) for closure, t in found if closure.status == "closed"]
+    closed = [(closure, t) for closure, t in found if closure.closed]
     if not closed:
-        nearest = min(closure.residual for closure, _ in found)
+        nearest, when = min(found, key=lambda each: each[0].residual)
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
+        left = _said_open(tree, nearest.configuration, *([] if when is None else [when]))
         raise UnreachableError(
             f"no configuration of {tree.name} was found in which its constraints ({names}) are kept, its loops closed: "
-            f"the nearest leaves {nearest:.3g} open. Look at the frames that they join, and at the lengths between "
-            "them")
+            f"the nearest leaves {nearest.residual:.3g} open ({left}). Look at the frames that they join, and at the "
+            "lengths between them")
     random = np.random.default_rng(1)
     return [_sampled(loops, closure, t, random) for closure, t in closed]
 
 
-def _sampled(loops: _Loops, closure: Closure, t: float | None, random: np.random.Generator) -> ClosedSample:
+def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
+    """By the names of the constraints, by how much (...) each is open at configurations (..., nq) [m, rad], and at a
+    time if one of them depends on it."""
+    left = kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *time)
+    sizes = slices([len(constraint.row_names) for constraint in constraints_of(tree)])
+    return {constraint.name: np.linalg.norm(left[..., rows], axis=-1)
+            for constraint, rows in zip(constraints_of(tree), sizes, strict=True)}
+
+
+def _said_open(tree: Tree, q: Array, *time: float) -> str:
+    found = {name: left for name, left in openings(tree, q, *time).items() if left > _CLOSED}
+    return ", ".join(f"{name} {left:.3g}" for name, left in found.items())
+
+
+def _sampled(loops: _Loops, closure: Careful, t: float | None, random: np.random.Generator) -> ClosedSample:
     start = loops.start(closure.configuration, t)
     time = () if t is None else (t,)
     steps = _BESIDE * random.normal(size=(_NEIGHBOURS, loops.velocities))
     found = [loops.closed_from(loops.moved(start, step)) for step in steps]
-    beside = [each for each in found if each.status == "closed"]
+    beside = [each for each in found if each.closed]
     moves = [np.abs(each.configuration - closure.configuration).max(initial=0.0) > _MOVED for each in beside]
     if beside and not any(moves):
         return ClosedSample((closure,), 0, time)
@@ -193,17 +183,17 @@ class _Loops:
     def velocities(self) -> int:
         return self.motions[-1][2].stop
 
-    def closed_from(self, x: Array) -> Closure:
-        """First the joints of the loops take up what they can, then all joints move."""
+    def closed_from(self, x: Array, moving: Array | bool = True) -> Careful:
+        """First the joints of the loops take up what they can, then all velocities that are moving."""
         own = np.arange(self.velocities) >= self.tree.nv
         x, _ = self._searched(x, own)
-        x, iterations = self._searched(x, np.ones_like(own))
+        x, iterations = self._searched(x, np.ones_like(own) & moving)
         e, J, reach = self._opening(x)
         left = float(np.linalg.norm(e))
         values = np.linalg.svd(J, compute_uv=False)
         rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
-        status: Literal["closed", "open"] = "closed" if left <= _enough(reach) else "open"
-        return Closure(status, x[:self.tree.nq], left, iterations, self.velocities - rank, by_chance=False)
+        return Careful(left <= _enough(reach), x[:self.tree.nq], left, iterations, self.velocities - rank,
+                       by_chance=False)
 
     def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""

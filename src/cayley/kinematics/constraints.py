@@ -11,7 +11,7 @@ time t is an argument of mechanisms with constraints that depend on it, and of n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +57,16 @@ def residual(tree: Tree, q: Array, t: Scalar = None) -> Array:
     """phi (h)."""
     found = [residual_of(tree, each, q, t) for each in constraints_of(tree)]
     return np.concatenate(found) if found else np.zeros(0)
+
+
+def least_sense(tree: Tree, q: Array, constraints: Sequence[Constraint]) -> Scalar:
+    """A number that is positive where none of some constraints is kept the wrong way round, an axis of its pointing
+    back."""
+    found: Scalar = 1.0
+    for each in constraints:
+        for sense in each.senses([_end(steps, np.zeros(tree.nv)) for steps in _ways(tree, each, q)]):
+            found = np.minimum(found, sense)
+    return found
 
 
 def rates(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:

@@ -9,7 +9,7 @@ names what would be left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cayley.errors import UnsupportedError
@@ -47,6 +47,24 @@ def tied_joints(tree: Tree, constraint: Constraint) -> frozenset[int]:
     ways = [set(tree.path(tree.body_number(tree.frame(end).body))) for end in constraint.frames]
     between = ways[0] ^ ways[1] if ways else set()
     return frozenset(between | {tree.joint_number(name) for name in constraint.coordinates})
+
+
+def constraints_on(tree: Tree, joints: Iterable[int]) -> tuple[Constraint, ...]:
+    """The constraints that tie some joints, or joints that are tied to these by others.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> hand = load_robot("panda_hand")
+    >>> [constraint.name for constraint in constraints_on(hand, [hand.joint_number("panda_finger_joint1")])]
+    ['mimic panda_finger_joint2']
+    """
+    known = constraints_of(tree)
+    tied = [tied_joints(tree, each) for each in known]
+    reached = frozenset(joints)
+    before: frozenset[int] = frozenset()
+    while reached != before:
+        before = reached
+        reached = reached.union(*[those for those in tied if not reached.isdisjoint(those)])
+    return tuple(each for each, those in zip(known, tied, strict=True) if not reached.isdisjoint(those))
 
 
 def ties(tree: Tree) -> Iterator[Tie]:

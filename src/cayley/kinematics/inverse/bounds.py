@@ -15,7 +15,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import constraints_on, tied_joints
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 
@@ -38,6 +38,7 @@ class Bounds:
     moved: Array  # coordinates of joints on the way to the frame, (nq,)
     quaternions: tuple[slice, ...]  # of those joints
     size: float  # half the length of the chain, or 1 [m]
+    free: Array  # velocities of those joints, (nv,)
 
     @cached_property
     def wraps(self) -> Array:
@@ -126,13 +127,20 @@ class Bounds:
 
 
 def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
-    """The bounds of the coordinates on the way to a frame; `limits=False` ignores those of the model."""
+    """The bounds of the coordinates on the way to a frame, and of those that constraints tie to them; `limits=False`
+    ignores those of the model."""
     way = tree.path(tree.body_number(tree.frame(frame).body))
     if not any(tree.joints[number].motion.nv for number in way):
         raise ModelError(f"{frame!r} is fixed to the root of {tree.name}: no joint moves it")
-    check_independent(tree, "inverse kinematics", frame)
+    tied = [tied_joints(tree, constraint) for constraint in constraints_on(tree, way)]
+    return bounds_of_joints(tree, frozenset(way).union(*tied), 0.5 * chain_size(tree, frame) or 1.0, limits=limits)
+
+
+def bounds_of_joints(tree: Tree, way: frozenset[int], size: float, *, limits: bool) -> Bounds:
+    """The bounds of the coordinates of some joints, for a search that moves these."""
     infinite = np.full(tree.nq, np.inf)
     turns, lengths, moved = (np.zeros(tree.nq, dtype=bool) for _ in range(3))
+    free = np.zeros(tree.nv, dtype=bool)
     velocity = np.full(tree.nq, -1)
     quaternions = []
     lower, upper = (tree.lower, tree.upper) if limits else (-infinite, infinite)
@@ -141,6 +149,7 @@ def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
         rates = tree.v_slices[number]
         turns[place] = joint.motion.wraps
         moved[place] = number in way
+        free[rates] = number in way
         lengths[place] = np.array(joint.motion.coordinate_units) == "m"
         if joint.motion.nq == joint.motion.nv:
             velocity[place] = np.arange(rates.start, rates.stop)
@@ -150,8 +159,7 @@ def bounds_of(tree: Tree, frame: str, *, limits: bool) -> Bounds:
                 raise UnsupportedError(
                     f"joint {joint.name!r} of {tree.name} is {joint.motion.word} and has limits, to which inverse "
                     "kinematics cannot hold it: pass limits=False and check them yourself")
-    return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), 0.5 * chain_size(tree, frame)
-                  or 1.0)
+    return Bounds(lower, upper, turns, lengths, velocity, moved, tuple(quaternions), size, free)
 
 
 def _quaternion(joint: Joint, place: slice) -> slice:

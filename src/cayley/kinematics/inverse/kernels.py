@@ -5,7 +5,7 @@ Each is made once for a mechanism.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,17 +13,23 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
+from cayley.kinematics.inverse.goal import Goal
 from cayley.kinematics.inverse.step import integrate, velocity_scale
 from cayley.kinematics.inverse.task import Task, target_motion, task_error, task_jacobian
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
+
+_INDEPENDENT = 1e-8  # of the largest singular value: what is smaller is of velocities that constraints allow
 
 
 class Errors(NamedTuple):
-    """Norms of the asked linear rows [m], of the angular rows [rad], and of both together."""
+    """Norms of the asked linear rows [m], of the angular rows [rad], and of all rows together, those of constraints
+    among them; and of these alone."""
 
     position: Array
     angle: Scalar
     residual: Scalar
+    opening: Scalar
 
 
 class Moment(NamedTuple):
@@ -34,14 +40,24 @@ class Moment(NamedTuple):
     ahead: Array
 
 
-def error_kernel(tree: Tree, frame: str, task: Task) -> Kernel:
+def error_kernel(tree: Tree, frame: str, task: Task, constraints: Sequence[Constraint] = ()) -> Kernel:
     """`(q, target) -> Errors`."""
+    goal = Goal(tree, frame, task, tuple(constraints))
+
     def text(q: Array, target: Array) -> Errors:
-        linear, angular = task_error(tree, q, frame, target, task)
-        position2 = linear @ linear
-        angle2 = angular @ angular
-        return Errors(np.sqrt(position2), np.sqrt(angle2), np.sqrt(position2 + angle2))
-    return _named(tree, "task_errors_of", frame, f"({tree.nq}),(4,4)->(),(),()", text)
+        position2, angle2, opening2 = (part @ part for part in goal.missing(q, target))
+        return Errors(np.sqrt(position2), np.sqrt(angle2), np.sqrt(position2 + angle2 + opening2), np.sqrt(opening2))
+    return _named(tree, "task_errors_of", frame, f"({tree.nq}),(4,4)->(),(),(),()", text)
+
+
+def opening_kernel(tree: Tree, constraints: Sequence[Constraint]) -> Kernel:
+    """`(q, t)` -> the length of what constraints leave open."""
+    goal = Goal(tree, None, None, tuple(constraints))
+
+    def text(q: Array, t: Scalar) -> Scalar:
+        opening = goal.missing(q, t).opening
+        return np.sqrt(opening @ opening)
+    return _named(tree, "opening_of", "", f"({tree.nq}),()->()", text)
 
 
 def jacobian_kernel(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
@@ -50,6 +66,25 @@ def jacobian_kernel(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kerne
         rows = np.array([1.0 / bounds.size] * len(task.linear) + [1.0] * len(task.angular))
         return rows[:, None] * task_jacobian(tree, q, frame, target, task) * velocity_scale(tree, bounds)
     return _named(tree, "task_jacobian_of", frame, f"({tree.nq}),(4,4)->({sum(task.rows)},{tree.nv})", text)
+
+
+def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
+                     constraints: Sequence[Constraint]) -> Callable[[Array, Array], Array]:
+    """`(q, target)` -> the rows of the task by orthonormal velocities that the constraints allow, (..., m, k)."""
+    rows = jacobian_kernel(tree, frame, task, bounds)
+    own = Goal(tree, None, None, tuple(constraints))
+    held = sum(len(constraint.row_names) for constraint in constraints)
+    scale = velocity_scale(tree, bounds) * bounds.free
+    constrained = _named(tree, "constraint_rows_of", frame, f"({tree.nq})->({held},{tree.nv})",
+                         lambda q: own.jacobian(q, np.zeros(())) * scale)
+
+    def allowed(q: Array, target: Array) -> Array:
+        _, values, V = np.linalg.svd(constrained(q))
+        ranks = (values > _INDEPENDENT * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
+        null = np.swapaxes(V[..., int(np.max(ranks, initial=0)):, :], -1, -2)
+        return (rows(q, target) * bounds.free) @ (null * bounds.free[:, None])
+
+    return allowed
 
 
 def moment_kernel(tree: Tree, frame: str, task: Task) -> Kernel:

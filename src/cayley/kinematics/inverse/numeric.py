@@ -22,11 +22,12 @@ from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.kinematics.inverse import result as reasons
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
-from cayley.kinematics.inverse.kernels import error_kernel, jacobian_kernel
+from cayley.kinematics.inverse.kernels import allowed_jacobian, error_kernel, jacobian_kernel
 from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.search import Found, Search, quick_search, search
-from cayley.kinematics.inverse.step import STALLED, UNROLLED, search_step
+from cayley.kinematics.inverse.step import STALLED, iterations_of_a_call, search_step
 from cayley.kinematics.inverse.task import Task
+from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 
 
@@ -34,7 +35,8 @@ def inverse_kinematics(tree: Tree, target: ArrayLike, frame: str, *, start: Arra
                        tolerance: float = 1e-10, limits: bool = True, task: str | Sequence[bool] = "pose",
                        axes: str = "world",
                        restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
-    """A configuration that brings a frame to a pose; see `InverseKinematicsResult`.
+    """A configuration that brings a frame to a pose; see `InverseKinematicsResult`. Joints that constraints tie to
+    those on the way move with them: in it loops are closed, too.
 
     target       poses (..., 4, 4) in the root's frame
     start        configurations (..., nq) to begin at; what is beyond a limit is first brought to it. The joints that
@@ -107,9 +109,13 @@ class Solver:
         self.nq = tree.nq
         self.neutral = tree.neutral
         self.bounds = bounds
-        self._step = search_step(tree, frame, task, bounds).ufunc()
-        self._error = error_kernel(tree, frame, task)
-        self._jacobian = jacobian_kernel(tree, frame, task, bounds)
+        constraints = constraints_on(tree, tree.path(tree.body_number(tree.frame(frame).body)))
+        self._calls = iterations_of_a_call(constraints)
+        self._step = search_step(tree, frame, task, bounds, constraints).ufunc()
+        self._error = error_kernel(tree, frame, task, constraints)
+        self._jacobian = jacobian_kernel(tree, frame, task, bounds) if not constraints else allowed_jacobian(
+            tree, frame, task, bounds, constraints)
+        self._is_free = not constraints
         self._errors = self._error.ufunc()
         self._reach = reach_from_first_joint(tree, frame, bounds) if len(task.linear) == 3 else np.inf
         self._origin = _first_origin(tree, frame)
@@ -137,7 +143,7 @@ class Solver:
                                      len(targets[rows]))
 
         made = Search(self._step, self._errors, starts, self._hopeless, tolerance * tolerance,
-                      -(-iterations // UNROLLED), 1 + restarts)
+                      -(-iterations // self._calls), 1 + restarts)
         with np.errstate(all="ignore"):
             quick = None if batch else self._quick_result(made, targets[0], tolerance)
             return self._result(search(made, targets), targets, tolerance, batch) if quick is None else quick
@@ -177,16 +183,17 @@ class Solver:
         if found is None:
             return None
         q = self.bounds.unwound(found[0])
-        position, angle, residual = self._error(q, target)
+        position, angle, residual, opening = self._error(q, target)
         if not residual <= tolerance:
             return None
-        return InverseKinematicsResult(q, np.True_, position, angle, residual, found[2], found[1], self.bounds.size,
-                                       reasons.WITHIN_TOLERANCE, self.bounds.hit, lambda: self._jacobian(q, target))
+        return InverseKinematicsResult(q, np.True_, position, angle, residual, opening, found[2], found[1],
+                                       self.bounds.size, reasons.WITHIN_TOLERANCE, self.bounds.hit,
+                                       lambda: self._jacobian(q, target), self._is_free)
 
     def _result(self, found: Found, targets: Array, tolerance: float,
                 batch: tuple[int, ...]) -> InverseKinematicsResult:
         q = self.bounds.unwound(found.q)
-        position, angle, residual = self._errors(q, targets)
+        position, angle, residual, opening = self._errors(q, targets)
         solved = residual <= tolerance
         why = self._why(solved, found.state, targets)
 
@@ -196,8 +203,9 @@ class Solver:
         q = shaped(q)
         targets = shaped(targets)
         return InverseKinematicsResult(q, shaped(solved), shaped(position), shaped(angle), shaped(residual),
-                                       shaped(found.iterations.astype(int)), shaped(found.attempt), self.bounds.size,
-                                       shaped(why), self.bounds.hit, lambda: self._jacobian(q, targets))
+                                       shaped(opening), shaped(found.iterations.astype(int)), shaped(found.attempt),
+                                       self.bounds.size, shaped(why), self.bounds.hit,
+                                       lambda: self._jacobian(q, targets), self._is_free)
 
     def _why(self, solved: Array, state: Array, targets: Array) -> Array:
         if np.count_nonzero(solved) == len(solved):

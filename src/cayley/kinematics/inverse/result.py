@@ -29,12 +29,14 @@ class InverseKinematicsResult:
     position_error: Scalar  # [m] (...), zero where no position is asked
     angle_error: Scalar  # [rad] (...), zero where no orientation is asked
     residual: Scalar  # (...)
+    opening: Scalar  # of loops and other constraints, part of the residual; zero where there are none (...)
     iterations: Scalar  # of the attempt that gave q (...)
     restarts: Scalar  # number of that attempt: 0 is the first start (...)
     length: float  # [m]; in which lengths are measured for `singular_values`
     _reason: Scalar = field(repr=False)
     _limits: Callable[[Array], Array] = field(repr=False)
     _jacobian: Callable[[], Array] = field(repr=False)
+    _is_free: bool = field(default=True, repr=False)
 
     @property
     def status(self) -> str | Array:
@@ -57,7 +59,7 @@ class InverseKinematicsResult:
     @cached_property
     def singular_values(self) -> Array:
         """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have
-        no unit.
+        no unit. Under constraints, of its action on the velocities that they allow.
         """
         return np.linalg.svd(self._jacobian(), compute_uv=False)
 
@@ -69,15 +71,18 @@ class InverseKinematicsResult:
     @cached_property
     def branch(self) -> Scalar:
         """The sign of the determinant of the task's Jacobian (...): a singular configuration lies between solutions of
-        different signs. Zero where the Jacobian is not square."""
+        different signs. Zero where the Jacobian is not square, and of mechanisms with constraints, whose allowed
+        velocities have no order."""
         J = self._jacobian()
-        return np.sign(np.linalg.det(J)) if J.shape[-2] == J.shape[-1] else np.zeros(J.shape[:-2])
+        is_square = J.shape[-2] == J.shape[-1] and self._is_free
+        return np.sign(np.linalg.det(J)) if is_square else np.zeros(J.shape[:-2])
 
     def __getitem__(self,
                     index: int | slice | list[int] | Array
                     | tuple[int | slice | Array, ...]) -> InverseKinematicsResult:
         """The result of one or some of the batch."""
-        arrays = ("q", "solved", "position_error", "angle_error", "residual", "iterations", "restarts", "_reason")
+        arrays = ("q", "solved", "position_error", "angle_error", "residual", "opening", "iterations", "restarts",
+                  "_reason")
         return replace(self, **{name: getattr(self, name)[index]
                                 for name in arrays}, _jacobian=lambda: self._jacobian()[index])
 

@@ -15,6 +15,7 @@ direction would cross is held: its column is left out. The others are brought ba
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,10 @@ from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
-from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
+from cayley.kinematics.inverse.goal import Goal, Missing
+from cayley.kinematics.inverse.task import Task
+from cayley.model.configuration_space import moving_joints
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
 
 UNROLLED = 5  # iterations of one call: a call costs as much as some iterations of a few searches
@@ -53,35 +57,43 @@ SETTLING = np.array([np.inf, -np.inf, 0.0,
                      RUNNING])  # does not stall, and is damped enough to come to rest where the error is not zero
 
 
-def search_step(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel[SearchState]:
-    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations.
+def search_step(tree: Tree, frame: str | None, task: Task | None, bounds: Bounds,
+                constraints: Sequence[Constraint] = ()) -> Kernel[SearchState]:
+    """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations; of one, if there are
+    constraints, of which a machine has so many that calls cost little beside them.
 
     A search that has ended stays where it is.
     """
+    goal = Goal(tree, frame, task, tuple(constraints))
+
     def text(q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
-        for _ in range(UNROLLED):
-            q, memory = _iteration(tree, frame, task, bounds, q, memory, target, tolerance2)
+        for _ in range(iterations_of_a_call(goal.constraints)):
+            q, memory = _iteration(goal, bounds, q, memory, target, tolerance2)
         return SearchState(q, memory)
 
-    name = "".join(c if c.isalnum() else "_" for c in f"search_step_of_{tree.name}_{frame}")
-    return kernel(f"({tree.nq}),(4),(4,4),()->({tree.nq}),(4)", name=name)(text)
+    name = "".join(c if c.isalnum() else "_" for c in f"search_step_of_{tree.name}_{frame or 'constraints'}")
+    return kernel(f"({tree.nq}),(4),{goal.target},()->({tree.nq}),(4)", name=name)(text)
 
 
-def _iteration(tree: Tree, frame: str, task: Task, bounds: Bounds, q: Array, memory: Array, target: Array,
-               tolerance2: Scalar) -> SearchState:
-    linear, angular = task_error(tree, q, frame, target, task)
-    memory = _remember(memory, linear @ linear + angular @ angular, tolerance2)
-    dq = damped_step(tree, q, frame, target, task, bounds, linear, angular, memory[1] < 0)
-    return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(tree, q, dq)), q), memory)
+def iterations_of_a_call(constraints: Sequence[Constraint]) -> int:
+    return 1 if constraints else UNROLLED
 
 
-def damped_step(tree: Tree, q: Array, frame: str, target: Array, task: Task, bounds: Bounds, linear: Array,
-                angular: Array, settling: Scalar) -> Array:
+def _iteration(goal: Goal, bounds: Bounds, q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
+    missing = goal.missing(q, target)
+    enough = where(goal.is_meant(q), tolerance2, -1.0)
+    memory = _remember(memory, sum((part @ part for part in missing if len(part)), start=0.0), enough)
+    dq = damped_step(goal, q, target, bounds, missing, memory[1] < 0)
+    return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(goal.tree, q, dq)), q), memory)
+
+
+def damped_step(goal: Goal, q: Array, target: Array, bounds: Bounds, missing: Missing, settling: Scalar) -> Array:
     """The change dq (nv) of the coordinates that a damped step asks for."""
-    rows = np.array([1.0 / bounds.size] * len(linear) + [1.0] * len(angular))
+    tree = goal.tree
+    rows = goal.weights(missing, bounds.size)
     columns = velocity_scale(tree, bounds)
-    r = rows * np.concatenate([linear, angular])
-    J = rows[:, None] * task_jacobian(tree, q, frame, target, task) * columns
+    r = rows * np.concatenate(missing)
+    J = rows[:, None] * goal.jacobian(q, target) * (columns * bounds.free)
     J = J * _unblocked(q, J.T @ r, tree.nv, bounds)
     damping = DAMPING * np.minimum(r @ r, _FAR) + where(settling, np.sqrt(r @ r), 0.0)
     return _with_short_turns(columns * damped_solution(J, r, damping), tree, bounds)
@@ -102,10 +114,8 @@ def damped_solution(J: Array, r: Array, damping: Scalar) -> Array:
 
 def integrate(tree: Tree, q: Array, qd: Array) -> Array:
     """Where the constant velocity qd leads from q in unit time; quaternions stay unit."""
-    parts = [
-        j.motion.step(q[a], qd[b]) for j, a, b in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True)
-        if j.motion.nq]
-    return np.concatenate(parts)
+    return np.concatenate([
+        q[a] if all(map(_is_zero, qd[b])) else joint.motion.step(q[a], qd[b]) for joint, a, b in moving_joints(tree)])
 
 
 def velocity_scale(tree: Tree, bounds: Bounds) -> Array:

@@ -22,6 +22,7 @@ from cayley.kinematics.inverse.kernels import moment_kernel, motion_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.rates import resolved_rates
 from cayley.kinematics.inverse.task import Task
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 
@@ -80,6 +81,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     >>> found.status, bool(found.residual[-1] < 1e-3 < found.residual[0])
     ('followed', True)
     """
+    check_independent(tree, "following a path of poses", frame)
     poses = checked_targets(path)
     step = float(time_step)
     if poses.ndim < 3 or not (step > 0 and gain >= 0):

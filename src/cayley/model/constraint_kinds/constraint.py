@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
@@ -57,6 +58,11 @@ class Constraint(ABC):
     @abstractmethod
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         """The rows, of the motions of `frames` and of the `coordinates` with their rates."""
+
+    def senses(self, frames: Sequence[FrameMotion]) -> list[Scalar]:
+        """Numbers that are positive where it is kept as it is meant; where it is kept the other way round, an axis
+        pointing back, its rows are zero as well."""
+        return []
 
     @property
     @abstractmethod

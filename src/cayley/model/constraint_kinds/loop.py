@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from cayley.compiler.typing import Scalar
 from cayley.model.constraint_kinds.constraint import Constraint
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.joint_kinds.held import POINT, FrameMotion, Row
@@ -43,6 +44,10 @@ class Loop(Constraint):
             return [each.row(first, second) for each in held]
         point = zip(second.p - first.p, second.u - first.u, second.du - first.du, strict=True)
         return [*[Row(*each) for each in point], *[each.row(first, second) for each in held[3:]]]
+
+    def senses(self, frames: Sequence[FrameMotion]) -> list[Scalar]:
+        found = [each.sense(*frames) for each in self.motion.held]
+        return [sense for sense in found if sense is not None]
 
     @property
     def sentence(self) -> str:

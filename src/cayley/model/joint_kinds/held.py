@@ -4,7 +4,8 @@ the joint holds them together, with its first and second rates.
     d      from the origin of the joint's frame (first) to that of the child's (second)
     a, b   directions fixed to the first and to the second frame
 Poses and rates are in the axes of one body, and relative to it. The coordinates of the joint do not occur, so that a
-joint that closes a loop brings no unknowns with it. The texts are scalar-agnostic.
+joint that closes a loop brings no unknowns with it. What is zero may be so the wrong way round as well, an axis that
+points back: its `sense` is then negative. The texts are scalar-agnostic.
 """
 
 from __future__ import annotations
@@ -50,14 +51,19 @@ class Along(NamedTuple):
         turning = np.cross(first.dw, a) + np.cross(first.w, spun)
         return Row(value, rate, a @ (second.du - first.du) + 2 * (spun @ (second.u - first.u)) + turning @ d)
 
+    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
+        return None
+
 
 class Aligned(NamedTuple):
-    """An axis of the joint's frame and one of the child keep their angle: a.b = cosine."""
+    """An axis of the joint's frame and one of the child keep their angle: a.b = cosine. If the child's axis must be
+    towards a direction of the joint's frame besides, that is what it is `facing`."""
 
     name: str
     fixed: Array
     moving: Array
     cosine: float = 0.0
+    facing: Array | None = None
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         a = first.R @ self.fixed
@@ -66,6 +72,9 @@ class Aligned(NamedTuple):
         spin = second.w - first.w
         across_rate = np.cross(np.cross(second.w, b), a) + np.cross(b, np.cross(first.w, a))
         return Row(a @ b - self.cosine, across @ spin, across @ (second.dw - first.dw) + across_rate @ spin)
+
+    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
+        return None if self.facing is None else (first.R @ self.facing) @ (second.R @ self.moving)
 
 
 class Screwed(NamedTuple):
@@ -79,10 +88,7 @@ class Screwed(NamedTuple):
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         along = Along(self.name, self.axis).row(first, second)
-        x, y = self.across
-        R = first.R.T @ second.R
-        cosine = (x @ R @ x + y @ R @ y) / 2
-        sine = (y @ R @ x - x @ R @ y) / 2
+        cosine, sine = self._angle(first, second)
         turned = along.value / self.pitch
         a = first.R @ self.axis
         spin = second.w - first.w
@@ -90,11 +96,23 @@ class Screwed(NamedTuple):
         return Row(self.pitch * (np.sin(turned) * cosine - np.cos(turned) * sine),
                    along.rate - self.pitch * (a @ spin), along.second - self.pitch * turning)
 
+    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
+        turned = Along(self.name, self.axis).row(first, second).value / self.pitch
+        cosine, sine = self._angle(first, second)
+        return np.cos(turned) * cosine + np.sin(turned) * sine
+
+    def _angle(self, first: FrameMotion, second: FrameMotion) -> tuple[Scalar, Scalar]:
+        """Cosine and sine of the angle of the child about the axis."""
+        x, y = self.across
+        R = first.R.T @ second.R
+        return (x @ R @ x + y @ R @ y) / 2, (y @ R @ x - x @ R @ y) / 2
+
 
 Held = Along | Aligned | Screwed
 _X, _Y, _Z = np.eye(3)
 POINT = (Along("x", _X), Along("y", _Y), Along("z", _Z))
-ATTITUDE = (Aligned("turn about x", _Y, _Z), Aligned("turn about y", _Z, _X), Aligned("turn about z", _X, _Y))
+ATTITUDE = (Aligned("turn about x", _Y, _Z, facing=_Z), Aligned("turn about y", _Z, _X, facing=_X),
+            Aligned("turn about z", _X, _Y, facing=_Y))
 
 
 def on_line(across: Array) -> tuple[Along, ...]:
@@ -104,4 +122,4 @@ def on_line(across: Array) -> tuple[Along, ...]:
 
 def axis_kept(axis: Array, across: Array) -> tuple[Aligned, ...]:
     """An axis that both frames have in common."""
-    return tuple(Aligned(f"tilt {k}", direction, axis) for k, direction in enumerate(across, start=1))
+    return tuple(Aligned(f"tilt {k}", direction, axis, facing=axis) for k, direction in enumerate(across, start=1))

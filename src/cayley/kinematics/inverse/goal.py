@@ -1,0 +1,65 @@
+"""What a search brings to zero: the asked rows of a frame's pose, the residuals of constraints, or both together.
+
+Constraints are rows like any others: a configuration of a mechanism with loops that brings a frame to a target is one
+that does so and closes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+from cayley.kinematics.constraints import jacobian_of, least_sense, residual_of
+from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
+from cayley.model.constraint_kinds import Constraint
+from cayley.model.tree import Tree
+
+
+class Missing(NamedTuple):
+    """The linear rows of the task that are missing [m], the angular ones [rad], and what constraints leave open."""
+
+    linear: Any
+    angular: Any
+    opening: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """A task of a frame, or none, and constraints to be kept."""
+
+    tree: Tree
+    frame: str | None
+    task: Task | None
+    constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The target in a signature: a pose, or the time, if a constraint depends on it."""
+        return "(4,4)" if self.task else "()"
+
+    def missing(self, q: Array, target: Array) -> Missing:
+        opening = [-residual_of(self.tree, each, q, self._time(target)) for each in self.constraints]
+        linear, angular = task_error(self.tree, q, self.frame, target, self.task) if self.task and self.frame else (
+            np.zeros(0), np.zeros(0))
+        return Missing(linear, angular, np.concatenate(opening) if opening else np.zeros(0))
+
+    def is_meant(self, q: Array) -> Scalar:
+        """Whether constraints that are kept are so the right way round."""
+        return least_sense(self.tree, q, self.constraints) > 0
+
+    def jacobian(self, q: Array, target: Array) -> Array:
+        """The rows (m, nv) by which the velocities diminish what is missing."""
+        parts = [jacobian_of(self.tree, each, q, self._time(target)) for each in self.constraints]
+        if self.task and self.frame:
+            parts.insert(0, task_jacobian(self.tree, q, self.frame, target, self.task))
+        return np.concatenate(parts)
+
+    def _time(self, target: Array) -> Scalar:
+        return None if self.task else target
+
+    def weights(self, missing: Missing, size: float) -> Array:
+        """Of each row; the lengths of the task are measured in the size of the chain."""
+        return np.array([1.0 / size] * len(missing.linear) + [1.0] * (len(missing.angular) + len(missing.opening)))

@@ -1,0 +1,212 @@
+"""Closing of mechanisms: beside closed forms, SciPy and the careful search; inputs that are held, limits, branches."""
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import cayley as cy
+from cayley.errors import ConventionError, GeometryError, ModelError, UnreachableError
+from cayley.kinematics.closure import closed_carefully
+from cayley.mechanisms.linkages import FourBar
+from cayley.mechanisms.parallel import StewartPlatform
+from cayley.model.constraint_kinds import Coupling
+from cayley.model.joint_kinds import Cylindrical, Helical, Prismatic, Revolute, Spherical
+from cayley.model.parts import Body, Frame, Joint, Limits, Loop, Mimic
+from kinematics.machines import SLIDES, four_bar, rings, shift, stewart, stewart_guess
+
+
+def near(arm, q, count, size, seed=0):
+    random = np.random.default_rng(seed)
+    return arm.integrate(np.broadcast_to(q, (count, arm.nq)), size * random.normal(size=(count, arm.nv)))
+
+
+def angles_of(modes, theta):
+    """Configurations of the mechanism from angles of coupler and rocker to the ground."""
+    return np.stack([np.broadcast_to(theta, modes.shape[:-1]), modes[..., 0] - theta, modes[..., 1]], axis=-1)
+
+
+def turned_alike(q, other):
+    return np.abs(np.exp(1j * q) - np.exp(1j * other)).max(axis=-1)
+
+
+def test_a_four_bar_with_its_crank_held_has_the_angles_of_the_closed_form_on_both_branches():
+    arm = four_bar()
+    theta = np.linspace(0.0, 2 * np.pi, 60)
+    modes = angles_of(FourBar(0.12, 0.41, 0.29, 0.37).position(theta), theta[:, None])  # (60, 2, 3)
+    guesses = modes + np.array([0.0, 0.05, -0.04])
+    found = arm.close(guesses, fixed=["crank"])
+    assert (found.status == "closed").all() and not found.by_chance.any() and not found.crossed.any()
+    assert turned_alike(found.configuration, modes).max() < 1e-10
+    np.testing.assert_array_equal(found.configuration[..., 0], guesses[..., 0])
+    assert (found.branch == found.branch[:1]).all() and (found.branch[:, 0] == -found.branch[:, 1]).all()
+    assert (found.independent == 1).all() and found.residual.max() < 1e-12
+    by_value = arm.close(guesses[:, 0] * [0, 1, 1], fixed={"crank": theta})
+    np.testing.assert_array_equal(by_value.configuration, found.configuration[:, 0])
+
+
+def test_a_far_guess_says_that_a_dead_centre_was_passed():
+    arm = four_bar()
+    theta = np.linspace(0.0, 2 * np.pi, 40)
+    found = arm.close([0.0, 0.6, 1.5], fixed={"crank": theta})
+    assert (found.status == "closed").all()
+    start = np.stack([theta, 0 * theta + 0.6, 0 * theta + 1.5], axis=-1)
+
+    def bend(q):  # the angle between coupler and rocker: zero at the dead centres of the crank
+        return np.sin(q[:, 2] - q[:, 0] - q[:, 1])
+
+    np.testing.assert_array_equal(found.crossed, bend(start) * bend(found.configuration) < 0)
+    assert found.crossed.any() and not found.crossed.all()
+
+
+def test_a_batch_of_stewart_platforms_is_closed_near_its_guesses():
+    arm = stewart()
+    q = arm.close(stewart_guess()).configuration
+    guesses = near(arm, q, 300, 0.02)
+    found = arm.close(guesses)
+    assert (found.status == "closed").all() and not found.by_chance.any() and found.iterations.max() <= 5
+    assert np.abs(arm.constraint_residual(found.configuration)).max() < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(found.configuration[:, 3:7], axis=1), 1.0, atol=1e-13)
+    moved = np.linalg.norm(arm.difference(guesses, found.configuration), axis=1)
+    for k in range(3):  # SciPy's nearest closed configuration is not much nearer
+        nearest = least_squares(
+            lambda v, guess=guesses[k]: np.concatenate([1e-4 * v, arm.constraint_residual(arm.integrate(guess, v))]),
+            np.zeros(arm.nv), xtol=1e-14, ftol=1e-14, gtol=1e-14)
+        assert np.linalg.norm(nearest.x) <= moved[k] * 1.001 < 1.3 * np.linalg.norm(nearest.x)
+    assert np.unique(found.branch).tolist() == [1] or np.unique(found.branch).tolist() == [-1]
+    assert (found.independent[:5] == 6).all()
+
+
+def test_slides_that_are_held_give_the_direct_position_and_a_plate_that_is_held_the_inverse_one():
+    arm = stewart()
+    machine = StewartPlatform(*rings())
+    guesses = near(arm, arm.close(stewart_guess()).configuration, 50, 0.03)
+    direct = arm.close(guesses, fixed=SLIDES)
+    assert (direct.status == "closed").all()
+    lengths = guesses[:, 9::3]
+    np.testing.assert_array_equal(direct.configuration[:, 9::3], lengths)
+    expected = machine.direct_position(lengths, guess=arm.pose(guesses, "plate"))
+    np.testing.assert_allclose(arm.pose(direct.configuration, "plate"), expected.pose, atol=1e-10)
+    inverse = arm.close(guesses, fixed=["plate"])
+    np.testing.assert_array_equal(inverse.configuration[:, :7], guesses[:, :7])
+    np.testing.assert_allclose(inverse.configuration[:, 9::3], machine.leg_lengths(arm.pose(guesses, "plate")),
+                               atol=1e-12)
+
+
+def test_hard_guesses_are_those_of_the_careful_search():
+    arm = four_bar()
+    straight = np.zeros(3)
+    found = arm.close([straight, [0.7, -0.2, 1.3]])
+    careful = closed_carefully(arm.tree, straight, np.ones(3, dtype=bool))
+    np.testing.assert_array_equal(found.configuration[0], careful.configuration)
+    assert found.by_chance.tolist() == [True, False] and (found.status == "closed").all()
+
+
+def test_inputs_that_cannot_be_reached_are_open_by_what_is_missing():
+    arm = four_bar(0.3, 0.2, 0.25, 0.6)
+    found = arm.close([np.pi, 0.1, 0.2], fixed=["crank"])  # the end of the crank is 0.9 m from the rocker's pivot
+    assert found.status == "open" and found.branch == 0 and not found.crossed
+    assert found.residual == pytest.approx(0.9 - 0.2 - 0.25, rel=1e-6)
+    assert found.openings["ring"] == pytest.approx(0.45, rel=1e-6)
+    assert found.configuration[0] == np.pi
+    both = arm.close([[np.pi, 0.1, 0.2], [0.2, 0.5, 2.0]], fixed=["crank"])
+    assert both.status.tolist() == ["open", "closed"] and (both.branch != 0).tolist() == [False, True]
+
+
+def test_too_many_inputs_are_closed_only_if_they_agree():
+    arm = four_bar()
+    q = arm.close([0.7, -0.2, 1.3]).configuration
+    found = arm.close(q + np.array([[0, 0.1, 0], [0, 0.1, 0.1]]), fixed=["crank", "rocker"])
+    assert found.status.tolist() == ["closed", "open"] and (found.branch == 0).all()
+    np.testing.assert_allclose(found.configuration[0], q, atol=1e-11)
+
+
+def test_limits_are_reported_and_a_configuration_within_them_is_looked_for():
+    free = four_bar()
+    theta = 0.7
+    low, high = sorted(angles_of(FourBar(0.12, 0.41, 0.29, 0.37).position(theta), theta)[:, 2])
+    arm = four_bar(limits=Limits((low - 0.1,), (low + 0.1,)))
+    guess = free.close([theta, -0.2, 1.3], fixed=["crank"]).configuration
+    assert guess[2] == pytest.approx(high)
+    plain = arm.close(guess, fixed=["crank"])
+    assert plain.status == "closed" and plain.within_limits is False
+    found = arm.close(guess, fixed=["crank"], limits=True)
+    assert found.status == "closed" and found.within_limits and found.by_chance and found.crossed
+    assert found.configuration[2] == pytest.approx(low, abs=1e-10) and found.residual < 1e-12
+    nowhere = four_bar(limits=Limits((low + 0.1,), (high - 0.1,))).close([guess, guess], fixed=["crank"], limits=True)
+    assert nowhere.status.tolist() == ["outside limits"] * 2 and not nowhere.within_limits.any()
+    far = Limits((high + 2 * np.pi - 0.1,), (high + 2 * np.pi + 0.1,))
+    around = four_bar(limits=far).close(guess, fixed=["crank"], limits=True)
+    np.testing.assert_allclose(around.configuration, guess + np.array([0, 0, 2 * np.pi]), atol=1e-12)
+    lower = FourBar(0.12, 0.41, 0.29, 0.37).position(2.5)[1, 1]  # the crank may move as well
+    moving = four_bar(limits=Limits((lower - 0.01,), (lower + 0.01,))).close([0.7, -0.2, 1.3], limits=True)
+    assert moving.status == "closed" and moving.configuration[2] == pytest.approx(lower, abs=0.0101)
+
+
+def test_a_stewart_platform_within_its_strokes():
+    arm = stewart((0.95, 1.1))
+    found = arm.close(stewart_guess(0.5), limits=True)
+    assert found.status == "closed" and found.within_limits
+    assert (found.configuration[9::3] >= 0.95 - 1e-9).all() and found.residual < 1e-12
+
+
+@pytest.mark.parametrize("motion", [Revolute(), Cylindrical(), Prismatic(), Helical(pitch=0.1)],
+                         ids=lambda motion: motion.word)
+def test_a_loop_is_never_closed_the_wrong_way_round(motion):
+    """A body on a ball that a joint ties to the ground: a turn by half a circle about x leaves all rows zero."""
+    arm = cy.Mechanism.of("ball", [Body("base"), Body("body", 1.0)], [Joint("ball", "base", "body", Spherical())],
+                          loops=[Loop("tie", "base", "body", motion)])
+    back = np.array([0.0, 1.0, 0.0, 0.0])
+    assert np.abs(arm.constraint_residual(back)).max() < 1e-12
+    found = arm.close([back, [np.sqrt(1 - 0.19**2), 0.19, 0.0, 0.0]])
+    assert found.status[1] == "closed"
+    for k in np.flatnonzero(found.status == "closed"):
+        R = arm.pose(found.configuration[k], "body")[:3, :3]
+        assert R[2, 2] == pytest.approx(1.0, abs=1e-11)
+
+
+def test_mimic_joints_couplings_and_loops_through_the_base_are_closed_together():
+    joints = [Joint("a", "base", "one", Revolute()), Joint("b", "one", "two", Revolute(), shift(0.3)),
+              Joint("c", "two", "three", Revolute(), shift(0.3)),
+              Joint("d", "base", "four", Revolute(), mimic=Mimic("a", -2.0, 0.1)),
+              Joint("e", "base", "five", Revolute())]
+    arm = cy.Mechanism.of("ring", [Body("base"), *[Body(n, 1.0) for n in ("one", "two", "three", "four", "five")]],
+                          joints, frames=[Frame("end", "three", shift(0.25)), Frame("wall", "base", shift(0.5, 0.1))],
+                          loops=[Loop("ring", "wall", "end", Revolute())],
+                          constraints=[Coupling("gears", ("b", "e"), (3.0, 1.0))])
+    found = arm.close([[0.7, -1.0, -0.6, 0.0, 0.0]], fixed=["a"])
+    q = found.configuration[0]
+    assert found.status[0] == "closed" and q[0] == 0.7
+    np.testing.assert_allclose([q[3], q[4]], [-2 * q[0] + 0.1, -3 * q[1]], atol=1e-12)
+    sums = np.cumsum(q[:3])
+    np.testing.assert_allclose([0.3, 0.3, 0.25] @ np.stack([np.cos(sums), np.sin(sums)], axis=1), [0.5, 0.1],
+                               atol=1e-12)
+    assert found.branch[0] != 0
+
+
+def test_what_cannot_be_closed_is_said_with_the_loop_and_the_gap():
+    impossible = four_bar(0.1, 0.1, 0.1, 5.0)
+    found = impossible.close([0.1, 0.2, 0.3])
+    assert found.status == "open" and found.openings["ring"] == pytest.approx(4.7, abs=1e-6) and found.branch == 0
+    with pytest.raises(UnreachableError, match=r"four-bar .*the nearest leaves 4\.7 open \(ring 4\.7\)"):
+        impossible.constraint_structure  # noqa: B018
+
+
+def test_empty_batches_and_wrong_arguments():
+    arm = four_bar()
+    none = arm.close(np.zeros((0, 3)), fixed=["crank"], limits=True)
+    assert none.configuration.shape == (0, 3) and none.status.shape == none.branch.shape == none.crossed.shape == (0,)
+    assert arm.close(np.zeros((2, 0, 3))).residual.shape == (2, 0)
+    with pytest.raises(ConventionError, match="finite numbers"):
+        arm.close([0.0, np.nan, 0.0])
+    with pytest.raises(ConventionError, match="finite numbers"):
+        arm.close([0.0, 0.0, 0.0], fixed={"crank": np.nan})
+    with pytest.raises(ConventionError, match="list of names"):
+        arm.close([0.0, 0.0, 0.0], fixed="crank")
+    with pytest.raises(ConventionError, match="named twice"):
+        arm.close([0.0, 0.0, 0.0], fixed=["crank", "crank"])
+    with pytest.raises(ModelError, match="did you mean 'crank'"):
+        arm.close([0.0, 0.0, 0.0], fixed=["cranck"])
+    with pytest.raises(ConventionError, match=r"7 coordinates: values \(\.\.\., 7\), not \(3,\)"):
+        stewart().close(stewart_guess(), fixed={"plate": [0.0, 0.0, 1.0]})
+    with pytest.raises(GeometryError, match="quaternion"):
+        stewart().close(np.zeros(25))
