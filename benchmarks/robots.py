@@ -53,15 +53,18 @@ def pinocchio_model(tree: Any) -> Any:
         if type(joint.motion) is Motion:
             places[joint.child] = parent, placement
             continue
-        slides = joint.motion.word == "prismatic"
-        if isinstance(joint.motion, Floating):
-            kind = pin.JointModelFreeFlyer()
-        elif joint.motion.axis in aligned:
-            kind = getattr(pin, aligned[joint.motion.axis][slides])()
-        else:
-            kind = (pin.JointModelPrismaticUnaligned if slides else pin.JointModelRevoluteUnaligned)(np.array(
-                joint.motion.axis))
-        places[joint.child] = model.addJoint(parent, kind, placement, joint.name), pin.SE3.Identity()
+        for number, motion in enumerate(joint.motion.elementary):
+            slides = motion.word == "prismatic"
+            if isinstance(motion, Floating):
+                kind = pin.JointModelFreeFlyer()
+            elif motion.axis in aligned:
+                kind = getattr(pin, aligned[motion.axis][slides])()
+            else:
+                kind = (pin.JointModelPrismaticUnaligned if slides else pin.JointModelRevoluteUnaligned)(np.array(
+                    motion.axis))
+            parent = model.addJoint(parent, kind, placement, f"{joint.name} {number}" if number else joint.name)
+            placement = pin.SE3.Identity()
+        places[joint.child] = parent, placement
     for body in tree.bodies:
         number, offset = places[body.name]
         if number:
@@ -83,7 +86,14 @@ def pinocchio_configurations(tree: Any, q: np.ndarray) -> np.ndarray:
 
 
 def mujoco_model(tree: Any) -> Any:
-    """The same robot as MJCF; turning, sliding and floating joints only."""
+    """The same robot; turning, sliding and floating joints only."""
+    import mujoco
+
+    return mujoco.MjModel.from_xml_string(mujoco_text(tree))
+
+
+def mujoco_text(tree: Any) -> str:
+    """The same as MJCF."""
     import mujoco
 
     def element(body: Any) -> str:
@@ -96,17 +106,17 @@ def mujoco_model(tree: Any) -> Any:
 
     def element_of(joint: Any) -> str:
         child = tree.bodies[tree.body_number(joint.child)]
-        kind = "slide" if joint.motion.word == "prismatic" else "hinge"
-        moves = "" if type(joint.motion) is Motion else "<freejoint/>" if isinstance(joint.motion, Floating) else (
-            f'<joint type="{kind}" axis="{_words(joint.motion.axis)}"/>')
+        kinds = {"prismatic": "slide"}
+        moves = "<freejoint/>" if isinstance(joint.motion, Floating) else "".join(
+            f'<joint type="{kinds.get(motion.word, "hinge")}" axis="{_words(motion.axis)}"/>'
+            for motion in joint.motion.elementary if motion.nv)
         R, p = joint.placement[:3, :3], joint.placement[:3, 3]
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, R.ravel())
         return f'<body name="{child.name}" pos="{_words(p)}" quat="{_words(quaternion)}">{moves}{element(child)}</body>'
 
-    text = ('<mujoco><compiler angle="radian"/>'
+    return ('<mujoco><compiler angle="radian"/>'
             f'<option gravity="{_words(tree.gravity)}"/><worldbody>{element(tree.bodies[0])}</worldbody></mujoco>')
-    return mujoco.MjModel.from_xml_string(text)
 
 
 def _words(values: Any) -> str:
