@@ -22,6 +22,7 @@ from cayley.errors import ModelError
 from cayley.geometry.motions.screws import pose_from_twist
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.stewart_dynamics import StewartDynamics, leg_of
 from cayley.mechanisms.parallel.trees import stewart_configuration, stewart_tree
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
@@ -29,6 +30,7 @@ from cayley.model.tree import Tree
 _STEPS = 60
 _CLOSES = 1e-13  # of the largest length
 _APART = 1e-6
+_ARCHITECTURE = 1e-8  # of the largest singular value
 _UNKNOWN = Body("unknown")
 
 
@@ -67,7 +69,7 @@ class StewartPlatform:
         """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem.
         """
         def leg_lengths(pose: Array) -> Array:
-            return np.array([np.sqrt(leg @ leg) for leg in self._legs(pose)])
+            return np.array([np.sqrt(leg @ leg) for leg in self.legs(pose)])
 
         return kernel("(4,4)->(6)", name="leg_lengths", inputs=("pose",), outputs=("lengths",))(leg_lengths)
 
@@ -75,12 +77,69 @@ class StewartPlatform:
     def jacobian(self) -> Kernel:
         """`jacobian(pose)`: rates of the lengths by the twist (v; w) of the platform at its origin, (..., 6, 6)."""
         def jacobian(pose: Array) -> Array:
-            legs = self._legs(pose)
+            legs = self.legs(pose)
             arms = [pose[:3, :3] @ joint for joint in self.platform]
             directions = [leg / np.sqrt(leg @ leg) for leg in legs]
             return np.array([np.concatenate([u, np.cross(arm, u)]) for u, arm in zip(directions, arms, strict=True)])
 
         return kernel("(4,4)->(6,6)", name="jacobian", inputs=("pose",))(jacobian)
+
+    def leg_rates(self, pose: ArrayLike, twist: ArrayLike) -> Array:
+        """Rates (..., 6) of the lengths for twists (..., 6) of the platform at its origin."""
+        return np.einsum("...ij,...j->...i", self.jacobian(pose), batch_of("twists of the platform", twist, (6,)))
+
+    @cached_property
+    def leg_accelerations(self) -> Kernel:
+        """`leg_accelerations(pose, twist, acceleration)`: second rates (..., 6) of the lengths, for twists (..., 6) and
+        their rates (..., 6): u.a + |v - u u.v|^2 / L of every ball."""
+        def leg_accelerations(pose: Array, twist: Array, acceleration: Array) -> Array:
+            found = []
+            for joint, leg in zip(self.platform, self.legs(pose), strict=True):
+                arm = pose[:3, :3] @ joint
+                v = twist[:3] + np.cross(twist[3:], arm)
+                a = acceleration[:3] + np.cross(acceleration[3:], arm) + np.cross(twist[3:], np.cross(twist[3:], arm))
+                L = np.sqrt(leg @ leg)
+                Ld = leg @ v / L
+                found.append((leg @ a + v @ v - Ld * Ld) / L)
+            return np.array(found)
+
+        return kernel("(4,4),(6),(6)->(6)", name="leg_accelerations",
+                      inputs=("pose", "twist", "acceleration"))(leg_accelerations)
+
+    def platform_twist(self, pose: ArrayLike, leg_rates: ArrayLike) -> Array:
+        """Twists (..., 6) of the platform for rates (..., 6) of the lengths; `singularity` says where none follow."""
+        return np.linalg.solve(self.jacobian(pose), batch_of("rates of the legs", leg_rates, (6,))[..., None])[..., 0]
+
+    def leg_forces(self, pose: ArrayLike, wrench: ArrayLike) -> Array:
+        """Forces (..., 6) of the legs, positive where they push, with which the platform exerts wrenches (..., 6), at
+        its origin and in the base's axes, at rest and without weight."""
+        J = np.swapaxes(self.jacobian(pose), -1, -2)
+        return np.linalg.solve(J, batch_of("wrenches", wrench, (6,))[..., None])[..., 0]
+
+    @cached_property
+    def unheld_motions(self) -> int:
+        """How many motions of the platform the legs hold at no pose: 0, unless its architecture is singular, as that of
+        a base and a platform that are flat hexagons of the same form, however they are turned (Ma & Angeles 1991)."""
+        poses = self._starts(np.full(6, np.ptp(self.base, axis=0).max() + np.ptp(self.platform, axis=0).max()), 24, 1)
+        radius = float(np.linalg.norm(self.platform, axis=1).max()) or 1.0
+        values = np.linalg.svd(self.jacobian(poses) / np.array([1.0] * 3 + [radius] * 3), compute_uv=False)
+        return 6 - int((values > _ARCHITECTURE * values[:, :1]).sum(axis=1).max())
+
+    def dynamics(self, *, platform: Body, cylinder: Body | None = None, piston: Body | None = None,
+                 gravity: ArrayLike = (0.0, 0.0, -9.81)) -> StewartDynamics:
+        """Inverse and forward dynamics in the coordinates of the platform. The bodies are those of `tree`; legs are
+        round about z, and without mass where they are left out.
+
+        >>> angles = np.radians([0, 60, 120, 180, 240, 300])
+        >>> ring = lambda radius, at: radius * np.stack([np.cos(at), np.sin(at), 0 * at], axis=1)
+        >>> machine = StewartPlatform(ring(0.8, angles), ring(0.4, angles + np.radians([25, -25] * 3)))
+        >>> pose = np.eye(4)
+        >>> pose[2, 3] = 0.9
+        >>> lift = machine.dynamics(platform=Body("plate", 12.0)).inverse_dynamics(pose, np.zeros(6), np.zeros(6))
+        >>> lift.round(6)  # a sixth of the weight, by the height of a leg to its length
+        array([22.124999, 22.124999, 22.124999, 22.124999, 22.124999, 22.124999])
+        """
+        return StewartDynamics(self, platform, leg_of(cylinder, piston), data("gravity", gravity, (3,)))
 
     def direct_position(self, lengths: ArrayLike, *, guess: ArrayLike) -> StewartAssembly:
         """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has
@@ -135,7 +194,8 @@ class StewartPlatform:
         """The coordinates (..., 25) of `tree` for poses (..., 4, 4)."""
         return stewart_configuration(self, pose)
 
-    def _legs(self, pose: Array) -> list[Array]:
+    def legs(self, pose: Array) -> list[Array]:
+        """The six vectors (3) from the feet to the balls, a text for one pose (4, 4)."""
         return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(self.platform, self.base, strict=True)]
 
     def _moved(self, pose: Array, off: Array, size: float) -> Array:
