@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.mechanisms import FiveBar, Planar3RRR, StewartPlatform, TranslationalDelta
 from cayley.systems import System
@@ -191,3 +192,27 @@ def test_a_closed_platform_says_its_pose_in_its_coordinates(machines):
     T = arm.pose(q, "tool")
     np.testing.assert_allclose(T[:3, 3], np.add(q[18:21], (0, 0, 0.8)), atol=1e-15)
     np.testing.assert_allclose(T[:3, :3], matrix_from_quaternion(q[21:]), atol=1e-15)
+
+
+# Files
+
+
+def test_urdf_keeps_mimic_joints_and_refuses_loops_by_name(machines, tmp_path):
+    arm = machines["gripper"]
+    with pytest.raises(UnsupportedError, match="the loop 'left pin'; the loop 'right pin'"):
+        arm.save(tmp_path / "gripper.urdf")
+    arm.save(tmp_path / "gripper.urdf", leave_out=True)
+    text = (tmp_path / "gripper.urdf").read_text()
+    assert "<!-- not in URDF: the loop 'left pin' -->" in text
+    again = cy.load(tmp_path / "gripper.urdf")
+    assert again.loops == () and len(again.mimic_joints) == 1
+    assert [joint.mimic for joint in again.joints if joint.motion.nv] == [joint.mimic for joint in arm.joints]
+
+
+@pytest.mark.parametrize("name", MOBILITY)
+def test_a_machine_is_saved_and_loaded_again(machines, name, tmp_path):
+    arm = machines[name]
+    arm.save(tmp_path / "machine.toml")
+    again = cy.load(tmp_path / "machine.toml")
+    assert again.loops == arm.loops and again.constraints == arm.constraints
+    assert again.actuated_joints == arm.actuated_joints

@@ -240,10 +240,6 @@ def test_straight_joint_equality_is_a_follower():
     ('<body><joint name="j" type="ball"/><geom/></body>', '<actuator><motor joint="j" gear="0 1 0"/></actuator>',
      "the actuators of joint 'j' do not drive all that it does"),
     (TWO, '<sensor><jointpos joint="x"/></sensor>', "1 sensor is left out"),
-    (TWO, '<equality><joint name="e" joint1="x" joint2="y" polycoef="0 1 2"/></equality>',
-     "the equality 'e' is left out"),
-    (TWO, '<equality><joint name="e" joint1="x"/></equality>',
-     "the equality 'e' is left out: it is not the one straight line"),
     (TWO, '<equality><weld body1="a" active="false"/></equality>', "1 equality that is not active is left out"), ])
 def test_what_has_no_place_is_named(bodies, more, words):
     with pytest.warns(ModelWarning, match="^small is read without what has no place in a mechanism: ") as caught:

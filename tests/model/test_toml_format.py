@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cayley.errors import ModelError
+from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
+from cayley.model.constraint_kinds import Coupling, Polynomial, Rod
 from cayley.model.formats.toml_format import KINDS, dump_toml, load_toml
 from cayley.model.formats.toml_places import Places
 from cayley.model.joint_kinds import (
@@ -93,6 +95,43 @@ def test_random_trees_come_back_to_the_last_bit(seed, kinds):
     bodies, joints, frames = random_parts(np.random.default_rng(seed), kinds)
     tree = Tree.of("random", bodies, joints, frames=frames)
     same(load_toml(dump_toml(tree)), tree)
+
+
+NUMBERS = st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-9)
+AXES = st.sampled_from([(1.0, 0.0, 0.0), (0.0, 0.6, 0.8), (0.0, 0.0, -1.0)])
+CLOSING = st.one_of(
+    st.builds(Revolute, AXES, st.booleans()), st.builds(Prismatic, AXES), st.builds(Helical, AXES, NUMBERS),
+    st.builds(Cylindrical, AXES), st.builds(Planar, AXES), st.sampled_from([Spherical(), Motion(), Universal()]))
+ENDS = st.sampled_from(["root", "b0", "b1", "tip \u00e4", "eye"])
+TIED = st.permutations(["j0", "j1", "j2"])
+
+
+@st.composite
+def constraints(draw, name):
+    kind = draw(st.sampled_from(list(CONSTRAINT_KINDS)))
+    joints = draw(TIED)
+    if kind == "rod":
+        return Rod(name, draw(ENDS), draw(ENDS), abs(draw(NUMBERS)))
+    if kind == "polynomial":
+        return Polynomial(name, joints[0], joints[1], draw(st.lists(NUMBERS, min_size=1, max_size=7)))
+    if kind == "coupling":
+        count = draw(st.integers(1, 3))
+        return Coupling(name, joints[:count], draw(st.lists(NUMBERS, min_size=count, max_size=count)), draw(NUMBERS))
+    return CONSTRAINT_KINDS[kind](name, joints[0], "0.5*sin(3*t)")
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_loops_and_constraints_of_all_kinds_come_back_to_the_last_bit(data):
+    bodies = [Body("root"), *[Body(f"b{k}", 1.0) for k in range(3)]]
+    joints = [Joint(f"j{k}", "root", f"b{k}", Revolute()) for k in range(3)]
+    frames = [Frame("tip \u00e4", "b1", tran(0.1, 1 / 3, 0)), Frame("eye", "b2", rot("y", 0.3))]
+    loops = [Loop(f"loop {k}", data.draw(ENDS), data.draw(ENDS), data.draw(CLOSING))
+             for k in range(data.draw(st.integers(0, 3)))]
+    others = [data.draw(constraints(f"tie {k}")) for k in range(data.draw(st.integers(0, 4)))]
+    tree = Tree.of("closed", bodies, joints, frames=frames, loops=loops, constraints=others)
+    again = load_toml(dump_toml(tree))
+    assert again.loops == tree.loops and again.constraints == tree.constraints
 
 
 def test_all_24_rotations_that_keep_the_axes_are_written_as_angles():
@@ -242,8 +281,12 @@ FAULTS = {
     HEAD + "kind = 'revolute'\nrotor = { reflected = 2, gear = 0 }": "gear of 0",
     HEAD + "kind = 'revolute'\nmimic = { multiplier = 2 }": r"joints\[1\].mimic: joint is missing",
     HEAD + "kind = 'revolute'\n[[frames]]\nname = 'f'\nbody = 'c'": "m has no body 'c'",
-    HEAD + "kind = 'revolute'\n[[loops]]\nname = 'l'\nfirst = 'a'\nsecond = 'x'\nkind = 'fixed'": "no frame or body "
-                                                                                                  "'x'",
+    HEAD + "kind = 'revolute'\n[[loops]]\nname = 'l'\nfirst = 'a'\nsecond = 'x'\nkind = 'fixed'": r"line 11, "
+                                                                             r"loops\[1\]: m has no frame or body 'x'",
+    HEAD + "kind = 'revolute'\n[[constraints]]\nname = 'l'\nfirst = 'a'\nsecond = 'x'\nkind = 'rod'\nlength = "
+    "1": r"line 11, constraints\[1\]: m has no frame or body 'x'",
+    HEAD + "kind = 'revolute'\n[[constraints]]\nname = 'l'\nfollower = 'j'\nleader = 'k'\ncoefficients = [1, 2]\n"
+    "kind = 'polynomial'": r"line 11, constraints\[1\]: m has no joint 'k'",
     "name = 'm'\n[dh]\nrows = []": "line 2, dh: convention is missing",
     "name = 'm'\n[dh]\nconvention = 'craig'\nrows = [{}]": "line 3, dh.convention: convention is one of standard, "
                                                            "modified",

@@ -93,7 +93,7 @@ class Tree(Immutable):
         for frame in frames:
             made.body_number(frame.body)
         for constraint in (*loops, *constraints):
-            _check_constraint(made, constraint)
+            check_constraint(made, constraint)
         _check_followers(name, {joint.name: joint for joint in joints})
         return made if actuated is None else replace(made, actuated=_checked_drives(made, actuated))
 
@@ -313,6 +313,15 @@ class Tree(Immutable):
                        constraints=self.constraints, actuated=self.actuated, source=self.source,
                        notes=self.notes).including(*self.included)
 
+    def with_constraints(self, loops: Iterable[Loop], constraints: Iterable[Constraint] = ()) -> Tree:
+        """The same mechanism with these loops and other constraints in the place of its own."""
+        loops = tuple(loops)
+        constraints = tuple(constraints)
+        _check_names(self.name, (), (), (), (*loops, *constraints))
+        for constraint in (*loops, *constraints):
+            check_constraint(self, constraint)
+        return replace(self, loops=loops, constraints=constraints)
+
     def spanning_tree(self) -> Tree:
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
 
@@ -380,7 +389,7 @@ def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], fra
             seen.add(part.name)
 
 
-def _check_constraint(tree: Tree, constraint: Constraint) -> None:
+def check_constraint(tree: Tree, constraint: Constraint) -> None:
     """Raise if a constraint names what does not exist, or joints without a coordinate of their own."""
     for frame in constraint.frames:
         tree.frame(frame)

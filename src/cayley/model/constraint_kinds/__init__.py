@@ -10,13 +10,15 @@ from __future__ import annotations
 from cayley.model.constraint_kinds.constraint import Constraint
 from cayley.model.constraint_kinds.coupling import Coupling
 from cayley.model.constraint_kinds.loop import Loop
+from cayley.model.constraint_kinds.polynomial import Polynomial
 from cayley.model.constraint_kinds.prescribed_motion import PrescribedMotion
 from cayley.model.constraint_kinds.rod import Rod
 
 KINDS: dict[str, type[Constraint]] = {
     "rod": Rod,
     "coupling": Coupling,
+    "polynomial": Polynomial,
     "prescribed motion": PrescribedMotion,
 }
 
-__all__ = ["KINDS", "Constraint", "Coupling", "Loop", "PrescribedMotion", "Rod"]
+__all__ = ["KINDS", "Constraint", "Coupling", "Loop", "Polynomial", "PrescribedMotion", "Rod"]

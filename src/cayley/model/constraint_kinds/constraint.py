@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
@@ -24,6 +24,14 @@ NUMBER = {"form": "number"}  # a number, which must be said,
 OFFSET = {"form": "number or default"}  # a number, which need not be said,
 LIST = {"form": "list"}  # a list of numbers,
 FORMULA = {"form": "formula"}  # a formula
+
+
+class Tendon(NamedTuple):
+    """A tendon of MJCF: its kind, what it consists of, each with its number, and the length that it keeps [m, rad]."""
+
+    kind: str
+    parts: tuple[tuple[str, float | None], ...]
+    length: float
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,16 @@ class Constraint(ABC):
     @abstractmethod
     def sentence(self) -> str:
         """The constraint in words, for refusals and reports."""
+
+    @property
+    def mjcf_tendon(self) -> Tendon | None:
+        """The tendon of MJCF whose fixed length says the same; None if there is none."""
+        return None
+
+    @property
+    def mjcf_polynomial(self) -> tuple[float, ...] | None:
+        """The coefficients by which the first of its `coordinates` follows the second; None if it does not."""
+        return None
 
     @property
     def keys(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.model.constraint_kinds.constraint import LIST, OFFSET, WORDS, Constraint
+from cayley.model.constraint_kinds.constraint import LIST, OFFSET, WORDS, Constraint, Tendon
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
 
@@ -51,6 +51,10 @@ class Coupling(Constraint):
         value, rate, second = (sum(c * entry for c, entry in zip(self.coefficients, entries, strict=True))
                                for entries in zip(*coordinates, strict=True))
         return [Row(value - self.value, rate, second)]
+
+    @property
+    def mjcf_tendon(self) -> Tendon:
+        return Tendon("fixed", tuple(zip(self.joints, self.coefficients, strict=True)), self.value)
 
     @property
     def sentence(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cayley.errors import ModelError
-from cayley.model.constraint_kinds.constraint import NUMBER, WORD, Constraint
+from cayley.model.constraint_kinds.constraint import NUMBER, WORD, Constraint, Tendon
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
 
@@ -41,6 +41,10 @@ class Rod(Constraint):
         value = (d @ d - self.length * self.length) / (2 * self.length)
         second_rate = (d @ (second.du - first.du) + speed @ speed) / self.length
         return [Row(value, d @ speed / self.length, second_rate)]
+
+    @property
+    def mjcf_tendon(self) -> Tendon:
+        return Tendon("spatial", ((self.first, None), (self.second, None)), self.length)
 
     @property
     def sentence(self) -> str:

@@ -5,9 +5,9 @@ is a quaternion (w, x, y, z), a free joint a position and a quaternion. (Velocit
 the twist in the body's axes.) Every body keeps its own frame: of several joints in one body each but the last gets a
 massless body `<body>/<joint>` of its own, and where the anchor of the last is not the origin of the body, a massless
 body on the anchor carries the body by a fixed joint. A hinge without a range is a continuous joint. Sites are frames;
-one with the name of a body is called `<site>/site`. Loops are made of `connect` (a spherical joint) and `weld` (a fixed
-one), mimic joints of `joint` equalities that are straight lines. Joints with an actuator are the actuated ones, if any
-has one. What has no place in a mechanism is named in a `ModelWarning`.
+one with the name of a body is called `<site>/site`. Equalities are loops, mimic joints and constraints, see
+`mjcf_equalities`. Joints with an actuator are the actuated ones, if any has one. What has no place in a mechanism is
+named in a `ModelWarning`; an equality of a form that has none is refused.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
-from cayley.model.formats.xml_elements import source_of
+from cayley.model.formats.xml_elements import Element, source_of
 from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
-from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
+from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Rotor
 from cayley.model.tree import Tree
 from cayley.wording import printable
 
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _VELOCITIES = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
-CONNECT, WELD, JOINT = range(3)  # mjtEq
-_SITE = 6  # mjtObj
 _AT_JOINTS = (0, 1)  # mjtTrn: joint, jointinparent
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
 
@@ -59,13 +58,15 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     mujoco = _mujoco()
     given = isinstance(path_or_text, mujoco.MjModel)
     said: list[str] = []
-    model: Any = path_or_text if given else _compiled(mujoco, path_or_text, said)
-    parts = _Reading(model)
+    root = None if given else checked_mjcf(path_or_text)  # malformed, huge and tricky files: refused with their line
+    model: Any = path_or_text if root is None else _compiled(mujoco, path_or_text, root, said)
+    parts = _Reading(model, root)
     name = model.names[:model.names.index(b"\0")].decode(errors="replace") or "MuJoCo Model"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = np.zeros(3) if weightless else model.opt.gravity
-    made = Tree.of(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity, loops=parts.loops,
-                   actuated=parts.actuated, source="" if given else str(source_of(path_or_text) or ""),
+    made = Tree.of(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity,
+                   loops=parts.equalities.loops, constraints=parts.equalities.constraints, actuated=parts.actuated,
+                   source="" if given else str(source_of(path_or_text) or ""),
                    notes=[*said, *parts.notes])
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
@@ -84,10 +85,9 @@ def _mujoco() -> ModuleType:
     return mujoco
 
 
-def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], said: list[str]) -> MjModel:
+def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], root: Element, said: list[str]) -> MjModel:
     """The model as MuJoCo compiles it; what MuJoCo warns of goes to `said`."""
     path = source_of(path_or_text)
-    root = checked_mjcf(path_or_text)  # malformed, huge and tricky files are refused here, with their line
     with _warnings_kept(mujoco, said):
         try:
             return mujoco.MjModel.from_xml_string(path_or_text) if path is None else mujoco.MjModel.from_xml_path(
@@ -110,28 +110,26 @@ def _warnings_kept(mujoco: ModuleType, said: list[str]) -> Iterator[None]:
 class _Reading:
     """The parts of a mechanism, taken from a compiled model."""
 
-    def __init__(self, model: MjModel) -> None:
+    def __init__(self, model: MjModel, root: Element | None = None) -> None:
         self.model = model
         self.notes: list[str] = []
         self.body_names = _names(model, "body", model.nbody)
         self.joint_names = _names(model, "joint", model.njnt)
-        self.equality_names = _names(model, "eq", model.neq)
         self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
         sites = _names(model, "site", model.nsite)
         self.taken["frame"].update(sites)
         self.site_names = [
             self._fresh("frame", f"{name}/site") if name in self.taken["body"] else name for name in sites]
-        self.equalities = [k for k in range(model.neq) if model.eq_active0[k]]
-        self.mimics = self._mimics()
+        self.equalities = Equalities(model, _names(model, "eq", model.neq), places_of(model, root), self.body_names,
+                                     self.joint_names, self.site_names, lambda name: self._fresh("frame", name))
         self.bodies = [Body(self.body_names[0], 0.0)]
         self.joints: list[Joint] = []
         for body in range(1, model.nbody):
             self._add_body(body)
         self.frames = [Frame(name, self.body_names[model.site_bodyid[k]], _pose(model.site_quat[k], model.site_pos[k]))
-                       for k, name in enumerate(self.site_names)]
-        self.loops = list(self._loops())
+                       for k, name in enumerate(self.site_names)] + self.equalities.frames
         self.actuated = self._actuated()
-        self.notes += _left_out(model, self.joint_names)
+        self.notes += _left_out(model, self.joint_names, self.equalities.tendons)
 
     def _fresh(self, kind: str, name: str) -> str:
         """The name, or one like it that is not taken."""
@@ -176,7 +174,7 @@ class _Reading:
         self.joints.append(Joint(
             self.joint_names[joint], parent, child, motion, np.eye(4) if motion.free else place @ zero,
             self._limits(joint), Friction(float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])),
-            Rotor(float(model.dof_armature[dof])), self.mimics.get(joint)))
+            Rotor(float(model.dof_armature[dof])), self.equalities.mimics.get(joint)))
 
     def _motion(self, joint: int) -> tuple[Motion, Array]:
         """What the joint lets the body do, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
@@ -235,50 +233,8 @@ class _Reading:
                                   "and are left out")
         return found if at_joints else None
 
-    # Equalities
 
-    def _mimics(self) -> dict[int, Mimic]:
-        """y - y0 = a0 + a1 (x - x0)."""
-        model = self.model
-        mimics: dict[int, Mimic] = {}
-        for k in self.equalities:
-            if model.eq_type[k] != JOINT:
-                continue
-            y = int(model.eq_obj1id[k])
-            x = int(model.eq_obj2id[k])
-            a = model.eq_data[k]
-            if x < 0 or a[2:5].any() or y in mimics:
-                self.notes.append(
-                    f"the equality {self.equality_names[k]!r} is left out: it is not the one straight line that a "
-                    "joint follows")
-                continue
-            y0 = model.qpos0[model.jnt_qposadr[y]]
-            x0 = model.qpos0[model.jnt_qposadr[x]]
-            mimics[y] = Mimic(self.joint_names[x], float(a[1]), float(a[0] + y0 - a[1] * x0))
-        return mimics
-
-    def _loops(self) -> Iterator[Loop]:
-        model = self.model
-        for k in self.equalities:
-            kind = model.eq_type[k]
-            data = model.eq_data[k]
-            name = self.equality_names[k]
-            if kind not in (CONNECT, WELD):
-                continue
-            motion = Spherical() if kind == CONNECT else Motion()
-            ends = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
-            if model.eq_objtype[k] == _SITE:
-                yield Loop(name, self.site_names[ends[0]], self.site_names[ends[1]], motion)
-                continue
-            poses = (_shift(data[:3]), _shift(data[3:6])) if kind == CONNECT else (_pose(data[6:10], data[3:6]),
-                                                                                   _shift(data[:3]))
-            made = [Frame(self._fresh("frame", f"{name}/{word}"), self.body_names[end], pose)
-                    for word, end, pose in zip(("first", "second"), ends, poses, strict=True)]
-            self.frames += made
-            yield Loop(name, made[0].name, made[1].name, motion)
-
-
-def _left_out(model: MjModel, joint_names: list[str]) -> Iterator[str]:
+def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str]:
     springs = [name for name, stiffness in zip(joint_names, model.jnt_stiffness, strict=True) if stiffness]
     if springs:
         names = ", ".join(map(repr, springs))
@@ -287,10 +243,10 @@ def _left_out(model: MjModel, joint_names: list[str]) -> Iterator[str]:
     active = model.eq_active0.astype(bool)
     for count, one, many in (
         (model.nsensor, "sensor", "sensors"),
-        (model.ntendon, "tendon", "tendons"),
+        (model.ntendon - len(kept_tendons), "tendon", "tendons"),
         (np.count_nonzero(~active), "equality that is not active", "equalities that are not active"),
-        (np.count_nonzero(model.eq_type[active] > JOINT), "equality that is neither connect, weld nor joint",
-         "equalities that are neither connect, weld nor joint"),
+        (np.count_nonzero(model.eq_type[active] > TENDON), "equality of flexible bodies",
+         "equalities of flexible bodies"),
         (model.nmocap, "mocap motion, whose body is fixed here,", "mocap motions, whose bodies are fixed here,"),
         (model.nflex, "flexible body", "flexible bodies"),
         (np.count_nonzero(model.body_gravcomp), "gravity compensation", "gravity compensations"),

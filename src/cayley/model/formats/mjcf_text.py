@@ -1,13 +1,14 @@
 """A mechanism written as MJCF. What MJCF cannot say is refused by name, or left out and named in a comment.
 
 The coordinates are the mechanism's own, in the same order: MuJoCo's `qpos` is q. A universal joint becomes two hinges
-of one body, a planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own.
+of one body, a planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own; so
+does a floating joint that does not count from the origin of the world, as three slides and a ball. Loops and other
+constraints are written by `mjcf_equality_text`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.model.formats.format import check_holds
+from cayley.model.formats.mjcf_equality_text import EqualityText
 from cayley.model.formats.xml_elements import quoted
-from cayley.model.parts import Body, Joint, Loop
+from cayley.model.joint_kinds.motion import Axis
+from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
 
 _ROUNDING = 1e-12  # of the largest principal moment: so much may be missing from a possible inertia
@@ -26,11 +29,11 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     """The mechanism as the text of an MJCF file; MuJoCo's poses at `qpos` = q are its own, to 1e-10.
 
     Named frames become sites; the root is the world if it is called so, and a fixed body otherwise. `UnsupportedError`
-    for what has no form at all: helical joints, floating ones that are not in the root or have a placement, loops that
-    are neither spherical nor fixed. So for limits of velocity, limits on one side, empty ones, those of spherical and
-    floating joints, and what MuJoCo does not take, bodies that move without mass or inertia and inertias that are not
-    physical, unless `leave_out`: then a comment names them, such bodies get 1e-9 kg, and such inertias are balanced by
-    MuJoCo. Of a rotor, the inertia that the joint feels is kept.
+    for what has no form at all: helical joints, loops that are neither spherical, fixed nor revolute. So for limits of
+    velocity, limits on one side, empty ones, those of spherical and floating joints, and what MuJoCo does not take,
+    bodies that move without mass or inertia and inertias that are not physical, unless `leave_out`: then a comment
+    names them, such bodies get 1e-9 kg, and such inertias are balanced by MuJoCo. Of a rotor, the inertia that the
+    joint feels is kept.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> bodies = [Body("world"), Body("rod", 2.0, [0, 0, 1], np.eye(3))]
@@ -47,6 +50,7 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
     </mujoco>
     """
     _check(tree)
+    equality = EqualityText(tree)
     light = list(_too_light(tree))
     odd = [f"the inertia of body {body.name!r}, which is not physical" for body in tree.bodies if _is_odd(body)]
     lost = [*_lost(tree), *light, *odd]
@@ -56,15 +60,13 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
         f"<mujoco model={quoted(tree.name)}>",
         *[f"  <!-- not in MJCF: {part.replace('--', '- -')} -->"
           for part in lost], f'  <compiler angle="radian" inertiafromgeom="false"{amends}/>',
-        f'  <option gravity="{_words(tree.gravity)}"/>', "  <worldbody>", *_indented(_world(tree), 2), "  </worldbody>"]
-    equalities = [
-        *[_follower(joint) for joint in tree.joints if joint.mimic is not None],
-        *[_loop(tree, loop) for loop in tree.loops]]
-    if equalities:
-        lines += ["  <equality>", *_indented(equalities, 2), "  </equality>"]
-    motors = [line for joint in tree.joints if tree.actuated and joint.name in tree.actuated for line in _motors(joint)]
-    if motors:
-        lines += ["  <actuator>", *_indented(motors, 2), "  </actuator>"]
+        f'  <option gravity="{_words(tree.gravity)}"/>', "  <worldbody>",
+        *_indented(_world(tree, [*tree.frames, *equality.sites.values()]), 2), "  </worldbody>"]
+    motors = [
+        line for joint in tree.joints if tree.actuated and joint.name in tree.actuated for line in _motors(tree, joint)]
+    for tag, found in (("tendon", equality.tendons), ("equality", equality.equalities), ("actuator", motors)):
+        if found:
+            lines += [f"  <{tag}>", *_indented(found, 2), f"  </{tag}>"]
     return "\n".join([*lines, "</mujoco>", ""])
 
 
@@ -76,20 +78,6 @@ def _check(tree: Tree) -> None:
         if joint.motion.mjcf is None:
             raise UnsupportedError(
                 f"MJCF has no form for joint {joint.name!r} of {tree.name}, which is {joint.motion.word}")
-        if joint.motion.free and (joint.parent != tree.bodies[0].name or not _is_world(tree.bodies[0])):
-            raise UnsupportedError(
-                f"joint {joint.name!r} of {tree.name} is floating: in MJCF only bodies that hang on a root without "
-                "mass may float")
-        if joint.motion.free and not np.array_equal(np.asarray(joint.placement), np.eye(4)):
-            raise UnsupportedError(
-                f"joint {joint.name!r} of {tree.name} is floating and has a placement: MJCF counts from the origin of "
-                "the world")
-    for loop in tree.loops:
-        if loop.motion.mjcf_loop is None:
-            raise UnsupportedError(
-                f"MJCF has no form for the loop {loop.name!r} of {tree.name}, which is {loop.motion.word}")
-    for constraint in tree.constraints:
-        raise UnsupportedError(f"MJCF has no form for the {constraint.word} {constraint.name!r} of {tree.name}")
     sites = {frame.name for frame in tree.frames}
     for body in tree.bodies:
         if body.name in sites:
@@ -147,10 +135,10 @@ def _is_world(root: Body) -> bool:
     return not root.mass
 
 
-def _world(tree: Tree) -> Iterator[str]:
+def _world(tree: Tree, sites: Sequence[Frame]) -> Iterator[str]:
     root = tree.bodies[0]
-    inner = [*_sites(tree, root), *[line for number in _children(tree, 0) for line in _body(tree, number)]]
-    if _is_world(root) and (root.name == "world" or any(tree.joints[k].motion.free for k in _children(tree, 0))):
+    inner = [*_sites(sites, root), *[line for number in _children(tree, 0) for line in _body(tree, number, sites)]]
+    if _is_world(root) and (root.name == "world" or any(_is_free(tree, tree.joints[k]) for k in _children(tree, 0))):
         yield from inner
         return
     yield from [f"<body name={quoted(root.name)}>", *_indented([*_inertial(root), *inner], 1), "</body>"]
@@ -160,13 +148,26 @@ def _children(tree: Tree, body: int) -> list[int]:
     return [number for number, parent in enumerate(tree.parents) if parent == body]
 
 
-def _body(tree: Tree, number: int) -> Iterator[str]:
+def _is_free(tree: Tree, joint: Joint) -> bool:
+    """Whether the joint is a free joint of MJCF, which counts from the origin of the world."""
+    at_origin = joint.parent == tree.bodies[0].name and np.array_equal(joint.placement, np.eye(4))
+    return joint.motion.free and at_origin and _is_world(tree.bodies[0])
+
+
+def _parts(tree: Tree, joint: Joint) -> tuple[tuple[str, Axis | None], ...]:
+    """The joints of MJCF that make a joint, with their axes."""
+    if joint.motion.free and not _is_free(tree, joint):
+        return ("slide", (1.0, 0.0, 0.0)), ("slide", (0.0, 1.0, 0.0)), ("slide", (0.0, 0.0, 1.0)), ("ball", None)
+    return joint.motion.mjcf or ()
+
+
+def _body(tree: Tree, number: int, sites: Sequence[Frame]) -> Iterator[str]:
     joint = tree.joints[number]
     body = tree.bodies[number + 1]
     yield f"<body name={quoted(body.name)}{_place(joint.placement)}>"
-    yield from _indented([*_joints(joint), *_inertial(body), *_sites(tree, body)], 1)
+    yield from _indented([*_joints(tree, joint), *_inertial(body), *_sites(sites, body)], 1)
     for child in _children(tree, number + 1):
-        yield from _indented(_body(tree, child), 1)
+        yield from _indented(_body(tree, child, sites), 1)
     yield "</body>"
 
 
@@ -188,32 +189,32 @@ def _is_diagonal(inertia: Array) -> bool:
     return bool(np.array_equal(inertia, np.diag(np.diag(inertia))))
 
 
-def _sites(tree: Tree, body: Body) -> Iterator[str]:
-    for frame in tree.frames:
+def _sites(sites: Sequence[Frame], body: Body) -> Iterator[str]:
+    for frame in sites:
         if frame.body == body.name:
             yield f"<site name={quoted(frame.name)}{_place(frame.pose)}/>"
 
 
-def _joints(joint: Joint) -> Iterator[str]:
+def _joints(tree: Tree, joint: Joint) -> Iterator[str]:
     more = "".join(f' {key}="{float(value)!r}"'
                    for key, value in (("damping", joint.friction.viscous), ("frictionloss", joint.friction.coulomb),
                                       ("armature", joint.rotor.reflected)) if value)
-    parts = joint.motion.mjcf or ()
+    parts = _parts(tree, joint)
     for k, (kind, axis) in enumerate(parts):
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
         shown = "" if axis is None else f' axis="{_words(axis)}"{_range(joint, k)}'
         yield f'<joint name={quoted(name)} type="{kind}"{shown}{more}/>'
 
 
-def _motors(joint: Joint) -> Iterator[str]:
+def _motors(tree: Tree, joint: Joint) -> Iterator[str]:
     """A motor for each velocity."""
-    parts = joint.motion.mjcf or ()
-    if len(parts) > 1:
-        yield from (f"<motor joint={quoted(f'{joint.name}/{k + 1}')}/>" for k, _ in enumerate(parts))
-        return
-    for direction in np.eye(6)[:joint.motion.nv]:
-        gear = f' gear="{_words(direction)}"' if joint.motion.nv > 1 else ""
-        yield f"<motor joint={quoted(joint.name)}{gear}/>"
+    parts = _parts(tree, joint)
+    for k, (kind, _) in enumerate(parts):
+        name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
+        velocities = {"free": 6, "ball": 3}.get(kind, 1)
+        for direction in np.eye(6)[:velocities]:
+            gear = f' gear="{_words(direction)}"' if velocities > 1 else ""
+            yield f"<motor joint={quoted(name)}{gear}/>"
 
 
 def _range(joint: Joint, k: int) -> str:
@@ -223,22 +224,6 @@ def _range(joint: Joint, k: int) -> str:
     bounds = f' range="{_words((low, high))}" limited="true"' if np.isfinite([low, high]).all() and low < high else ""
     return bounds + (f' actuatorfrcrange="{_words((-effort, effort))}" actuatorfrclimited="true"'
                      if 0 < effort < np.inf else "")
-
-
-def _follower(joint: Joint) -> str:
-    mimic: Any = joint.mimic
-    return (f"<joint joint1={quoted(joint.name)} joint2={quoted(mimic.joint)} "
-            f'polycoef="{_words((mimic.offset, mimic.multiplier, 0.0, 0.0, 0.0))}"/>')
-
-
-def _loop(tree: Tree, loop: Loop) -> str:
-    kind = loop.motion.mjcf_loop
-    for end in (loop.first, loop.second):
-        if not any(frame.name == end for frame in tree.frames):
-            raise UnsupportedError(
-                f"the loop {loop.name!r} of {tree.name} ends at the body {end!r}: in MJCF it joins two named frames; "
-                "add one with `with_frame`")
-    return f"<{kind} name={quoted(loop.name)} site1={quoted(loop.first)} site2={quoted(loop.second)}/>"
 
 
 def _place(pose: Array) -> str:

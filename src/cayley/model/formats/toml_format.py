@@ -34,7 +34,7 @@
     mimic = { joint = "other", multiplier = 2, offset = 0 }
 
     [[frames]]                              # name, body, and position, rotation as above
-    [[loops]]                               # name, first and second (frames), kind, axis as above
+    [[loops]]                               # name, first and second (frames), kind, axis as above (and second_axis)
 
     [[constraints]]
     name = "gears"
@@ -42,6 +42,13 @@
     joints = ["wheel", "pinion"]
     coefficients = [3, 1]
     value = 0
+
+    [[constraints]]
+    name = "cam"
+    kind = "polynomial"                     # follower = c0 + c1 leader + c2 leader^2 + ...
+    follower = "valve"
+    leader = "shaft"
+    coefficients = [0, 0, 0.01]
 
     [[constraints]]
     name = "link"
@@ -75,7 +82,7 @@ Unknown keys are refused. Errors name the file, the line and the key.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar, get_args
 
@@ -91,16 +98,17 @@ from cayley.model.constraint_kinds import Constraint
 from cayley.model.denavit_hartenberg.conversion import About, tree_from_dh
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, Kind
 from cayley.model.formats.toml_section import Section, document
-from cayley.model.formats.toml_text import dump_toml
+from cayley.model.formats.toml_text import KEYS_IN_LOOPS, dump_toml
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
-from cayley.model.tree import GRAVITY, Tree
+from cayley.model.tree import GRAVITY, Tree, check_constraint
 
 Made = TypeVar("Made")
 
 __all__ = ["KINDS", "dump_toml", "load_toml"]
 
 _UNIT = 1e-9
+_NO_OTHER_KEYS: Mapping[str, str] = {}
 
 
 def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
@@ -122,12 +130,17 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     bodies += [_body(section) for section in top.sections("bodies")]
     joints += [_joint(section) for section in top.sections("joints")]
     frames += [_frame(section) for section in top.sections("frames")]
-    loops = [_loop(section) for section in top.sections("loops")]
-    constraints = [_constraint(section) for section in top.sections("constraints")]
+    loops = [(section, _loop(section)) for section in top.sections("loops")]
+    constraints = [(section, _constraint(section)) for section in top.sections("constraints")]
     top.finish()
     try:
-        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, constraints=constraints,
-                       source=source)
+        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, source=source)
+    except CayleyError as error:
+        top.refuse(error)
+    for section, constraint in (*loops, *constraints):
+        _check_ends(section, made, constraint)
+    try:
+        made = made.with_constraints([loop for _, loop in loops], [each for _, each in constraints])
     except CayleyError as error:
         top.refuse(error)
     try:
@@ -208,9 +221,10 @@ def _joint(section: Section) -> Joint:
                  _pose(section), _limits(section, motion), _friction(section), _rotor(section), _mimic(section))
 
 
-def _motion(section: Section) -> Motion:
+def _motion(section: Section, keys: Mapping[str, str] = _NO_OTHER_KEYS) -> Motion:
+    """What a joint lets its child do; `keys` are the names in the file of what has another there."""
     kind = section.choice("kind", tuple(KINDS))
-    values = {entry.name: _READERS[entry.metadata["form"]](section, entry.name, entry.default)
+    values = {entry.name: _READERS[entry.metadata["form"]](section, keys.get(entry.name, entry.name), entry.default)
               for entry in fields(KINDS[kind]) if "form" in entry.metadata}
     try:
         return KINDS[kind].from_keys(kind, **values)
@@ -286,7 +300,8 @@ def _mimic(section: Section) -> Mimic | None:
 
 
 def _loop(section: Section) -> Loop:
-    return _made(section, Loop, section.word("name"), section.word("first"), section.word("second"), _motion(section))
+    return _made(section, Loop, section.word("name"), section.word("first"), section.word("second"),
+                 _motion(section, KEYS_IN_LOOPS))
 
 
 def _constraint(section: Section) -> Constraint:
@@ -294,6 +309,14 @@ def _constraint(section: Section) -> Constraint:
     values = [_READERS[entry.metadata["form"]](section, entry.name, entry.default)
               for entry in fields(kind) if "form" in entry.metadata]
     return _made(section, kind, section.word("name"), *values)
+
+
+def _check_ends(section: Section, tree: Tree, constraint: Constraint) -> None:
+    """Raise, with the place in the file, if a constraint names what the tree does not have."""
+    try:
+        check_constraint(tree, constraint)
+    except CayleyError as error:
+        section.refuse(error)
 
 
 def _made(section: Section, kind: Callable[..., Made], *values: object) -> Made:

@@ -16,6 +16,8 @@ from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Joint, Rotor
 from cayley.model.tree import Tree
 
+KEYS_IN_LOOPS = {"second": "second_axis"}  # of a universal joint, since the second frame has that name there
+
 
 def dump_toml(tree: Tree) -> str:
     """The mechanism as TOML text, bodies and joints one by one; `load_toml` gives the same mechanism back, to the last
@@ -30,7 +32,7 @@ def dump_toml(tree: Tree) -> str:
     mass = 2.0
     <BLANKLINE>
     """
-    loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _motion_out(loop.motion)
+    loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _closing_out(loop.motion)
              for loop in tree.loops]
     head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity,
             "actuated": tree.actuated}
@@ -93,6 +95,10 @@ def _motion_out(motion: Motion) -> dict[str, Any]:
             "`cayley.model.joint_kinds.KINDS`: "
             "no file of it could be read")
     return {"kind": motion.word} | motion.keys
+
+
+def _closing_out(motion: Motion) -> dict[str, Any]:
+    return {KEYS_IN_LOOPS.get(key, key): value for key, value in _motion_out(motion).items()}
 
 
 def _pose_out(pose: Array) -> dict[str, Any]:

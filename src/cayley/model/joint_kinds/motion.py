@@ -310,9 +310,10 @@ class Motion:
         return None if self.nv else ()
 
     @property
-    def mjcf_loop(self) -> str | None:
-        """The element of MJCF that closes a loop as it does; None if there is none."""
-        return None if self.nv else "weld"
+    def mjcf_loop(self) -> tuple[Axis, ...] | None:
+        """The points, the same in both frames, that `connect` of MJCF has to keep together to close a loop as it does;
+        none for one that `weld` closes; None if MJCF has no form for it."""
+        return None if self.nv else ()
 
     @property
     def letter(self) -> str:

@@ -68,6 +68,10 @@ class Revolute(SingleAxis):
         return (("hinge", self.axis),)
 
     @property
+    def mjcf_loop(self) -> tuple[Axis, ...]:
+        return (0.0, 0.0, 0.0), self.axis
+
+    @property
     def letter(self) -> str:
         return "R"
 

@@ -85,8 +85,8 @@ class Spherical(Motion):
         return (("ball", None),)
 
     @property
-    def mjcf_loop(self) -> str:
-        return "connect"
+    def mjcf_loop(self) -> tuple[Axis, ...]:
+        return ((0.0, 0.0, 0.0),)
 
 
 @cache
