@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.control.parameter_sensitivity import trajectory_sensitivity
+from cayley.control.tracking import simulate_law, tracking_control
 from cayley.dynamics.cartesian.model import operational_space_kernel
-from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.errors import UnsupportedError
 from cayley.kinematics.closing import close
 from cayley.model.joint_kinds import Revolute
@@ -57,8 +58,6 @@ REFUSED = {
     "coriolis_matrix": lambda arm, frame, z: arm.coriolis_matrix(z.q, z.v),
     "gravity_forces": lambda arm, frame, z: arm.gravity_forces(z.q),
     "joint_reactions": lambda arm, frame, z: arm.joint_reactions(z.q, z.v, z.v),
-    "linearize": lambda arm, frame, z: arm.linearize(z.q, z.v, z.v),
-    "forward_derivatives": lambda arm, frame, z: arm.forward_derivatives(z.q, z.v, z.v),
     "equations": lambda arm, frame, z: arm.equations(),
     "linear_model": lambda arm, frame, z: arm.linear_model(),
     "compare_inverse_dynamics": lambda arm, frame, z: arm.compare_inverse_dynamics(z.q, z.v, z.v),
@@ -66,7 +65,10 @@ REFUSED = {
     "system with loads": lambda arm, frame, z: arm.system(wrenches=[frame]),
     "system with parameters": lambda arm, frame, z: arm.system(parameters=["mass"]),
     "rollout": lambda arm, frame, z: arm.rollout(method="rk4"),
-    "state_space": lambda arm, frame, z: LinearisedMechanism(arm.tree).at(z.q),
+    "tracking control": lambda arm, frame, z: tracking_control(arm.tree, lambda t: (z.q, z.v, z.v), [0.0], poles=[-1]),
+    "motion under a law": lambda arm, frame, z: simulate_law(arm.tree, lambda t, q, qd: qd, z.q, z.v, [0.0, 0.1]),
+    "sensitivity of a motion": lambda arm, frame, z: trajectory_sensitivity(arm.tree, ["mass"], z.q, z.v, lambda t: z.v,
+                                                                            [0.0, 0.1]),
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
@@ -101,7 +103,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",
-        "system"}
+        "system", "linearize", "forward_derivatives"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",

@@ -1015,6 +1015,9 @@ class Mechanism:
         """`linearize(q, qd, qdd)`: the derivatives of inverse dynamics D = dtau/dqdd, V = dtau/dqd, P = dtau/dq (...,
         nv, nv). `.using(method)`.
 
+        Of a mechanism with constraints they are (..., m, m), in the velocities of its independent joints
+        (`constraint_structure`), for forces at these joints.
+
         >>> load("s1_f2").linearize([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).P.round(3)
         array([[-2.478,  1.519],
                [ 1.146,  1.333]])
@@ -1025,7 +1028,8 @@ class Mechanism:
     @made_once
     def forward_derivatives(self) -> KernelWithMethods[ForwardDerivatives]:
         """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau`
-        (..., nv, nv).
+        (..., nv, nv). Of a mechanism with constraints also those of its `forces`: `forces_by_q`, `forces_by_qd`,
+        `forces_by_tau`; see `cayley.dynamics.linearised.constrained`.
 
         >>> arm = load("s1_f2")
         >>> np.allclose(arm.forward_derivatives([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).by_tau,

@@ -53,6 +53,12 @@ class NullSpace(NamedTuple):
             y.append(rest / column[k])
         return np.array(self._turned([*y, *[0.0] * (self.n - self.rank)]))
 
+    @property
+    def pseudo_inverse(self) -> Array:
+        """(n, h): `shortest` of unit vectors."""
+        columns = [self.shortest(unit) for unit in np.eye(len(self.columns))]
+        return wrapped(np.array(columns).reshape(-1, self.n)).T
+
     def coefficients(self, g: Array) -> Array:
         """A y (h) with A^T y = g, for g (n) that the rows span; zero for the rows that depend on those chosen."""
         turned = list(g)

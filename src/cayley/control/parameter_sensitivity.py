@@ -24,6 +24,7 @@ from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.linearised.state_space import turning_of_perturbations
 from cayley.kinematics.configuration_kernels import rate_kernel
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 
@@ -58,6 +59,7 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Array, qd: 
     >>> found.parameters, found.dq.shape
     (('link1.mass', 'link2.mass'), (2, 2, 2))
     """
+    check_independent(tree, "the sensitivity of a motion")
     inverse = inverse_dynamics_kernel(tree).with_parameters(*parameters)
     nominal = inverse.parameters.nominal
     change = inverse.jacobian("parameters")

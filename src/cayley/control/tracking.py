@@ -24,6 +24,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.configuration_kernels import difference_kernel, rate_kernel
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import integrate
 
@@ -98,6 +99,7 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     >>> np.sort(np.linalg.eigvals(linear.A - linear.B @ upright.gains[0]).real).round(6)
     array([-6., -5., -4., -3.])
     """
+    check_independent(tree, "tracking control")
     model = LinearisedMechanism(tree)
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     columns = list(range(tree.nv) if driven is None else driven)
@@ -170,6 +172,7 @@ class Run(NamedTuple):
 def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
     """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start.
     """
+    check_independent(tree, "the motion under a law")
     forward = forward_dynamics_kernel(tree)
     rate = rate_kernel(tree)
 

@@ -22,6 +22,7 @@ from cayley.dynamics.forward.singular_inertia import check_definite
 from cayley.dynamics.linearised.batched_matrices import over, times
 from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.dynamics.linearised.state_space import StateSpace
+from cayley.model.constraints import check_independent
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class CartesianLinearised:
 
     @cached_property
     def sensitivities(self) -> Linearize:
+        check_independent(self.coordinates.tree, "a linear model of a frame's motion")
         return linearize_kernel(self.coordinates.tree)
 
     def at(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> CartesianLinearisation:

@@ -9,11 +9,12 @@ for one state raises `SingularityError` with the names of the constraints.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.definite import are_definite, is_definite, only_where
 from cayley.compiler.kernel import kernel
 from cayley.compiler.singular_vectors import LARGEST
 from cayley.compiler.symbols import wrapped
@@ -26,6 +27,7 @@ from cayley.dynamics.mechanics.constrained import (
     ConstrainedMotion,
     augmented,
     multipliers,
+    null_space_basis,
     null_space_of_rank,
     projection,
 )
@@ -104,17 +106,56 @@ def _guarded(tree: Tree, method: str, text: Text, shape: tuple[int, ...]) -> Tex
 
 
 def _signature(tree: Tree, result: str) -> str:
-    return sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->({result})")
+    return sized(tree, f"{state_signature(tree)}->({result})")
 
 
-def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[..., ConstrainedMotion]:
+def state_signature(tree: Tree) -> str:
+    """Of q, qd, tau, and t if a constraint depends on it."""
+    return f"(q),(v),(v){',()' if tree.is_timed else ''}"
+
+
+class ConstrainedEquations(NamedTuple):
+    """M qdd + A^T lam = f, A qdd = -drift."""
+
+    M: Array
+    f: Array
+    A: Array
+    drift: Array
+
+
+def kept_rows(structure: ConstraintStructure) -> list[int]:
+    """The places of the rows that are kept: all, where what is redundant changes with the configuration."""
+    return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
+
+
+def equations_text(tree: Tree, structure: ConstraintStructure) -> Callable[..., ConstrainedEquations]:
+    """The text `(q, qd, tau)`, with t behind if a constraint depends on it, of the equations of motion, with the rows
+    that are kept; those of loops that are `turned` along the axes of a body.
+    """
     free = tree.spanning_tree()
     links = minimal_links(free)
     rotors = rotor_inertias(free)
     if coulomb_frictions(free).any():
         raise UnsupportedError(
             f"{tree.name} includes dry friction, which forward dynamics under constraints does not know: leave it out, "
-            "or include \"rotors\" alone")
+            "or include \"armature\" alone")
+    rows = kept_rows(structure)
+
+    def text(q: Array, qd: Array, tau: Array, *t: Scalar, turned: Sequence[TurnedLoop] = ()) -> ConstrainedEquations:
+        M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
+        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
+        f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
+        A = constraints.jacobian(tree, q, *t)
+        drift = constraints.drift(tree, q, qd, *t)
+        for loop in turned:
+            A[loop.rows] = loop.A
+            drift[loop.rows] = loop.drift
+        return ConstrainedEquations(M, f, wrapped(A[rows]), drift[rows])
+
+    return text
+
+
+def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[..., ConstrainedMotion]:
     if method == "projection" and not structure.by_structure:
         raise UnsupportedError(
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of "
@@ -123,20 +164,13 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
         raise UnsupportedError(
             f"{tree.name} has {tree.nv} velocities, and singular vectors are written out for {LARGEST} at most: use "
             "\"null space\", which is by QR")
-    leading = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
+    equations = equations_text(tree, structure)
+    rows = kept_rows(structure)
 
     def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedMotion:
-        M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
-        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
-        f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
-        A = constraints.jacobian(tree, q, *t)
-        drift = constraints.drift(tree, q, qd, *t)
-        turned = turned_loops(tree, leading, q, qd)
-        for loop in turned:
-            A[loop.rows] = loop.A
-            drift[loop.rows] = loop.drift
-        found = _solved(method, structure, M, f, A[leading], drift[leading])
-        return found._replace(lam=_turned_back(leading, turned, found.lam))
+        turned = turned_loops(tree, rows, q, qd)
+        found = _solved(method, structure, *equations(q, qd, tau, *t, turned=turned))
+        return found._replace(lam=_turned_back(rows, turned, found.lam))
 
     return text
 
@@ -155,44 +189,64 @@ def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: 
             drift: Array) -> ConstrainedMotion:
     redundant = not structure.by_structure
     if method == "projection":
-        others = wrapped(A)[:, [k for k in range(len(M)) if k not in structure.independent]]
+        others = A[:, [k for k in range(len(M)) if k not in structure.independent]]
         there = is_definite(others @ others.T)
-        found = projection(M, f, wrapped(A), drift, independent=structure.independent)
+        found = projection(M, f, A, drift, independent=structure.independent)
         return ConstrainedMotion(only_where(there, found.qdd), only_where(there, found.lam))
     if method in ("null space", "null space by svd"):
         basis = "qr" if method == "null space" else "svd"
-        return null_space_of_rank(M, f, wrapped(A), drift, rank=structure.rank, basis=basis)
+        return null_space_of_rank(M, f, A, drift, rank=structure.rank, basis=basis)
     if method == "augmented":
-        return augmented(M, f, wrapped(A), drift, redundant=redundant)
-    backwards = multipliers(M[::-1, ::-1], f[::-1], wrapped(A)[:, ::-1], drift, redundant=redundant)
+        return augmented(M, f, A, drift, redundant=redundant)
+    backwards = multipliers(M[::-1, ::-1], f[::-1], A[:, ::-1], drift, redundant=redundant)
     return ConstrainedMotion(backwards.qdd[::-1], backwards.lam)
 
 
-def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
-    explained = None if method in _WITHOUT_MASS else explanation(tree.spanning_tree())
-    of_inertia: Callable[..., None] = explained or (lambda *state: None)
+def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chosen: Sequence[int] | None = None, *,
+                               free_masses: bool = False) -> Callable[..., None]:
+    """Why there is no answer at a state: constraints that depend on each other there, joints that the others do not
+    follow there (`chosen`), motions without mass (with `free_masses` also those that the constraints do not allow).
+    """
+    of_tree = explanation(tree.spanning_tree()) if free_masses else None
 
     def explain(q: ArrayLike, *others: Array) -> None:
-        try:
-            of_inertia(q, *others)
-        except SingularityError as error:
-            raise SingularityError(f"{error}; or, if the constraints hold it, `.using(\"augmented\")`") from error
+        if of_tree is not None:
+            try:
+                of_tree(q, *others)
+            except SingularityError as error:
+                raise SingularityError(f"{error}; or, if the constraints hold it, `.using(\"augmented\")`") from error
         t = others[-1:] if tree.is_timed else ()
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
         if not all(np.isfinite(given).all() for given in (A, *others)):
             return
-        rows = A[list(structure.leading)]
-        if np.linalg.matrix_rank(A, tol=1e-7 * np.abs(A).max(initial=0.0)) < structure.rank:
-            dependent = dependent_rows(rows)
-            names = dict.fromkeys(structure.rows[k].constraint
-                                  for k, bad in zip(structure.leading, dependent, strict=True) if bad)
+        _check_rank(tree, structure, A)
+        N = null_space_basis(A)
+        names = ", ".join(structure.velocities[k] for k in chosen or ())
+        if chosen is not None and np.linalg.matrix_rank(N[list(chosen)], tol=1e-7) < N.shape[1]:
             raise SingularityError(
-                f"the constraints {', '.join(map(repr, names))} of {tree.name} depend on each other at this "
-                "configuration (a dead centre): accelerations do not follow from forces there")
-        if method == "projection":
-            chosen = ", ".join(structure.velocities[k] for k in structure.independent)
+                f"the others do not follow from the velocities of {names} at this configuration of {tree.name} (a "
+                "dead centre): use another formulation, or other independent joints")
+        free = tree.spanning_tree()
+        M = np.asarray(inertia_matrix(links_of(free), np.asarray(q, dtype=float)), dtype=float)
+        if not are_definite(N.T @ (M + np.diag(rotor_inertias(free))) @ N):
             raise SingularityError(
-                f"the others do not follow from the velocities of {chosen} at this configuration of {tree.name} (a "
-                "dead centre): use another formulation")
+                f"a motion that the constraints of {tree.name} allow moves no mass at this configuration: give its "
+                "links mass and inertia")
 
     return explain
+
+
+def _check_rank(tree: Tree, structure: ConstraintStructure, A: Array) -> None:
+    if np.linalg.matrix_rank(A, tol=1e-7 * np.abs(A).max(initial=0.0)) >= structure.rank:
+        return
+    dependent = dependent_rows(A[list(structure.leading)])
+    names = dict.fromkeys(structure.rows[k].constraint
+                          for k, bad in zip(structure.leading, dependent, strict=True) if bad)
+    raise SingularityError(
+        f"the constraints {', '.join(map(repr, names))} of {tree.name} depend on each other at this configuration (a "
+        "dead centre): accelerations do not follow from forces there")
+
+
+def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
+    return explanation_of_constraints(tree, structure, structure.independent if method == "projection" else None,
+                                      free_masses=method not in _WITHOUT_MASS)

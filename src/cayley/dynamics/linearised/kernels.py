@@ -5,7 +5,7 @@ and forces.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
+WithMethods = TypeVar("WithMethods", bound="KernelWithMethods[Any]")
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
 
 
@@ -60,6 +61,8 @@ def linearize_kernel(tree: Tree) -> Linearize:
     array([[ 0.92767347, 1.31420408],
            [-0.38653061, 0. ]])
     """
+    if tree.is_constrained:
+        return _constrained(tree, "constrained_linearize_kernel", Linearize, made_by=linearize_kernel)
     default = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
     return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
                                 made_by=linearize_kernel)
@@ -74,9 +77,24 @@ def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods[ForwardDerivativ
     array([[0., 0.],
            [0., 0.]])
     """
+    if tree.is_constrained:
+        return _constrained(tree, "constrained_derivatives_kernel", KernelWithMethods,
+                            made_by=forward_derivatives_kernel)
     default = _cheaper(tree, lambda method: _forward_by_method(tree, method, KernelWithMethods))
     return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, MechanismKernel),
                                 made_by=forward_derivatives_kernel)
+
+
+def _constrained(tree: Tree, name: str, kind: type[WithMethods], *,
+                 made_by: Callable[[Tree], KernelWithMethods[Any]]) -> WithMethods:
+    """A kernel of `linearised.constrained`, with the methods of the tree's sensitivities by name."""
+    from cayley.dynamics.linearised import constrained  # which few mechanisms need
+    from cayley.kinematics.constraint_structure import constraint_structure
+    structure = constraint_structure(tree)
+    make = getattr(constrained, name)
+    default = make(tree, structure, default_method(tree), kind)
+    return default.with_methods(tree, METHODS, lambda method: make(tree, structure, method, MechanismKernel),
+                                made_by=made_by)
 
 
 def _cheaper(tree: Tree, make: Callable[[str], Made]) -> Made:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import expm
@@ -26,6 +27,9 @@ from cayley.dynamics.linearised.batched_matrices import times
 from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.dynamics.linearised.closed_state_space import ClosedMechanism
 
 _LOST = 1e-10  # singular values of [A - s, B] below this part of the largest: the mode s is out of reach
 
@@ -91,7 +95,10 @@ class StateSpace:
 
 @dataclass(frozen=True, eq=False)
 class Linearisation(StateSpace):
-    """A mechanism near one state, or a batch of states, of a nominal motion: dtau = D dqdd + V dqd + P dq."""
+    """A mechanism near one state, or a batch of states, of a nominal motion: dtau = D dqdd + V dqd + P dq.
+
+    Of a mechanism with constraints it is a `ClosedLinearisation`, in the coordinates of independent joints.
+    """
 
     q: Array = None  # type: ignore[assignment]
     qd: Array = None  # type: ignore[assignment]
@@ -124,6 +131,9 @@ class LinearisedMechanism:
     """
 
     tree: Tree
+    independent: tuple[str, ...] | None = None
+    """Of a mechanism with constraints: the velocities in which the model is written, by the names of their joints; the
+    first that can be chosen, if it is not said."""
 
     @cached_property
     def sensitivities(self) -> Linearize:
@@ -140,6 +150,8 @@ class LinearisedMechanism:
     def at(self, q: ArrayLike, qd: Array | None = None, qdd: Array | None = None) -> Linearisation:
         """The linear model at a state and an acceleration, at rest if they are left out; leading axes are a batch."""
         q, qd, qdd = self._states(q, qd, qdd)
+        if self.tree.is_constrained:
+            return self._closed.at(q, qd, qdd)
         tau = self.inverse_dynamics(q, qd, qdd)
         (D, V, P) = self.sensitivities(q, qd, qdd)
         A, B = state_matrices(self.tree, qd, D, V, P)
@@ -147,7 +159,14 @@ class LinearisedMechanism:
 
     def at_forces(self, q: Array, qd: Array, tau: Array) -> Linearisation:
         """The linear model at a state under given forces."""
+        if self.tree.is_constrained:
+            return self._closed.at_forces(*self._states(q, qd, tau))
         return self.at(q, qd, self.forward_dynamics(q, qd, tau))
+
+    @cached_property
+    def _closed(self) -> ClosedMechanism:
+        from cayley.dynamics.linearised.closed_state_space import ClosedMechanism  # which few mechanisms need
+        return ClosedMechanism(self.tree, self.independent)
 
     def _states(self, q: ArrayLike, qd: Array | None, qdd: Array | None) -> list[Array]:
         q = np.atleast_1d(np.asarray(q, dtype=float))

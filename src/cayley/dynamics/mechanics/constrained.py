@@ -134,6 +134,20 @@ def block_inverse(M: Array, A: Array) -> BlockInverse:
     return BlockInverse(inverse - yielded @ S @ yielded.T, yielded @ S, -S)
 
 
+def block_inverse_of_rank(M: Array, A: Array, *, rank: int) -> BlockInverse:
+    """The same by the null space, of constraints whose rank is known; links without mass that the constraints hold are
+    no trouble. Of dependent rows it is an inverse for right-hand sides that they agree on; NaN where the rank is less.
+    """
+    factors = null_space_factors(A, rank)
+    N = factors.basis
+    own = N.T @ M @ N
+    there = factors.is_full & is_definite(own)
+    C11 = N @ ldl_solve(own, N.T)
+    across = factors.pseudo_inverse
+    C12 = across - C11 @ (M @ across)
+    return BlockInverse(only_where(there, C11), only_where(there, C12), only_where(there, -across.T @ (M @ C12)))
+
+
 def basis_of_coordinates(A: Array, drift: Array, independent: Sequence[int]) -> tuple[Array, Array]:
     """N (n, n - h) and c (n): qd = N pd and qdd = N pdd + c for the coordinates p at the places `independent`."""
     n = A.shape[1]

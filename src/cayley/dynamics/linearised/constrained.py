@@ -1,0 +1,264 @@
+"""Derivatives of the dynamics of mechanisms with constraints: loops, rods, couplings and mimic joints.
+
+    M qdd + A^T lam = f,   A qdd + drift = 0
+Both are differentiated with qdd and lam held, and what is found is solved with the matrix of the equations themselves:
+
+    (M A^T; A 0) (dqdd; dlam) = (dtau - (P + d(A^T lam)/dq) dq - V dqd;  - d(A qdd + drift)/dq dq - d(drift)/dqd dqd)
+V and P are those of the spanning tree. A perturbation is one of the closed mechanism if A dq = 0 and A dqd + d(A qd)/dq
+dq = 0. In the velocities pd of independent joints all of them are
+
+    dq = N dp,   dqd = N dpd + T dp      N: A N = 0, one for the joints themselves;   T = - G d(A qd)/dq N
+G solves the constraints for the other joints. For perturbations that open the constraints the derivatives are those
+of accelerations with A qdd + drift = 0, as Pinocchio's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.definite import only_where
+from cayley.compiler.kernel import kernel
+from cayley.compiler.linear import ldl
+from cayley.compiler.null_space import null_space
+from cayley.compiler.samples import is_symbolic
+from cayley.compiler.symbols import wrapped
+from cayley.compiler.typing import Array, Scalar, Text
+from cayley.dynamics.forward.constrained import (
+    equations_text,
+    explanation_of_constraints,
+    kept_rows,
+    state_signature,
+)
+from cayley.dynamics.linearised.by_differentiation import along_velocities
+from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
+from cayley.dynamics.linearised.kernels import sensitivities_text
+from cayley.dynamics.mechanics.constrained import block_inverse_of_rank
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.kinematics import constraints
+from cayley.kinematics.constraint_structure import ConstraintStructure
+from cayley.kinematics.differentiated_jacobians import derivatives
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
+from cayley.model.parameters import has_symbols
+from cayley.model.tree import Tree
+
+_UNITS = 64.0  # of rounding, for each velocity
+
+
+class ConstrainedDerivatives(NamedTuple):
+    """dqdd = by_q dq + by_qd dqd + by_tau dtau at the accelerations qdd, and the same of the constraint forces (h)."""
+
+    qdd: Array
+    by_q: Array
+    by_qd: Array
+    by_tau: Array
+    forces: Array
+    forces_by_q: Array
+    forces_by_qd: Array
+    forces_by_tau: Array
+
+
+class ConstraintPartials(NamedTuple):
+    """Derivatives of what the constraints say, by q along the velocities, and by qd."""
+
+    pushed: Array
+    """(n, n) of A^T lam by q."""
+    accelerated: Array
+    """(h, n) of A qdd + drift by q."""
+    moved: Array
+    """(h, n) of A qd by q, and of what the time adds to it."""
+    drift: Array
+    """(h, n) of the drift by qd."""
+
+
+class Followers(NamedTuple):
+    """How all velocities follow those of independent joints: N (n, m) and G (n, h), qdd = N pdd - G drift."""
+
+    N: Array
+    G: Array
+
+
+@of_a_mechanism
+def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
+    """`forward_derivatives(q, qd, tau)` of a mechanism with constraints; V and P of its tree by one of their methods.
+    """
+    text = constrained_derivatives_text(tree, structure, method)
+
+    def forward_derivatives(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
+        return text(q, qd, tau, *t)
+
+    described(tree, forward_derivatives, "Forward dynamics under constraints, qdd(q, qd, tau) and the constraint "
+              "forces, and their derivatives by q, qd and tau.", f"Method: {method}.")
+    h = len(structure.rows)
+    own = "(v),(v,v),(v,v),(v,v)"
+    return kernel(sized(tree, f"{state_signature(tree)}->{own},({h}),({h},v),({h},v),({h},v)"),
+                  name="forward_derivatives", outputs=ConstrainedDerivatives._fields,
+                  inputs=constraints.timed(tree, ("q", "qd", "tau")),
+                  units=units_of(tree) | {"t": "s"}, kind=kind,
+                  explain=explanation_of_constraints(tree, structure))(forward_derivatives)
+
+
+def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, method: str | None = None) -> Text:
+    """The text `(q, qd, tau)`."""
+    equations = equations_text(tree, structure)
+    of_tree = sensitivities_text(tree.spanning_tree(), method)
+
+    def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
+        M, f, A, drift = equations(q, qd, tau, *t)
+        inverse = block_inverse_of_rank(M, A, rank=structure.rank)
+        qdd = inverse.C11 @ f - inverse.C12 @ drift
+        lam = inverse.C12.T @ f - inverse.C22 @ drift
+        _, V, P = of_tree(q, qd, qdd)
+        at = constraint_partials(tree, structure, (q, qd, *t), qdd, lam)
+        changes = ((-(P + at.pushed), -at.accelerated), (-V, -at.drift))  # by q, by qd
+        by_state = [inverse.C11 @ upper + inverse.C12 @ lower for upper, lower in changes]
+        lam_by_state = [inverse.C12.T @ upper + inverse.C22 @ lower for upper, lower in changes]
+        forces = _in_all_rows(structure, *[-value for value in (lam, *lam_by_state, inverse.C12.T)])
+        return ConstrainedDerivatives._make([qdd, *by_state, inverse.C11, *forces])
+
+    return text
+
+
+@of_a_mechanism
+def constrained_linearize_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made],
+                                 chosen: tuple[int, ...] | None = None) -> Made:
+    """`linearize(q, qd, qdd)`: D, V and P (m, m) of the closed mechanism in its independent velocities, or those at the
+    places `chosen`, for forces that act at those joints alone: dtau_p = D dpdd + V dpd + P dp.
+    """
+    chosen = structure.independent if chosen is None else chosen
+    of_tree = sensitivities_text(tree.spanning_tree(), method)
+    equations = equations_text(tree, structure)
+
+    def linearize(q: Array, qd: Array, qdd: Array, *t: Scalar) -> Sensitivities:
+        M, f, A, _ = equations(q, qd, np.zeros(tree.nv), *t)
+        needed = M @ qdd - f
+        N, G = followers(A, structure, chosen)
+        _, V, P = of_tree(q, qd, qdd)
+        at = constraint_partials(tree, structure, (q, qd, *t), qdd, G.T @ needed)
+        T = -G @ (at.moved @ N)
+        by_pd = -G @ (at.drift @ N)
+        by_p = -G @ (at.accelerated @ N + at.drift @ T)
+        return Sensitivities(N.T @ M @ N, N.T @ (V @ N + M @ by_pd),
+                             N.T @ (P @ N + V @ T + M @ by_p - at.pushed @ N))
+
+    names = ", ".join(structure.velocities[k] for k in chosen)
+    described(tree, linearize, f"D, V, P: the derivatives of the forces at {names} by the accelerations, velocities "
+              "and coordinates of these joints, which the others follow.", f"Method: {method}.")
+    m = len(chosen)
+    return kernel(sized(tree, f"{state_signature(tree)}->({m},{m}),({m},{m}),({m},{m})"), name="linearize",
+                  outputs=Sensitivities._fields, inputs=constraints.timed(tree, ("q", "qd", "qdd")),
+                  units=units_of(tree) | {"t": "s"}, kind=kind,
+                  explain=explanation_of_constraints(tree, structure, chosen))(linearize)
+
+
+@of_a_mechanism
+def followers_kernel(tree: Tree, structure: ConstraintStructure, chosen: tuple[int, ...], kind: type[Made]) -> Made:
+    """`followers(q)`: N (..., n, m), all velocities by those at the places `chosen`."""
+    rows = kept_rows(structure)
+
+    def text(q: Array) -> Array:
+        return followers(wrapped(constraints.jacobian(tree, q)[rows]), structure, chosen).N
+
+    described(tree, text, "All velocities by those of independent joints.")
+    return kernel(sized(tree, f"(q)->(v,{len(chosen)})"), name="followers", inputs=("q",), outputs=("N",),
+                  units=units_of(tree), kind=kind, explain=explanation_of_constraints(tree, structure, chosen))(text)
+
+
+class MinimalModel(NamedTuple):
+    """x' = A x + B dtau for x = (dp, dpd) (2m), at the accelerations qdd (n)."""
+
+    A: Array
+    B: Array
+    qdd: Array
+
+
+@of_a_mechanism
+def minimal_model_kernel(tree: Tree, structure: ConstraintStructure, chosen: tuple[int, ...],
+                         kind: type[Made]) -> Made:
+    """`minimal_model(q, qd, tau)`: the state-space model of a mechanism with constraints in the velocities of the
+    joints at the places `chosen`.
+    """
+    derived = constrained_derivatives_text(tree, structure)
+    rows = kept_rows(structure)
+    joints = list(chosen)
+
+    def minimal_model(q: Array, qd: Array, tau: Array) -> MinimalModel:
+        found = derived(q, qd, tau)
+        N, G = followers(wrapped(constraints.jacobian(tree, q)[rows]), structure, chosen)
+        T = -G @ (_moved(tree, rows, q, qd) @ N)
+        m = len(joints)
+        by_p = (found.by_q @ N + found.by_qd @ T)[joints]
+        A = np.block([[(turning(tree, qd) @ N)[joints], np.eye(m)], [by_p, (found.by_qd @ N)[joints]]])
+        return MinimalModel(A, np.concatenate([np.zeros((m, tree.nv)), found.by_tau[joints]]), found.qdd)
+
+    names = ", ".join(structure.velocities[k] for k in chosen)
+    described(tree, minimal_model, f"x' = A x + B dtau for the perturbations of {names} and of their velocities.")
+    m = len(chosen)
+    return kernel(sized(tree, f"(q),(v),(v)->({2 * m},{2 * m}),({2 * m},v),(v)"), name="minimal_model",
+                  outputs=MinimalModel._fields, inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
+                  explain=explanation_of_constraints(tree, structure, chosen))(minimal_model)
+
+
+def followers(A: Array, structure: ConstraintStructure, chosen: Sequence[int]) -> Followers:
+    """N and G for the joints at the places `chosen`; NaN where the others do not follow them."""
+    factors = null_space(A, structure.rank)
+    basis = factors.basis
+    own = basis[list(chosen)]
+    _, pivots = ldl(own @ own.T)
+    there: Scalar = factors.is_full
+    for pivot in pivots:
+        there = there & (1.0 + pivot / (_UNITS * structure.rank) > 1.0)
+    N = np.linalg.solve(own.T, basis.T).T if len(chosen) else basis
+    across = factors.pseudo_inverse
+    return Followers(only_where(there, N), only_where(there, across - N @ across[list(chosen)]))
+
+
+def constraint_partials(tree: Tree, structure: ConstraintStructure, state: tuple[Array, ...], qdd: Array,
+                        lam: Array) -> ConstraintPartials:
+    """The derivatives at a state (q, qd, and t if a constraint depends on it) with qdd and lam held."""
+    q, qd, *t = state
+    rows = kept_rows(structure)
+    n = tree.nv
+    h = len(rows)
+
+    def text(q: Array, qd: Array) -> Array:
+        A = wrapped(constraints.jacobian(tree, q, *t)[rows])
+        return np.concatenate([A.T @ lam, A @ qdd + constraints.drift(tree, q, qd, *t)[rows],
+                               constraints.rates(tree, q, qd, *t)[rows]])
+
+    inside = has_symbols(tree) or any(map(is_symbolic, (qdd, lam, *t)))
+    by_q, by_qd = derivatives(text, (n + 2 * h,), q, qd, inside=inside)
+    along = along_velocities(minimal_links(tree.spanning_tree()), q, by_q)
+    return ConstraintPartials(along[:n], along[n:n + h], along[n + h:], by_qd[n:n + h])
+
+
+def _moved(tree: Tree, rows: list[int], q: Array, qd: Array) -> Array:
+    """(h, n) the derivatives of A qd by q, along the velocities."""
+    def text(q: Array, qd: Array) -> Array:
+        return wrapped(constraints.jacobian(tree, q)[rows]) @ qd
+
+    by_q, _ = derivatives(text, (len(rows),), q, qd, inside=has_symbols(tree))
+    return along_velocities(minimal_links(tree.spanning_tree()), q, by_q)
+
+
+def turning(tree: Tree, qd: Array) -> Array:
+    """(n, n) of (dq)' = dqd + turning dq: zero, but where velocities are twists in the axes of a body."""
+    blocks = np.array(np.zeros((tree.nv, tree.nv)), dtype=object)
+    for joint, own in zip(tree.joints, tree.v_slices, strict=True):
+        blocks[own, own] = joint.motion.perturbation_rate(qd[own])
+    return wrapped(blocks)
+
+
+def _in_all_rows(structure: ConstraintStructure, *values: Array) -> list[Array]:
+    """Values of the rows that are kept (r, ...) as those of all (h, ...): NaN where the motion does not tell."""
+    places = {row: k for k, row in enumerate(kept_rows(structure))}
+    found = []
+    for value in values:
+        unknown = np.full(np.shape(value)[1:], np.nan)
+        rows = [value[places[k]] if known else unknown for k, known in enumerate(structure.determined)]
+        found.append(np.stack(rows) if rows else np.zeros((0, *np.shape(value)[1:])))
+    return found
