@@ -136,8 +136,8 @@ class StewartPlatform:
         >>> pose = np.eye(4)
         >>> pose[2, 3] = 0.9
         >>> lift = machine.dynamics(platform=Body("plate", 12.0)).inverse_dynamics(pose, np.zeros(6), np.zeros(6))
-        >>> lift.round(6)  # a sixth of the weight, by the height of a leg to its length
-        array([22.124999, 22.124999, 22.124999, 22.124999, 22.124999, 22.124999])
+        >>> lift.round(6)  # a sixth of the weight, times the length of a leg by its height
+        array([22.124186, 22.124186, 22.124186, 22.124186, 22.124186, 22.124186])
         """
         return StewartDynamics(self, platform, leg_of(cylinder, piston), data("gravity", gravity, (3,)))
 
