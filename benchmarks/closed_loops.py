@@ -32,6 +32,7 @@ MARKERS = "<!-- closed loops: begin (written by make bench) -->", "<!-- closed l
 STEP = 1e-3
 TRAJECTORIES = 256
 LOOP_STATES = 200
+OPEN = 0.03  # what the guesses of configurations are off in each coordinate
 SOFT = 0.02  # of the largest acceleration: what MuJoCo's constraints give way
 MACHINES = {"four-bar": (closed_machines.four_bar, 100), "Stewart platform": (closed_machines.stewart, 35)}
 
@@ -126,6 +127,10 @@ def ours(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestan
     rolled = {"roll": arm.system().rollout(method="semi-implicit-euler"),
               "x": {"q": q[:TRAJECTORIES], "qd": qd[:TRAJECTORIES]}, "steps": steps, "h": STEP}
 
+    near = arm.integrate(q, np.random.default_rng(1).uniform(-OPEN, OPEN, qd.shape))
+    if not (np.abs(arm.constraint_residual(arm.close(near).configuration)) < 1e-12).all():
+        raise SystemExit(f"{arm.name} is not closed from every guess; nothing was timed")
+
     def some() -> np.ndarray:
         return forward(*[x[:LOOP_STATES] for x in states])
 
@@ -133,7 +138,9 @@ def ours(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestan
         Contestant("batch", "Cayley, accelerations of a batch", "forward(q, qd, tau, out=out)", names, len(q), some),
         Contestant("call", "Cayley, one call", "forward(q, qd, tau)", one, 1, some),
         Contestant("step", "Cayley, steps on the constraints, semi-implicit Euler", "roll(x, step=h, steps=steps)",
-                   rolled, TRAJECTORIES * steps, some)]
+                   rolled, TRAJECTORIES * steps, some),
+        Contestant("closing", f"Cayley, closing a batch from guesses that are {OPEN:g} m or rad off", "close(q)",
+                   {"close": arm.close, "q": near}, len(near), some)]
 
 
 def pinocchio(arm: Any, states: tuple[np.ndarray, ...], steps: int) -> list[Contestant]:
