@@ -24,7 +24,8 @@ OBLIQUE = (0.6, 0.0, 0.8)
 KINDS = {
     "fixed": Motion(), "revolute": Revolute(OBLIQUE), "prismatic": Prismatic(OBLIQUE), "helical": Helical(OBLIQUE, 0.3),
     "cylindrical": Cylindrical(OBLIQUE), "planar": Planar(OBLIQUE), "universal": Universal(OBLIQUE, (0.0, 1.0, 0.0)),
-    "skew universal": Universal(OBLIQUE, (0.0, 0.6, 0.8)), "spherical": Spherical(), "floating": Floating()}
+    "skew universal": Universal(OBLIQUE, (0.0, 0.6, 0.8)), "spherical": Spherical(), "floating": Floating(),
+    "curvilinear": Curvilinear((0.1, 0.3, 0.2), (0.2, -0.7), (0.0, 0.1, 0.0, 0.4))}
 
 
 def some_pose(random):
@@ -179,6 +180,24 @@ def test_constraints_that_cannot_be_are_refused_by_name(made, said):
 def test_a_kind_that_cannot_close_a_loop_says_what_to_do():
     bodies = [Body("base"), Body("nut", 1.0)]
     arm = cy.Mechanism.of("rail", bodies, [Joint("slide", "base", "nut", Prismatic())],
-                          loops=[Loop("bend", "base", "nut", Curvilinear())])
-    with pytest.raises(UnsupportedError, match=r"curvilinear joint cannot close a loop.*joint of the tree"):
+                          loops=[Loop("bend", "base", "nut", Curvilinear((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0)))])
+    with pytest.raises(UnsupportedError, match=r"linear in q.*joint of the tree"):
         arm.constraint_jacobian([0.0])
+
+
+def test_a_bead_on_a_parabola_that_closes_a_loop_moves_as_in_books(tmp_path):
+    bodies = [Body("base"), Body("beam", 0.0), Body("bead", 2.0)]
+    joints = [Joint("x", "base", "beam", Prismatic((1.0, 0.0, 0.0))),
+              Joint("y", "beam", "bead", Prismatic((0.0, 1.0, 0.0)))]
+    wire = Curvilinear((0.0, 2.0), (0.3, 0.0, 2.0))  # y = 0.3 + x^2 / 2
+    arm = cy.Mechanism.of("bead", bodies, joints, gravity=(0, -9.81, 0), loops=[Loop("wire", "base", "bead", wire)])
+    arm.save(tmp_path / "bead.toml")
+    for made in (arm, cy.load(tmp_path / "bead.toml")):
+        for x, rate in ((0.0, 1.0), (0.7, -2.0), (-1.2, 0.4)):
+            q = made.close([x, 0.3 + x * x / 2]).configuration
+            np.testing.assert_allclose(q, [x, 0.3 + x * x / 2], atol=1e-12)
+            acceleration = -(x * rate**2 + 9.81 * x) / (1 + x * x)
+            np.testing.assert_allclose(made.forward_dynamics.using("augmented")(q, [rate, x * rate], [0.0, 0.0]),
+                                       [acceleration, x * acceleration + rate**2], atol=1e-11)
+        assert made.mobility == 1 and [row.holds for row in made.constraint_structure.redundant] == [
+            "curve along z", "turn about x", "turn about y", "turn about z"]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, UnsupportedError
+from cayley.model.joint_kinds.held import ATTITUDE, Held, OnCurve, derived, value_of
 from cayley.model.joint_kinds.motion import LIST, Mark, MarkAxis, Motion, SharedMoments, Z
 
 _LONGEST = 32  # coefficients of a coordinate
@@ -48,10 +49,7 @@ class Curvilinear(Motion):
 
     def _derived(self, times: int) -> list[tuple[float, ...]]:
         """The polynomials of a derivative of the curve."""
-        curve = list(self._curve)
-        for _ in range(times):
-            curve = [tuple(k * c for k, c in enumerate(polynomial))[1:] for polynomial in curve]
-        return curve
+        return [derived(polynomial, times) for polynomial in self._curve]
 
     def pose(self, q: Array) -> tuple[Any, Any]:
         return np.eye(3), _values(self._derived(0), q[0])
@@ -87,6 +85,24 @@ class Curvilinear(Motion):
         return SharedMoments(0.0, np.zeros(3), np.ones((3, 3)))
 
     @property
+    def held(self) -> tuple[Held, ...]:
+        """Where a coordinate of the curve is linear in q, the others are polynomials of it."""
+        straight = [k for k, (_, slope, *bends) in enumerate((*c, 0.0, 0.0) for c in self._curve)
+                    if slope and not any(bends)]
+        if not straight:
+            raise UnsupportedError(
+                "a curvilinear joint closes a loop only if a coordinate of its curve, x, y or z, is linear in q, so "
+                "that the others are functions of it. Make it a joint of the tree, and close the loop with another")
+        along = straight[0]
+        start, slope, *_ = self._curve[along]
+        inverse = np.polynomial.Polynomial([-start / slope, 1 / slope])
+        axes = np.eye(3)
+        across = [OnCurve(f"curve along {'xyz'[k]}", axes[k], axes[along],
+                          tuple(np.polynomial.Polynomial(self._curve[k] or (0.0,))(inverse).coef.tolist()))
+                  for k in range(3) if k != along]
+        return (*across, *ATTITUDE)
+
+    @property
     def mark(self) -> Mark:
         tangent = np.array(_values(self._derived(1), 0.0), dtype=float)
         size = float(np.linalg.norm(tangent))
@@ -94,11 +110,4 @@ class Curvilinear(Motion):
 
 
 def _values(curve: list[tuple[float, ...]], q: Scalar) -> Array:
-    """The polynomials at q, by Horner's rule."""
-    found = []
-    for polynomial in curve:
-        value: Any = None
-        for coefficient in reversed(polynomial):
-            value = coefficient if value is None else value * q + coefficient
-        found.append(0.0 if value is None else value)
-    return np.array(found)
+    return np.array([value_of(polynomial, q) for polynomial in curve])

@@ -10,7 +10,7 @@ points back: its `sense` is then negative. The texts are scalar-agnostic.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,42 @@ class Screwed(NamedTuple):
         return (x @ R @ x + y @ R @ y) / 2, (y @ R @ x - x @ R @ y) / 2
 
 
-Held = Along | Aligned | Screwed
+class OnCurve(NamedTuple):
+    """Of the child's origin in the joint's frame, one coordinate is a polynomial of another: a.d = f(b.d) [m]."""
+
+    name: str
+    axis: Array
+    along: Array
+    polynomial: tuple[float, ...]
+    """The coefficients of f, constant first."""
+
+    def row(self, first: FrameMotion, second: FrameMotion) -> Row:
+        own = Along(self.name, self.axis).row(first, second)
+        other = Along(self.name, self.along).row(first, second)
+        value, slope, bend = (value_of(derived(self.polynomial, k), other.value) for k in range(3))
+        return Row(own.value - value, own.rate - slope * other.rate,
+                   own.second - slope * other.second - bend * (other.rate * other.rate))
+
+    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
+        return None
+
+
+def derived(polynomial: tuple[float, ...], times: int) -> tuple[float, ...]:
+    """The coefficients of a derivative of a polynomial, constant first."""
+    for _ in range(times):
+        polynomial = tuple(k * c for k, c in enumerate(polynomial))[1:]
+    return polynomial
+
+
+def value_of(polynomial: tuple[float, ...], x: Scalar) -> Scalar:
+    """A polynomial at x, by Horner's rule."""
+    value: Any = None
+    for coefficient in reversed(polynomial):
+        value = coefficient if value is None else value * x + coefficient
+    return 0.0 if value is None else value
+
+
+Held = Along | Aligned | Screwed | OnCurve
 _X, _Y, _Z = np.eye(3)
 POINT = (Along("x", _X), Along("y", _Y), Along("z", _Z))
 ATTITUDE = (Aligned("turn about x", _Y, _Z, facing=_Z), Aligned("turn about y", _Z, _X, facing=_X),
