@@ -189,6 +189,8 @@ class _Loops:
         x, _ = self._searched(x, own)
         x, iterations = self._searched(x, np.ones_like(own) & moving)
         e, J, reach = self._opening(x)
+        if not np.isfinite(J).all():
+            return Closure("open", x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
         left = float(np.linalg.norm(e))
         values = np.linalg.svd(J, compute_uv=False)
         rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
@@ -199,8 +201,10 @@ class _Loops:
         """Steps with some of the velocities until nothing more is closed, and their number."""
         for iterations in range(_STEPS):
             e, J, reach = self._opening(x)
-            if np.linalg.norm(e) <= _enough(reach):
+            if np.linalg.norm(e) <= _enough(reach) or not np.isfinite(J).all():  # where a constraint has no normal
                 return x, iterations
+            e = e[self._positions]
+            J = J[self._positions]
             damping = np.sqrt(min(float(e @ e), 1.0)) * np.eye(self.velocities)
             rows = np.concatenate([J * moving, damping])
             step = -np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
@@ -230,6 +234,12 @@ class _Loops:
         size = self.motions[-1][1].stop + self.tree.is_timed
         signature = f"({size})->({rows}),({rows},{self.velocities}),({len(self._frames)})"
         return kernel(signature, name="opening_of_loops", outputs=("e", "J", "reach"))(self._opening_text)
+
+    @cached_property
+    def _positions(self) -> Array:
+        """Which rows hold positions: what is brought together may go where wheels would not roll."""
+        loops = [True] * (6 * len(self.tree.loops))
+        return np.array([*loops, *[k < each.positions for each in self._others for k in range(len(each.row_names))]])
 
     @cached_property
     def _frames(self) -> list[str]:

@@ -20,7 +20,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.closure import closed_samples
-from cayley.kinematics.constraints import RowName, jacobian_kernel, residual_kernel, row_names
+from cayley.kinematics.constraints import RowName, hold_positions, jacobian_kernel, residual_kernel, row_names
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 
@@ -151,7 +151,7 @@ def _structure(tree: Tree) -> ConstraintStructure:
     piece = next([A for A in found if _rank(A) == rank] for mobility, found in samples if tree.nv - mobility == rank)
     by_structure = _rank(np.concatenate([A for _, found in samples for A in found], axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
-    leading = _chosen((side_by_side if by_structure else generic[0]), rank)
+    leading = _chosen(side_by_side if by_structure else generic[0], rank, hold_positions(tree))
     dependent = np.any([dependent_rows(A) for A in generic], axis=0)
     followers = _last_columns(generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
@@ -184,11 +184,23 @@ def _rank(A: Array, tolerance: float = _INDEPENDENT) -> int:
     return int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
 
 
-def _chosen(A: Array, rank: int) -> tuple[int, ...]:
-    """The places of rows that span all, the ones that are farthest from each other, in their order."""
+def _chosen(A: Array, rank: int, first: Array) -> tuple[int, ...]:
+    """The places of rows that span all, the ones that are farthest from each other, in their order; among rows of which
+    one is enough, those that come `first` (h) are taken."""
+    enough = rank if first.all() else _rank(A[first])
+    order, Q = _farthest(A[first], enough)
+    left = A[~first] - A[~first] @ Q @ Q.T  # what the others say besides
+    after, _ = _farthest(left, rank - enough)
+    return tuple(sorted([*np.flatnonzero(first)[order].tolist(), *np.flatnonzero(~first)[after].tolist()]))
+
+
+def _farthest(A: Array, count: int) -> tuple[Array, Array]:
+    """The places of some rows (count), the ones that are farthest from each other, and a basis (n, count) of them."""
     from scipy.linalg import qr  # with pivots
-    _, _, order = qr(A.T, pivoting=True)
-    return tuple(sorted(order[:rank].tolist()))
+    if not count:
+        return np.zeros(0, dtype=int), np.zeros((A.shape[1], 0))
+    Q, _, order = qr(A.T, pivoting=True)
+    return order[:count], Q[:, :count]
 
 
 def _last_columns(A: Array, rank: int) -> Sequence[int]:

@@ -6,7 +6,8 @@
     drift(q, qd, t) what of the rate of that is not A qdd (h): A qdd + drift = 0 keeps the rates zero
 Each constraint sees its two frames from the body from which both hang: only the joints of the loop take part, however
 the mechanism as a whole moves. Rows are in the order of `constraints_of(tree)`; `row_names` says what each holds. The
-time t is an argument of mechanisms with constraints that depend on it, and of no others.
+time t is an argument of mechanisms with constraints that depend on it, and of no others. Rows on velocities alone, such
+as those of wheels, take part in all but phi.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from cayley.kinematics.velocity import Moving, moving
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
 from cayley.model.joint_kinds import FrameMotion, Row
-from cayley.model.tree import Tree
+from cayley.model.tree import Coordinate, Tree
 
 _REST = np.zeros(3)
 
@@ -53,8 +54,14 @@ def row_names(tree: Tree) -> tuple[RowName, ...]:
     return tuple(RowName(each.name, holds) for each in constraints_of(tree) for holds in each.row_names)
 
 
+def hold_positions(tree: Tree) -> Array:
+    """Which of the rows (h) hold positions; the others are on velocities alone."""
+    return np.array([k < each.positions for each in constraints_of(tree) for k in range(len(each.row_names))],
+                    dtype=bool)
+
+
 def residual(tree: Tree, q: Array, t: Scalar = None) -> Array:
-    """phi (h)."""
+    """phi (h), of rows that are on velocities alone 0."""
     found = [residual_of(tree, each, q, t) for each in constraints_of(tree)]
     return np.concatenate(found) if found else np.zeros(0)
 
@@ -141,8 +148,8 @@ def residual_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) 
 def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array, t: Scalar) -> list[Row]:
     """The rows of one constraint, their second rates those without accelerations."""
     ends = [_end(steps, qd) for steps in _ways(tree, constraint, q)]
-    places = [(tree.q_slices[k].start, tree.v_slices[k].start) for k in _named(tree, constraint)]
-    return constraint.rows(ends, [*[Row(q[a], qd[b], 0.0) for a, b in places], *_time(tree, constraint, t, 1.0)])
+    named = [Row(q[at.q], qd[at.qd], 0.0) for at in _named(tree, constraint)]
+    return constraint.rows(ends, [*named, *_time(tree, constraint, t, 1.0)])
 
 
 def _time(tree: Tree, constraint: Constraint, t: Scalar, rate: float) -> list[Row]:
@@ -164,23 +171,22 @@ def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) 
     motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
     at_rest = [_seen(end[-1].pose) for end in motions]
     named = _named(tree, constraint)
-    still = [*[Row(q[tree.q_slices[k].start], 0.0, 0.0) for k in named], *_time(tree, constraint, t, 0.0)]
+    still = [*[Row(q[at.q], 0.0, 0.0) for at in named], *_time(tree, constraint, t, 0.0)]
     columns: dict[int, Any] = {}
     for side, (steps, found) in enumerate(zip(ways, motions, strict=True)):
         for place, end in _columns(steps, found):
             ends = [end if k == side else other for k, other in enumerate(at_rest)]
             columns[place] = _stacked([row.rate for row in constraint.rows(ends, still)])
-    for k, joint in enumerate(named):
+    for k, at in enumerate(named):
         unit = [row._replace(rate=1.0) if k == other else row for other, row in enumerate(still)]
         own = _stacked([row.rate for row in constraint.rows(at_rest, unit)])
-        place = tree.v_slices[joint].start
-        columns[place] = own + columns[place] if place in columns else own
+        columns[at.qd] = own + columns[at.qd] if at.qd in columns else own
     none = np.zeros(len(constraint.row_names))
     return np.stack([columns.get(k, none) for k in range(tree.nv)], axis=1)
 
 
-def _named(tree: Tree, constraint: Constraint) -> list[int]:
-    return [tree.joint_number(name) for name in constraint.coordinates]
+def _named(tree: Tree, constraint: Constraint) -> list[Coordinate]:
+    return [tree.coordinate(name) for name in constraint.coordinates]
 
 
 def _ways(tree: Tree, constraint: Constraint, q: Array) -> list[list[Step]]:

@@ -46,7 +46,7 @@ def tied_joints(tree: Tree, constraint: Constraint) -> frozenset[int]:
     """The numbers of the joints that a constraint ties together: those between its frames, and those that it names."""
     ways = [set(tree.path(tree.body_number(tree.frame(end).body))) for end in constraint.frames]
     between = ways[0] ^ ways[1] if ways else set()
-    return frozenset(between | {tree.joint_number(name) for name in constraint.coordinates})
+    return frozenset(between | {tree.coordinate(name).joint for name in constraint.coordinates})
 
 
 def constraints_on(tree: Tree, joints: Iterable[int]) -> tuple[Constraint, ...]:

@@ -33,6 +33,14 @@ class Follower(NamedTuple):
     offset: float
 
 
+class Coordinate(NamedTuple):
+    """Where a coordinate is: the number of its joint, its place in q, and that of its rate in qd."""
+
+    joint: int
+    q: int
+    qd: int
+
+
 @dataclass(frozen=True, eq=False)
 class Tree(Immutable):
     """Bodies joined into a tree. Made by `Tree.of`, which checks and sorts."""
@@ -169,6 +177,20 @@ class Tree(Immutable):
     def joint_number(self, name: str) -> int:
         """The place of a joint in `joints`, by its name."""
         return _number(name, self._joint_numbers, "joint", self.name)
+
+    def coordinate(self, name: str) -> Coordinate:
+        """A coordinate by the name of its joint, or, of a joint with several, by both names: "cart.angle"."""
+        joint, _, own = (name, "", "") if name in self._joint_numbers else str(name).rpartition(".")
+        number = self.joint_number(joint or name)
+        motion = self.joints[number].motion
+        if motion.nq != motion.nv or own not in motion.coordinate_names:
+            names = ", ".join(f"{joint}.{each}" for each in motion.coordinate_names)
+            there = f"it has {names}" if motion.nq == motion.nv > 1 else "it has none to tie"
+            raise ModelError(
+                f"{self.name} has no coordinate {name!r}: joint {joint!r} is {motion.word}, and only joints of one "
+                f"coordinate are named by themselves; {there}")
+        place = motion.coordinate_names.index(own)
+        return Coordinate(number, self.q_slices[number].start + place, self.v_slices[number].start + place)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -394,11 +416,10 @@ def check_constraint(tree: Tree, constraint: Constraint) -> None:
     for frame in constraint.frames:
         tree.frame(frame)
     for name in constraint.coordinates:
-        motion = tree.joints[tree.joint_number(name)].motion
-        if (motion.nq, motion.nv) != (1, 1):
-            raise ModelError(
-                f"the {constraint.word} {constraint.name!r} of {tree.name} names joint {name!r}, which is "
-                f"{motion.word}: only joints of one coordinate have one to tie")
+        try:
+            tree.coordinate(name)
+        except ModelError as error:
+            raise ModelError(f"the {constraint.word} {constraint.name!r}: {error}") from None
 
 
 def _checked_drives(tree: Tree, joints: Iterable[str]) -> tuple[str, ...]:

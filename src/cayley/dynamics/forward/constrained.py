@@ -216,9 +216,11 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
             except SingularityError as error:
                 raise SingularityError(f"{error}; or, if the constraints hold it, `.using(\"augmented\")`") from error
         t = others[-1:] if tree.is_timed else ()
-        A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
-        if not all(np.isfinite(given).all() for given in (A, *others)):
+        with np.errstate(all="ignore"):
+            A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
+        if not all(np.isfinite(given).all() for given in others):
             return
+        _check_directions(tree, structure, A)
         _check_rank(tree, structure, A)
         N = null_space_basis(A)
         names = ", ".join(structure.velocities[k] for k in chosen or ())
@@ -234,6 +236,15 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
                 "links mass and inertia")
 
     return explain
+
+
+def _check_directions(tree: Tree, structure: ConstraintStructure, A: Array) -> None:
+    lost = dict.fromkeys(row.constraint for row, entries in zip(structure.rows, A, strict=True)
+                         if not np.isfinite(entries).all())
+    if lost:
+        raise SingularityError(
+            f"the constraints {', '.join(map(repr, lost))} of {tree.name} have no directions at this configuration (a "
+            "disc that lies flat touches everywhere)")
 
 
 def _check_rank(tree: Tree, structure: ConstraintStructure, A: Array) -> None:

@@ -7,18 +7,34 @@ which are couplings.
 
 from __future__ import annotations
 
+from cayley.model.constraint_kinds.ball import Ball
 from cayley.model.constraint_kinds.constraint import Constraint
 from cayley.model.constraint_kinds.coupling import Coupling
+from cayley.model.constraint_kinds.disc import Disc
+from cayley.model.constraint_kinds.knife_edge import KnifeEdge
 from cayley.model.constraint_kinds.loop import Loop
+from cayley.model.constraint_kinds.pfaffian import Pfaffian
 from cayley.model.constraint_kinds.polynomial import Polynomial
 from cayley.model.constraint_kinds.prescribed_motion import PrescribedMotion
 from cayley.model.constraint_kinds.rod import Rod
+from cayley.model.constraint_kinds.roller_wheel import RollerWheel
+from cayley.model.constraint_kinds.steered_axle import SteeredAxle
+from cayley.model.constraint_kinds.wheel import Wheel
 
 KINDS: dict[str, type[Constraint]] = {
     "rod": Rod,
     "coupling": Coupling,
     "polynomial": Polynomial,
     "prescribed motion": PrescribedMotion,
+    "knife edge": KnifeEdge,
+    "wheel": Wheel,
+    "disc": Disc,
+    "ball": Ball,
+    "roller wheel": RollerWheel,
+    "steered axle": SteeredAxle,
+    "pfaffian": Pfaffian,
 }
 
-__all__ = ["KINDS", "Constraint", "Coupling", "Loop", "Polynomial", "PrescribedMotion", "Rod"]
+__all__ = [
+    "KINDS", "Ball", "Constraint", "Coupling", "Disc", "KnifeEdge", "Loop", "Pfaffian", "Polynomial",
+    "PrescribedMotion", "Rod", "RollerWheel", "SteeredAxle", "Wheel"]

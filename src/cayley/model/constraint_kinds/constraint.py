@@ -3,7 +3,8 @@
 A constraint is one or more functions that are zero while it is kept, of the motions of two frames, of coordinates of
 joints that have one each, and maybe of the time, which is then the last of the coordinates, with the rate 1. It gives
 each as a `Row`: the value, its rate, which is linear in the velocities (and in the rate of the time), and the rate of
-that. The motions are relative to the body from which both frames hang, in its axes. The text is scalar-agnostic: it
+that. Rows that are on velocities alone (a wheel that does not slip), after those that are not, have the value 0. The
+motions are relative to the body from which both frames hang, in its axes. The text is scalar-agnostic: it
 runs on floats and on symbols.
 """
 
@@ -23,7 +24,10 @@ WORDS = {"form": "words"}  # a list of names,
 NUMBER = {"form": "number"}  # a number, which must be said,
 OFFSET = {"form": "number or default"}  # a number, which need not be said,
 LIST = {"form": "list"}  # a list of numbers,
-FORMULA = {"form": "formula"}  # a formula
+FORMULA = {"form": "formula"}  # a formula, which must be said,
+OPTIONAL_FORMULA = {"form": "formula or default"}  # one that need not be said,
+FORMULAS = {"form": "words"}  # several of them,
+AXIS = {"form": "axis or default"}  # a unit vector, which need not be said
 
 
 class Tendon(NamedTuple):
@@ -40,7 +44,6 @@ class Constraint(ABC):
 
     name: str
     word: ClassVar[str] = ""
-    timed: ClassVar[bool] = False  # whether the time is the last of the coordinates that `rows` are given
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -59,9 +62,19 @@ class Constraint(ABC):
         return False
 
     @property
+    def timed(self) -> bool:
+        """Whether it depends on time, which is then the last of the coordinates that `rows` are given."""
+        return False
+
+    @property
     @abstractmethod
     def row_names(self) -> tuple[str, ...]:
         """What each of its rows holds."""
+
+    @property
+    def positions(self) -> int:
+        """How many of its rows, the first, hold positions; the others are on velocities alone."""
+        return len(self.row_names)
 
     @abstractmethod
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:

@@ -30,7 +30,6 @@ class PrescribedMotion(Constraint):
     joint: str = field(metadata=WORD)
     motion: str | Callable[[Scalar], Scalar] = field(metadata=FORMULA)
     word = "prescribed motion"
-    timed = True
 
     def __post_init__(self) -> None:
         if not callable(self.motion):
@@ -39,6 +38,10 @@ class PrescribedMotion(Constraint):
     @property
     def coordinates(self) -> tuple[str, ...]:
         return (self.joint,)
+
+    @property
+    def timed(self) -> bool:
+        return True
 
     @property
     def row_names(self) -> tuple[str, ...]:

@@ -251,6 +251,8 @@ _READERS: dict[str, Callable[[Section, str, Any], Any]] = {
     "word": lambda section, key, _: section.word(key),
     "words": lambda section, key, _: section.words(key),
     "formula": lambda section, key, _: section.word(key),
+    "formula or default": lambda section, key, default: section.word(key, default),
+    "axis or default": lambda section, key, default: _axis(section, key, default),
 }
 
 

@@ -1,0 +1,33 @@
+"""What kinds of rolling and sliding share: the motion of one frame as another sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.errors import ModelError
+from cayley.model.joint_kinds.held import FrameMotion
+from cayley.model.joint_kinds.motion import Axis
+from cayley.wording import shown
+
+_UNIT = 1e-9
+
+
+def checked_axis(given: Axis, whose: str) -> Axis:
+    """A unit vector as numbers, or an error that says whose it is."""
+    axis = np.asarray(given, dtype=float)
+    if axis.shape != (3,) or not abs(float(axis @ axis) - 1) < _UNIT:
+        raise ModelError(f"{whose} is {shown(given)}: it must be a unit vector (3)")
+    x, y, z = axis.tolist()
+    return x, y, z
+
+
+def seen_from(first: FrameMotion, second: FrameMotion) -> FrameMotion:
+    """The motion of the second frame relative to the first, in the axes of the first, which may turn."""
+    R = first.R.T
+    d = second.p - first.p
+    u = second.u - first.u - np.cross(first.w, d)
+    w = second.w - first.w
+    du = (second.du - first.du - np.cross(first.dw, d) - np.cross(first.w, np.cross(first.w, d))
+          - 2 * np.cross(first.w, u))
+    dw = second.dw - first.dw - np.cross(first.w, w)
+    return FrameMotion(R @ second.R, R @ d, R @ u, R @ w, R @ du, R @ dw)
