@@ -23,7 +23,7 @@ from cayley.kinematics.closing_search import closed_within_limits, closing_searc
 from cayley.kinematics.closing_step import closed_nearby
 from cayley.kinematics.closure import closed_carefully, openings
 from cayley.kinematics.constraint_structure import constraint_structure
-from cayley.kinematics.constraints import jacobian_kernel
+from cayley.kinematics.constraints import hold_positions, jacobian_kernel
 from cayley.kinematics.inputs import Inputs
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
@@ -122,7 +122,7 @@ def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
 
 def _closed(tree: Tree, inputs: Inputs, guesses: Array, times: Array, limits: bool) -> list[Array]:
     """Status, configurations, residuals, steps and whether by chance."""
-    if not tree.is_constrained:
+    if not hold_positions(tree).any():
         q = guesses
         closed = np.ones(len(q), dtype=bool)
         residual, iterations, by_chance = np.zeros(len(q)), np.zeros(len(q), dtype=int), np.zeros(len(q), dtype=bool)

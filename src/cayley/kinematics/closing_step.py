@@ -48,8 +48,9 @@ class Nearby(NamedTuple):
 def closing_step(tree: Tree, inputs: Inputs) -> Kernel[ClosingStep]:
     """The kernel `(q, t) -> ClosingStep` of one step that leaves the inputs where they are."""
     def text(q: Array, t: Scalar) -> ClosingStep:
-        phi = constraints.residual(tree, q, t)
-        A = constraints.jacobian(tree, q, t) * inputs.following
+        rows = constraints.hold_positions(tree)
+        phi = constraints.residual(tree, q, t)[rows]
+        A = constraints.jacobian(tree, q, t)[rows] * inputs.following
         square = phi @ phi
         dq = damped_solution(A, -phi, np.minimum(square, 1.0))
         sense = constraints.least_sense(tree, q, constraints_of(tree))

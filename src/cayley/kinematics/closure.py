@@ -190,7 +190,7 @@ class _Loops:
         x, iterations = self._searched(x, np.ones_like(own) & moving)
         e, J, reach = self._opening(x)
         if not np.isfinite(J).all():
-            return Closure("open", x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
+            return Careful(False, x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
         left = float(np.linalg.norm(e))
         values = np.linalg.svd(J, compute_uv=False)
         rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))

@@ -187,8 +187,8 @@ class Tree(Immutable):
             names = ", ".join(f"{joint}.{each}" for each in motion.coordinate_names)
             there = f"it has {names}" if motion.nq == motion.nv > 1 else "it has none to tie"
             raise ModelError(
-                f"{self.name} has no coordinate {name!r}: joint {joint!r} is {motion.word}, and only joints of one "
-                f"coordinate are named by themselves; {there}")
+                f"{self.name} has no coordinate {name!r}: it names joint {joint!r}, which is {motion.word}; only "
+                f"joints of one coordinate have one of that name, {there}")
         place = motion.coordinate_names.index(own)
         return Coordinate(number, self.q_slices[number].start + place, self.v_slices[number].start + place)
 

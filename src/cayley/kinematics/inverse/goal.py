@@ -41,7 +41,7 @@ class Goal:
         return "(4,4)" if self.task else "()"
 
     def missing(self, q: Array, target: Array) -> Missing:
-        opening = [-residual_of(self.tree, each, q, self._time(target)) for each in self.constraints]
+        opening = [-residual_of(self.tree, each, q, self._time(target))[:each.positions] for each in self.constraints]
         linear, angular = task_error(self.tree, q, self.frame, target, self.task) if self.task and self.frame else (
             np.zeros(0), np.zeros(0))
         return Missing(linear, angular, np.concatenate(opening) if opening else np.zeros(0))
@@ -52,7 +52,7 @@ class Goal:
 
     def jacobian(self, q: Array, target: Array) -> Array:
         """The rows (m, nv) by which the velocities diminish what is missing."""
-        parts = [jacobian_of(self.tree, each, q, self._time(target)) for each in self.constraints]
+        parts = [jacobian_of(self.tree, each, q, self._time(target))[:each.positions] for each in self.constraints]
         if self.task and self.frame:
             parts.insert(0, task_jacobian(self.tree, q, self.frame, target, self.task))
         return np.concatenate(parts)
