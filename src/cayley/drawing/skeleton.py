@@ -1,7 +1,8 @@
 """What a stick figure consists of, as points in the root's frame: lines for links, marks for joints. No graphics here.
 
 A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis
-and across it are seen apart; straight where this would be a long way round.
+and across it are seen apart; straight where this would be a long way round. In mechanisms with loops a body that others
+hold at three points of a plane, or more, has an outline as well: the plate of a platform.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _DETOUR = 1.75  # of a path over the common normal; three equal legs at right angles make 1.73
 _SAME = 1e-9  # [m]
+_FLAT = 1e-6  # of the size of a body: points that are so near to a line or plane are on it
 _SMALLEST = 0.010  # size of a mark, as a part of the figure's
 
 
@@ -153,6 +155,8 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         line = LinkLine(frame.body, link_path(poses[body].p, _own_axis(tree, poses, body), end.p, None), carrying[body])
         if path_length(line.points) > _SAME and not any(_same(line, other) for other in lines):
             lines.append(line)
+    lines += [LinkLine(body.name, poses[number].p + corners @ poses[number].R.T, number > 0 and carrying[number])
+              for number, body in enumerate(tree.bodies) if (corners := _outline(tree, number)) is not None]
     slides += _rods(tree, poses)
     return Skeleton(tree, poses, tuple(lines), tuple(slides))
 
@@ -226,6 +230,13 @@ def floats(tree: Tree) -> bool:
     return bool(moving) and moving[0].motion.free
 
 
+def pivots(tree: Tree) -> Array:
+    """Where the moving joints on the root are, (k, 3)."""
+    places = [joint.placement[:3, 3] for joint, parent in zip(tree.joints, tree.parents, strict=True)
+              if parent == 0 and joint.motion.nv]
+    return np.unique(np.round(places, 9).reshape(-1, 3), axis=0)
+
+
 def stands_on_legs(tree: Tree) -> bool:
     """Whether the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave
     the root.
@@ -269,14 +280,14 @@ def _beside(slide: Array, distance: float) -> Array:
 
 
 def _first_axis(mark: Mark | None, joint: Pose) -> Array | None:
-    """The axis that a link ends on; a universal joint's first."""
-    return joint.R @ np.asarray(mark.lines[0].direction) if mark is not None and mark.lines else None
+    """The axis that a link ends on; links meet a joint of several axes where these cross."""
+    return joint.R @ np.asarray(mark.lines[0].direction) if mark is not None and len(mark.lines) == 1 else None
 
 
 def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> Array | None:
-    """The axis of the joint that carries a body; the second of a universal joint."""
+    """The axis of the joint that carries a body, if it has one."""
     mark = tree.joints[body - 1].motion.mark if body else None
-    return poses[body].R @ np.asarray(mark.lines[-1].direction) if mark is not None and mark.lines else None
+    return poses[body].R @ np.asarray(mark.lines[0].direction) if mark is not None and len(mark.lines) == 1 else None
 
 
 def _carrying(tree: Tree) -> list[bool]:
@@ -295,6 +306,34 @@ def _carrying(tree: Tree) -> list[bool]:
 
 
 def _end_frames(tree: Tree) -> list[Frame]:
-    """The named frames on bodies that carry nothing."""
+    """The named frames on bodies that carry nothing, and those where loops are closed and rods end."""
     inner = {joint.parent for joint in tree.joints}
-    return [frame for frame in tree.frames if frame.body not in inner]
+    held = held_frames(tree)
+    return [frame for frame in tree.frames if frame.body not in inner or frame.name in held]
+
+
+def _outline(tree: Tree, body: int) -> Array | None:
+    """The closed outline (k, 3), in its own frame, of a body that others hold at points of a plane; None if these are
+    fewer than three, or in line, or no constraint is in play."""
+    held = held_frames(tree)
+    if not held:
+        return None
+    moving = [joint.motion.nv > 0 and not joint.motion.free for joint in tree.joints]
+    carried = [joint.placement[:3, 3] for joint, parent, moves in zip(tree.joints, tree.parents, moving, strict=True)
+               if parent == body and moves]
+    carrier = [np.zeros(3)] if body and moving[body - 1] else []
+    ends = [frame.pose[:3, 3] for frame in tree.frames if frame.name in held and frame.body == tree.bodies[body].name]
+    points = np.unique(np.round([*carried, *carrier, *ends], 9).reshape(-1, 3), axis=0)
+    if len(points) < 3:
+        return None
+    _, sizes, axes = np.linalg.svd(points - points.mean(axis=0))
+    if sizes[1] < _FLAT * sizes[0] or (len(points) > 3 and sizes[2] > _FLAT * sizes[0]):
+        return None
+    from scipy.spatial import ConvexHull
+    around = ConvexHull((points - points.mean(axis=0)) @ axes[:2].T).vertices
+    return points[[*around, around[0]]]
+
+
+def held_frames(tree: Tree) -> set[str]:
+    """The names of the frames where constraints hold bodies."""
+    return {name for constraint in (*tree.loops, *tree.constraints) for name in constraint.frames}

@@ -37,7 +37,9 @@ from cayley.drawing.skeleton import (
     SlideLine,
     configurations,
     floats,
+    held_frames,
     largest_mark,
+    pivots,
     skeleton,
     stands_on_legs,
     without_repetitions,
@@ -94,16 +96,16 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
     size = max(figure.size for figure in figures)
     tips = np.concatenate([points, *[triad_ends(pose, size) for pose in triads]])
     (_draw_flat if view.flat else _draw_solid)(ax, view, figures)
-    if ground:
-        room = _draw_ground(ax, view, figures, tips)
-        tips = np.concatenate([tips, room])
+    room = _draw_ground(ax, view, figures, tips) if ground else np.zeros((0, 3))
+    tips = np.concatenate([tips, room])
     for pose in triads:
         draw_triad(ax, view, pose, size)
     if trail and len(figures) > 1:
         _draw_trails(ax, view, figures, [frame for frame in shown if frame.body != tree.bodies[0].name])
     fit(ax, view(tips), first=first)
     if labels and shown:
-        _draw_labels(ax, view, [frame.name for frame in shown], triads, figures[-1], size)
+        _draw_labels(ax, view, [frame.name for frame in shown], triads, figures[-1], size,
+                     room if view.flat else room[:0])
     return ax
 
 
@@ -114,17 +116,22 @@ def shown_frames(tree: Tree, frames: str | Sequence[str]) -> list[Frame]:
     if frames == "ends":
         inner = {joint.parent for joint in tree.joints}
         ends = [
-            _end_frame(tree, body.name) for body in tree.bodies
-            if body.name not in inner and body is not tree.bodies[0]]
+            end for body in tree.bodies if body.name not in inner and body is not tree.bodies[0]
+            if (end := _end_frame(tree, body.name)) is not None]
         root = [] if floats(tree) else [tree.frame(tree.bodies[0].name)]
         return root + (ends if len(ends) <= _MANY_ENDS else [])
     return [tree.frame(name) for name in ([frames] if isinstance(frames, str) else frames)]
 
 
-def _end_frame(tree: Tree, body: str) -> Frame:
-    """The frame "tool" on the last body of a chain, or the last that is named there, or the body itself."""
+def _end_frame(tree: Tree, body: str) -> Frame | None:
+    """The frame "tool" on the last body of a chain, or the last that is named there, or the body itself; none where
+    loops and rods are all that ends there."""
+    held = held_frames(tree)
     there = [frame for frame in tree.frames if frame.body == body]
-    return next((frame for frame in there if frame.name == "tool"), there[-1] if there else tree.frame(body))
+    free = [frame for frame in there if frame.name == "tool" or frame.name not in held]
+    if not free:
+        return None if there or body in held else tree.frame(body)
+    return next((frame for frame in free if frame.name == "tool"), free[-1])
 
 
 # In space
@@ -173,7 +180,10 @@ def _draw_flat(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
     for depth, ((lines, slides, marks),
                 fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
         level = 5 + depth / len(figures)
+        ground = figures[-1].tree.bodies[0].name if _on_supports(figures[-1].tree) else None
         for line in lines:
+            if line.body == ground:
+                continue
             ax.plot(*view(line.points).T, color=_pale(GREY, fade), lw=5 if line.carries else 2, solid_capstyle="round",
                     solid_joinstyle="round", zorder=level, label=f"_{line.body}")
         for slide in slides:
@@ -223,10 +233,21 @@ def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Ar
     size = max(figure.size for figure in figures)
     wide = 0.075 * size
     deep = 0.05 * size
+    places = pivots(tree) if _on_supports(tree) else np.zeros((1, 3))
+    return np.concatenate([_draw_support(ax, view, place, wide / len(places)**0.25, deep) for place in places])
+
+
+def _on_supports(tree: Tree) -> bool:
+    """Whether the ground of a planar machine is drawn as supports of its pivots: where loops go through it."""
+    return bool(held_frames(tree)) and len(pivots(tree)) > 1
+
+
+def _draw_support(ax: Canvas, view: View, place: Array, wide: float, deep: float) -> Array:
+    """A hatched wedge below a pivot, and its corners (4, 3)."""
     right, up = view.rows
-    foot = np.stack([np.zeros(3), -0.8 * wide * right - deep * up, 0.8 * wide * right - deep * up])
-    slab = np.stack([-1.4 * wide * right - deep * up, 1.4 * wide * right - deep * up,
-                     1.4 * wide * right - 1.7 * deep * up, -1.4 * wide * right - 1.7 * deep * up])
+    foot = place + np.stack([np.zeros(3), -0.8 * wide * right - deep * up, 0.8 * wide * right - deep * up])
+    slab = place + np.stack([-1.4 * wide * right - deep * up, 1.4 * wide * right - deep * up,
+                             1.4 * wide * right - 1.7 * deep * up, -1.4 * wide * right - 1.7 * deep * up])
     ax.add_patch(Polygon(view(foot), closed=True, facecolor="#cfd5dc", edgecolor=INK, lw=0.8, zorder=4))
     ax.add_patch(Polygon(view(slab), closed=True, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3))
     ax.plot(*view(slab[:2]).T, color=INK, lw=1.0, zorder=4)
@@ -259,13 +280,19 @@ def _draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Se
 
 
 def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
-                 size: float) -> None:
-    """One label for each place: frames that share an origin share a label."""
+                 size: float, supports: Array) -> None:
+    """One label for each place, beside the figure and its supports, four corners each (4 k, 3): frames that share an
+    origin share a label.
+    """
     shared: dict[tuple[float, ...], list[str]] = {}
     for name, pose in zip(names, poses, strict=True):
         shared.setdefault(tuple(np.round(view(pose.p) / size, 4) + 0.0), []).append(name)
     arms = [np.linspace(pose.p, end, 6) for pose in poses for end in triad_ends(pose, size)]
     ways = [np.linspace(a, b, 12) for path in figure.paths for a, b in pairwise(path)]
     ways += [np.concatenate(joint_solid(mark)) for mark in figure.marks]
+    ways += [np.linspace(mark.center - reach, mark.center + reach, 24) for mark in figure.marks
+             if mark.mark.shape == "sleeve" and np.any(reach := 2.0 * mark.size * mark.axes[0])]
+    ways += [np.linspace(corners, np.roll(corners, -1, axis=0), 8).reshape(-1, 3)
+             for corners in supports.reshape(-1, 4, 3)]
     Labels(ax, np.array(list(shared)) * size, [", ".join(group) for group in shared.values()],
            view(np.concatenate([*arms, *ways, [pose.p for pose in poses]])))
