@@ -88,7 +88,36 @@ def ellipsoids() -> plt.Figure:
     return figure
 
 
-PICTURES = {"stick_figures": stick_figures, "workspace": reach, "manipulability": maps, "ellipsoids": ellipsoids}
+def along(machine: cy.Mechanism, ends: dict[str, float], count: int = 4) -> np.ndarray:
+    """Closed configurations on the way of some actuated joints from 0 to `ends`, each found from the one before."""
+    found = [machine.neutral]
+    for share in np.linspace(0.0, 1.0, 4 * count)[1:]:
+        held = {joint: share * ends.get(joint, 0.0) for joint in machine.actuated_joints}
+        found.append(machine.close(found[-1], fixed=held).configuration)
+    return np.stack(found[::4] + found[-1:])
+
+
+def closed_machines() -> plt.Figure:
+    """The machines with loops of the catalogue, those in a plane in motion."""
+    figure = plt.figure(figsize=(14, 7.4), layout="constrained")
+    moves = {
+        "four_bar": {"crank": -1.2}, "slider_crank": {"crank": -1.1},
+        "five_bar": {"left crank": 0.5, "right crank": 0.3},
+        "three_rrr": {"crank 1": 0.5, "crank 2": 0.4, "crank 3": 0.2}, "gripper": {"left outer knuckle": 0.6}}
+    for place, (name, ends) in enumerate(moves.items(), start=1):
+        machine = cy.load(name)
+        ax = figure.add_subplot(2, 4, place)
+        stick_figure(machine.tree, along(machine, ends), frames=[] if name == "gripper" else ["tool"], ax=ax)
+        ax.set_title(name)
+    for place, name in enumerate(("delta", "stewart", "excavator"), start=6):
+        ax = in_space(figure, 2, 4, place)
+        stick_figure(cy.load(name).tree, ax=ax)
+        ax.set_title(name)
+    return figure
+
+
+PICTURES = {"stick_figures": stick_figures, "closed_machines": closed_machines, "workspace": reach,
+            "manipulability": maps, "ellipsoids": ellipsoids}
 
 
 def main(folder: Path) -> list[Path]:

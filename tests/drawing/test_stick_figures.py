@@ -24,6 +24,7 @@ from cayley.drawing.skeleton import configurations, link_path, resting, skeleton
 from cayley.drawing.stick_figures import joint_solid, shown_frames
 from cayley.drawing.views import plane_normal, view_of
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError
+from cayley.model.catalogue import load_robot
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Joint, Limits
 from cayley.model.tree import Tree
@@ -261,3 +262,43 @@ def test_a_planar_arm_can_be_drawn_in_space_on_given_axes():
 def test_matplotlib_is_not_loaded_before_it_is_needed():
     code = "import sys, cayley, cayley.drawing, cayley.mechanism; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# Closed machines
+
+CLOSED = ("four_bar", "slider_crank", "five_bar", "three_rrr", "delta", "stewart", "gripper", "excavator")
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_closed_machine_is_drawn_closed_with_all_that_holds_it(name):
+    tree = load_robot(name)
+    figure = skeleton(tree, resting(tree))
+    touched = np.concatenate([*figure.paths, [mark.center for mark in figure.marks], [pose.p for pose in figure.poses]])
+    for constraint in (*tree.loops, *tree.constraints):
+        first, second = (figure.frame_pose(tree.frame(end)).p for end in constraint.frames)
+        assert min(np.linalg.norm(touched - first, axis=1)) < 1e-12  # the bodies reach the places where they are held
+        assert min(np.linalg.norm(touched - second, axis=1)) < 1e-12
+        apart = getattr(constraint, "length", 0.0)
+        assert np.linalg.norm(second - first) == pytest.approx(apart, abs=1e-12)
+    assert {mark.joint for mark in figure.marks} >= {loop.name for loop in tree.loops}
+    assert {slide.joint for slide in figure.slides} >= {constraint.name for constraint in tree.constraints}
+    shown = [frame.name for frame in shown_frames(tree, "ends")]
+    assert shown == ["base", "tool", *(["right pad"] if name == "gripper" else [])]
+
+
+def test_a_platform_has_an_outline_through_its_corners():
+    tree = load_robot("stewart")
+    figure = skeleton(tree, tree.neutral)
+    hexagon = next(line for line in figure.lines if line.body == "platform" and len(line.points) == 7)
+    corners = [figure.frame_pose(tree.frame(f"corner {k}")).p for k in range(1, 7)]
+    assert all(min(np.linalg.norm(hexagon.points - corner, axis=1)) < 1e-8 for corner in corners)
+    assert not any(len(line.points) > 4 for line in skeleton(load_robot("panda"), np.zeros(7)).lines)
+
+
+def test_the_ground_of_a_planar_machine_is_its_supports_which_labels_leave_free():
+    ax = stick_figure(load_robot("three_rrr"))
+    hatched = [patch for patch in ax.patches if patch.get_hatch()]
+    assert len(hatched) == 3
+    assert not any(line.get_label() == "_base" for line in ax.lines)
+    assert sum(bool(patch.get_hatch()) for patch in stick_figure(load_robot("planar2r")).patches) == 1
+    plt.close("all")
