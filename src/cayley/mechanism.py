@@ -850,6 +850,12 @@ class Mechanism:
         RNEA, by default on base parameters. `.using(method)` is another method, `.with_inputs(...)` has external
         wrenches and a moving base.
 
+        Of a mechanism with constraints they are those of the actuated joints, zero in the others: unique if it is
+        fully actuated, of least norm (or `.with_weights(...)`) if redundantly, and if it is under-actuated those of
+        motions that it can make. Other states are NaN, and so are dead centres of the drives; a call for one state
+        raises `SingularityError` that says why. Accelerations that the constraints do not allow become the nearest
+        that they do; see `cayley.dynamics.inverse.constrained`.
+
         >>> load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         array([15.20009968,  2.87612016])
         """
@@ -957,7 +963,8 @@ class Mechanism:
         moving joints.
 
         At the origins and in the axes of the children; along a joint's directions they are its forces.
-        `.with_inputs(...)`.
+        `.with_inputs(...)`. Of a mechanism with constraints, those of loops and rods upon their second frames follow;
+        what does not follow from the motion is NaN. `.rows` are the names, `.determined` says which components follow.
 
         >>> load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
         array([15.20009968,  2.87612016])

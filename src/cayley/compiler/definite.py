@@ -1,4 +1,5 @@
-"""Whether a symmetric matrix is positive definite, and not by rounding alone; for numbers and for symbols.
+"""Whether a symmetric matrix is positive definite, or any matrix regular, and not by rounding alone; for numbers and
+for symbols.
 
 Every pivot of L D L^T must be positive. What rounding leaves of one that is zero is found by a step of inverse
 iteration: of a probe f, the answer y = M^-1 f is nearly all along the eigenvector of the least eigenvalue, so that
@@ -17,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.linear import ldl, ldl_solve
+from cayley.compiler.linear import eliminated, ldl, ldl_solve
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
+from cayley.errors import SingularityError
 
 _UNITS = 64.0  # of rounding, for each row: no more than this is left of an eigenvalue that is zero
 _GOLDEN = (np.sqrt(5) - 1) / 2
@@ -65,6 +67,21 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[A
     motion = solve(probe)
     most = (np.abs(motion) @ sizes) ** 2
     return found & (most + motion @ probe / (_UNITS * len(pivots)) > most)
+
+
+def is_regular(A: Array) -> Scalar:
+    """Whether a square matrix (n, n) is regular beyond rounding, by the pivots of its elimination; for numbers and for
+    symbols.
+    """
+    size = sum(abs(entry) for row in A for entry in row)
+    found: Any = True
+    try:
+        pivots = eliminated(A).pivots
+    except SingularityError:  # by its zeros alone
+        return False
+    for pivot in pivots:
+        found = found & (size + abs(pivot) / (_UNITS * len(A)) > size)
+    return found
 
 
 def only_where(condition: Scalar, values: Scalar) -> Scalar:

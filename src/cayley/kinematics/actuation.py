@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
-from cayley.kinematics.constraint_structure import constraint_structure, generic_jacobians
+from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
@@ -64,7 +64,7 @@ def actuation(tree: Tree) -> Actuation:
 def _actuation(tree: Tree) -> Actuation:
     structure = constraint_structure(tree)
     places = list(tree.actuated_velocities)
-    bases = [_allowed(A, structure.rank) for A in generic_jacobians(tree)]
+    bases = [_allowed(each.A, structure.rank) for each in generic_configurations(tree)]
     rank, N = max(((_rank(N[places]), N) for N in bases), key=lambda found: found[0])
     left = N @ _allowed(N[places], rank)
     sizes = np.abs(left).max(axis=1, initial=0.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -144,12 +144,14 @@ def _structure(tree: Tree) -> ConstraintStructure:
     if not tree.is_constrained:
         return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
                                    moving=(True,) * tree.nv)
-    samples = _sampled_jacobians(tree)
-    rank = tree.nv - max(mobility for mobility, _ in samples)
-    generic = generic_jacobians(tree)
+    everywhere = [np.asarray(_jacobian(tree)(closure.configuration, *sample.time))
+                  for sample in closed_samples(tree) for closure in sample.closures]
+    found = generic_configurations(tree)
+    rank = found[0].rank
+    generic = [each.A for each in found]
     # one and its neighbours: where one is at a dead centre they are not, and joints may stand still on another piece
-    piece = next([A for A in found if _rank(A) == rank] for mobility, found in samples if tree.nv - mobility == rank)
-    by_structure = _rank(np.concatenate([A for _, found in samples for A in found], axis=1)) == rank
+    piece = [each.A for each in found if each.piece == found[0].piece]
+    by_structure = _rank(np.concatenate(everywhere, axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
     leading = _chosen(side_by_side if by_structure else generic[0], rank, hold_positions(tree))
     dependent = np.any([dependent_rows(A) for A in generic], axis=0)
@@ -159,20 +161,30 @@ def _structure(tree: Tree) -> ConstraintStructure:
                                independent, tuple(np.any([_moves(A, _INDEPENDENT) for A in piece], axis=0).tolist()))
 
 
-def generic_jacobians(tree: Tree) -> list[Array]:
-    """The constraint Jacobians (h, nv) at some closed configurations that have nothing special about them."""
+class GenericConfiguration(NamedTuple):
+    """A closed configuration that has nothing special about it, the constraint Jacobian (h, nv) there and its rank."""
+
+    q: Array
+    A: Array
+    rank: int
+    time: tuple[float, ...]
+    """The time, if a constraint depends on it."""
+    piece: int
+    """Which of those it is a neighbour of."""
+
+
+def generic_configurations(tree: Tree) -> list[GenericConfiguration]:
+    """Some closed configurations that have nothing special about them."""
     if not tree.is_constrained:
-        return [np.zeros((0, tree.nv))]
-    samples = _sampled_jacobians(tree)
-    rank = tree.nv - max(mobility for mobility, _ in samples)
-    return [A for mobility, found in samples if tree.nv - mobility == rank for A in found if _rank(A) == rank]
-
-
-def _sampled_jacobians(tree: Tree) -> list[tuple[int, list[Array]]]:
-    """By the samples of closed configurations: the mobility there, and the constraint Jacobians."""
-    A = _jacobian(tree)
-    return [(sample.mobility, [np.asarray(A(closure.configuration, *sample.time)) for closure in sample.closures])
-            for sample in closed_samples(tree)]
+        return [GenericConfiguration(tree.neutral, np.zeros((0, tree.nv)), 0, (), 0)]
+    samples = closed_samples(tree)
+    rank = tree.nv - max(sample.mobility for sample in samples)
+    found = [GenericConfiguration(closure.configuration,
+                                  np.asarray(_jacobian(tree)(closure.configuration, *sample.time)), rank, sample.time,
+                                  piece)
+             for piece, sample in enumerate(samples) if tree.nv - sample.mobility == rank
+             for closure in sample.closures]
+    return [each for each in found if _rank(each.A) == rank]
 
 
 def _jacobian(tree: Tree) -> Kernel:

@@ -171,7 +171,7 @@ def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) 
     motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
     at_rest = [_seen(end[-1].pose) for end in motions]
     named = _named(tree, constraint)
-    still = [*[Row(q[at.q], 0.0, 0.0) for at in named], *_time(tree, constraint, t, 0.0)]
+    still = coordinates_at_rest(tree, constraint, q, t)
     columns: dict[int, Any] = {}
     for side, (steps, found) in enumerate(zip(ways, motions, strict=True)):
         for place, end in _columns(steps, found):
@@ -183,6 +183,11 @@ def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) 
         columns[at.qd] = own + columns[at.qd] if at.qd in columns else own
     none = np.zeros(len(constraint.row_names))
     return np.stack([columns.get(k, none) for k in range(tree.nv)], axis=1)
+
+
+def coordinates_at_rest(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> list[Row]:
+    """The coordinates that a constraint asks for, and the time if it depends on it, standing still."""
+    return [*[Row(q[at.q], 0.0, 0.0) for at in _named(tree, constraint)], *_time(tree, constraint, t, 0.0)]
 
 
 def _named(tree: Tree, constraint: Constraint) -> list[Coordinate]:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, ArrayLike, DTypeLike
+from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.errors import UnsupportedError
+from cayley.kinematics.constraints import timed
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.dynamics.inverse.constrained import Drives
 
 _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations qdd at the state (q, qd)."
 
 
 class InverseDynamics(KernelWithMethods):
     """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state
-    (`q`, `qd`).
+    (`q`, `qd`); of a mechanism with constraints those of its actuated joints, zero in the others.
     """
 
     if TYPE_CHECKING:
@@ -37,36 +42,75 @@ class InverseDynamics(KernelWithMethods):
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
         root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
-        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion))
+        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), _drives(self.tree))
+
+    def with_weights(self, weights: Mapping[str, float]) -> MechanismKernel:
+        """The kernel of a redundantly actuated mechanism with other forces of its drives: those for which the sum of
+        weights times squares is smallest. `weights` by the names of actuated joints; one, if nothing is said.
+
+        >>> bar = cy.load("four_bar").with_actuated("crank", "rocker")
+        >>> q = bar.close([0.5, 0.0, 0.0]).configuration
+        >>> held = [by(q, *np.zeros((2, 3))) for by in (bar.inverse_dynamics,
+        ...                                             bar.inverse_dynamics.with_weights({"rocker": 100.0}))]
+        >>> bool(abs(held[1][2]) < 0.1 * abs(held[0][2]))
+        True
+        """
+        drives = _drives(self.tree)
+        if drives is None or drives.actuation.surplus == 0:
+            raise UnsupportedError(f"{self.tree.name} is not redundantly actuated: forces of its drives are no choice")
+        return _by_method(self.tree, DEFAULT, drives.weighted(self.tree, dict(weights)), MechanismKernel)
 
 
 def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
     """The default method, with all others by name."""
-    default = _by_method(tree, DEFAULT, InverseDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+    drives = _drives(tree)
+    default = _by_method(tree, DEFAULT, drives, InverseDynamics)
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, drives, MechanismKernel),
                                 made_by=inverse_dynamics_kernel)
 
 
+def _drives(tree: Tree) -> Drives | None:
+    """What shares forces between the drives and the constraints, of a mechanism that has them."""
+    if not tree.is_constrained:
+        return None
+    from cayley.dynamics.inverse.constrained import drives_of  # which few mechanisms need
+    return drives_of(tree)
+
+
+def _explanation(tree: Tree, drives: Drives | None) -> Callable[..., None] | None:
+    if drives is None:
+        return None
+    from cayley.dynamics.inverse.constrained import explanation_of_drives
+    return explanation_of_drives(tree, drives)
+
+
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads) -> MechanismKernel:
-    links = minimal_links(tree, loaded=external.frames)
+def _with_loads(tree: Tree, external: ExternalLoads, drives: Drives | None) -> MechanismKernel:
+    free = tree.spanning_tree()
+    links = minimal_links(free, loaded=external.frames)
 
     def text(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
-        acting = external.at_links(links, tree, q, more)
-        return inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(tree, qd, qdd)
+        acting = external.at_links(links, free, q, more)
+        needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, qd, qdd)
+        return needed if drives is None else drives.forces(tree, q, needed, *more[len(external.names):]).tau
 
     described(tree, text, _SENTENCE, external.words)
-    return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="inverse_dynamics", outputs=("tau", ),
-                  units=units_of(tree), inputs=("q", "qd", "qdd", *external.names), kind=MechanismKernel)(text)
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->(v)"),
+                  name="inverse_dynamics", outputs=("tau", ), units=units_of(tree),
+                  inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=MechanismKernel,
+                  explain=_explanation(tree, drives))(text)
 
 
 @of_a_mechanism
-def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
-    text = METHODS[method].text(tree, "inverse_dynamics")
+def _by_method(tree: Tree, method: str, drives: Drives | None, kind: type[Made]) -> Made:
+    free = tree.spanning_tree()
+    text = METHODS[method].text(free, "inverse_dynamics")
 
-    def inverse_dynamics(q: Array, qd: Array, qdd: Array) -> Array:
-        return text(q, qd, qdd) + drive_forces(tree, qd, qdd)
+    def inverse_dynamics(q: Array, qd: Array, qdd: Array, *t: Scalar) -> Array:
+        needed = text(q, qd, qdd) + drive_forces(free, qd, qdd)
+        return needed if drives is None else drives.forces(tree, q, needed, *t).tau
 
     described(tree, inverse_dynamics, _SENTENCE, f"Method: {method}.")
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="inverse_dynamics", outputs=("tau",), units=units_of(tree),
-                  kind=kind)(inverse_dynamics)
+    return kernel(sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->(v)"), name="inverse_dynamics",
+                  outputs=("tau",), units=units_of(tree), inputs=timed(tree, ("q", "qd", "qdd")), kind=kind,
+                  explain=_explanation(tree, drives))(inverse_dynamics)

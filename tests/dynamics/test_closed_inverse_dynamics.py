@@ -1,0 +1,339 @@
+"""Forces of the drives and reactions of joints of closed mechanisms: beside all bodies cut free, Pinocchio, a particle
+model of 50 digits, closed forms, and forward dynamics; and which of them do not follow from the motion."""
+
+import pickle
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.errors import ConventionError, SingularityError, UnsupportedError
+from cayley.model.constraint_kinds import Coupling, Rod
+from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
+from cayley.model.parts import Body, Frame, Joint, Loop, Rotor
+from compiler.parity import in_c
+from dynamics.closed_free_bodies import cut_free
+from dynamics.test_closed_mechanisms import closed_state, four_bar, shift, stewart, stewart_guess
+
+X, Y, Z = np.eye(3)
+GUESS = [0.7, 0.4, 2.0]
+
+
+def near(found, wanted, tolerance=1e-10):
+    assert np.abs(found - wanted).max() <= tolerance * max(1.0, np.abs(wanted).max())
+
+
+def moved(arm, guess, seed=0):
+    """A closed state, and accelerations that the constraints allow."""
+    q, qd, _ = closed_state(arm, guess, seed)
+    A = arm.constraint_jacobian(q)
+    qdd = np.random.default_rng(seed + 100).normal(size=arm.nv)
+    return q, qd, qdd - np.linalg.pinv(A, 1e-9) @ (A @ qdd + arm.constraint_drift(q, qd))
+
+
+@cache
+def five_bar(*drives):
+    """Two cranks on the base, joined at the ends of their couplers; two freedoms."""
+    def rod(name, length):
+        return Body(name, 0.5, [length / 2, 0.01, 0], np.diag([1e-6, 1.0, 1.0]) * 0.5 * length**2 / 12)
+
+    lengths = {"left": 0.25, "left coupler": 0.4, "right": 0.3, "right coupler": 0.35}
+    joints = [Joint("left", "base", "left", Revolute()),
+              Joint("left coupler", "left", "left coupler", Revolute(), shift(lengths["left"])),
+              Joint("right", "base", "right", Revolute(), shift(0.4)),
+              Joint("right coupler", "right", "right coupler", Revolute(), shift(lengths["right"]))]
+    frames = [Frame(f"end of {name}", name, shift(lengths[name])) for name in ("left coupler", "right coupler")]
+    return cy.Mechanism.of("five-bar", [Body("base"), *[rod(*each) for each in lengths.items()]], joints,
+                           frames=frames, gravity=(0.0, -9.81, 0.0), actuated=drives or ("left", "right"),
+                           loops=[Loop("pin", "end of left coupler", "end of right coupler", Revolute())])
+
+
+FIVE = [2.0, -1.2, 1.0, 1.4]
+
+
+@cache
+def driven_stewart():
+    return stewart().with_actuated(*[f"slide{k}" for k in range(6)])
+
+
+@cache
+def rods_and_gears():
+    """A wheel and a pinion in mesh; the pinion carries an arm, held by a rod to a slide."""
+    bodies = [Body("base"), *[Body(name, mass, [0.05, 0.02, 0.01], 0.01 * np.eye(3))
+                              for name, mass in (("wheel", 1.0), ("pinion", 0.4), ("slide", 0.8))]]
+    joints = [Joint("wheel", "base", "wheel", Revolute()), Joint("pinion", "base", "pinion", Revolute(), shift(0.3)),
+              Joint("slide", "base", "slide", Prismatic(tuple(X)), shift(0.6, 0.1, 0.05))]
+    return cy.Mechanism.of("train", bodies, joints, frames=[Frame("crank pin", "pinion", shift(0.1, 0.0, 0.02))],
+                           constraints=[Coupling("teeth", ("wheel", "pinion"), (3.0, 1.0)),
+                                        Rod("link", "crank pin", "slide", 0.35)], actuated=["wheel"])
+
+
+@cache
+def floating_four_bar():
+    """A four-bar in the air: its base floats, and something holds it by all six directions."""
+    bar = four_bar()
+    bodies = [Body("world"), Body("base", 2.0, [0.1, 0.05, 0.02], 0.03 * np.eye(3)), *bar.bodies[1:]]
+    return cy.Mechanism.of("floating", bodies, [Joint("free", "world", "base", Floating()), *bar.joints],
+                           frames=bar.frames, loops=bar.loops, actuated=["free", "crank"])
+
+
+CASES = {
+    "four-bar": (lambda: four_bar().with_actuated("crank"), GUESS),
+    "four-bar by its coupler": (lambda: four_bar().with_actuated("coupler"), GUESS),
+    "five-bar": (five_bar, FIVE),
+    "four-bar closed by a ball": (lambda: four_bar(motion=Spherical()).with_actuated("rocker"), GUESS),
+    "Stewart": (driven_stewart, stewart_guess()),
+    "rods and gears": (rods_and_gears, [0.1, -0.3, 0.0]),
+    "floating base": (floating_four_bar, [0.1, 0.2, 0.3, 0.8, 0.6, 0.0, 0.0, *GUESS]),
+    "slider-crank": (lambda: cy.load("slider_crank"), [0.5, 0.0, 0.0]),
+    "redundant five-bar": (lambda: five_bar("left", "right", "left coupler"), FIVE),
+    "every joint": (lambda: four_bar().with_actuated("crank", "coupler", "rocker"), GUESS),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_forces_and_reactions_are_those_of_all_bodies_cut_free(name):
+    arm, guess = CASES[name][0](), CASES[name][1]
+    q, qd, qdd = moved(arm, guess)
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    passive = [k for k in range(arm.nv) if k not in arm.tree.actuated_velocities]
+    assert (tau[passive] == 0).all()
+    near(arm.forward_dynamics(q, qd, tau), qdd)
+    cut = cut_free(arm, q, qd, qdd, tau=tau)
+    assert cut.residual < 1e-10 * max(1.0, np.abs(cut.wrenches).max())  # so these forces do it
+    if arm.actuation.kind == "fully actuated":
+        alone = cut_free(arm, q, qd, qdd)
+        assert alone.tau_known.all()
+        near(tau, alone.tau)
+    found = arm.joint_reactions(q, qd, qdd)
+    assert found.shape == (len(arm.joint_reactions.rows), 6)
+    np.testing.assert_array_equal(arm.joint_reactions.determined, cut.known)
+    np.testing.assert_array_equal(np.isnan(found), ~cut.known)
+    near(found[cut.known], cut.wrenches[cut.known], 1e-9)
+    needed = arm.spanning_tree().inverse_dynamics(q, qd, qdd)
+    assert abs((needed - tau) @ qd) < 1e-12 * max(1.0, np.abs(needed).max() * np.abs(qd).max())
+
+
+def test_the_names_of_reactions_are_joints_loops_and_rods():
+    assert rods_and_gears().joint_reactions.rows == ("wheel", "pinion", "slide", "link")
+    planar = four_bar().joint_reactions
+    assert planar.rows == ("crank", "coupler", "rocker", "ring")
+    np.testing.assert_array_equal(planar.determined, [[True, True, False, False, False, True]] * 4)
+    assert cy.load("planar2r").joint_reactions.determined.all()
+
+
+def test_forces_of_least_norm_where_drives_are_redundant():
+    arm = five_bar("left", "right", "left coupler")
+    q, qd, qdd = moved(arm, FIVE)
+    A = arm.constraint_jacobian(q)
+    N = np.linalg.svd(A)[2][2:].T
+    needed = N.T @ arm.spanning_tree().inverse_dynamics(q, qd, qdd)
+    places = [0, 1, 2]
+    near(arm.inverse_dynamics(q, qd, qdd)[places], np.linalg.pinv(N[places].T) @ needed)
+    weights = np.array([1.0, 9.0, 4.0])
+    weighted = arm.inverse_dynamics.with_weights({"left coupler": 9.0, "right": 4.0})(q, qd, qdd)
+    scale = 1 / np.sqrt(weights)
+    near(weighted[places], scale * (np.linalg.pinv(N[places].T * scale) @ needed))
+    near(arm.forward_dynamics(q, qd, weighted), qdd)
+    assert weights @ weighted[places]**2 < weights @ arm.inverse_dynamics(q, qd, qdd)[places]**2
+    with pytest.raises(ConventionError, match="joint 'right coupler' of five-bar is not actuated"):
+        arm.inverse_dynamics.with_weights({"right coupler": 2.0})
+    with pytest.raises(ConventionError, match="the weight of joint 'left' is -1"):
+        arm.inverse_dynamics.with_weights({"left": -1.0})
+    with pytest.raises(UnsupportedError, match="not redundantly actuated"):
+        five_bar().inverse_dynamics.with_weights({"left": 2.0})
+
+
+def test_a_third_drive_takes_the_five_bar_through_a_dead_centre_of_two():
+    """Both couplers in a row: the cranks do not command the pin across them."""
+    two = five_bar()
+    right = np.arccos(0.05 / 0.39)  # the left crank points away: 0.75 m from its end to that of the right one
+    along = np.arctan2(0.3 * np.sin(right), 0.65 + 0.3 * np.cos(right))
+    flat = np.array([np.pi, along - np.pi, right, along + np.pi - right])
+    near(two.constraint_residual(flat), 0.0, 1e-15)
+    zero = np.zeros(4)
+    with pytest.raises(SingularityError, match=r"drives of five-bar \(left, right\) do not command .*left coupler"):
+        two.inverse_dynamics(flat, zero, zero)
+    batch = two.inverse_dynamics(np.stack([flat, two.close(FIVE).configuration]), zero, zero)
+    assert np.isnan(batch[0]).all() and np.isfinite(batch[1]).all()
+    three = five_bar("left", "right", "left coupler")
+    tau = three.inverse_dynamics(flat, zero, zero)
+    near(three.forward_dynamics(flat, zero, tau), zero, 1e-9)
+
+
+def test_dead_centres_of_a_slider_crank_that_is_driven_by_its_slider():
+    engine = cy.load("slider_crank").with_actuated("slider")
+    flat = [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1]
+    with pytest.raises(SingularityError, match=r"\(slider\) do not command crank, rod"):
+        engine.inverse_dynamics(flat, np.zeros(3), np.zeros(3))
+    assert np.isnan(engine.inverse_dynamics.unchecked(flat, np.zeros(3), np.zeros(3))).all()
+    assert np.isfinite(cy.load("slider_crank").inverse_dynamics(flat, np.zeros(3), np.zeros(3))).all()
+
+
+def test_where_constraints_depend_on_each_other_no_forces_follow():
+    arm = four_bar(0.2, 0.5, 0.2, 0.5).with_actuated("crank")
+    with pytest.raises(SingularityError, match="constraints 'ring' of four-bar depend on each other"):
+        arm.inverse_dynamics(*np.zeros((3, 3)))
+    with pytest.raises(SingularityError, match="constraints 'ring' of four-bar depend on each other"):
+        arm.joint_reactions(*np.zeros((3, 3)))
+    assert np.isnan(arm.inverse_dynamics(*np.zeros((3, 2, 3)))).all()
+
+
+def test_an_under_actuated_mechanism_has_forces_for_the_motions_it_can_make():
+    free = five_bar("left")
+    assert free.actuation.kind == "under-actuated"
+    q, qd, _ = moved(free, FIVE)
+    tau = np.array([1.3, 0.0, 0.0, 0.0])
+    qdd = free.forward_dynamics(q, qd, tau)
+    near(free.inverse_dynamics(q, qd, qdd), tau)
+    near(free.joint_reactions(q, qd, qdd)[free.joint_reactions.determined],
+         cut_free(free, q, qd, qdd, tau=tau).wrenches[free.joint_reactions.determined], 1e-9)
+    other = moved(free, FIVE)[2]
+    with pytest.raises(SingularityError, match="under-actuated by left: nothing drives left coupler, right"):
+        free.inverse_dynamics(q, qd, other)
+    both = free.inverse_dynamics(q, qd, np.stack([qdd, other]))
+    near(both[0], tau)
+    assert np.isnan(both[1]).all()
+    swinging = five_bar().with_actuated()
+    qdd = swinging.forward_dynamics(q, qd, np.zeros(4))
+    assert (swinging.inverse_dynamics(q, qd, qdd) == 0).all()
+    assert np.isnan(swinging.inverse_dynamics.unchecked(q, qd, other)).all()
+
+
+def test_accelerations_that_the_constraints_do_not_allow_become_the_nearest_that_they_do():
+    """By Gauss: of all that the constraints allow, those nearest in the metric of the mass matrix."""
+    arm = five_bar()
+    q, qd, _ = moved(arm, FIVE)
+    wanted = np.array([1.0, -2.0, 0.5, 3.0])
+    found = arm.forward_dynamics(q, qd, arm.inverse_dynamics(q, qd, wanted))
+    M, A = arm.spanning_tree().inertia_matrix(q), arm.constraint_jacobian(q)[:2]
+    KKT = np.block([[M, A.T], [A, np.zeros((2, 2))]])
+    right = np.concatenate([M @ wanted, -arm.constraint_drift(q, qd)[:2]])
+    near(found, np.linalg.solve(KKT, right)[:4])
+
+
+def test_the_panda_hand_moves_both_fingers_by_one_drive():
+    hand = cy.load("panda_hand")
+    q = hand.random_configuration(seed=1)
+    p, pd = np.random.default_rng(3).normal(size=(2, 8))
+    E = np.eye(9)[:, :8]
+    E[8, 7] = 1.0
+    needed = hand.spanning_tree().inverse_dynamics(q, E @ p, E @ pd)
+    near(hand.inverse_dynamics(q, E @ p, E @ pd), np.append(E.T @ needed, 0.0), 1e-13)
+    cut = cut_free(hand, q, E @ p, E @ pd)
+    near(hand.joint_reactions(q, E @ p, E @ pd), cut.wrenches, 1e-10)
+    assert cut.known.all()
+
+
+def test_bennetts_linkage_whose_redundancy_moves():
+    from kinematics.test_closure import bennett
+    tree = bennett()
+    bodies = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0.1, 0.2], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]
+    arm = cy.Mechanism.of("Bennett", bodies, tree.joints, frames=tree.frames, loops=tree.loops,
+                          actuated=[tree.joints[0].name])
+    assert not arm.constraint_structure.by_structure
+    q, qd, qdd = moved(arm, [0.8, -1.0, 0.5])
+    cut = cut_free(arm, q, qd, qdd)
+    near(arm.inverse_dynamics(q, qd, qdd), cut.tau, 1e-8)
+    np.testing.assert_array_equal(arm.joint_reactions.determined, cut.known)
+
+
+def test_loads_act_on_the_closed_mechanism_and_its_base_may_move():
+    arm = five_bar()
+    q, qd, qdd = moved(arm, FIVE)
+    loaded = arm.inverse_dynamics.with_inputs(wrenches=["end of left coupler"], axes="world")
+    wrench = np.array([3.0, -2.0, 0.0, 0.0, 0.0, 0.7])
+    J = arm.jacobian(q, "end of left coupler", axes="world")
+    N = np.linalg.svd(arm.constraint_jacobian(q))[2][2:].T
+    pushed = np.linalg.solve(N[[0, 2]].T, N.T @ J.T @ wrench)
+    near((arm.inverse_dynamics(q, qd, qdd) - loaded(q, qd, qdd, wrench))[[0, 2]], pushed)
+    lifted = arm.inverse_dynamics.with_inputs(base_motion=True)
+    up = np.array([0.0, 9.81, 0.0, 0.0, 0.0, 0.0])
+    twice = arm.with_gravity([0.0, -19.62, 0.0])
+    near(lifted(q, qd, qdd, np.zeros(3), up), twice.inverse_dynamics(q, qd, qdd))
+    reactions = arm.joint_reactions.with_inputs(base_motion=True)
+    near(np.nan_to_num(reactions(q, qd, qdd, np.zeros(3), up)), np.nan_to_num(twice.joint_reactions(q, qd, qdd)))
+
+
+def test_rotors_and_friction_of_all_joints_are_felt_by_the_drives():
+    arm = five_bar()
+    real = arm.with_joints(replace(arm.joints[1], rotor=Rotor(1e-4, gear=50.0))).with_friction(
+        "right coupler", viscous=0.4).including("armature", "friction")
+    q, qd, qdd = moved(real, FIVE)
+    near(real.forward_dynamics(q, qd, real.inverse_dynamics(q, qd, qdd)), qdd)
+    assert np.abs(real.inverse_dynamics(q, qd, qdd) - arm.inverse_dynamics(q, qd, qdd)).max() > 0.01
+
+
+def test_every_published_method_gives_the_forces_of_the_drives():
+    chain = cy.load("planar3r")
+    arm = cy.Mechanism.of("ring", chain.bodies, chain.joints, gravity=chain.gravity, actuated=["joint1"],
+                          frames=[*chain.frames, Frame("anchor", "base", shift(1.1, 0.2))],
+                          loops=[Loop("pin", "anchor", "tool", Revolute())])
+    q, qd, qdd = moved(arm, [0.3, 0.8, -2.0])
+    for method in ("newton-euler-in-model-frames", "kane", "luh-walker-paul"):
+        near(arm.inverse_dynamics.using(method)(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd), 1e-12)
+    with pytest.raises(UnsupportedError, match="five-bar branches at joint 'right'"):
+        five_bar().inverse_dynamics.using("kane")
+
+
+# Batches, precision, derivatives, parameters, C
+
+
+def test_batches_single_precision_and_what_is_empty():
+    arm = five_bar()
+    states = [moved(arm, FIVE, seed) for seed in range(5)]
+    q, qd, qdd = (np.stack(x) for x in zip(*states, strict=True))
+    found = arm.inverse_dynamics(q, qd, qdd)
+    near(found, np.stack([arm.inverse_dynamics(*state) for state in states]), 1e-14)
+    near(arm.inverse_dynamics(q, qd, qdd, dtype=np.float32), found, 1e-4)
+    under = five_bar("left")
+    accelerations = under.forward_dynamics(q, qd, [1.0, 0, 0, 0])
+    near(under.inverse_dynamics(q, qd, accelerations, dtype=np.float32), np.array([[1.0, 0, 0, 0]]), 1e-3)
+    assert arm.inverse_dynamics(*np.zeros((3, 0, 4))).shape == (0, 4)
+    assert arm.joint_reactions(*np.zeros((3, 0, 4))).shape == (0, 5, 6)
+    assert np.isnan(arm.inverse_dynamics(q[0] * np.nan, qd[0], qdd[0])).all()
+
+
+@pytest.mark.parametrize("drives", [("left", "right"), ("left", "right", "left coupler")])
+def test_derivatives_are_those_of_differences(drives):
+    arm = five_bar(*drives)
+    q, qd, qdd = moved(arm, FIVE)
+    for place, name in enumerate(("q", "qd", "qdd")):
+        found = arm.inverse_dynamics.jacobian(name)(q, qd, qdd)
+        columns = []
+        for k in range(4):
+            both = []
+            for sign in (1, -1):
+                state = [q.copy(), qd.copy(), qdd.copy()]
+                state[place][k] += sign * 1e-6
+                both.append(arm.inverse_dynamics(*state))
+            columns.append((both[0] - both[1]) / 2e-6)
+        near(found, np.stack(columns, axis=1), 1e-7)
+
+
+def test_masses_and_lengths_as_parameters():
+    arm = five_bar()
+    q, qd, qdd = moved(arm, FIVE)
+    torques = arm.inverse_dynamics.with_parameters("mass")
+    values = torques.parameters.with_values({"right coupler.mass": 2.0})
+    heavier = cy.Mechanism.of("heavier", [replace(b, mass=2.0) if b.name == "right coupler" else b for b in arm.bodies],
+                              arm.joints, frames=arm.frames, loops=arm.loops, gravity=arm.gravity,
+                              actuated=arm.actuated_joints)
+    near(torques(q, qd, qdd, values), heavier.inverse_dynamics(q, qd, qdd))
+    near(torques(q, qd, qdd, torques.parameters.nominal), arm.inverse_dynamics(q, qd, qdd))
+
+
+def test_c_source_gives_the_same_forces():
+    arm = five_bar()
+    q, qd, qdd = moved(arm, FIVE)
+    found = in_c(arm.inverse_dynamics.program(), [q[None], qd[None], qdd[None]])[0][0]
+    near(found, arm.inverse_dynamics(q, qd, qdd), 1e-13)
+
+
+def test_pickled_kernels_keep_their_drives():
+    arm = pickle.loads(pickle.dumps(five_bar("left", "right", "left coupler")))
+    q, qd, qdd = moved(arm, FIVE)
+    again = pickle.loads(pickle.dumps(arm.inverse_dynamics))
+    near(again(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd), 1e-15)
