@@ -98,7 +98,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics",
         "inverse_kinematics",
-        "actuated_jacobian", "actuated_motion", "input_output", "actuation_singularity", "manipulability",
+        "actuated_jacobian", "actuated_motion", "actuated_acceleration", "follow_inputs",
+        "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",
         "system", "linearize", "forward_derivatives"}
     data = {name

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.closing import Closure
     from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
+    from cayley.kinematics.following_inputs import InputPath
     from cayley.kinematics.indices import Indices
     from cayley.kinematics.input_output import InputOutput
     from cayley.kinematics.inverse import InverseKinematicsResult
@@ -450,6 +451,17 @@ class Mechanism:
         from cayley.kinematics.closing import close
         return close(self.tree, q, t, fixed=fixed, limits=limits)
 
+    def follow_inputs(self, inputs: Mapping[str, ArrayLike], *, start: ArrayLike, limits: bool = False) -> InputPath:
+        """The closed configurations (..., m, nq) as joints go through samples (..., m), by their names, on the branch
+        of `start`, to its end; see `cayley.kinematics.following_inputs.follow_inputs`.
+
+        >>> path = load("slider_crank").follow_inputs({"crank": np.linspace(0.0, 6.0, 100)}, start=np.zeros(3))
+        >>> path.status, path.configuration.shape
+        ('followed', (100, 3))
+        """
+        from cayley.kinematics.following_inputs import follow_inputs
+        return follow_inputs(self.tree, inputs, start, limits=limits)
+
     @made_once
     def constraint_residual(self) -> Kernel:
         """`constraint_residual(q)`: by how much the constraints are open (..., h) [m, rad]; `constraint_rows` names
@@ -566,6 +578,17 @@ class Mechanism:
         """
         from cayley.kinematics.actuated_motion import actuated_motion_kernel
         return actuated_motion_kernel(self.tree)
+
+    @made_once
+    def actuated_acceleration(self) -> Kernel:
+        """`actuated_acceleration(q, rates, accelerations)`: the accelerations (..., nv) of all joints that follow from
+        the velocities and accelerations (..., m) of the actuated ones.
+
+        >>> load("four_bar").actuated_acceleration([0.0, 0.0, 0.0], [0.0], [1.6]).round(6)
+        array([ 1.6, -1.6,  1. ])
+        """
+        from cayley.kinematics.actuated_motion import actuated_acceleration_kernel
+        return actuated_acceleration_kernel(self.tree)
 
     def input_output(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str) -> InputOutput:
         """Jx and Jq of Jx xd = Jq qd_a between the motion of a frame and the actuated joints, with rates and forces

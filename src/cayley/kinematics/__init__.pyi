@@ -27,6 +27,8 @@ from cayley.kinematics.body_points import (
 from cayley.kinematics.closing import Closure as Closure
 from cayley.kinematics.closing import close as close
 from cayley.kinematics.closure import mobility as mobility
+from cayley.kinematics.following_inputs import InputPath as InputPath
+from cayley.kinematics.following_inputs import follow_inputs as follow_inputs
 from cayley.kinematics.forward import (
     Pose as Pose,
 )

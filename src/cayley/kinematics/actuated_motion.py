@@ -21,7 +21,7 @@ from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import statics
 from cayley.kinematics.actuation import actuation
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
-from cayley.kinematics.constraints import jacobian
+from cayley.kinematics.constraints import drift, jacobian
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
@@ -40,6 +40,21 @@ def passive_motion(tree: Tree, q: Array) -> Array:
     followed = _solution(A[:, others], -A[:, actuated], square=structure.by_structure)
     whole = np.concatenate([np.eye(len(actuated)), followed])
     return whole[np.argsort([*actuated, *others])]
+
+
+def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Array) -> Array:
+    """qdd (nv) by the velocities and accelerations (m) of the actuated joints: A qdd + drift = 0, S qdd = qdd_a."""
+    structure = _checked(tree)
+    actuated = list(tree.actuated_velocities)
+    A = wrapped(_rows(tree, structure, q))
+    fall = drift(tree, q, passive_motion(tree, q) @ rates)
+    right = -(fall[list(structure.leading)] if structure.by_structure else fall)
+    if len(actuated) > structure.mobility:
+        return _bordered(A, actuated, np.concatenate([np.eye(tree.nv)[:, actuated] @ accelerations, right])[:, None],
+                         structure)[:, 0]
+    others = [k for k in range(tree.nv) if k not in actuated]
+    followed = _solution(A[:, others], (right - A[:, actuated] @ accelerations)[:, None], square=structure.by_structure)
+    return np.concatenate([accelerations, followed[:, 0]])[np.argsort([*actuated, *others])]
 
 
 def actuated_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
@@ -86,6 +101,19 @@ def actuated_motion_kernel(tree: Tree) -> MechanismKernel:
                         explain=_explanation(tree))
 
 
+@of_a_mechanism
+def actuated_acceleration_kernel(tree: Tree) -> MechanismKernel:
+    """`actuated_acceleration(q, rates, accelerations)` (..., nv): the accelerations of all joints by the velocities and
+    accelerations of the actuated."""
+    _checked(tree)
+    m = len(tree.actuated_velocities)
+    return sized_kernel(tree, f"(q),({m}),({m})->(v)",
+                        lambda q, rates, accelerations: passive_acceleration(tree, q, rates, accelerations),
+                        "actuated_acceleration", unit="qdd",
+                        sentence="The accelerations of all joints that follow from the motion of the actuated ones.",
+                        explain=_explanation(tree))
+
+
 def check_untimed(tree: Tree) -> None:
     """Refuse constraints that depend on time: what follows from the actuated joints is not all that moves."""
     timed = [constraint.name for constraint in constraints_of(tree) if constraint.timed]
@@ -123,6 +151,12 @@ def _solution(A: Array, right: Array, *, square: bool) -> Array:
 
 def _least_squares(A: Array, actuated: list[int], structure: ConstraintStructure) -> Array:
     """R of more actuators than freedoms: |S qd - qd_a| is least of all qd with A qd = 0."""
+    S = np.eye(A.shape[1])[actuated]
+    return _bordered(A, actuated, np.concatenate([S.T, np.zeros((len(A), len(S)))]), structure)
+
+
+def _bordered(A: Array, actuated: list[int], right: Array, structure: ConstraintStructure) -> Array:
+    """x for which |S x - b| is least of all with A x = c, for the columns (S^T b; c) of `right`."""
     if not structure.by_structure:
         raise UnsupportedError(
             "more actuators than freedoms, and constraints that are redundant in a way that changes with the "
@@ -130,11 +164,10 @@ def _least_squares(A: Array, actuated: list[int], structure: ConstraintStructure
     n = A.shape[1]
     S = np.eye(n)[actuated]
     whole = wrapped(np.block([[S.T @ S, A.T], [A, np.zeros((len(A), len(A)))]]))
-    right = np.concatenate([S.T, np.zeros((len(A), len(S)))])
     try:
         found = np.linalg.solve(whole, right)[:n]
     except np.linalg.LinAlgError:
-        return np.full((n, len(S)), np.nan)
+        return np.full((n, right.shape[1]), np.nan)
     return only_where(is_definite(A.T @ A + S.T @ S), found)
 
 

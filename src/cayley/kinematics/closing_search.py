@@ -63,7 +63,7 @@ class ClosingSearch:
         self.tree = tree
         self.inputs = inputs
         moving = frozenset(range(len(tree.joints))).difference(inputs.numbers)
-        self.bounds = bounds_of_joints(tree, moving, _size(tree), limits=limits)
+        self.bounds = bounds_of_joints(tree, moving, machine_size(tree), limits=limits)
         self._step = search_step(tree, None, None, self.bounds, constraints_of(tree)).ufunc()
         self.opening = opening_kernel(tree, constraints_of(tree)).ufunc()
 
@@ -116,7 +116,7 @@ def _whole_turns_back(bounds: Bounds, q: Array) -> Array:
     return np.where(beyond, q - _TURN * np.round((q - middle) / _TURN), q)
 
 
-def _size(tree: Tree) -> float:
+def machine_size(tree: Tree) -> float:
     """The largest distance of a joint or frame from its body, or 1 [m]."""
     places = [joint.placement for joint in tree.joints] + [frame.pose for frame in tree.frames]
     return float(max((np.linalg.norm(np.asarray(pose)[:3, 3]) for pose in places if pose is not None), default=0.0)
