@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import ModelError, SingularityError
+from cayley.errors import ModelError, SingularityError, UnsupportedError
 from cayley.model.constraint_kinds import (
     Ball,
     Disc,
@@ -332,3 +332,14 @@ def test_files_hold_all_kinds(tmp_path):
 def test_what_makes_no_sense_is_refused_by_name(made, said):
     with pytest.raises(ModelError, match=said):
         made()
+
+
+def test_what_takes_coordinates_to_follow_as_velocities_do_refuses_by_name():
+    arm = sleigh(BLADE)
+    for asked in (lambda: arm.linearize(np.zeros(3), np.zeros(3), np.zeros(3)), lambda: arm.linear_model()):
+        with pytest.raises(UnsupportedError, match="knife edge 'blade' lets 'sleigh' not slip sideways"):
+            asked()
+    q, qd, tau, step = np.array([0.1, 0.2, 0.7]), np.array([0.4, 0.3, -0.8]), np.array([0.3, -0.2, 0.5]), 1e-6
+    by_q = [(arm.forward_dynamics(q + way, qd, tau) - arm.forward_dynamics(q - way, qd, tau)) / (2 * step)
+            for way in step * np.eye(3)]
+    np.testing.assert_allclose(arm.forward_derivatives(q, qd, tau).by_q, np.transpose(by_q), atol=1e-8)

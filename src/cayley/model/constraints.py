@@ -96,6 +96,17 @@ def is_tied(tree: Tree, frame: str) -> bool:
     return any(not way.isdisjoint(tie.joints) for tie in (*ties(tree), *mimic_joints(tree)))
 
 
+def check_positions_follow(tree: Tree, what: str) -> None:
+    """Refuse a tree with constraints on velocities alone: from independent velocities the others follow, but from
+    independent coordinates the others do not, which `what` would take for granted."""
+    found = [constraint.sentence for constraint in constraints_of(tree)
+             if constraint.positions < len(constraint.row_names)]
+    if found:
+        raise UnsupportedError(
+            f"{what} would take the coordinates of {tree.name} to follow from independent ones as its velocities do, "
+            f"but {found[0]}: where it is depends on the way it went. `forward_derivatives` are in all coordinates")
+
+
 def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False) -> None:
     """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore
     that.

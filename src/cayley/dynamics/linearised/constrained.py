@@ -43,6 +43,7 @@ from cayley.kinematics.differentiated_jacobians import derivatives
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
+from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 
@@ -129,6 +130,7 @@ def constrained_linearize_kernel(tree: Tree, structure: ConstraintStructure, met
     """`linearize(q, qd, qdd)`: D, V and P (m, m) of the closed mechanism in its independent velocities, or those at the
     places `chosen`, for forces that act at those joints alone: dtau_p = D dpdd + V dpd + P dp.
     """
+    check_positions_follow(tree, "a linear model")
     chosen = structure.independent if chosen is None else chosen
     of_tree = sensitivities_text(tree.spanning_tree(), method)
     equations = equations_text(tree, structure)
@@ -182,6 +184,7 @@ def minimal_model_kernel(tree: Tree, structure: ConstraintStructure, chosen: tup
     """`minimal_model(q, qd, tau)`: the state-space model of a mechanism with constraints in the velocities of the
     joints at the places `chosen`.
     """
+    check_positions_follow(tree, "a linear model")
     derived = constrained_derivatives_text(tree, structure)
     rows = kept_rows(structure)
     joints = list(chosen)

@@ -22,6 +22,7 @@ from cayley.model.joint_kinds.held import FrameMotion, Row
 WORD = {"form": "word"}  # metadata of fields that are kept in files: a name,
 WORDS = {"form": "words"}  # a list of names,
 NUMBER = {"form": "number"}  # a number, which must be said,
+ANGLE = {"form": "angle"}  # an angle, which must be said,
 OFFSET = {"form": "number or default"}  # a number, which need not be said,
 LIST = {"form": "list"}  # a list of numbers,
 FORMULA = {"form": "formula"}  # a formula, which must be said,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cayley.errors import ModelError
-from cayley.model.constraint_kinds.constraint import NUMBER
+from cayley.model.constraint_kinds.constraint import ANGLE
 from cayley.model.constraint_kinds.rolling import seen_from
 from cayley.model.constraint_kinds.wheel import Wheel
 from cayley.model.joint_kinds.held import FrameMotion, Row
@@ -20,7 +20,7 @@ class RollerWheel(Wheel):
     At the ground that axis is turned by `angle` [rad] from the wheel's axis towards where the wheel rolls: pi/2 is an
     omni wheel, pi/4 and -pi/4 are the mecanum wheels of the two hands."""
 
-    angle: float = field(default=np.pi / 2, metadata=NUMBER)
+    angle: float = field(default=np.pi / 2, metadata=ANGLE)
     word = "roller wheel"
 
     def __post_init__(self) -> None:

@@ -63,6 +63,21 @@
     joint = "crank"
     motion = "0.3 + 10*t + 0.2*sin(3*t)"    # in rad or m; sin, cos, exp, sqrt, ..., pi and ** are known
 
+    [[constraints]]
+    name = "tyre"
+    kind = "wheel"                          # rolls on the plane x, y of the ground's frame; "disc" too, which may lean;
+    ground = "floor"                        # "roller wheel" (the angle of its rollers); "ball" (ball, not wheel, and
+    wheel = "left wheel"                    # surface, the formula of the distance of x, y, z from it, if no plane);
+    radius = 0.1                            # "knife edge" (ground, blade, across);
+    axis = [0, 1, 0]                        # "steered axle" (ground, axle, steering)
+
+    [[constraints]]
+    name = "skate"
+    kind = "pfaffian"                       # formulas of the coordinates and t, times rates, and offset add up to 0
+    joints = ["base.x", "base.y", "base.angle"]
+    coefficients = ["sin(base_angle)", "-cos(base_angle)", "0"]
+    offset = "0"
+
 Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Denavit-Hartenberg rows:
 
     [dh]
@@ -247,6 +262,7 @@ _READERS: dict[str, Callable[[Section, str, Any], Any]] = {
     "axis": _axis,
     "number": lambda section, key, _: section.number(key),
     "number or default": lambda section, key, default: section.number(key, default),
+    "angle": lambda section, key, _: section.number(key, angle=True),
     "list": lambda section, key, _: section.limits(key),
     "word": lambda section, key, _: section.word(key),
     "words": lambda section, key, _: section.words(key),
