@@ -462,6 +462,17 @@ class Mechanism:
         from cayley.kinematics.following_inputs import follow_inputs
         return follow_inputs(self.tree, inputs, start, limits=limits)
 
+    def consistent_velocity(self, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
+                            keep: Sequence[str] = ()) -> Array:
+        """The velocities (..., nv) nearest to `qd` that the constraints allow at `q` (..., nq); those of the joints
+        named in `keep` are exactly as given, and the others follow. See `cayley.kinematics.closed_states`.
+
+        >>> load("four_bar").consistent_velocity(np.zeros(3), [2.0, 0.0, 0.0], keep=["crank"]).round(6)
+        array([ 2.  , -2.  ,  1.25])
+        """
+        from cayley.kinematics.closed_states import consistent_velocity
+        return consistent_velocity(self.tree, q, qd, t, keep=keep)
+
     @made_once
     def constraint_residual(self) -> Kernel:
         """`constraint_residual(q)`: by how much the constraints are open (..., h) [m, rad]; `constraint_rows` names
@@ -1118,9 +1129,6 @@ class Mechanism:
         >>> load("planar2r").system()
         <system planar2r: state q, qd; inputs tau; outputs q, qd>
         """
-        if self.tree.is_constrained and not (wrenches or parameters):
-            from cayley.dynamics.constrained_system import constrained_system
-            return constrained_system(self.tree)
         from cayley.simulation.fixed_steps import connectable_system
         return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
 

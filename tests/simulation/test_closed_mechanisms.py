@@ -6,9 +6,6 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.dynamics.mechanics.constrained import null_space
-from cayley.errors import UnsupportedError
-from cayley.model.parts import Body
-from kinematics.test_closure import bennett
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +60,6 @@ def test_a_mimic_joint_stays_where_it_belongs():
     run = hand.system().rollout(method="rk4")({"q": q, "qd": np.zeros(9)}, step=1e-3, steps=50,
                                               inputs={"tau": np.array([0, 0, 0, 0, 0, 0, 0, 0.5, 0.0])})
     assert abs(run.end["q"][7] - run.end["q"][8]) < 1e-15 and run.end["q"][7] > q[7]
-
-
-def test_what_cannot_be_brought_back_is_refused():
-    tree = bennett()
-    heavy = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0, 0], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]
-    arm = cy.Mechanism.of("Bennett", heavy, tree.joints, frames=tree.frames, loops=tree.loops)
-    with pytest.raises(UnsupportedError, match="cannot be brought back"):
-        arm.system()
 
 
 def test_a_four_bar_with_a_motor_is_a_connected_system(bar):

@@ -10,7 +10,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.catalogue import load_robot
 from cayley.model.joint_kinds import Prismatic, Revolute
-from cayley.model.parts import Body, Friction, Joint, Limits, Loop, Mimic, Rotor
+from cayley.model.parts import Body, Friction, Joint, Limits, Rotor
 from cayley.model.tree import Tree
 from cayley.simulation import Event, rollout, simulate
 from simulation.mechanisms import GRAVITY, floating_arm, pendulum, random_state, slider
@@ -304,16 +304,6 @@ def test_wrong_starts_and_options_are_named():
         Event("odd", lambda t, q, qd: 0.0, direction="up")
     with pytest.raises(SignatureError, match=r"shape \(3,\)"):
         simulate(arm, [0.0, 0.0], [0.0, 0.0], controller=lambda t, q, qd: np.zeros(3), until=1.0)
-    follower = Tree.of(
-        "pair", [Body("base"), Body("one", 1.0), Body("two", 1.0)],
-        [Joint("a", "base", "one", Prismatic()),
-         Joint("b", "base", "two", Prismatic(), mimic=Mimic("a"))])
-    with pytest.raises(UnsupportedError, match="joint 'b' mimics 'a'"):
-        simulate(follower, [0.0, 0.0], [0.0, 0.0], until=1.0)
-    looped = Tree.of("ring", [Body("base"), Body("one", 1.0)], [Joint("a", "base", "one", Prismatic())],
-                     loops=[Loop("ring", "base", "one")])
-    with pytest.raises(UnsupportedError, match="loop 'ring' is closed"):
-        rollout(looped)
 
 
 def test_where_is_a_branch_a_controller_may_have():

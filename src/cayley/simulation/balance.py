@@ -20,6 +20,7 @@ from cayley.dynamics.rigid_links.energies import (
 )
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
 
@@ -41,7 +42,7 @@ def balance_kernel(tree: Tree) -> Kernel:
 
 
 def _balance_kernel(tree: Tree) -> Kernel:
-    links = links_of(tree)
+    links = links_of(tree.spanning_tree())  # constraints do no work and store no energy
     rotors = rotor_inertias(tree)
 
     def text(q: Array, qd: Array) -> tuple[Any, Any, Any]:
@@ -59,8 +60,11 @@ def energy_drift(kinetic: Array, potential: Array, work: Array) -> Array:
 
 
 def floats(tree: Tree) -> bool:
-    """Whether the whole mechanism hangs on one floating joint, so that only gravity and wrenches change its momentum.
+    """Whether the whole mechanism hangs on one floating joint, and no loop or rod ties it to the root, so that only
+    gravity and wrenches change its momentum.
     """
+    if any(tree.body_number(tree.frame(end).body) == 0 for each in constraints_of(tree) for end in each.frames):
+        return False
     at_root = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]
     return len(at_root) == 1 and at_root[0].motion.free
 
@@ -73,7 +77,7 @@ def momentum_drift(tree: Tree, t: Array, q: Array, qd: Array) -> Array:
     t + v t^2 / 2) x g.
     """
     found, center = kept(tree, "momentum about the root", lambda: _momentum_kernel(tree))(q, qd)
-    mass = total_mass(links_of(tree))
+    mass = total_mass(links_of(tree.spanning_tree()))
     g = tree.gravity
     since = (t - t[0])[:, None]
     c = center[..., :1, :]
@@ -84,6 +88,6 @@ def momentum_drift(tree: Tree, t: Array, q: Array, qd: Array) -> Array:
 
 def _momentum_kernel(tree: Tree) -> Kernel:
     """`momentum(q, qd)`: momentum (6) about the root's origin, and the centre of mass (3), in the root's axes."""
-    links = links_of(tree)
+    links = links_of(tree.spanning_tree())
     return sized_kernel(tree, "(q),(v)->(6),(3)", lambda q, qd: (momentum(links, q, qd), center_of_mass(links, q)),
                         "momentum")

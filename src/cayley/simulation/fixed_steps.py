@@ -15,11 +15,13 @@ from functools import partial
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Axes
+from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.dynamics.open_tree.parametric_system import parametric_system
 from cayley.dynamics.open_tree.system import tree_system
 from cayley.dynamics.rigid_links.drives import coulomb_frictions
 from cayley.errors import UnsupportedError
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.simulation.variational import variational
 from cayley.systems.fixed_steps.methods import EXPLICIT, IMPLICIT
@@ -29,19 +31,22 @@ METHODS = (*EXPLICIT, *IMPLICIT, "variational")
 
 
 def mechanism_system(mechanics: TreeMechanics) -> System:
-    """The system of an open tree, with the methods of mechanisms."""
+    """The system of a mechanism, open or with constraints, with the methods of mechanisms."""
     return replace(tree_system(mechanics), methods={"variational": partial(variational, mechanics)})
 
 
 def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes, parameters: Sequence[str] = ()) -> System:
-    """The system of an open tree whose forces are all smooth: dry friction holds joints, which only `simulate` and
+    """The system of a mechanism whose forces are all smooth: dry friction holds joints, which only `simulate` and
     `rollout` of a mechanism know of. `parameters` are words for numbers of the tree that are parameters of the system.
     """
     if coulomb_frictions(tree).any():
         raise UnsupportedError(f"{tree.name} includes dry friction, which holds joints at rest: it cannot be a part of "
                                "another system; leave friction out, and write it as a system with modes")
+    if parameters:
+        check_independent(tree, "a system with numbers of the mechanism as parameters")
+
     def made() -> System:
-        mechanics = TreeMechanics(tree, wrenches, axes)
+        mechanics = ConstrainedMechanics.of(tree, wrenches, axes)
         return parametric_system(mechanics, parameters) if parameters else mechanism_system(mechanics)
 
     return kept(tree, ("system", wrenches, axes, tuple(parameters)), made)

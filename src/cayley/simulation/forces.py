@@ -9,7 +9,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.rigid_links.drives import without_dry_friction
 from cayley.errors import ConventionError, SignatureError
 from cayley.model.tree import Tree
@@ -23,9 +23,9 @@ Wrench: TypeAlias = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayL
 
 
 def simulated_system(tree: Tree, wrenches: tuple[str, ...], axes: str) -> System:
-    """The system of a tree without its dry friction, which is held apart; made once for a tree."""
+    """The system of a mechanism without its dry friction, which is held apart; made once for a mechanism."""
     return kept(tree, ("simulated", wrenches, axes), lambda: mechanism_system(
-        TreeMechanics(without_dry_friction(tree), wrenches, axes)))
+        ConstrainedMechanics.of(without_dry_friction(tree), wrenches, axes)))
 
 
 class Forces(Driving):

@@ -72,7 +72,7 @@ class Rest(Nothing):
         self.coulomb, self._names = checked_coulomb(self.tree), [name for name, _ in velocity_labels(self.tree)]
         self.sliding, self.held = np.zeros(self.tree.nv), np.zeros(self.tree.nv, bool)
         self._lower, self._upper, self._at = np.zeros(self.tree.nv), np.zeros(self.tree.nv), dict[int, Stop]()
-        self._inertia = inertia_matrix_kernel(self.tree)
+        self._inertia = inertia_matrix_kernel(self.tree.spanning_tree())
 
     words = FRICTION_WORDS
 
@@ -151,7 +151,11 @@ class Rest(Nothing):
     def _impacts(self, q: Array, qd: Array) -> tuple[Array, list[Stop]]:
         if not any(stop.touches(q) and stop.n * qd[stop.column] < 0 for stop in self.stops.all):
             return qd, []
-        return self.stops.hit(q, qd, np.linalg.inv(self._inertia(q)), self.held)
+        return self.stops.hit(q, qd, self.compliance(q), self.held)
+
+    def compliance(self, q: Array) -> Array:
+        """What impulses (nv) do to velocities (nv)."""
+        return np.linalg.inv(self._inertia(q))
 
     def settle(self, x: Blocks, slope: Callable[[Blocks], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:

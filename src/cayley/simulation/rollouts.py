@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
-from cayley.errors import ConventionError, GeometryError, SignatureError
+from cayley.errors import ConventionError, GeometryError, SignatureError, UnsupportedError
+from cayley.kinematics.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, Law
@@ -84,18 +85,19 @@ class Rollout:
         """
         given = self._inputs(tau, inputs, steps)
         state = {"q": np.asarray(q), "qd": np.asarray(qd)}
-        self._check(state["q"], state["qd"], step)
+        self._check(state["q"], state["qd"], step, start)
         rolled = self._of_system.run(state, given, {}, step=step, steps=steps, every=every, start=start,
                                      threads=threads, progress=progress)
         return self._result(rolled, step, every)
 
-    def _check(self, q: Array, qd: Array, step: ArrayLike) -> None:
+    def _check(self, q: Array, qd: Array, step: ArrayLike, start: float) -> None:
         check_configuration(self.tree, q, limits=False, tolerance=1e-5 if q.dtype == np.float32 else 1e-9)
         if qd.shape[-1:] != (self.tree.nv,) or not np.isfinite(qd).all():
             raise GeometryError(
                 f"velocities of {self.tree.name} must be finite, of the shape (..., {self.tree.nv}); these have "
                 f"{qd.shape}"
             )
+        check_closed_state(self.tree, q, qd, start)
         if (np.asarray(step) < 0).any() and coulomb_frictions(self.tree).any():
             raise ConventionError(
                 "a step is negative: dry friction cannot be run backwards, as a joint at rest does not say "
@@ -174,11 +176,15 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     """
     if control not in ("sampled", "continuous"):
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
-    mechanics = TreeMechanics(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias))
+    mechanics = ConstrainedMechanics.of(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias))
     system = mechanism_system(mechanics)
     law = None if controller is None else Law(controller, tree)
     steps = fixed_step(method, iterations, system.methods)
     coulomb = checked_coulomb(tree)
+    if coulomb.any() and tree.is_constrained:
+        raise UnsupportedError(
+            f"{tree.name} includes dry friction, and its constraints tie joints together: which of them stand still is "
+            "not settled in steps of fixed length; `simulate` does it, or leave dry friction out")
     steps = with_dry_friction(steps, mechanics, coulomb) if coulomb.any() else steps
     feed = None if law is None else _feed(law, tree, control == "sampled")
     made = Rollout(tree, systems.Rollout(system, steps, method, changing, feed=feed), law, changing)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
+from cayley.kinematics.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
+from cayley.simulation.closed_rest import ClosedRest
 from cayley.simulation.controllers import Controller
 from cayley.simulation.forces import Forces, Wrench
 from cayley.simulation.rest import Rest
@@ -25,6 +26,7 @@ from cayley.simulation.stops import Stops, stops_of
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems.events import Event
 from cayley.systems.simulate import METHODS, go, name_of, run_of
+from cayley.systems.system import System
 
 __all__ = ["METHODS", "simulate"]
 
@@ -65,12 +67,13 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     begin = start if times is None or not np.size(times) else float(np.ravel(np.asarray(times, dtype=float))[0])
     forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, begin)
     stops = _stops(tree, limits)
-    rest = Rest(tree, Stops(stops.restitution, []), stops.all) if limits == "end" else Rest(tree, stops)
+    kind = ClosedRest if tree.is_constrained else Rest
+    rest = kind(tree, Stops(stops.restitution, []), stops.all) if limits == "end" else kind(tree, stops)
     run = run_of(forces.system, forces, rest, {}, until=until, times=times, start=start, events=events, method=method,
                  rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     if run.instants is None and control_period is not None and control_period > 0:
         run.instants = _ticks(start, run.end, control_period)
-    go(run, _checked(tree, q, qd, limits != "ignore"), progress)
+    go(run, _checked(forces.system, tree, q, qd, limits != "ignore", begin), progress)
     found = run.result()
     facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations,
              "steps": run.steps}
@@ -106,7 +109,7 @@ def _stops(tree: Tree, limits: str | float) -> Stops:
     return Stops(restitution, [] if limits == "ignore" else stops_of(tree))
 
 
-def _checked(tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bool) -> dict[str, Array]:
+def _checked(system: System, tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bool, start: float) -> dict[str, Array]:
     q = np.asarray(q, dtype=float)
     qd = np.asarray(qd, dtype=float)
     if q.ndim != 1 or qd.shape != (tree.nv,):
@@ -116,7 +119,9 @@ def _checked(tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bool) -> dict[str,
     check_configuration(tree, q, limits=limits)
     if not np.isfinite(qd).all():
         raise GeometryError(f"the velocity of {tree.name} is not finite: {qd.tolist()}")
-    reason = why_singular(tree, q)
+    check_closed_state(tree, q, qd, start)
+    state = {"q": normalized(tree, q), "qd": qd}
+    reason = system.explain(system.layout.state(system.layout.vectors(state))) if system.explain is not None else None
     if reason is not None:
         raise SingularityError(reason)
-    return {"q": normalized(tree, q), "qd": qd}
+    return state

@@ -18,6 +18,7 @@ from cayley.model.tree import Tree
 
 REST_SPEED = 1e-4  # rad/s, m/s
 TOUCHING = 1e-12  # rad, m
+_DEPENDENT = 1e-12  # of the largest: joints that constraints tie together are struck as one
 
 
 @dataclass
@@ -64,8 +65,8 @@ class Stops:
     def hit(self, q: Array, qd: Array, compliance: Array, held: Array) -> tuple[Array, list[Stop]]:
         """Resolve all that touches: the velocity (nv) after impacts, and the stops that were struck.
 
-        `compliance`: the inverse of the inertia matrix (nv, nv). `held`: the columns (nv) that rest; those at stops
-        take part.
+        `compliance`: what impulses do to velocities (nv, nv), the inverse of the inertia matrix of an open tree.
+        `held`: the columns (nv) that rest; those at stops take part.
         """
         struck: list[Stop] = []
         for _ in range(2 * len(self.all) + 1):
@@ -88,7 +89,7 @@ class Stops:
             columns = [s.column for s in acting]
             n = np.array([s.n for s in acting])
             wanted = np.array([self._rebound(v[s.column]) for s in struck] + [0.0 for _ in others])
-            impulse = np.linalg.solve(W[np.ix_(columns, columns)], wanted - v[columns])
+            impulse = np.linalg.lstsq(W[np.ix_(columns, columns)], wanted - v[columns], rcond=_DEPENDENT)[0]
             pulling = [
                 s for s, push in zip(acting, n * impulse, strict=True) if push < 0 and s in others and s not in slow]
             after = v + W[:, columns] @ impulse

@@ -14,8 +14,11 @@ of their velocities, so that all of it is rational but for one square root:
                with u = p + h B dcay(2g) f;  half the turn, R, is cay(2g), 2g = x / (1 + s), and B is its derivative by
                x
 For coordinates that just add up this is p - h/2 f and p + h/2 f, the midpoint rule of Hamilton's equations. The first
-stage makes the momentum of the velocity, the last the velocity of the momentum, those between solve for nu. Sources:
-Marsden & West 2001; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map.
+stage makes the momentum of the velocity, the last the velocity of the momentum, those between solve for nu.
+
+Constraints act with forces A^T z at both ends of a step: at its start such that phi = 0 at its end, and at its end such
+that A qd = 0 there (RATTLE). What the iteration leaves of phi is projected out. Sources: Marsden & West 2001; Andersen
+1983; Leimkuhler & Skeel 1994; Kobilarov & Marsden 2011 (dcay); Mladenova's vector-parameter for the map.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ import numpy as np
 
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
+from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree
 from cayley.simulation.held_flow import HeldFlow, acting
@@ -151,15 +156,35 @@ def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array)
     force = parts.in_parent(here, generalized)
     before, after = _momenta(parts, turns, h, p, f)
     wanted = where(row.last, P, P + h / 2 * force - before)
-    found = parts.in_parent(here, mechanics.solved(M, parts.in_body(here, wanted)))
+    arriving = _moved(tree, parts, q, h * nu, turns, 1.0)
+    forces = parts.in_body(here, wanted)
+    if isinstance(mechanics, ConstrainedMechanics):
+        mechanics = mechanics.at(flow.t + (1 - row.time) * h)
+        at_end = where(row.last, end, arriving)
+        found = parts.in_parent(here, _kept(mechanics, parts, stage, q, at_end, here, M, forces))
+        arriving, _ = mechanics.projected(arriving, found)
+    else:
+        found = parts.in_parent(here, mechanics.solved(M, forces))
     x = point.x.replaced({"q": where(row.last, end, q),
                           "qd": where(row.last, parts.in_body(here, found), point.x.qd)})
     arrived = Point(x, where(row.closing, point.work + h * power, point.work),
                     where(row.closing, np.maximum(point.defect, largest(np.abs(found))), point.defect))
     next_nu = where(row.first, nu, where(row.closing, nu, nu + found))
     next_P = where(row.first, p, where(row.closing, after + h / 2 * force, P))
-    next_end = where(row.closing, _moved(tree, parts, q, h * nu, turns, 1.0), end)
+    next_end = where(row.closing, arriving, end)
     return arrived, np.concatenate([next_nu, next_P, next_end])
+
+
+def _kept(mechanics: ConstrainedMechanics, parts: Parts, stage: Stage, q: Array, end: Array, here: Array, M: Array,
+          forces: Array) -> Array:
+    """The change of the velocities, in the axes of bodies `here`, under the forces of constraints: those act at the
+    start of the step so that they are kept at its end, and at its end so that the velocity there keeps them.
+    """
+    _, h, row = stage
+    at = where(row.last, end, q)
+    A = np.stack([parts.in_body(here, parts.in_parent(at, line)) for line in mechanics.jacobian(at)])
+    rates = where(row.last, -mechanics.rates(at, np.zeros(mechanics.tree.nv)), -mechanics.residual(end) / h)
+    return mechanics.solved_within(A, M, forces, rates)
 
 
 def _momenta(parts: Parts, turns: list[Turn], h: Scalar, p: Array, f: Array) -> tuple[Array, Array]:
@@ -181,7 +206,10 @@ def _start(points: Array, layout: Layout) -> Array:
 
 
 def variational(mechanics: TreeMechanics, iterations: int) -> FixedStep:
-    """The method for a tree; `closing` is the last look at the midpoint."""
+    """The method for a mechanism; `closing` is the last look at the midpoint."""
+    if isinstance(mechanics, ConstrainedMechanics) and mechanics.holds_velocities:
+        raise UnsupportedError(f"{mechanics.tree.name} has constraints on velocities: its steps do not follow from an "
+                               "action alone; use another method")
     stages = range(iterations + 2)
     table = Table(first=[k == 0 for k in stages], last=[k == iterations + 1 for k in stages],
                   time=[0.0, *[0.5] * iterations, 1.0], closing=[k == iterations for k in stages])

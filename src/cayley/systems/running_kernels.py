@@ -67,8 +67,8 @@ def _constrained(system: System) -> Kernel:
 
 
 def _slope(system: System) -> Kernel:
-    """The slope of (coordinates, work). Blocks on manifolds enter the derivative by the nearest point, and their own
-    rate as they are.
+    """The slope of (coordinates, work). The derivative is that at the nearest point on manifolds and constraints, so
+    that no drift away from them adds up; rates are those of the coordinates as they are.
     """
     layout = system.layout
     shapes: dict[str, tuple[int, ...]] = {
@@ -84,6 +84,7 @@ def _slope(system: System) -> Kernel:
         u = system.input_record({n: given[f"u.{n}"] for n in system.inputs})
         p = system.parameter_record({n: given[f"p.{n}"] for n in system.parameters})
         straight = layout.projected(x)
+        straight = on_constraints(system, t, straight, u, p) if system.constraints else straight
         power = system.power(t, straight, u, p) if system.power is not None else 0.0
         return joined([layout.rate(x, system.tangents(t, straight, u, p)), np.stack([power])])
 

@@ -71,9 +71,10 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
     return ConstrainedMotion(found[:n], found[n:])
 
 
-def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False) -> ConstrainedMotion:
+def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False,
+                solve: Callable[[Array, Array], Array] | None = None) -> ConstrainedMotion:
     """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T).
-    (4.21), (4.22).
+    (4.21), (4.22). `solve(S, rest)` may be another way to solve S lam = rest.
     """
     L, pivots = ldl(M)
     yielded = np.stack(solve_lower(L, A.T))
@@ -81,10 +82,17 @@ def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool =
     scaled = np.stack([row / pivot for row, pivot in zip(yielded, pivots, strict=True)])
     S = scaled.T @ yielded
     rest = scaled.T @ free + drift
-    lam = np.linalg.pinv(wrapped(S), _INDEPENDENT) @ rest if redundant else only_where(
-        is_definite(S), ldl_solve(S, rest))
+    lam = (solve or (_shortest if redundant else _unique))(S, rest)
     moved = [entry / pivot for entry, pivot in zip(free - yielded @ lam, pivots, strict=True)]
     return ConstrainedMotion(np.stack(solve_lower_transposed(L, moved)), lam)
+
+
+def _unique(S: Array, rest: Array) -> Array:
+    return only_where(is_definite(S), ldl_solve(S, rest))
+
+
+def _shortest(S: Array, rest: Array) -> Array:
+    return np.linalg.pinv(wrapped(S), _INDEPENDENT) @ rest
 
 
 def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int]) -> ConstrainedMotion:

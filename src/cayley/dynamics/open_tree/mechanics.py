@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
@@ -63,6 +65,22 @@ class TreeMechanics:
                for frame in self.wrenches}, **{f"inertia_{body}": (10,)
                                                for body in self.inertias}}
 
+    project: ClassVar[Text | None] = None  # what brings a state back onto its constraints, of which a tree has none
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether any text depends on the time."""
+        return False
+
+    @property
+    def constraints(self) -> dict[str, Text]:
+        """What is zero of a state, by name."""
+        return {}
+
+    def at(self, t: Scalar) -> TreeMechanics:
+        """The same at a time."""
+        return self
+
     def acceleration(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """dqd/dt (nv)."""
         return self.solved(*self.balance(q, qd, tau, *more)) if self.inertias else self._plain(q, qd, tau, *more)
@@ -81,6 +99,10 @@ class TreeMechanics:
         for frame, wrench in zip(self.wrenches, more, strict=False):
             power = power + wrench @ twist(self.tree, q, qd, frame, axes=self.axes)
         return power
+
+    def why_singular(self, q: ArrayLike) -> str | None:
+        """Why there are no accelerations at a configuration (nq), in words; None if there are."""
+        return why_singular(self.tree, q)
 
     # For the variational integrator
 

@@ -1,9 +1,8 @@
-"""An open tree as a system: the state (q, qd), joint forces, wrenches and inertias as inputs."""
+"""A mechanism as a system: the state (q, qd), joint forces, wrenches and inertias as inputs."""
 
 from __future__ import annotations
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.systems.ports import Block, Port
@@ -12,7 +11,7 @@ from cayley.systems.system import System
 
 
 def tree_system(mechanics: TreeMechanics) -> System:
-    """The system of an open tree: blocks `q` and `qd`, inputs `tau`, `wrench_<frame>` and `inertia_<body>`.
+    """The system of a mechanism: blocks `q` and `qd`, inputs `tau`, `wrench_<frame>` and `inertia_<body>`.
 
     >>> from cayley.model.catalogue import load_robot
     >>> tree_system(TreeMechanics(load_robot("planar2r")))
@@ -27,7 +26,8 @@ def tree_system(mechanics: TreeMechanics) -> System:
         tree.name,
         state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
         inputs={"tau": Port((tree.nv,), default=0.0), **{name: Port(shape) for name, shape in mechanics.more.items()}},
-        derivative=lambda t, x, u, p: mechanics.acceleration(x.q, x.qd, *acting(u)),
-        power=lambda t, x, u, p: mechanics.power(x.q, x.qd, *acting(u)),
+        derivative=lambda t, x, u, p: mechanics.at(t).acceleration(x.q, x.qd, *acting(u)),
+        power=lambda t, x, u, p: mechanics.at(t).power(x.q, x.qd, *acting(u)),
         energy=lambda t, x, u, p: mechanics.energy(x.q, x.qd, *acting(u)[1:]),
-        explain=lambda x: why_singular(tree, x.q), timed=False)
+        constraints=mechanics.constraints, project=mechanics.project, explain=lambda x: mechanics.why_singular(x.q),
+        timed=mechanics.is_timed)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array
-from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table
+from cayley.compiler.typing import Array, Scalar
+from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table
 from cayley.systems.layout import Layout, joined
 
 TABLE = Table(first=[True, False, False, False],
@@ -29,14 +29,23 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     u = flow.inputs(straight)
     slope = joined([layout.rate(here, flow.tangents(straight, u)), np.stack([flow.power(straight, u)])])
     total = carried[len(base):] + row.weight * slope
-    end = base + h * total
-    arrived = flow.constrained(layout.projected(layout.state_with(end[:-1], point.x)), (1 - row.time) * h)
-    end = joined([layout.vector(arrived, modes=False), end[-1:]])
+    if flow.system.constraints:
+        arrived = where(row.last, base + h * total, base + (h * row.onward) * slope)
+        onward = end = _constrained(flow, arrived, point, (where(row.last, 1.0, row.onward) - row.time) * h)
+    else:
+        end = base + h * total
+        end = joined([layout.vector(layout.projected(layout.state_with(end[:-1], point.x)), modes=False), end[-1:]])
+        onward = where(row.last, end, base + (h * row.onward) * slope)
     after = where(row.last, end, base)
-    carried = joined([
-        where(row.last, end, base + (h * row.onward) * slope),
-        where(row.last, np.zeros(len(base)), total)])
+    carried = joined([onward, where(row.last, np.zeros(len(base)), total)])
     return Point(layout.state_with(after[:-1], point.x), after[-1], point.defect), carried
+
+
+def _constrained(flow: Flow, arrived: Array, point: Point, later: Scalar) -> Array:
+    """Where a stage or the step ends, on the constraints: so that what is evaluated there is not far from them."""
+    layout = flow.layout
+    x = flow.constrained(layout.projected(layout.state_with(arrived[:-1], point.x)), later)
+    return joined([layout.vector(x, modes=False), arrived[-1:]])
 
 
 def _start(points: Array, layout: Layout) -> Array:

@@ -1,0 +1,195 @@
+"""The equations of motion of a mechanism with constraints: loops, rods, couplings, mimic joints, prescribed motions.
+
+    M qdd = f + A^T forces,   A qdd + drift = 0       M and f those of the spanning tree
+    phi(q) = 0,   A qd + phi_t = 0                    what a state is brought back onto after each step
+Rows that are redundant by structure are left out; where what is redundant moves with the mechanism (Bennett's linkage),
+as many rows are used as are independent, chosen anew at each state.
+
+Where rows depend on each other at a configuration alone (a linkage that folds flat), branches of motions meet, and the
+mechanism is to pass on its own. The nearer it is, the less such a row says, and the more it makes of what a step or
+rounding leaves of phi: with e the part of an ordinary row that it has beyond the others, phi / e^2 of the direction of
+the branch, and phi / e^3 of the acceleration. While that is not small, the row is left out: the velocity goes on as it
+was. For a step of Newton's method this is the test of Kantorovich.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.definite import are_definite
+from cayley.compiler.semidefinite import Semidefinite, factored
+from cayley.compiler.symbols import where, wrapped
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
+from cayley.dynamics.mechanics.constrained import multipliers
+from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.kinematics import constraints
+from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
+from cayley.kinematics.turned_loops import turned_loops
+from cayley.model.tree import Tree
+from cayley.systems.record import Record
+
+_ROUNDS = 3  # of Newton's method: what one step leaves is small already, and each makes it smaller by that
+_ROUNDS_OF_VELOCITIES = 2
+_SMALL = 6  # rows: so few are factored anew after the first round, where they are nearly closed; more only once
+_TRUSTED = 0.2
+_LEAST = 1e-10  # of its scale: a pivot that says nothing of where the branch goes
+_LEAST_FOR_ACCELERATIONS = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedMechanics(TreeMechanics):
+    """The texts for the mechanism `whole`, whose spanning tree is `tree`, at the time `t` if it depends on it."""
+
+    whole: Tree | None = None
+    t: Scalar = None
+
+    @staticmethod
+    def of(tree: Tree, wrenches: tuple[str, ...] = (), axes: str = "body",
+           inertias: tuple[str, ...] = ()) -> TreeMechanics:
+        """The equations of motion of any mechanism, open or closed."""
+        if not tree.is_constrained:
+            return TreeMechanics(tree, wrenches, axes, inertias)
+        return ConstrainedMechanics(tree.spanning_tree(), wrenches, axes, inertias, tree)
+
+    def at(self, t: Scalar) -> ConstrainedMechanics:
+        return replace(self, t=t) if self.is_timed else self
+
+    @property
+    def is_timed(self) -> bool:
+        return self._whole.is_timed
+
+    @property
+    def holds_velocities(self) -> bool:
+        """Whether a constraint is on velocities alone, as that of a wheel."""
+        return not constraints.hold_positions(self._whole).all()
+
+    @property
+    def _whole(self) -> Tree:
+        assert self.whole is not None
+        return self.whole
+
+    @cached_property
+    def structure(self) -> ConstraintStructure:
+        return constraint_structure(self._whole)
+
+    # Dynamics
+
+    def acceleration(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
+        M, forces = self.balance(q, qd, tau, *more)
+        A = constraints.jacobian(self._whole, q, self.t)
+        drift = constraints.drift(self._whole, q, qd, self.t)
+        phi = constraints.residual(self._whole, q, self.t)
+        for loop in turned_loops(self._whole, self._rows, q, qd):
+            A[loop.rows] = loop.A
+            drift[loop.rows] = loop.drift
+            point = slice(loop.rows.start, loop.rows.start + 3)
+            phi[point] = loop.R.T @ phi[point]
+        rows = self._rows
+        return self.solved_within(A[rows], M, forces, -drift[rows], phi[rows])
+
+    def solved_within(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None = None) -> Array:
+        """y (nv) with M y = forces + A^T z for some z, and A y = rates; A has the rows that are used, which are open by
+        `phi`.
+        """
+        if not always_regular(self.tree):  # links without mass that the constraints move
+            M = M + self._weight * (A.T @ A)
+            forces = forces + self._weight * (A.T @ rates)
+
+        def solve(S: Array, rest: Array) -> Array:
+            light = [S[k][k] / (row @ row) for k, row in enumerate(A)]
+            factors = factored(S, [one * size * size for one, size in zip(light, self._sizes, strict=True)],
+                               self.structure.rank, _LEAST_FOR_ACCELERATIONS)
+            left = factors.reduced(rest)
+            return factors.solved(left if phi is None else _only(self._trusted(factors, phi, light), left))
+
+        return multipliers(M[::-1, ::-1], forces[::-1], wrapped(A)[:, ::-1], -rates, solve=solve).qdd[::-1]
+
+    @cached_property
+    def _weight(self) -> float:
+        """What makes a constraint as heavy as the mechanism [kg]."""
+        return float(sum(body.mass or 0.0 for body in self.tree.bodies)) or 1.0
+
+    def why_singular(self, q: ArrayLike) -> str | None:
+        if always_regular(self.tree):
+            return None
+        at = np.asarray(q, dtype=float)
+        A = np.asarray(constraints.jacobian(self._whole, at, 0.0 if self.is_timed else None), dtype=float)
+        M = np.asarray(self.inertia(at), dtype=float) if not self.inertias else np.eye(self.tree.nv)
+        return None if are_definite(M + self._weight * A.T @ A) else super().why_singular(q)
+
+    def power(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
+        power = super().power(q, qd, tau, *more)
+        if not self.is_timed:
+            return power
+        M, forces = self.balance(q, qd, tau, *more)  # the drives of prescribed motions do work
+        return power + qd @ (M @ self.acceleration(q, qd, tau, *more) - forces)
+
+    # Constraints
+
+    @property
+    def constraints(self) -> dict[str, Text]:
+        return {"constraints": lambda t, x, u, p: self.at(t).residual(x.q),
+                "their rates": lambda t, x, u, p: self.at(t).rates(x.q, x.qd)}
+
+    def project(self, t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
+        q, qd = self.at(t).projected(x["q"], x["qd"])
+        return {"q": q, "qd": qd}
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        structure = self.structure
+        return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
+
+    def residual(self, q: Array) -> Array:
+        return constraints.residual(self._whole, q, self.t)[self._rows]
+
+    def jacobian(self, q: Array) -> Array:
+        return constraints.jacobian(self._whole, q, self.t)[self._rows]
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        return constraints.rates(self._whole, q, qd, self.t)[self._rows]
+
+    def projected(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """A state near the constraints, on them, by the smallest change."""
+        A = self.jacobian(q)
+        factors = self._factored(A)
+        trusted = self._trusted(factors, self.residual(q))
+        for k in range(_ROUNDS):
+            if k == 1 and self.structure.rank <= _SMALL:
+                A = self.jacobian(q)
+                factors = self._factored(A)
+            step = factors.solved(_only(trusted, factors.reduced(self.residual(q))))
+            q = Configurations(self.tree).step(q, -(A.T @ step))
+        for _ in range(_ROUNDS_OF_VELOCITIES):
+            qd = qd - A.T @ factors.solved(_only(trusted, factors.reduced(self.rates(q, qd))))
+        return q, qd
+
+    def _factored(self, A: Array) -> Semidefinite:
+        return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _LEAST)
+
+    def _trusted(self, factors: Semidefinite, phi: Array, light: Sequence[Any] | None = None) -> list[Any]:
+        """Of each row that is used, whether the step that it asks for is short beside its distance from where it says
+        nothing.
+        """
+        sizes = self._sizes if light is None else [one * size for one, size in zip(light, self._sizes, strict=True)]
+        each = zip(factors.reduced(phi), factors.ordered(sizes), factors.inverses, strict=False)
+        return [np.abs(y) * size * inverse <= _TRUSTED for y, size, inverse in each]
+
+    @cached_property
+    def _sizes(self) -> list[float]:
+        """The lengths of the rows at ordinary configurations; those of a point are as long along all axes."""
+        groups = [(row.constraint, "point" if row.holds in "xyz" else row.holds) for row in self.structure.rows]
+        squares = np.mean([each.A**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
+        return [float(np.sqrt(max(squares[[k for k, other in enumerate(groups) if other == groups[row]]])))
+                for row in self._rows]
+
+
+def _only(trusted: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    return [where(fine, value, 0.0) for fine, value in zip(trusted, values, strict=True)]

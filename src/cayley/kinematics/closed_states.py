@@ -1,0 +1,105 @@
+"""States that the constraints of a mechanism allow, and what says of others which constraint they violate, and by how
+much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError, GeometryError, SignatureError
+from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.kinematics.constraints import jacobian_kernel, rates_kernel, residual_kernel, row_names
+from cayley.model.tree import Tree
+from cayley.wording import did_you_mean
+
+_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
+
+
+def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
+                        keep: Sequence[str] = ()) -> Array:
+    """The velocities (..., nv) that the constraints allow at closed configurations `q` (..., nq), and that differ least
+    from `qd` (..., nv); at the time `t` if a constraint depends on it. The joints named in `keep` have their velocities
+    exactly as given, and the others follow.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> consistent_velocity(load_robot("four_bar"), [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], keep=["crank"]).round(6)
+    array([ 2.   , -2.   ,  1.25 ])
+    """
+    at, wanted = _state(tree, q, qd)
+    names = [joint.name for joint in tree.joints]
+    unknown = [name for name in keep if name not in names]
+    if unknown:
+        raise ConventionError(f"{tree.name} has no joint {unknown[0]!r}{did_you_mean(unknown[0], names)}")
+    held = np.zeros(tree.nv, dtype=bool)
+    for name in keep:
+        held[tree.v_slices[names.index(name)]] = True
+    time = _time(tree, t)
+    A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(at, *time))
+    follows = np.where(held, 0.0, A)
+    change = np.linalg.pinv(follows, _INDEPENDENT) @ _rates(tree, at, wanted, time)[..., None]
+    found = wanted - change[..., 0]
+    bad = first_failure(_small(np.abs(_rates(tree, at, found, time)), found, tolerance_of(found)))
+    if bad is not None:
+        raise ConventionError(f"the constraints of {tree.name} do not allow the velocities of {', '.join(keep)} "
+                              f"together, as they are given{place(bad)}: keep fewer")
+    return found
+
+
+def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float) -> None:
+    """Refuse states, q (..., nq) and qd (..., nv), at which a constraint is open at the time `t`, or which would open
+    one, by its name.
+    """
+    if not tree.is_constrained:
+        return
+    at, velocity = _state(tree, q, qd)
+    tolerance = max(tolerance_of(q), tolerance_of(qd))
+    time = (t,) if tree.is_timed else ()
+    left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at, *time))
+    bad = first_failure(left.max(-1, initial=0.0) <= tolerance)
+    if bad is not None:
+        raise GeometryError(f"{_worst(tree, left[bad], 'is open by')}{_where(bad)}: start from a closed configuration "
+                            "as `close(q)` gives it")
+    rates = np.abs(_rates(tree, at, velocity, time))
+    bad = first_failure(_small(rates, velocity, tolerance))
+    if bad is not None:
+        raise GeometryError(f"{_worst(tree, rates[bad], 'opens at the rate of')}{_where(bad)}: start {tree.name} with "
+                            "a velocity that its constraints allow, as `consistent_velocity(q, qd)` gives it")
+
+
+def _rates(tree: Tree, q: Array, qd: Array, time: tuple[float, ...]) -> Array:
+    return np.asarray(kept(tree, "constraint rates", lambda: rates_kernel(tree))(q, qd, *time))
+
+
+def _time(tree: Tree, t: float | None) -> tuple[float, ...]:
+    if (t is None) == tree.is_timed:
+        raise ConventionError(f"a constraint of {tree.name} depends on time: say the time t" if tree.is_timed else
+                              f"no constraint of {tree.name} depends on the time t = {t}")
+    return () if t is None else (t,)
+
+
+def _small(rates: Array, qd: Array, tolerance: float) -> Array:
+    return np.asarray(rates.max(-1, initial=0.0) <= tolerance * (1.0 + np.abs(qd).max(-1, initial=0.0)))
+
+
+def _worst(tree: Tree, values: Array, what: str) -> str:
+    k = int(np.argmax(values))
+    row = row_names(tree)[k]
+    return f"the constraint {row.constraint!r} of {tree.name} {what} {values[k]:.3g} ({row.holds})"
+
+
+def _where(bad: tuple[int, ...]) -> str:
+    return f" (state{place(bad)})" if bad else ""
+
+
+def _state(tree: Tree, q: ArrayLike, qd: ArrayLike) -> tuple[Array, Array]:
+    at = np.asarray(q, dtype=float)
+    velocity = np.asarray(qd, dtype=float)
+    if at.shape[-1:] != (tree.nq,) or velocity.shape[-1:] != (tree.nv,):
+        raise SignatureError(f"a state of {tree.name} is q (..., {tree.nq}) and qd (..., {tree.nv}), not {at.shape} "
+                             f"and {velocity.shape}")
+    batch = np.broadcast_shapes(at.shape[:-1], velocity.shape[:-1])
+    return np.broadcast_to(at, (*batch, tree.nq)), np.broadcast_to(velocity, (*batch, tree.nv))

@@ -1,0 +1,241 @@
+"""`simulate` and `rollout` of mechanisms with constraints: beside SciPy in minimal coordinates and on the equations of
+the spanning tree, beside pendulums, and by what no motion may lose: closed loops, energy, the branch."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import cayley as cy
+from cayley.errors import GeometryError, UnsupportedError
+from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
+from cayley.model.parts import Body, Frame, Joint, Loop
+from kinematics.test_closure import bennett
+
+FIXED_STEPS = ("rk4", "semi-implicit-euler", "lie-midpoint", "variational")
+
+
+def shift(x=0.0, y=0.0, z=0.0):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def rod(name, length, mass=0.5):
+    return Body(name, mass, [length / 2, 0, 0], np.diag([0.05, 1.0, 1.0]) * mass * length**2 / 12)
+
+
+@cache
+def four_bar(a=0.2, b=0.5, c=0.3, d=0.45):
+    joints = [Joint("crank", "base", "a", Revolute()), Joint("coupler", "a", "b", Revolute(), shift(a)),
+              Joint("rocker", "base", "c", Revolute(), shift(d))]
+    return cy.Mechanism.of("four-bar", [Body("base"), rod("a", a), rod("b", b), rod("c", c)], joints,
+                           gravity=(0, -9.81, 0),
+                           frames=[Frame("tip of b", "b", shift(b)), Frame("tip of c", "c", shift(c))],
+                           loops=[Loop("ring", "tip of b", "tip of c", Revolute())])
+
+
+@cache
+def slider_crank(r=0.1, length=0.3):
+    """The piston slides along x; it has a mass of 0.8 kg."""
+    joints = [Joint("crank", "base", "a", Revolute()), Joint("pin", "a", "b", Revolute(), shift(r)),
+              Joint("slider", "base", "piston", Prismatic((1.0, 0.0, 0.0)))]
+    return cy.Mechanism.of("slider-crank", [Body("base"), rod("a", r), rod("b", length), Body("piston", 0.8)], joints,
+                           gravity=(0, -9.81, 0), frames=[Frame("tip of b", "b", shift(length))],
+                           loops=[Loop("ring", "tip of b", "piston", Revolute())])
+
+
+def turning(arm, guess, rate):
+    """A closed configuration, and the velocity if the first joint has this rate."""
+    q = arm.close(guess).configuration
+    return q, arm.consistent_velocity(q, rate * np.eye(arm.nv)[0], keep=[arm.joints[0].name])
+
+
+def gap(arm, run):
+    return np.abs(arm.constraint_residual(run.q)).max()
+
+
+def by_scipy(arm, q, qd, until, tau=0.0):
+    """The state at the end, by the equations of the spanning tree in the null space of A, of known rank."""
+    free = arm.spanning_tree()
+    rank = arm.constraint_structure.rank
+
+    def rate(t, y):
+        at, v = np.split(y, 2)
+        A = arm.constraint_jacobian(at)
+        N = np.linalg.svd(A)[2][rank:].T
+        rows = np.concatenate([N.T @ free.inertia_matrix(at), A])
+        right = np.concatenate([N.T @ (tau - free.bias_forces(at, v)), -arm.constraint_drift(at, v)])
+        return np.concatenate([v, np.linalg.lstsq(rows, right, rcond=None)[0]])
+
+    return solve_ivp(rate, (0.0, until), np.concatenate([q, qd]), method="DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+
+
+def test_a_slider_crank_moves_as_its_one_angle_does_in_closed_form():
+    """I(a) a'' + I'(a) a'^2 / 2 + V'(a) = 0, by hand, from both dead centres to both, several times round."""
+    r, length, m, piston = 0.1, 0.3, 0.5, 0.8
+
+    def places(a):
+        b = np.arcsin(-r * np.sin(a) / length)  # of the rod, to x
+        return b, -r * np.cos(a) / (length * np.cos(b))  # and its rate by a
+
+    def inertia(a):
+        b, rate = places(a)
+        centre = (-r * np.sin(a) - length / 2 * np.sin(b) * rate, r * np.cos(a) + length / 2 * np.cos(b) * rate)
+        slide = -r * np.sin(a) - length * np.sin(b) * rate
+        return m * r**2 / 3 + m * np.dot(centre, centre) + m * length**2 / 12 * rate**2 + piston * slide**2
+
+    def potential(a):
+        b, _ = places(a)
+        return 9.81 * m * (r / 2 * np.sin(a) + r * np.sin(a) + length / 2 * np.sin(b))
+
+    def rate(t, y, e=1e-5):
+        a, w = y
+        slopes = [(8 * (f(a + e) - f(a - e)) - f(a + 2 * e) + f(a - 2 * e)) / (12 * e) for f in (inertia, potential)]
+        return w, -(slopes[0] * w * w / 2 + slopes[1]) / inertia(a)
+
+    arm = slider_crank()
+    q, qd = turning(arm, [0.3, -0.4, 0.38], 15.0)
+    expected = solve_ivp(rate, (0.0, 2.0), [q[0], 15.0], method="DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+    run = arm.simulate(q, qd, until=2.0, rtol=1e-11, atol=1e-12)
+    assert run.q[-1, 0] > 6 * np.pi and run.finished
+    np.testing.assert_allclose([run.q[-1, 0], run.qd[-1, 0]], expected, rtol=1e-6)
+    assert np.abs(run.energy_drift).max() < 1e-8
+    rolled = arm.rollout(method="rk4")(q, qd, step=5e-4, steps=4000, every=100)
+    np.testing.assert_allclose([rolled.q[-1, 0], rolled.qd[-1, 0]], expected, rtol=1e-5)
+    assert max(gap(arm, run), gap(arm, rolled)) < 1e-12
+
+
+@pytest.mark.parametrize("method", FIXED_STEPS)
+def test_fixed_steps_converge_with_their_order_and_stay_closed(method):
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)
+    expected = by_scipy(arm, q, qd, 0.4)
+    roll = arm.rollout(method=method)
+    errors = []
+    for steps in (200, 400):
+        run = roll(q, qd, step=0.4 / steps, steps=steps)
+        assert run.finished and gap(arm, run) < 1e-12
+        assert np.abs(arm.constraint_rates(run.q, run.qd)).max() < 1e-9
+        errors.append(np.abs(np.concatenate([run.q[-1], run.qd[-1]]) - expected).max())
+    assert roll.order - 0.25 < np.log2(errors[0] / errors[1]) < roll.order + 0.5
+
+
+def test_no_drift_after_100_000_steps():
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)
+    run = arm.rollout(method="semi-implicit-euler")(q, qd, step=1e-3, steps=100_000, every=1000)
+    assert run.finished and gap(arm, run) < 1e-12
+    kept = arm.rollout(method="variational")(q, qd, step=2e-3, steps=20_000, every=10)
+    early, late = np.abs(kept.energy_drift[:500]).max(), np.abs(kept.energy_drift[-500:]).max()
+    assert late < 1.1 * early < 2e-2 * np.ptp(kept.kinetic)  # no trend
+
+
+def test_a_parallelogram_passes_where_it_folds_flat_as_the_pendulum_that_it_is():
+    """Its coupler does not turn: (2 m a^2 / 3 + m a^2) w' = -2 m g a cos(angle)."""
+    arm, a = four_bar(0.2, 0.5, 0.2, 0.5), 0.2
+    expected = solve_ivp(lambda t, y: (y[1], -2 * 9.81 / a * 0.6 * np.cos(y[0])), (0.0, 3.0), [0.5, 10.0],
+                         method="DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+    start = 0.5 * np.array([1.0, -1.0, 1.0]), 10.0 * np.array([1.0, -1.0, 1.0])
+    run = arm.simulate(*start, until=3.0)
+    rolled = arm.rollout(method="rk4")(*start, step=1e-3, steps=3000, every=10)
+    for found in (run, rolled):
+        assert found.finished and found.q[-1, 0] > 6 * np.pi  # some folds
+        np.testing.assert_allclose(found.q[:, 0], -found.q[:, 1], atol=1e-9)  # never crossed
+        np.testing.assert_allclose([found.q[-1, 0], found.qd[-1, 0]], expected, rtol=1e-5)
+        assert np.abs(found.energy_drift).max() < 1e-5 * np.ptp(found.kinetic)
+
+
+@pytest.mark.parametrize("lengths", [(0.2, 0.5, 0.3, 0.4), (0.3, 0.3, 0.45, 0.45)])
+def test_linkages_pass_their_change_points_on_their_branch(lengths):
+    """As SciPy finds them beyond, in the crank's angle alone: what is nearest to a smooth motion."""
+    arm = four_bar(*lengths)
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 20.0)
+    run = arm.simulate(q, qd, until=1.0)
+    assert run.finished and abs(run.q[-1, 0] - q[0]) > 2 * np.pi
+    assert np.abs(run.energy_drift).max() < 1e-6 * np.ptp(run.kinetic)
+    rolled = arm.rollout(method="rk4")(q, qd, step=2.5e-4, steps=4000, every=4)
+    assert rolled.finished and gap(arm, rolled) < 1e-12
+    np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-3)
+    angles = np.diff(rolled.qd, axis=0)
+    assert np.abs(angles).max() < 10.0  # velocities do not jump
+
+
+def test_many_passages_from_many_starts_lose_neither_branch_nor_numbers():
+    arm = four_bar(0.2, 0.5, 0.3, 0.4)
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 20.0)
+    starts = arm.rollout(method="rk4")(q, qd, step=1e-5, steps=300)
+    run = arm.rollout(method="rk4")(starts.q, starts.qd, step=1e-3, steps=2000, every=50)
+    assert run.finished and gap(arm, run) < 1e-11
+    assert np.abs(run.energy_drift).max() < 1e-2 * np.ptp(run.kinetic)
+
+
+def test_a_linkage_whose_redundancy_moves_with_it_runs():
+    tree = bennett()
+    heavy = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0, 0], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]
+    arm = cy.Mechanism.of("Bennett", heavy, tree.joints, frames=tree.frames, loops=tree.loops)
+    q, qd = turning(arm, np.full(3, 0.7), 5.0)
+    run = arm.rollout(method="rk4")(q, qd, step=1e-3, steps=500)
+    np.testing.assert_allclose(np.concatenate([run.q[-1], run.qd[-1]]), by_scipy(arm, q, qd, 0.5), atol=1e-8)
+    assert gap(arm, run) < 1e-12 and np.abs(run.energy_drift).max() < 1e-8
+
+
+@cache
+def swing():
+    """A plate that hangs on two ball-jointed links of a frame that floats."""
+    bodies = [Body("world"), Body("frame", 2.0, [0.1, 0, 0.05], np.diag([0.1, 0.2, 0.15])), rod("left", 0.4),
+              rod("plate", 0.6)]
+    down = np.eye(4)
+    down[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
+    joints = [Joint("free", "world", "frame", Floating()), Joint("ball", "frame", "left", Spherical(), down),
+              Joint("knee", "left", "plate", Spherical(), shift(0.4))]
+    return cy.Mechanism.of("swing", bodies, joints, gravity=(0, 0, 0),
+                           frames=[Frame("end", "plate", shift(0.6)), Frame("hook", "frame", shift(0.5, 0.2, -0.3))],
+                           loops=[Loop("hinge", "end", "hook", Spherical())])
+
+
+@pytest.mark.parametrize("method", ["rk4", "variational"])
+def test_balls_and_a_floating_frame_inside_a_loop(method):
+    arm = swing()
+    q = arm.close(arm.neutral).configuration
+    qd = arm.consistent_velocity(q, np.random.default_rng(0).normal(size=arm.nv))
+    run = arm.rollout(method=method)(q, qd, step=1e-3, steps=1000, every=20)
+    assert run.finished and gap(arm, run) < 1e-12
+    lengths = [np.linalg.norm(run.q[:, at:at + 4], axis=1) for at in (3, 7, 11)]
+    np.testing.assert_allclose(lengths, 1.0, atol=1e-12)
+    assert np.abs(run.momentum_drift).max() < (1e-12 if method == "variational" else 1e-9)
+    assert np.abs(run.energy_drift).max() < (1e-6 if method == "variational" else 1e-9)
+
+
+def test_drives_wrenches_controllers_and_their_work():
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 3.0)
+
+    def servo(t, q, qd):
+        return np.array([0.4 - 0.05 * qd[0], 0.0, 0.0])
+
+    push = {"tip of c": [0.5, 1.0, 0, 0, 0, 0.1]}
+    run = arm.simulate(q, qd, until=1.0, controller=servo, wrenches=push, axes="world")
+    assert np.abs(run.work).max() > 0.1 and np.abs(run.energy_drift).max() < 1e-7
+    roll = arm.rollout(controller=servo, control="continuous", wrenches=["tip of c"], axes="world")
+    rolled = roll(q, qd, step=5e-4, steps=2000, every=100, **{"wrench_tip of c": push["tip of c"]})
+    np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-6)
+    steady = arm.rollout(changing=["tau"])(q, qd, np.tile([0.3, 0.0, 0.0], (400, 1)), step=1e-3, steps=400)
+    np.testing.assert_allclose(np.concatenate([steady.q[-1], steady.qd[-1]]),
+                               by_scipy(arm, q, qd, 0.4, np.array([0.3, 0.0, 0.0])), atol=1e-6)
+
+
+def test_a_start_that_is_open_is_refused_with_what_is_open():
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 3.0)
+    for start in (lambda *x: arm.simulate(*x, until=1.0), lambda *x: arm.rollout()(*x, step=1e-3, steps=1)):
+        with pytest.raises(GeometryError, match=r"'ring'.*open by 0\.0.*close\(q\)"):
+            start(q + 0.1 * np.eye(3)[0], qd)
+        with pytest.raises(GeometryError, match=r"'ring'.*opens at the rate.*consistent_velocity"):
+            start(q, qd + 0.1 * np.eye(3)[0])
+    with pytest.raises(GeometryError, match="state 1 of the batch"):
+        arm.rollout()(np.stack([q, q + 0.01]), 0 * qd, step=1e-3, steps=1)
+    frozen = arm.with_friction("crank", coulomb=1.0).including("friction")
+    with pytest.raises(UnsupportedError, match=r"dry friction.*simulate"):
+        frozen.rollout()
