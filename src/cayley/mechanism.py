@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.inverse.kernels import InverseDynamics
     from cayley.dynamics.inverse.reactions import Reactions
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
+    from cayley.dynamics.minimal_dynamics import MinimalDynamics
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
@@ -913,7 +914,9 @@ class Mechanism:
 
     @made_once
     def inertia_matrix(self) -> KernelWithMethods:
-        """`inertia_matrix(q)`: the mass matrix M(q) (..., nv, nv); composite bodies (CRBA). `.using(method)`.
+        """`inertia_matrix(q)`: the mass matrix M(q) (..., nv, nv); composite bodies (CRBA). `.using(method)`. Of a
+        mechanism with constraints that of all coordinates of its tree, M qdd + bias = tau + A^T forces; so are the
+        parts of tau below. `minimal_dynamics` has those of independent coordinates.
 
         >>> load("s1_f2").inertia_matrix([0.3, -0.7]).round(4)
         array([[0.8695, 0.2047],
@@ -983,13 +986,25 @@ class Mechanism:
     @made_once
     def gravity_forces(self) -> Kernel:
         """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity
-        compensation.
+        compensation. By its actuated joints alone, `inverse_dynamics(q, 0, 0)` holds a mechanism with constraints.
 
         >>> load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
         """
         from cayley.dynamics.state_kernels import gravity_forces_kernel
         return gravity_forces_kernel(self.tree)
+
+    def minimal_dynamics(self, *independent: str) -> MinimalDynamics:
+        """The equations in the coordinates of independent joints, which all others follow: mass matrix and bias (...,
+        m), and the `motion` of all joints; see `cayley.dynamics.minimal_dynamics`. The actuated joints, if none are
+        named and they are as many as it takes.
+
+        >>> bar = load("four_bar").minimal_dynamics("crank")
+        >>> bar.motion([0.0, 0.0, 0.0], [1.6], [0.0]).qd.round(6)
+        array([ 1.6, -1.6,  1. ])
+        """
+        from cayley.dynamics.minimal_dynamics import minimal_dynamics
+        return kept(self, ("minimal dynamics", independent), lambda: minimal_dynamics(self.tree, independent))
 
     @made_once
     def joint_reactions(self) -> Reactions:

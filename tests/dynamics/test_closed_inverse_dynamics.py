@@ -5,8 +5,11 @@ import pickle
 from dataclasses import replace
 from functools import cache
 
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import cayley as cy
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
@@ -337,3 +340,176 @@ def test_pickled_kernels_keep_their_drives():
     q, qd, qdd = moved(arm, FIVE)
     again = pickle.loads(pickle.dumps(arm.inverse_dynamics))
     near(again(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd), 1e-15)
+
+
+# The parts of the equations, in all coordinates and in independent ones
+
+
+@pytest.mark.parametrize("name", ["five-bar", "slider-crank", "rods and gears"])
+def test_the_equations_in_all_coordinates_are_those_of_the_tree_with_forces_of_the_constraints(name):
+    arm, guess = CASES[name][0](), CASES[name][1]
+    q, qd, tau = closed_state(arm, guess)
+    qdd = arm.forward_dynamics(q, qd, tau)
+    forces = np.nan_to_num(arm.constraint_forces(q, qd, tau))
+    left = arm.inertia_matrix(q) @ qdd + arm.bias_forces(q, qd)
+    near(left, tau + arm.constraint_jacobian(q).T @ forces, 1e-9)
+    near(arm.coriolis_matrix(q, qd) @ qd + arm.gravity_forces(q), arm.bias_forces(q, qd))
+    near(qd @ arm.inertia_matrix(q) @ qd / 2, arm.kinetic_energy(q, qd))
+
+
+@pytest.mark.parametrize(("name", "joints"), [("five-bar", ()), ("five-bar", ("left coupler", "right")),
+                                              ("slider-crank", ("slider",)), ("floating base", ("crank", "free"))])
+def test_the_equations_of_independent_joints(name, joints):
+    arm, guess = CASES[name][0](), CASES[name][1]
+    q, qd, tau = closed_state(arm, guess)
+    own = arm.minimal_dynamics(*joints)
+    p = list(own.places)
+    qdd = arm.forward_dynamics(q, qd, tau)
+    found = own.motion(q, qd[p], qdd[p])
+    near(found.qd, qd, 1e-9)
+    near(found.qdd, qdd, 1e-9)
+    near(own.inertia_matrix(q) @ qdd[p] + own.bias_forces(q, qd[p]), own.forces(q, tau), 1e-9)
+    near(qd[p] @ own.inertia_matrix(q) @ qd[p] / 2, arm.kinetic_energy(q, qd))
+
+
+def test_independent_joints_are_as_many_as_the_mobility_and_not_at_their_dead_centre():
+    arm = five_bar()
+    assert arm.minimal_dynamics().independent == ("left", "right")
+    with pytest.raises(ConventionError, match="has mobility 2: name as many independent velocities"):
+        arm.minimal_dynamics("left")
+    with pytest.raises(ConventionError, match="each once"):
+        arm.minimal_dynamics("left", "left")
+    engine = cy.load("slider_crank")
+    flat = [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1]
+    with pytest.raises(SingularityError, match="dead centre"):
+        engine.minimal_dynamics("slider").inertia_matrix(flat)
+    assert np.isfinite(engine.minimal_dynamics("crank").inertia_matrix(flat)).all()
+
+
+# Oracles of many digits and many mechanisms
+
+
+def by_planar_particles(arm, q, qd, qdd):
+    """The torque at the crank of a planar four-bar and the forces of its four pins, in 50 digits: three bodies of which
+    all equations are written down, each with forces at two pins."""
+    mp = mpmath.mp.clone()
+    mp.dps = 50
+    a, d = (mp.mpf(float(arm.joints[k].placement[0, 3])) for k in (1, 2))
+    b, c = (mp.mpf(float(arm.frame(name).pose[0, 3])) for name in ("tip of b", "tip of c"))
+    x, v, w = ([mp.mpf(float(e)) for e in each] for each in (q, qd, qdd))
+    angles = [(x[0], v[0], w[0]), (x[0] + x[1], v[0] + v[1], w[0] + w[1]), (x[2], v[2], w[2])]
+
+    def arm_of(length, angle):
+        """A point at the end of a turning rod, and its acceleration, relative to the beginning."""
+        t, td, tdd = angle
+        ct, st_ = mp.cos(t), mp.sin(t)
+        return mp.matrix([length * ct, length * st_]), mp.matrix(
+            [length * (-st_ * tdd - ct * td**2), length * (ct * tdd - st_ * td**2)])
+
+    starts = [(mp.matrix([0, 0]), mp.matrix([0, 0])), arm_of(a, angles[0]), (mp.matrix([d, 0]), mp.matrix([0, 0]))]
+    ends = [tuple(s + e for s, e in zip(starts[k], arm_of(length, angles[k]), strict=True))
+            for k, length in enumerate((a, b, c))]
+    gravity = mp.matrix([mp.mpf(float(g)) for g in arm.gravity[:2]])
+    pins = {"crank": (0, None), "coupler": (1, 0), "rocker": (2, None), "ring": (2, 1)}  # on the first, by the second
+    points = {"crank": starts[0][0], "coupler": starts[1][0], "rocker": starts[2][0], "ring": ends[1][0]}
+    E, r = mp.zeros(9, 9), mp.zeros(9, 1)
+    for k, body in enumerate(arm.bodies[1:]):
+        m, I = mp.mpf(float(body.mass)), mp.mpf(float(body.inertia[2, 2]))
+        offset, acceleration = arm_of(mp.mpf(float(body.center[0])), angles[k])
+        center, felt = starts[k][0] + offset, starts[k][1] + acceleration - gravity
+        r[3 * k], r[3 * k + 1], r[3 * k + 2] = m * felt[0], m * felt[1], I * angles[k][2]
+        for n, (name, bodies) in enumerate(pins.items()):
+            for other, sign in zip(bodies, (1, -1), strict=True):
+                if other == k:
+                    arc = points[name] - center
+                    E[3 * k, 2 * n] += sign
+                    E[3 * k + 1, 2 * n + 1] += sign
+                    E[3 * k + 2, 2 * n] -= sign * arc[1]
+                    E[3 * k + 2, 2 * n + 1] += sign * arc[0]
+    E[2, 8] = 1
+    solution = mp.lu_solve(E, r)
+    return float(solution[8]), np.array([[float(solution[2 * n]), float(solution[2 * n + 1])] for n in range(4)])
+
+
+def test_forces_and_reactions_of_a_four_bar_in_fifty_digits():
+    arm = four_bar().with_actuated("crank")
+    for seed in range(3):
+        q, qd, qdd = moved(arm, [0.7 + 0.8 * seed, 0.4, 2.0], seed)
+        torque, pins = by_planar_particles(arm, q, qd, qdd)
+        near(arm.inverse_dynamics(q, qd, qdd)[0], torque, 1e-12)
+        found = arm.joint_reactions(q, qd, qdd)
+        frames = [arm.pose(q, name)[:2, :2] for name in ("a", "b", "c", "tip of c")]
+        near(np.stack([R @ wrench[:2] for R, wrench in zip(frames, found, strict=True)]), pins, 1e-11)
+
+
+def test_the_slider_crank_in_closed_form():
+    """Its one coordinate, by Lagrange: the energies by the angle of the crank, differentiated by mpmath."""
+    engine = cy.load("slider_crank")
+    mp = mpmath.mp.clone()
+    mp.dps = 40
+    r, length = mp.mpf("0.09"), mp.sqrt(mp.mpf("0.4")**2 + mp.mpf("0.09")**2)
+    slope = mp.atan2(mp.mpf("-0.09"), mp.mpf("0.4"))
+    I_rod = mp.mpf("0.011226667")
+
+    def places(t):
+        """Of the crank's pin, the rod's angle, and the slider, for a crank that stands upright at 0."""
+        pin = (-r * mp.sin(t), r * mp.cos(t))
+        angle = mp.asin(-pin[1] / length)
+        return pin, angle, pin[0] + length * mp.cos(angle)
+
+    def energy(t, td):
+        pin_rate = (-r * mp.cos(t) * td, -r * mp.sin(t) * td)
+        angle_rate = mp.diff(lambda s: places(s)[1], t) * td
+        slider_rate = mp.diff(lambda s: places(s)[2], t) * td
+        angle = places(t)[1]
+        half = length / 2 * angle_rate
+        center = (pin_rate[0] - half * mp.sin(angle), pin_rate[1] + half * mp.cos(angle))
+        crank = (mp.mpf("0.00029") + mp.mpf("0.4") * mp.mpf("0.045")**2) * td**2
+        rod = mp.mpf("0.8") * (center[0]**2 + center[1]**2) + I_rod * angle_rate**2
+        return (crank + rod + mp.mpf("0.6") * slider_rate**2) / 2
+
+    def height(t):
+        pin, angle, _ = places(t)
+        return mp.mpf("0.4") * pin[1] / 2 + mp.mpf("0.8") * (pin[1] + length / 2 * mp.sin(angle))
+
+    t, td, tdd = mp.mpf("0.7"), mp.mpf("2.0"), mp.mpf("-3.0")
+    mass = 2 * energy(t, mp.mpf(1))
+    rate = mp.diff(lambda s: 2 * energy(s, mp.mpf(1)), t)
+    torque = mass * tdd + rate * td**2 / 2 + mp.mpf("9.81") * mp.diff(height, t)
+    _, angle, slider = places(t)
+    q = np.array([float(t), float(angle - slope - t), float(slider - mp.mpf("0.4"))])
+    near(engine.constraint_residual(q), 0.0, 1e-12)
+    own = engine.minimal_dynamics("crank")
+    qd, qdd = own.motion(q, [2.0], [-3.0])
+    near(engine.inverse_dynamics(q, qd, qdd)[0], float(torque), 1e-10)
+    near(own.inertia_matrix(q)[0, 0], float(mass), 1e-12)
+
+
+@settings(max_examples=3, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6))
+def test_random_rings_of_joints_in_space(seed):
+    """Six or seven revolute joints with skew axes, closed upon the base: one or two freedoms, all forces by the bodies
+    cut free."""
+    random = np.random.default_rng(seed)
+    joints, bodies = [], [Body("base")]
+    size = 6 + seed % 2
+    for k in range(size):
+        place = np.asarray(cy.geometry.motions.pose_from_twist(random.normal(size=6) * 0.7))
+        axis = random.normal(size=3)
+        root = random.normal(size=(3, 3))
+        bodies.append(Body(f"b{k}", 0.5 + random.random(), 0.2 * random.normal(size=3), root @ root.T * 0.02))
+        joints.append(Joint(f"j{k}", bodies[k].name, f"b{k}", Revolute(tuple(axis / np.linalg.norm(axis))), place))
+    start = random.normal(size=size) * 0.5
+    chain = cy.Mechanism.of("chain", bodies, joints)
+    closing = chain.pose.of(f"b{size - 1}").reference(start)
+    drives = [f"j{k}" for k in random.permutation(size)[:size - 5]]
+    arm = cy.Mechanism.of("ring", bodies, joints, frames=[Frame("anchor", "base", closing)], actuated=drives,
+                          loops=[Loop("pin", "anchor", f"b{size - 1}", Revolute())])
+    q, qd, qdd = moved(arm, start, seed)
+    N = np.linalg.svd(arm.constraint_jacobian(q))[2][5:].T
+    assume(arm.actuation.kind == "fully actuated" and np.linalg.cond(N[list(arm.tree.actuated_velocities)]) < 1e3)
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    cut = cut_free(arm, q, qd, qdd)
+    near(tau, cut.tau, 1e-9)
+    near(arm.joint_reactions(q, qd, qdd), cut.wrenches, 1e-8)
+    near(arm.forward_dynamics(q, qd, tau), qdd, 1e-8)

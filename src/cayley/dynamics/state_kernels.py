@@ -1,5 +1,8 @@
 """The kernels of the parts of tau = M qdd + C qd + G, and of energies and momentum: functions of the state of a
 mechanism.
+
+Of a mechanism with constraints they are those of the coordinates of its tree, M qdd + C qd + G = tau + A^T forces, as
+its energies and momentum are: functions of (q, qd), whatever ties the joints together.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from cayley.model.tree import Tree
 @of_a_mechanism
 def bias_forces_kernel(tree: Tree) -> MechanismKernel:
     """`bias_forces(q, qd)` (..., nv)."""
-    links = minimal_links(tree)
+    links = _grouped_links_of_state(tree)
 
     def text(q: Array, qd: Array) -> Array:
         return (inverse_dynamics(links, q, qd, np.zeros(tree.nv)) + rotor_velocity_forces(tree, qd)
@@ -40,7 +43,7 @@ def bias_forces_kernel(tree: Tree) -> MechanismKernel:
 @of_a_mechanism
 def coriolis_matrix_kernel(tree: Tree) -> MechanismKernel:
     """`coriolis_matrix(q, qd)` (..., nv, nv)."""
-    links = links_of(tree)
+    links = _links_of_state(tree)
 
     def text(q: Array, qd: Array) -> Array:
         return closed_form.coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
@@ -52,13 +55,13 @@ def coriolis_matrix_kernel(tree: Tree) -> MechanismKernel:
 @of_a_mechanism
 def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
     """`gravity_forces(q)` (..., nv)."""
-    links = minimal_links(tree)
+    links = _grouped_links_of_state(tree)
     rest = np.zeros(tree.nv)
     return sized_kernel(tree, "(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces",
                         sentence="Gravity compensation: the joint forces that hold the mechanism at rest.", unit="tau")
 
 
-# Energies and momentum: functions of the state, whatever ties the joints together
+# Energies and momentum
 
 
 @of_a_mechanism
@@ -100,3 +103,7 @@ def momentum_kernel(tree: Tree) -> MechanismKernel:
 
 def _links_of_state(tree: Tree) -> Links:
     return kept(tree, "links of the spanning tree", lambda: links_of(tree.spanning_tree()))
+
+
+def _grouped_links_of_state(tree: Tree) -> Links:
+    return minimal_links(tree.spanning_tree())

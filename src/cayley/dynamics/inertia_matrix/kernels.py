@@ -27,9 +27,10 @@ def inertia_matrix_kernel(tree: Tree) -> KernelWithMethods:
 
 @of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
-    text = METHODS[method].text(tree, "inertia_matrix")
-    rotors = np.diag(rotor_inertias(tree))
-    options = {"regular": always_regular(replace(tree, included=frozenset()))} if METHODS[method].takes(
+    free = tree.spanning_tree()
+    text = METHODS[method].text(free, "inertia_matrix")
+    rotors = np.diag(rotor_inertias(free))
+    options = {"regular": always_regular(replace(free, included=frozenset()))} if METHODS[method].takes(
         "regular", "inertia_matrix") else {}
 
     def inertia_matrix(q: Array) -> Array:
