@@ -63,6 +63,43 @@ def test_classes_are_what_a_search_finds():
     assert len(seen) >= 3
 
 
+def test_dead_centres_are_where_crank_or_rocker_turn_back():
+    rng = np.random.default_rng(4)
+    full = np.linspace(-np.pi, np.pi, 40001)
+    seen = [0, 0]
+    for lengths in [(0.12, 0.41, 0.29, 0.37), *rng.uniform(0.1, 1.0, (6, 4))]:
+        if 2 * max(lengths) >= sum(lengths):
+            continue
+        linkage = FourBar(*lengths)
+        found = linkage.dead_centres()
+        for theta in found.crank:
+            end = np.hypot(linkage.crank * np.cos(theta) - linkage.ground, linkage.crank * np.sin(theta))
+            in_line = [abs(linkage.coupler - linkage.rocker), linkage.coupler + linkage.rocker]
+            assert np.abs(end - in_line).min() < 1e-12
+        angles = linkage.position(full)
+        stands = np.isfinite(angles).all(axis=(1, 2))
+        assert np.count_nonzero(np.diff(stands.astype(int))) == len(found.crank)
+        speed = linkage.rates(np.repeat(full[stands], 2), angles[stands].reshape(-1, 2)).rocker.reshape(-1, 2)
+        gaps = np.diff(full[stands]) > 3e-4
+        turns = (speed[1:] * speed[:-1] < 0) & ~gaps[:, None] & (np.abs(speed[1:]) < 1) & (np.abs(speed[:-1]) < 1)
+        crossings = np.sort(full[stands][1:][turns.any(axis=1)])
+        np.testing.assert_allclose(crossings, found.rocker, atol=4e-4)
+        seen[0] += len(found.crank)
+        seen[1] += len(found.rocker)
+    assert min(seen) > 4
+
+
+def test_a_coupler_curve_keeps_its_distances():
+    theta = np.linspace(-3, 3, 50)
+    places = FOUR.coupler_point(theta, [0.2, 0.1])
+    ends = FOUR.crank * e(theta)
+    np.testing.assert_allclose(np.linalg.norm(places - ends[:, None], axis=-1), np.hypot(0.2, 0.1), rtol=1e-14)
+    pins = FOUR.coupler_point(theta, [FOUR.coupler, 0.0])
+    np.testing.assert_allclose(np.linalg.norm(pins - [FOUR.ground, 0.0], axis=-1), FOUR.rocker, rtol=1e-13)
+    with pytest.raises(UnreachableError, match="cannot stand at 3 rad"):
+        FourBar(crank=0.3, coupler=0.2, rocker=0.25, ground=0.4).coupler_point(3.0, [0.1, 0.0])
+
+
 def test_what_cannot_be_assembled_or_stand_is_said():
     with pytest.raises(UnreachableError, match="its coupler of 2 m is longer than the others together"):
         FourBar(crank=0.2, coupler=2.0, rocker=0.3, ground=0.4)

@@ -8,7 +8,7 @@ in two points. b_i . Pd = (a_i x b_i) thetad_i for the vectors of cranks and rod
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.mechanisms.workspace_maps import WorkspaceMap
 
 
 class PointJacobians(NamedTuple):
@@ -92,6 +95,25 @@ class FiveBar:
         """The class of one posture, with the velocities of the point that it loses and gains."""
         Jx, Jq = self.jacobians(P, theta)
         return parallel_singularity(Jx, Jq, tolerance=tolerance)
+
+    def workspace(self, *, mode: int = 0, crank_limits: ArrayLike | None = None, box: ArrayLike | None = None,
+                  resolution: int = 200) -> WorkspaceMap:
+        """What the point reaches in one working mode (a place in `inverse_position`), with its singular curves; draws
+        itself.
+
+        `crank_limits`: (low, high) [rad] of both cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
+
+        >>> linkage = FiveBar([(0.0, 0.0), (0.5, 0.0)], cranks=[0.3, 0.3], rods=[0.4, 0.4])
+        >>> linkage.workspace(mode=1, resolution=60)
+        <five-bar, working mode 1: area 0.79... m^2, ...>
+        """
+        from cayley.mechanisms.machine_maps import five_bar_map
+        return five_bar_map(self, mode, crank_limits, box, resolution)
+
+    def crank_ends(self, theta: ArrayLike) -> Array:
+        """Where the cranks end, (..., 2, 2)."""
+        angles = np.asarray(theta, dtype=float)
+        return self.pivots + self.cranks[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
         """The linkage as a tree with a loop, `cy.Mechanism(linkage.tree(...))`; masses [kg] of "crank1", "rod1",

@@ -20,7 +20,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
 from cayley.mechanisms.linkages.trees import DOWN, four_bar_configuration, four_bar_tree
-from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
+from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
 
@@ -32,6 +32,13 @@ class CouplerRates(NamedTuple):
 
     coupler: Scalar
     rocker: Scalar
+
+
+class DeadCentres(NamedTuple):
+    """Angles (k) of the crank at the dead centres of crank and rocker [rad]."""
+
+    crank: Array
+    rocker: Array
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,35 @@ class FourBar:
                                 self.crank * np.sin(theta - psi) / (self.rocker * bend))
 
         return kernel("(),(2)->(),()", name="rates", inputs=("theta", "angles"))(rates)
+
+    @cached_property
+    def coupler_point(self) -> Kernel:
+        """`coupler_point(theta, point)`: where a point (..., 2) of the coupler, along it from the crank's end and
+        across it, is in both assembly modes, (..., 2, 2); over a turn of the crank the coupler curves."""
+        def coupler_point(theta: Scalar, point: Array) -> Array:
+            end = self.crank * np.array([np.cos(theta), np.sin(theta)])
+            found = []
+            for psi, _ in self.position(theta):
+                cos = np.cos(psi)
+                sin = np.sin(psi)
+                found.append(end + np.array([cos * point[0] - sin * point[1], sin * point[0] + cos * point[1]]))
+            return np.array(found)
+
+        return kernel("(),(2)->(2,2)", name="coupler_point", inputs=("theta", "point"),
+                      explain=lambda theta, point: self._explain_unreachable(theta))(coupler_point)
+
+    def dead_centres(self) -> DeadCentres:
+        """The crank's angles [rad] at which it stops (coupler and rocker in line, the ends of its range), and those at
+        which the rocker turns back (crank and coupler in line); each in (-pi, pi], sorted; none of some linkages."""
+        ends = [self._dead_centre(reach) for reach in (abs(self.coupler - self.rocker), self.coupler + self.rocker)]
+        crank = [sign * angle for angle in ends if not np.isnan(angle) for sign in (-1, 1)]
+        rocker = []
+        for reach in (self.coupler + self.crank, self.coupler - self.crank):  # signed: folded, the crank points back
+            cosine = (self.ground**2 + reach**2 - self.rocker**2) / (2 * self.ground * reach) if reach else np.inf
+            if abs(cosine) < 1:
+                straight = reach == self.coupler + self.crank
+                rocker += [float(wrapped(sign * np.arccos(cosine) + (0.0 if straight else np.pi))) for sign in (-1, 1)]
+        return DeadCentres(np.array(sorted(crank)), np.array(sorted(rocker)))
 
     def transmission_angle(self, angles: ArrayLike) -> Array:
         """The angle (...) between coupler and rocker, in [0, pi], at `angles` (..., 2); poor near 0 and pi."""

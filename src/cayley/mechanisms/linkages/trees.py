@@ -82,7 +82,6 @@ def five_bar_tree(linkage: FiveBar, masses: Masses | None, gravity: ArrayLike) -
 def five_bar_configuration(linkage: FiveBar, P: ArrayLike, theta: ArrayLike) -> Array:
     """q (..., 4) of points (..., 2) and crank angles (..., 2)."""
     angles = np.asarray(theta, dtype=float)
-    ends = linkage.pivots + linkage.cranks[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    rods = np.asarray(P, dtype=float)[..., None, :] - ends
+    rods = np.asarray(P, dtype=float)[..., None, :] - linkage.crank_ends(angles)
     turned = np.arctan2(rods[..., 1], rods[..., 0]) - angles
     return np.stack([angles[..., 0], turned[..., 0], angles[..., 1], turned[..., 1]], axis=-1)

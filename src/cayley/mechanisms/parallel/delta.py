@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from cayley.mechanisms.parallel.trees import delta_configuration, delta_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.mechanisms.workspace_maps import WorkspaceMap
 
 _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
 _IN_LINE = 1e-12  # of the distances of three points: how far one may be from the line of the others
@@ -161,6 +164,16 @@ class TranslationalDelta:
         centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)],
                            axis=-1)
         return np.linalg.norm(batch_of("places", p, (3,))[..., None, :] - centers, axis=-1)
+
+    def workspace(self, *, height: float, mode: int = 0, crank_limits: ArrayLike | None = None,
+                  box: ArrayLike | None = None, resolution: int = 200) -> WorkspaceMap:
+        """What the platform reaches at one height z [m] in one working mode (a place in `inverse_position`), with its
+        singular curves; draws itself.
+
+        `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
+        """
+        from cayley.mechanisms.machine_maps import delta_map
+        return delta_map(self, height, mode, crank_limits, box, resolution)
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
         """The machine as a tree with rods, `cy.Mechanism(machine.tree(...))`; masses [kg] of "crank" and "rod" (or of

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.assemblies import Assemblies, arranged
@@ -29,6 +29,9 @@ from cayley.mechanisms.parallel.trees import planar_3rrr_configuration, planar_3
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
+
+if TYPE_CHECKING:
+    from cayley.mechanisms.workspace_maps import WorkspaceMap
 
 _CORNERS = np.radians([210.0, 330.0, 90.0])
 _SAMPLES = 16  # of F, which has no more than four harmonics
@@ -134,6 +137,16 @@ class Planar3RRR:
         Jx, Jq = self.jacobians(pose, theta)
         return parallel_singularity(Jx, Jq, lengths=[1.0, 1.0, self.side / np.sqrt(3)], tolerance=tolerance)
 
+    def workspace(self, *, phi: float = 0.0, mode: int = 0, crank_limits: ArrayLike | None = None,
+                  box: ArrayLike | None = None, resolution: int = 200) -> WorkspaceMap:
+        """What the platform's centre reaches at one orientation [rad] in one working mode (a place in
+        `inverse_position`), with its singular curves; draws itself.
+
+        `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
+        """
+        from cayley.mechanisms.machine_maps import planar_3rrr_map
+        return planar_3rrr_map(self, phi, mode, crank_limits, box, resolution)
+
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, -9.81, 0.0)) -> Tree:
         """The machine as a tree with loops, `cy.Mechanism(machine.tree(...))`, with the frame "tool" at the platform's
         centre; masses [kg] of "crank1", "rod1", ..., or "crank" and "rod" for all, and "platform"."""
@@ -142,6 +155,10 @@ class Planar3RRR:
     def configuration(self, pose: ArrayLike, theta: ArrayLike) -> Array:
         """The coordinates (..., 7) of `tree` for poses (..., 3) and crank angles (..., 3)."""
         return planar_3rrr_configuration(self, pose, theta)
+
+    def feet(self, phi: Scalar) -> Array:
+        """Where the platform's centre is, at an orientation, with a corner on the pivot of its leg, (3, 2)."""
+        return np.array([pivot - _corner(phi, self.side, corner) for corner, pivot in enumerate(self.pivots)])
 
     def crank_ends(self, theta: ArrayLike) -> Array:
         """Where the cranks end, (..., 3, 2)."""
@@ -241,7 +258,7 @@ def _along(angles: Array, lengths: Array) -> Array:
     return lengths[..., None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
-def _corner(phi: Array, side: float, corner: int = 0) -> Array:
+def _corner(phi: Scalar, side: float, corner: int = 0) -> Array:
     angle = phi + _CORNERS[corner]
     return side / np.sqrt(3) * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -27,11 +27,15 @@ from cayley.mechanisms.parallel.trees import stewart_configuration, stewart_tree
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
 
+if TYPE_CHECKING:
+    from cayley.mechanisms.workspace_maps import WorkspaceMap
+
 _STEPS = 60
 _CLOSES = 1e-13  # of the largest length
 _APART = 1e-6
 _ARCHITECTURE = 1e-8  # of the largest singular value
 _UNKNOWN = Body("unknown")
+_UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +186,16 @@ class StewartPlatform:
         radius = float(np.linalg.norm(self.platform, axis=1).max())
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=[1.0] * 3 + [radius or 1.0] * 3,
                                     tolerance=tolerance)
+
+    def workspace(self, *, height: float, lengths: ArrayLike, rotation: ArrayLike = _UPRIGHT,
+                  box: ArrayLike | None = None, resolution: int = 150) -> WorkspaceMap:
+        """What the platform's origin reaches at one height z [m] and orientation (3, 3), with legs of `lengths`
+        (shortest, longest) [m], and its singular curves; draws itself.
+
+        `box`: ((left, bottom), (right, top)) [m].
+        """
+        from cayley.mechanisms.machine_maps import stewart_map
+        return stewart_map(self, rotation, height, lengths, box, resolution)
 
     def tree(self, *, platform: Body = _UNKNOWN, cylinder: Body = _UNKNOWN, piston: Body = _UNKNOWN,
              gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:

@@ -26,6 +26,18 @@ def crank_angles(x: Scalar, y: Scalar, crank: Scalar, rod: Scalar) -> Array:
     return np.array([wrapped(np.arctan2(y, x) + inner), wrapped(np.arctan2(y, x) - inner)])
 
 
+def crank_angle(square: Scalar, direction: Scalar, crank: Scalar, rod_square: Scalar, side: float) -> Scalar:
+    """One angle of a crank by the square of the distance of the rod's end and its direction, in the mode `side`: 1 if
+    the rod turns to the right, -1 to the left. Out of reach it is as if the leg were straight or folded."""
+    bend = np.sqrt(np.maximum(reach_margin(square, crank, rod_square), 0.0))
+    return direction + side * np.arctan2(bend, crank**2 + square - rod_square)
+
+
+def reach_margin(square: Scalar, crank: Scalar, rod_square: Scalar) -> Scalar:
+    """4 a^2 d^2 - (a^2 + d^2 - b^2)^2 = (2 a b sin)^2 of the bend: negative where a leg does not reach."""
+    return 4 * crank**2 * square - (crank**2 + square - rod_square)**2
+
+
 def wrapped(angle: Scalar) -> Scalar:
     """The same angle in (-pi, pi]."""
     return np.arctan2(np.sin(angle), np.cos(angle))
