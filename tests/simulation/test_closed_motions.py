@@ -1,8 +1,10 @@
 """`simulate` and `rollout` of mechanisms with constraints: beside SciPy in minimal coordinates and on the equations of
 the spanning tree, beside pendulums, and by what no motion may lose: closed loops, energy, the branch."""
 
+from dataclasses import replace
 from functools import cache
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -10,7 +12,8 @@ from scipy.integrate import solve_ivp
 import cayley as cy
 from cayley.errors import GeometryError, UnsupportedError
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
-from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.parts import Body, Frame, Joint, Limits, Loop
+from cayley.simulation import Event, Trajectory
 from kinematics.test_closure import bennett
 
 FIXED_STEPS = ("rk4", "semi-implicit-euler", "lie-midpoint", "variational")
@@ -239,3 +242,130 @@ def test_a_start_that_is_open_is_refused_with_what_is_open():
     frozen = arm.with_friction("crank", coulomb=1.0).including("friction")
     with pytest.raises(UnsupportedError, match=r"dry friction.*simulate"):
         frozen.rollout()
+
+
+def limited(arm, name, lower, upper):
+    joints = [replace(joint, limits=Limits([lower], [upper])) if joint.name == name else joint for joint in arm.joints]
+    return cy.Mechanism.of(arm.name, arm.bodies, joints, frames=arm.frames, gravity=arm.gravity, loops=arm.loops)
+
+
+def effective_inertia(arm, q, qd):
+    """Of the first joint, at a state in which all moves with it; and the rates of all by its own."""
+    ratios = qd / qd[0]
+    return ratios @ arm.spanning_tree().inertia_matrix(q) @ ratios, ratios
+
+
+def test_a_stop_throws_the_whole_linkage_back_and_holds_it_in_the_end():
+    arm = four_bar()
+    q, rest = turning(arm, [1.0, -0.5, 1.0], 0.0)
+    stopped = limited(arm, "rocker", q[2] - 0.5, q[2] + 0.5)
+    elastic = stopped.simulate(q, rest, until=2.0, limits="elastic")
+    hits = [what for what in elastic.happened if what.action == "impact"]
+    assert len(hits) > 2 and np.abs(elastic.energy_drift).max() < 1e-8 and gap(arm, elastic) < 1e-12
+    np.testing.assert_allclose(np.diff([what.t for what in hits]), 2 * hits[0].t, rtol=1e-7)  # a period each time
+    first = hits[0].t
+    half = stopped.simulate(q, rest, until=1.0, limits=0.5)
+    before = arm.simulate(q, rest, until=first).qd[-1]
+    after = half.between(first, first).qd[-1]
+    np.testing.assert_allclose(after, -0.5 * before, rtol=1e-6)  # one freedom: all joints rebound alike
+    dead = stopped.simulate(q, rest, until=1.0, limits="inelastic")
+    assert np.abs(dead.qd[-1]).max() < 1e-9 and abs(dead.q[-1, 2] - q[2] - 0.5) < 1e-9
+    ended = stopped.simulate(q, rest, until=1.0, limits="end")
+    assert ended.status == "limit" and abs(ended.t[-1] - first) < 1e-9
+
+
+def test_dry_friction_of_joints_that_are_tied_together_adds_up():
+    """A linkage at rest slips when the torque on its crank is more than what weight and all frictions take, each with
+    the ratio of its joint."""
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 1.0)
+    _, ratios = effective_inertia(arm, q, qd)
+    rough = arm
+    for name, coulomb in (("crank", 0.8), ("coupler", 0.4), ("rocker", 0.9)):
+        rough = rough.with_friction(name, coulomb=coulomb)
+    rough = rough.including("friction")
+    weight = ratios @ arm.spanning_tree().gravity_forces(q)
+    most = weight + np.abs(ratios) @ [0.8, 0.4, 0.9]
+    run = rough.simulate(q, 0 * qd, until=2.0 * most, controller=lambda t, q, qd: np.array([t, 0.0, 0.0]),
+                         events=Event("turned", lambda t, q, qd: q[0] - 1.2))
+    slips = [what for what in run.happened if what.action == "slip"]
+    np.testing.assert_allclose([what.t for what in slips], most, rtol=1e-6)
+    assert np.abs(run.q[run.t < most - 1e-6] - q).max() < 1e-13
+    assert np.abs(run.energy_drift).max() < 1e-8 and run.status == "event"
+    swung = rough.simulate(q, 10 * qd, until=5.0)  # and comes to rest
+    assert [what.action for what in swung.happened][-3:] == ["stick"] * 3 and not swung.qd[-1].any()
+    assert swung.work[-1] < -0.1 and np.abs(swung.energy_drift).max() < 1e-8
+
+
+def test_events_and_what_a_trajectory_knows_of_a_closed_motion(tmp_path):
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)
+    level = Event("level", lambda t, q, qd: q[2] - 1.2, action="record")
+    run = arm.simulate(q, qd, until=1.0, events=[level], tau=[0.1, 0.0, 0.0])
+    assert len(run.happened) > 2
+    found, velocity = run.at([what.t for what in run.happened])
+    np.testing.assert_allclose(found[:, 2], 1.2, atol=1e-9)
+    assert np.abs(arm.constraint_residual(found)).max() < 1e-13
+    assert np.abs(arm.constraint_rates(found, velocity)).max() < 1e-11
+    forces = run.constraint_forces
+    np.testing.assert_array_equal(forces, arm.constraint_forces(run.q, run.qd, run.tau))
+    assert run.plot().axes and (Trajectory.load(run.save(tmp_path / "run.npz"), arm.tree).q == run.q).all()
+    with pytest.raises(UnsupportedError, match="wrench_tip of c"):
+        _ = arm.simulate(q, qd, until=0.01, wrenches={"tip of c": np.zeros(6)}).constraint_forces
+    coarse = arm.rollout(method="semi-implicit-euler")(q, 10 * qd, step=0.05, steps=40)
+    assert coarse.status in ("open", "not finite")
+    assert "too large" in coarse.message
+
+
+def test_the_power_of_drives_is_the_rate_of_the_energy():
+    arm = four_bar().with_friction("rocker", viscous=0.02).including("friction")
+    system = arm.system(wrenches=["tip of c"], axes="world")
+    random = np.random.default_rng(0)
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 5.0)
+    tau, wrench = random.normal(size=3), random.normal(size=6)
+    u = system.input_record({"tau": tau, "wrench_tip of c": wrench})
+    x = system.layout.state(np.concatenate([q, qd]))
+    qdd = system.tangents(0.0, x, u, None)["qd"]
+    free = arm.spanning_tree()
+    moving = np.asarray(free.inertia_matrix(q) @ qdd + free.bias_forces(q, qd)) @ qd
+    expected = tau @ qd + wrench @ free.twist(q, qd, "tip of c", axes="world")  # friction is in the bias
+    assert abs(moving - expected) < 1e-12
+    assert abs(system.power(0.0, x, u, None) - (expected - 0.02 * qd[2] ** 2)) < 1e-12
+
+
+def test_mujoco_with_tight_equalities_goes_the_same_way():
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)
+
+    def body(length, inner=""):
+        size = 0.5 * length**2 / 12
+        return (f'<inertial pos="{length / 2} 0 0" mass="0.5" diaginertia="{0.05 * size} {size} {size}"/>'
+                f'<joint type="hinge" axis="0 0 1"/>{inner}')
+
+    coupler = f'<body name="b" pos="0.2 0 0">{body(0.5)}<site name="b" pos="0.5 0 0"/></body>'
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><option gravity="0 -9.81 0" timestep="1e-5" solver="Newton" tolerance="1e-14"/><worldbody>'
+        f'<body name="a">{body(0.2, coupler)}</body>'
+        f'<body name="c" pos="0.45 0 0">{body(0.3)}<site name="c" pos="0.3 0 0"/></body>'
+        '</worldbody><equality><connect site1="b" site2="c" solref="2e-5 1" solimp="0.9999 0.9999 1e-6"/></equality>'
+        '</mujoco>')
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = q, qd
+    mujoco.mj_step(model, data, nstep=20_000)
+    run = arm.rollout(method="rk4")(q, qd, step=1e-3, steps=200)
+    np.testing.assert_allclose(run.q[-1], data.qpos, atol=3e-3)
+    assert abs(run.q[-1, 0] - q[0]) > 1.0
+
+
+def test_batches_alone_and_together_in_single_precision_and_in_c():
+    arm = four_bar()
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)
+    roll = arm.rollout(method="semi-implicit-euler")
+    speeds = np.array([0.5, 1.0, -1.0])[:, None] * qd
+    many = roll(q, speeds, step=1e-3, steps=50)
+    np.testing.assert_array_equal(many.q[1], roll(q, qd, step=1e-3, steps=50).q)
+    single = roll(q.astype(np.float32), speeds.astype(np.float32), step=1e-3, steps=50)
+    assert single.finished and single.q.dtype == np.float32 and gap(arm, single) < 1e-5
+    np.testing.assert_allclose(single.q, many.q, atol=1e-3)
+    assert roll(np.zeros((0, 3)), np.zeros((0, 3)), step=1e-3, steps=5).q.shape == (0, 6, 3)
+    assert "for (long step" in roll.c_source("four_bar").source

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.definite import are_definite
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.semidefinite import Semidefinite, factored
 from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
@@ -31,6 +33,7 @@ from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
+from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.turned_loops import turned_loops
 from cayley.model.tree import Tree
 from cayley.systems.record import Record
@@ -189,6 +192,21 @@ class ConstrainedMechanics(TreeMechanics):
         squares = np.mean([each.A**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
         return [float(np.sqrt(max(squares[[k for k, other in enumerate(groups) if other == groups[row]]])))
                 for row in self._rows]
+
+
+@kept_with_owner
+def projection_kernel(tree: Tree) -> Kernel[tuple[Array, Array]]:
+    """`closed_state(q, qd)`: states (..., nq), (..., nv) near the constraints of a mechanism, on them; at the time t,
+    the last argument, if one depends on it.
+    """
+    mechanics = ConstrainedMechanics.of(tree)
+    assert isinstance(mechanics, ConstrainedMechanics)
+
+    def text(q: Array, qd: Array, *t: Scalar) -> tuple[Array, Array]:
+        return mechanics.at(*t).projected(q, qd) if t else mechanics.projected(q, qd)
+
+    signature = f"(q),(v){',()' if tree.is_timed else ''}->(q),(v)"
+    return kernel(sized(tree, signature), name="closed_state", inputs=constraints.timed(tree, ("q", "qd")))(text)
 
 
 def _only(trusted: Sequence[Any], values: Sequence[Any]) -> list[Any]:

@@ -3,8 +3,8 @@
     W = N (N^T M N)^-1 N^T     what forces do to accelerations; N spans the velocities that the constraints allow
     a = a_free + W r           r the reactions of the joints that are held, within their bounds
 Joints that the constraints tie together share what holds them: their reactions are not unique, though the accelerations
-are. All are held as long as some reactions within the bounds hold them, and those that are farthest from the bounds are
-looked at. Which joints go is found from the minimum of r.W r / 2 + a_free.r within the bounds.
+are. All are held as long as some reactions within the bounds hold them: those that are farthest from the bounds say how
+long. Which joints go is found from the minimum of r.W r / 2 + a_free.r within the bounds.
 Sources: Moreau 1966 (the principle); Stark & Parker 1995 (bounded least squares).
 """
 
@@ -20,8 +20,9 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics.mechanics.constrained import null_space_basis
 from cayley.kinematics.constraints import jacobian_kernel
-from cayley.simulation.rest import Rest
-from cayley.systems.holding import Blocks
+from cayley.simulation.rest import Holding, Rest, Sliding
+from cayley.simulation.stops import Stop
+from cayley.systems.holding import Act, Blocks
 
 _STILL = 1e-11  # rad/s, m/s, and of the largest velocity: what the way back onto constraints leaves of zero
 _DEPENDENT = 1e-10  # of the largest singular value
@@ -53,28 +54,40 @@ class ClosedRest(Rest):
         if not self.held.any():
             return slope, reaction
         G = self._roots(x["q"])
-        reaction[self.held] = self._central(G[:, self.held], slope[self._velocities][self.held])
+        g = np.linalg.lstsq(G[:, self.held].T, slope[self._velocities][self.held], rcond=_DEPENDENT)[0]
+        wide = np.where(np.isfinite(self._upper - self._lower), self._upper - self._lower, 1.0)[self.held]
+        reaction[self.held] = -wide * np.linalg.lstsq(G[:, self.held] * wide, g, rcond=_DEPENDENT)[0]
         slope = slope.copy()
         slope[self._velocities] += G.T @ (G @ reaction)
         slope[self._velocities][self.held] = 0.0
         return slope, reaction
 
-    def _central(self, G: Array, a: Array) -> Array:
-        """The reactions r with G^T (g + G r) = 0, where G^T g = a, that are farthest from their bounds."""
-        g = np.linalg.lstsq(G.T, a, rcond=_DEPENDENT)[0]
-        if np.linalg.matrix_rank(G, _DEPENDENT * np.abs(G).max()) == G.shape[1]:
-            return np.linalg.lstsq(G, -g, rcond=None)[0]
-        U, values, V = np.linalg.svd(G, full_matrices=False)
+    def value(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Callable[[], Array]) -> float:
+        if not isinstance(what, Holding):
+            return super().value(what, x, reaction)
+        return self.slack(what.column, self._central(x["q"], reaction()))
+
+    def act(self, what: Stop | Sliding | Holding, x: Blocks, reaction: Array) -> Act:
+        return super().act(what, x, self._central(x["q"], reaction) if isinstance(what, Holding) else reaction)
+
+    def _central(self, q: Array, reaction: Array) -> Array:
+        """Of the reactions (nv) that do the same as those given, the ones that are farthest from their bounds."""
+        G = self._roots(q)[:, self.held]
+        _, values, V = np.linalg.svd(G, full_matrices=False)
         used = values > _DEPENDENT * values.max()
+        n = G.shape[1]
+        if used.sum() == n:
+            return reaction
         lower, upper = (bound[self.held] for bound in (self._lower, self._upper))
-        one = np.eye(len(a))
         low, high = np.isfinite(lower), np.isfinite(upper)
-        within = np.concatenate([np.column_stack([-one[low], np.ones(low.sum())]),
-                                 np.column_stack([one[high], np.ones(high.sum())])])
-        found = linprog([*np.zeros(len(a)), -1.0], within, np.concatenate([-lower[low], upper[high]]),
-                        np.column_stack([V[used], np.zeros(used.sum())]), -(U.T @ g)[used] / values[used],
-                        bounds=[*[(None, None)] * len(a), (None, _FAR)])
-        return found.x[:-1] if found.status == 0 else np.full(len(a), np.nan)
+        within = np.concatenate([np.column_stack([-np.eye(n)[low], np.ones(low.sum())]),
+                                 np.column_stack([np.eye(n)[high], np.ones(high.sum())])])
+        found = linprog([*np.zeros(n), -1.0], within, np.concatenate([-lower[low], upper[high]]),
+                        np.column_stack([V[used], np.zeros(used.sum())]), V[used] @ reaction[self.held],
+                        bounds=[*[(None, None)] * n, (None, _FAR)])
+        central = reaction.copy()
+        central[self.held] = found.x[:-1] if found.status == 0 else np.nan
+        return central
 
     def _going(self, q: Array, acceleration: Callable[[], Array], released: Mapping[int, float]) -> Array:
         G = self._roots(q)

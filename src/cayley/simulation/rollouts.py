@@ -17,6 +17,7 @@ from cayley.errors import ConventionError, GeometryError, SignatureError, Unsupp
 from cayley.kinematics.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
+from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.controllers import Controller, Law
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.friction_steps import with_dry_friction
@@ -134,8 +135,13 @@ class Rollout:
         t = times if times.ndim == 1 else times.reshape(-1, times.shape[-1])[0]
         tau = self._forces(times, q, qd, given, every)
         status, message = self._of_system.outcome(rolled)
+        if self.tree.is_constrained:
+            status, message = closed_outcome(self.tree, times, q, status, message)
         facts = {"method": self.method, "order": self.order, "step": np.asarray(step).tolist(), "every": every,
                  "precision": str(points.dtype), "evaluations a step": self.evaluations}
+        acted = [name for name in self.inputs if name.startswith(("wrench_", "inertia_"))]
+        if acted:
+            facts["acted"] = ", ".join(acted)
         if np.ndim(step):
             facts["times"] = "steps differ in the batch: t is that of the first trajectory, until one is taken out"
             facts["start"] = float(t[0])

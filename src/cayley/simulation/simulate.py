@@ -77,6 +77,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     found = run.result()
     facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations,
              "steps": run.steps}
+    if wrenches:
+        facts["acted"] = ", ".join(f"wrench_{frame}" for frame in wrenches)
     return Trajectory.of(tree, found.t, found.x[:, :tree.nq], found.x[:, tree.nq:], found.inputs["tau"], found.work,
                          status=run.status, message=run.message, happened=tuple(run.happened), facts=facts,
                          dense=None if found.dense is None else Interpolation(tree.nq, found.dense))

@@ -13,6 +13,8 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.dynamics.constrained_mechanics import projection_kernel
+from cayley.dynamics.forward.constrained import constraint_forces_kernel
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
@@ -116,6 +118,18 @@ class Trajectory:
         tree = self._mechanism("the drift of momentum")
         return momentum_drift(tree, self.t, self.q, self.qd) if floats(tree) else None
 
+    @property
+    def constraint_forces(self) -> Array:
+        """The forces (..., samples, h) of the rows of the constraints [N, N m], as `Mechanism.constraint_forces`."""
+        tree = self._mechanism("the forces of constraints")
+        acted = self.facts.get("acted")
+        if self.tau is None or acted:
+            raise UnsupportedError(
+                f"the forces of the constraints of {self.name} along a motion are found where joint forces are known "
+                f"and nothing else acted, not with {acted or 'a function that was compiled into the steps'}")
+        time = [self.t] if tree.is_timed else []
+        return np.asarray(constraint_forces_kernel(tree)(self.q, self.qd, self.tau, *time))
+
     # Parts
 
     def __len__(self) -> int:
@@ -173,6 +187,8 @@ class Trajectory:
                 f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}; {times.ravel()[[0, -1]]} is outside")
         flat = np.atleast_1d(times)
         q, qd = self.dense(flat) if self.dense is not None else self._interpolated(flat)
+        if self.tree is not None and self.tree.is_constrained:
+            q, qd = projection_kernel(self.tree)(q, qd, *([flat] if self.tree.is_timed else []))
         return (q, qd) if times.ndim else (q[..., 0, :], qd[..., 0, :])
 
     def _interpolated(self, times: Array) -> tuple[Array, Array]:
