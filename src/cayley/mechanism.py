@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
+    from cayley.kinematics.assembly_modes import AssemblyModes
     from cayley.kinematics.closing import Closure
     from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
@@ -473,6 +474,18 @@ class Mechanism:
         """
         from cayley.kinematics.closed_states import consistent_velocity
         return consistent_velocity(self.tree, q, qd, t, keep=keep)
+
+    def assemblies(self, inputs: Mapping[str, ArrayLike], *, frame: str | None = None, starts: int = 200,
+                   limits: bool = False, seed: int = 0) -> AssemblyModes:
+        """All closed configurations (m, nq) that searches from many starts find for one set of values of joints, by
+        their names, told apart by the pose of a `frame` if one is named; see
+        `cayley.kinematics.assembly_modes.assemblies`.
+
+        >>> load("slider_crank").assemblies({"crank": 0.3}).count
+        2
+        """
+        from cayley.kinematics.assembly_modes import assemblies
+        return assemblies(self.tree, inputs, frame=frame, starts=starts, limits=limits, seed=seed)
 
     @made_once
     def constraint_residual(self) -> Kernel:

@@ -15,6 +15,8 @@ from cayley.kinematics.analytic import (
 from cayley.kinematics.analytic import (
     coordinates as coordinates,
 )
+from cayley.kinematics.assembly_modes import AssemblyModes as AssemblyModes
+from cayley.kinematics.assembly_modes import assemblies as assemblies
 from cayley.kinematics.body_points import (
     point_acceleration as point_acceleration,
 )

@@ -199,6 +199,8 @@ def branch_sign(inputs: Inputs, q: Array, *time: Array) -> Array:
 def followers_of(inputs: Inputs) -> Array | None:
     """The places of the velocities that follow from those of the inputs, or, if there are none, from the independent
     ones of the structure; None if they do not follow."""
+    if not hold_positions(inputs.tree).all():
+        return None
     structure = constraint_structure(inputs.tree)
     others = np.flatnonzero(inputs.following) if inputs.numbers else np.array(
         [k for k in range(inputs.tree.nv) if k not in structure.independent])

@@ -60,6 +60,15 @@ def hold_positions(tree: Tree) -> Array:
                     dtype=bool)
 
 
+def check_holonomic(tree: Tree, what: str) -> None:
+    """Refuse constraints on velocities: where a mechanism is depends on the way that it came."""
+    rolling = [each.name for each in constraints_of(tree) if each.positions < len(each.row_names)]
+    if rolling:
+        raise UnsupportedError(
+            f"{what}: {', '.join(map(repr, rolling))} of {tree.name} is on velocities, so that its joints do not "
+            "follow from the values of some of them")
+
+
 def residual(tree: Tree, q: Array, t: Scalar = None) -> Array:
     """phi (h), of rows that are on velocities alone 0."""
     found = [residual_of(tree, each, q, t) for each in constraints_of(tree)]

@@ -23,7 +23,7 @@ from cayley.kinematics.closing import branch_sign, close, is_within_limits
 from cayley.kinematics.closing_search import machine_size
 from cayley.kinematics.configuration_kernels import difference_kernel
 from cayley.kinematics.constraint_structure import constraint_structure
-from cayley.kinematics.constraints import jacobian_kernel, residual_kernel
+from cayley.kinematics.constraints import check_holonomic, jacobian_kernel, residual_kernel
 from cayley.kinematics.following_step import STAGES, Stage, following_step, is_arrived
 from cayley.kinematics.inputs import Inputs
 from cayley.model.tree import Tree
@@ -104,6 +104,7 @@ def follow_inputs(tree: Tree, inputs: Mapping[str, ArrayLike], start: ArrayLike,
     ('dead centre', 22, np.float64(0.896666), ('pin',))
     """
     check_untimed(tree)
+    check_holonomic(tree, "following inputs")
     own = Inputs.of(tree, inputs)
     samples = _samples(own, inputs)
     q = np.asarray(start, dtype=float)

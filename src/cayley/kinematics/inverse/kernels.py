@@ -73,7 +73,7 @@ def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
     """`(q, target)` -> the rows of the task by orthonormal velocities that the constraints allow, (..., m, k)."""
     rows = jacobian_kernel(tree, frame, task, bounds)
     own = Goal(tree, None, None, tuple(constraints))
-    held = sum(len(constraint.row_names) for constraint in constraints)
+    held = sum(constraint.positions for constraint in constraints)
     scale = velocity_scale(tree, bounds) * bounds.free
     constrained = _named(tree, "constraint_rows_of", frame, f"({tree.nq})->({held},{tree.nv})",
                          lambda q: own.jacobian(q, np.zeros(())) * scale)

@@ -22,6 +22,7 @@ from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.kinematics.inverse import result as reasons
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
+from cayley.kinematics.inverse.distinct import first_of_each
 from cayley.kinematics.inverse.kernels import allowed_jacobian, error_kernel, jacobian_kernel
 from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.search import Found, Search, quick_search, search
@@ -86,12 +87,9 @@ def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 2
         )
     solver = solver_of(tree, frame, task, axes, limits)
     found = solver.solve(target, solver.starts(starts, seed), tolerance, 0, iterations, seed)
-    kept: list[int] = []
-    places = solver.bounds.places(found.q)
-    for k in np.flatnonzero(found.solved):
-        if not kept or np.abs(places[kept] - places[k]).max(axis=-1).min() > apart:
-            kept.append(int(k))
-    return found[kept]
+    solved = np.flatnonzero(found.solved)
+    first, _ = first_of_each(solver.bounds.places(found.q[solved]), apart)
+    return found[solved[first]]
 
 
 def solver_of(tree: Tree, frame: str, task: str | Sequence[bool], axes: str, limits: bool) -> Solver:

@@ -84,4 +84,4 @@ def five_bar_configuration(linkage: FiveBar, P: ArrayLike, theta: ArrayLike) -> 
     angles = np.asarray(theta, dtype=float)
     rods = np.asarray(P, dtype=float)[..., None, :] - linkage.crank_ends(angles)
     turned = np.arctan2(rods[..., 1], rods[..., 0]) - angles
-    return np.stack([angles[..., 0], turned[..., 0], angles[..., 1], turned[..., 1]], axis=-1)
+    return np.stack(np.broadcast_arrays(angles[..., 0], turned[..., 0], angles[..., 1], turned[..., 1]), axis=-1)

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError
-from cayley.geometry.motions.screws import pose_from_twist
+from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
+from cayley.kinematics.inverse.distinct import first_of_each
+from cayley.kinematics.inverse.step import damped_solution
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
 from cayley.mechanisms.parallel.stewart_dynamics import StewartDynamics, leg_of
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from cayley.mechanisms.workspace_maps import WorkspaceMap
 
 _STEPS = 60
+_DAMPING = 0.05
+_ROUNDS = 20
+_MOST = 40
 _CLOSES = 1e-13  # of the largest length
 _APART = 1e-6
 _ARCHITECTURE = 1e-8  # of the largest singular value
@@ -151,34 +156,36 @@ class StewartPlatform:
         """
         wanted = batch_of("lengths of legs", lengths, (6,))
         start = batch_of("guesses", guess, (4, 4))
-        pose = np.broadcast_to(start, (*np.broadcast_shapes(wanted.shape[:-1], start.shape[:-2]), 4, 4)).copy()
+        batch = np.broadcast_shapes(wanted.shape[:-1], start.shape[:-2])
         size = np.abs(wanted).max(initial=1e-300)
-        steps = 0
-        off = wanted - self.leg_lengths(pose)
-        while steps < _STEPS and np.abs(off).max(initial=0.0) > _CLOSES * size:
-            pose = self._moved(pose, off, size)
-            off = wanted - self.leg_lengths(pose)
-            steps += 1
-        residual = np.abs(off).max(axis=-1)
+        poses = np.array(np.broadcast_to(start, (*batch, 4, 4))).reshape(-1, 4, 4)
+        lengths = np.broadcast_to(wanted, (*batch, 6)).reshape(-1, 6)
+        steps = self._search(poses, lengths, size)
+        residual = np.abs(lengths - self.leg_lengths(poses)).max(axis=-1, initial=0.0)
         closed = bool((residual <= 10 * _CLOSES * size).all())
-        return StewartAssembly("assembled" if closed else "not found", pose, residual, steps)
+        return StewartAssembly("assembled" if closed else "not found", poses.reshape(*batch, 4, 4),
+                               residual.reshape(batch)[()], steps)
 
     def direct_positions(self, lengths: ArrayLike, *, starts: int = 400, seed: int = 0) -> Array:
-        """All poses (m, 4, 4) that were found for one set of lengths (6), from random starts; more starts may find
-        more.
+        """All poses (m, 4, 4) that were found for one set of lengths (6), at most 40 of a machine that its legs hold:
+        by rounds of random starts, until one brings no new pose, or all 40 are known. A search proves nothing about
+        what it has not found; more starts may find more.
 
         Sorted by height, then by the other coordinates. Mirror images about a planar base are both there.
         """
         wanted = np.asarray(lengths, dtype=float)
         if wanted.shape != (6,):
             raise ModelError(f"the lengths of one machine are (6), not {wanted.shape}")
-        found = self.direct_position(np.broadcast_to(wanted, (starts, 6)), guess=self._starts(wanted, starts, seed))
-        good = found.pose[found.residual <= 1e-10 * wanted.max()]
-        kept: list[Array] = []
-        for pose in good:
-            if not any(np.abs(pose - other).max() <= _APART for other in kept):
-                kept.append(pose)
-        return np.array(sorted(kept, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3], 6)))).reshape(-1, 4, 4)
+        known = np.zeros((0, 4, 4))
+        for number in range(_ROUNDS):
+            guesses = self._starts(wanted, starts, seed + number)
+            found = self.direct_position(np.broadcast_to(wanted, (starts, 6)), guess=guesses)
+            more = np.concatenate([known, found.pose[found.residual <= 1e-10 * wanted.max()]])
+            before = len(known)
+            known = more[first_of_each(more.reshape(len(more), 16), _APART)[0]]
+            if len(known) == before or len(known) >= _MOST:
+                break
+        return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3], 6)))).reshape(-1, 4, 4)
 
     def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
@@ -212,17 +219,36 @@ class StewartPlatform:
         """The six vectors (3) from the feet to the balls, a text for one pose (4, 4)."""
         return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(self.platform, self.base, strict=True)]
 
-    def _moved(self, pose: Array, off: Array, size: float) -> Array:
-        """One step of Newton's method, no longer than half of the machine or half a radian."""
-        step = np.einsum("...ij,...j->...i", np.linalg.pinv(self.jacobian(pose), rcond=1e-10), off)
-        turn = np.linalg.norm(step[..., 3:], axis=-1)
-        slide = np.linalg.norm(step[..., :3], axis=-1)
-        step = step / np.maximum(1.0, np.maximum(2 * turn, 2 * slide / size))[..., None]
-        moved = pose.copy()
-        moved[..., :3, 3] += step[..., :3]
-        spin = np.concatenate([np.zeros_like(step[..., :3]), step[..., 3:]], axis=-1)
-        moved[..., :3, :3] = pose_from_twist(spin)[..., :3, :3] @ pose[..., :3, :3]
-        return moved
+    def _search(self, poses: Array, lengths: Array, size: float) -> int:
+        """Bring poses (n, 4, 4) to lengths (n, 6) where that is possible, in their place; the most steps that it took.
+        """
+        step = self._step.ufunc()
+        rows = np.arange(len(poses))
+        for steps in range(_STEPS):
+            with np.errstate(all="ignore"):
+                moved, off = step(poses[rows], lengths[rows], size)
+            on = ~(off <= _CLOSES * size)
+            if not on.any():
+                return steps
+            rows = rows[on]
+            poses[rows] = moved[on]
+        return _STEPS
+
+    @cached_property
+    def _step(self) -> Kernel:
+        """`(pose, lengths, size)` -> the pose after a damped step of Newton's method, no longer than half of the
+        machine or half a radian; and by how much a leg was off before it."""
+        def text(pose: Array, lengths: Array, size: Scalar) -> Scalar:
+            off = (lengths - self.leg_lengths(pose)) / size
+            J = self.jacobian(pose) / np.array([1.0] * 3 + [size] * 3)
+            move = damped_solution(J, off, _DAMPING * np.minimum(off @ off, 1.0))
+            longest = np.maximum(np.sqrt(move[:3] @ move[:3]), np.sqrt(move[3:] @ move[3:]))
+            move = move / np.maximum(1.0, 2 * longest)
+            R = matrix_from_rotation_vector(move[3:]) @ pose[:3, :3]
+            top = np.concatenate([R, (pose[:3, 3] + size * move[:3])[:, None]], axis=1)
+            return np.concatenate([top, pose[3:]]), size * np.max(np.abs(off))
+
+        return kernel("(4,4),(6),()->(4,4),()", name="stewart_step")(text)
 
     def _starts(self, lengths: Array, count: int, seed: int) -> Array:
         from scipy.spatial.transform import Rotation
