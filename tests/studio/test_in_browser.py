@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.kinematics.forward import body_poses
+from cayley.studio.report import Page
 from model.random_trees import random_configuration
 from studio.browser import Browser, NoBrowser, chromium
 from studio.conftest import NAMES
@@ -175,3 +177,70 @@ def test_dark_screens_get_a_dark_page(browser, pages):
             browser.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"))
         assert browser.problems == []
     assert sum(colors[0]) > 600 and sum(colors[1]) < 150
+
+
+# Closed machines
+
+DRIVE = """(share => { document.querySelectorAll('#sliders input').forEach((s, k) => {
+    s.value = +s.min + (k % 2 ? 1 - share : share) * (s.max - s.min); });
+    document.querySelector('#sliders input').dispatchEvent(new Event('input')); return report.view.q; })"""
+
+
+@pytest.fixture(scope="module")
+def closed_pages(tmp_path_factory):
+    """The page of a closed machine without its fall and figures: the 3-D view is what is looked at."""
+    folder = tmp_path_factory.mktemp("closed")
+
+    def page(name):
+        place = folder / f"{name}.html"
+        if not place.exists():
+            place.write_text(Page(cy.load(name)).html(), encoding="utf-8")
+        return place
+
+    return page
+
+
+@pytest.mark.parametrize(("name", "sliders"), [
+    ("four_bar", 1), ("slider_crank", 1), ("delta", 3), ("stewart", 6), ("gripper", 1), ("excavator", 4)])
+def test_sliders_keep_a_machine_closed_and_on_its_branch(browser, closed_pages, name, sliders):
+    arm = cy.load(name)
+    browser.open(closed_pages(name), width=1400)
+    assert browser.evaluate("report.scene.sliders.map(s => s.name)") == list(arm.actuated_joints)
+    assert len(arm.actuated_joints) == sliders
+    places = [arm.q_slices[arm.joint_number(joint)].start for joint in arm.actuated_joints]
+    q = arm.neutral
+    for share in (0.55, 0.7, 0.4):
+        there = np.array(browser.evaluate(f"{DRIVE}({share})"))
+        assert np.abs(arm.constraint_residual(there)).max() < 1e-8
+        for values in np.linspace(q[places], there[places], 21)[1:]:  # the same way in small steps
+            q = arm.close(q, fixed=dict(zip(arm.actuated_joints, values, strict=True))).configuration
+        np.testing.assert_allclose(arm.pose(there, "tool"), arm.pose(q, "tool"), atol=1e-6)
+    assert browser.problems == []
+
+
+def test_a_machine_goes_no_further_than_its_loops_allow(browser, closed_pages):
+    """Two cranks of the 3-RRR pull apart: the machine stops where the actuated joints are at a dead centre."""
+    arm = cy.load("three_rrr")
+    drive = """((...values) => { const all = document.querySelectorAll('#sliders input');
+        values.forEach((x, k) => { all[k].value = x; }); all[0].dispatchEvent(new Event('input'));
+        return report.view.q; })"""
+    browser.open(closed_pages("three_rrr"), width=1400)
+    places = [arm.q_slices[arm.joint_number(joint)].start for joint in arm.actuated_joints]
+    q = np.array(browser.evaluate(f"{drive}(2.5, -2.5, 0)"))
+    assert np.abs(arm.constraint_residual(q)).max() < 1e-8 and 0.3 < q[places[0]] < 2.4
+    A = arm.constraint_jacobian(q)[list(arm.constraint_structure.leading)]
+    passive = np.delete(A, places, axis=1)
+    assert np.linalg.svd(passive, compute_uv=False)[-1] < 0.05
+    shown = browser.evaluate("[...document.querySelectorAll('#sliders input')].map(s => +s.value)")
+    np.testing.assert_allclose(shown, q[places], atol=4e-3)  # the sliders stay behind
+    back = np.array(browser.evaluate(f"{drive}(0, 0, 0)"))
+    assert np.abs(arm.constraint_residual(back)).max() < 1e-8 and np.abs(back[places]).max() < 4e-3
+
+
+def test_rods_are_drawn(browser, closed_pages):
+    browser.open(closed_pages("delta"), width=1400)
+    rods = browser.evaluate("""report.scene.slides.map(s => { const at = report.view.poses(report.view.q);
+        const place = (T, p) => [0, 4, 8].map(r => T[r] * p[0] + T[r + 1] * p[1] + T[r + 2] * p[2] + T[r + 3]);
+        const a = place(at[s.body], s.point), b = place(at[s.child], s.end);
+        return Math.hypot(...a.map((x, k) => x - b[k])); })""")
+    np.testing.assert_allclose(rods, np.full(6, 0.85), atol=1e-5)

@@ -17,6 +17,7 @@ import cayley as cy
 from cayley.drawing.skeleton import skeleton
 from cayley.errors import ModelError
 from cayley.kinematics.forward import body_poses
+from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute
 from cayley.model.parts import Body, Joint, Limits
 from cayley.model.tree import Tree
@@ -307,3 +308,38 @@ def test_signs_powers_fractions_and_dots_are_typeset():
     assert mathml.formula("M qdd = tau").count("<mi>") == 3
     assert '<mi mathvariant="normal">c</mi><mn>2−3</mn>' in mathml.formula(
         "c2m3") and "<mi>c</mi><mn>2x</mn>" in mathml.formula("c_2x")
+
+
+# Closed machines
+
+
+def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
+    arm = cy.load("four_bar")
+    found = Outline(write_report(arm, tmp_path).read_text(encoding="utf-8"))
+    assert found.headings == ["Model", "Workspace", "Operation counts and times"]
+    text = "".join(found.text)
+    for words in ("Of 3 velocities the constraints, 5 rows, leave 1", "Redundant rows, which others imply: pin: z",
+                  "It is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian"):
+        assert words in text
+    q = np.array(json.loads(found.scripts["fall"])["q"])
+    assert q.shape == (401, 3) and np.ptp(q[:, 0]) > 0.5 and np.abs(arm.constraint_residual(q)).max() < 1e-5
+    assert [slider["name"] for slider in json.loads(found.scripts["scene"])["sliders"]] == ["crank"]
+
+
+@pytest.mark.parametrize("name", ["five_bar", "gripper", "delta"])
+def test_the_fall_of_a_closed_machine_keeps_its_energy_and_its_loops(name):
+    arm = cy.load(name)
+    motion = fall(arm.tree)
+    assert motion.trajectory.finished and np.abs(arm.constraint_residual(motion.configurations)).max() < 1e-9
+    assert abs(motion.trajectory.energy_drift).max() < 1e-6 * motion.trajectory.kinetic.max() > 0.0
+    assert ("push" in motion.start) == (name == "five_bar")
+
+
+def test_sliders_of_closed_machines_are_independent_actuated_ones_first():
+    tree = cy.load("four_bar").tree
+    assert [slider["name"] for slider in scene(tree.with_actuated("rocker"))["sliders"]] == ["rocker"]
+    assert [slider["name"] for slider in scene(tree.with_actuated("rocker", "crank"))["sliders"]] == ["crank"]
+    assert [slider["name"] for slider in scene(cy.load("five_bar").with_actuated("left crank").tree)["sliders"]] == [
+        "left crank", "left rod"]
+    timed = tree.with_constraints(tree.loops, [PrescribedMotion("drive", "crank", "t")])
+    assert scene(timed)["sliders"] == [] and scene(timed)["closing"] is None

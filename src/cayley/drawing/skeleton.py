@@ -188,7 +188,8 @@ def configurations(tree: Tree, q: ArrayLike | None) -> Array:
 
 
 def resting(tree: Tree) -> Array:
-    """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops.
+    """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops,
+    at the time 0 if motions are prescribed.
     """
     q = tree.neutral
     lower = tree.lower
@@ -196,7 +197,9 @@ def resting(tree: Tree) -> Array:
     outside = (q < lower) | (q > upper)
     ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
     rest = np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
-    return close(tree, rest).configuration if tree.loops or tree.constraints else with_mimic_joints(tree, rest)
+    closing = tree.loops or tree.constraints
+    return (close(tree, rest, 0.0 if tree.is_timed else None).configuration if closing
+            else with_mimic_joints(tree, rest))
 
 
 def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine], list[SlideLine], list[JointMark]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from statistics import median
 from time import perf_counter
@@ -19,7 +20,7 @@ from cayley.mechanism import Mechanism
 from cayley.model.report import Table
 from cayley.studio.tables import html_table, listed
 
-_STATES = 2048
+STATES = 2048
 # joints
 _SMALLEST_TABLE = 2
 _LARGEST_TABLE = 9
@@ -92,7 +93,7 @@ def timing_section(arm: Mechanism, frame: str, comparison: Comparison) -> str:
     functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"),
                       tuple(_functions(arm, frame)))
     return (
-        f"<p>Measured while this page was made, in batches of {_STATES} states on one thread. All methods {verdict}: "
+        f"<p>Measured while this page was made, in batches of {STATES} states on one thread. All methods {verdict}: "
         "the largest "
         f"distance, beside the largest force, is {comparison.spread:.1g}.</p>"
         f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')
@@ -100,18 +101,18 @@ def timing_section(arm: Mechanism, frame: str, comparison: Comparison) -> str:
 
 def _functions(arm: Mechanism, frame: str) -> list[tuple[str, str, str, str]]:
     random = np.random.default_rng(0)
-    q = arm.random_configuration(_STATES, seed=random)
-    qd, qdd = random.normal(size=(2, _STATES, arm.nv))
+    q = arm.random_configuration(STATES, seed=random)
+    qd, qdd = random.normal(size=(2, STATES, arm.nv))
     kernels: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
         f"forward kinematics, pose of {frame}": (arm.pose.of(frame), (q,)),
         f"Jacobian of {frame}": (arm.jacobian.of(frame, axes="world"), (q,)),
         "inverse dynamics": (arm.inverse_dynamics, (q, qd, qdd)), "gravity forces": (arm.gravity_forces, (q,)),
         "mass matrix": (arm.inertia_matrix, (q,)), "forward dynamics": (arm.forward_dynamics, (q, qd, qdd))}
     return [(name, str(kernel.operations().multiplications), str(kernel.operations().additions),
-             f"{1e9 * _seconds(kernel, state):.0f}") for name, (kernel, state) in kernels.items()]
+             f"{1e9 * seconds(kernel, state):.0f}") for name, (kernel, state) in kernels.items()]
 
 
-def _seconds(kernel: Kernel, state: tuple[Any, ...]) -> float:
+def seconds(kernel: Kernel, state: Sequence[Any]) -> float:
     """The median time of a state in a batch."""
     kernel(*state)
     times = []
@@ -119,7 +120,7 @@ def _seconds(kernel: Kernel, state: tuple[Any, ...]) -> float:
         start = perf_counter()
         kernel(*state)
         times.append(perf_counter() - start)
-    return median(times) / _STATES
+    return median(times) / STATES
 
 
 def headline(comparison: Comparison) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What a mechanism does when its motors let go: it falls from rest and swings, without friction, and the energy stays.
 
-Joints bounce from their limits, and lose nothing. A base that floats is held, and so are joints that follow others,
-with those that they follow. Where gravity moves nothing, a push starts the motion.
+Joints bounce from their limits, and lose nothing. A base that floats is held, and so are, in mechanisms without loops,
+joints that follow others, with those that they follow. Where gravity moves nothing, a push starts the motion.
 """
 
 from __future__ import annotations
@@ -13,15 +13,20 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
+from cayley.errors import UnsupportedError
+from cayley.kinematics.closing import close
 from cayley.mechanism import Mechanism
+from cayley.model.constraints import constraints_of, tied_joints
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory, simulate
+from cayley.studio.closing import keeps_closed
 
 _SECONDS = 8.0
 _FRAMES_A_SECOND = 50
 _LOADED = 0.3  # beside the largest torque of gravity that was found
+_STILL = 1e-9  # accelerations beside that of free fall
 _EVALUATIONS = 200_000
 _EVENTS = 20_000
 
@@ -53,16 +58,54 @@ def held(tree: Tree, still: Sequence[bool]) -> Tree:
 
 def fall(tree: Tree) -> Fall:
     """The motion from rest, at least from a pose in which gravity pulls."""
+    if keeps_closed(tree):
+        return _closed_fall(tree)
     coupled = {joint.mimic.joint
                for joint in tree.joints if joint.mimic} | {joint.name
                                                            for joint in tree.joints if joint.mimic}
     still = [floats or joint.name in coupled for floats, joint in zip(floating(tree), tree.joints, strict=True)]
     part = held(tree, still)
     q, qd, words = _start(Mechanism(part))
-    times = np.linspace(0.0, _SECONDS, round(_SECONDS * _FRAMES_A_SECOND) + 1)
-    found = simulate(part, q, qd, times=times, limits="elastic", rtol=1e-8, max_events=_EVENTS,
-                     max_evaluations=_EVALUATIONS, progress=False)
+    found = _followed(part, q, qd)
     return Fall(part, found, whole_configurations(tree, still, found.q), words)
+
+
+def _followed(tree: Tree, q: Array, qd: Array) -> Trajectory:
+    times = np.linspace(0.0, _SECONDS, round(_SECONDS * _FRAMES_A_SECOND) + 1)
+    return simulate(tree, q, qd, times=times, limits="elastic", rtol=1e-8, max_events=_EVENTS,
+                    max_evaluations=_EVALUATIONS, progress=False)
+
+
+def _closed_fall(tree: Tree) -> Fall:
+    """The motion of a mechanism with loops, from its closed configuration at rest; what floats is held, unless loops
+    or rods hold it."""
+    if tree.is_timed:
+        raise UnsupportedError(f"motions of {tree.name} are prescribed, so that its motors are never off")
+    tied = frozenset[int]().union(*[tied_joints(tree, each) for each in constraints_of(tree)])
+    still = [floats and k not in tied for k, floats in enumerate(floating(tree))]
+    part = held(tree, still) if any(still) else tree
+    arm = Mechanism(part)
+    q = _off_its_stops(part, resting(part))
+    qd = np.zeros(arm.nv)
+    words = "It starts at rest and closed, near the zero of its joints, or amid the range of those that are at a stop."
+    if np.abs(arm.forward_dynamics(q, qd, qd)).max(initial=0.0) < _STILL * (1.0 + abs(arm.gravity).max()):
+        allowed = np.linalg.svd(arm.constraint_jacobian(q))[2][arm.constraint_structure.rank:]
+        qd = allowed.T @ (allowed @ np.ones(arm.nv))
+        words = "Gravity moves nothing here: it starts with a push, velocities near 1 rad/s or 1 m/s."
+    found = _followed(part, q, qd)
+    return Fall(part, found, whole_configurations(tree, still, found.q), words)
+
+
+def _off_its_stops(tree: Tree, q: Array) -> Array:
+    """The configuration with actuated joints that are at a stop in the middle of their ranges."""
+    stopped = {}
+    for name in tree.actuated_joints:
+        at = tree.q_slices[tree.joint_number(name)]
+        ends = np.array([*tree.lower[at], *tree.upper[at]])
+        if len(ends) == 2 and np.isfinite(ends).all() and not ends[0] < q[at.start] < ends[1]:
+            stopped[name] = float(ends.mean())
+    closed = close(tree, q, fixed=stopped) if stopped else None
+    return q if closed is None or closed.status != "closed" else closed.configuration
 
 
 def whole_configurations(tree: Tree, still: Sequence[bool], q: Array) -> Array:

@@ -29,6 +29,8 @@ from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.constraints import check_independent
 from cayley.model.masses import check_has_masses
+from cayley.studio.closed_section import cost_section, mobility_section
+from cayley.studio.closing import keeps_closed
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, fall, floating, held
@@ -100,8 +102,10 @@ class Page:
     def __post_init__(self) -> None:
         self.frame = main_frame(self.arm.tree)
         self.report = self.arm.report()
+        self.closed = keeps_closed(self.arm.tree)
         try:
-            check_independent(self.arm.tree, "the dynamics")
+            if not self.closed:
+                check_independent(self.arm.tree, "the dynamics")
             check_has_masses(self.arm.tree)
             self.without_dynamics = ""
         except CayleyError as why:
@@ -112,16 +116,15 @@ class Page:
                        ("total mass", f"{mass:.4g} kg" if mass else "none")]
 
     def _degrees_of_freedom(self) -> str:
-        try:
-            return str(self.arm.mobility)
-        except UnreachableError:
-            return "none: loops do not close"
+        return str(self.arm.mobility) if self._closes() else "none: loops do not close"
 
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
         kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
         if self.without_dynamics or not self.arm.nv:
             return kinematic
+        if self.closed:
+            return [*kinematic, ("fall", self._fall), ("operations", self._closed_costs)]
         return [*kinematic, ("fall", self._fall), ("equations", self._equations), ("operations", self._counts)]
 
     # The steps
@@ -131,7 +134,15 @@ class Page:
         warnings = [str(finding) for finding in self.report.warnings]
         doubts = (f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings
                   else "")
-        self._add("model", "Model", "".join(tables) + doubts)
+        loops = mobility_section(self.arm) if self.closed and self._closes() else ""
+        self._add("model", "Model", loops + "".join(tables) + doubts)
+
+    def _closes(self) -> bool:
+        """Whether the constraints can be kept at all."""
+        try:
+            return self.arm.mobility >= 0
+        except UnreachableError:
+            return False
 
     def _denavit_hartenberg(self) -> str:
         try:
@@ -174,6 +185,12 @@ class Page:
         self._add("counts", "Operation counts", counts_section(self.arm, comparison))
         self._add("times", "Times", timing_section(self.arm, self.frame, comparison))
 
+    def _closed_costs(self) -> None:
+        try:
+            self._add("counts", "Operation counts and times", cost_section(self.arm))
+        except CayleyError as why:
+            self._add("counts", "Operation counts and times", f'<p class="note">{escape(str(why))}.</p>')
+
     def _add(self, place: str, title: str, body: str) -> None:
         self.sections.append(Section(place, title, body))
 
@@ -188,7 +205,7 @@ class Page:
         source = f"Source of the model: {Path(self.arm.source).name}. " if self.arm.source else ""
         parts = {
             "name": escape(self.arm.name), "version": cayley.__version__, "date": date.today().isoformat(),
-            "source": escape(source), "style": _file("report.css"), "viewer": _file("viewer.js"),
+            "source": escape(source), "style": _file("report.css"), "viewer": _file("viewer.js") + _file("loops.js"),
             "page": _file("page.js"), "scene": embedded(scene(self.arm.tree, reach=self.reach)),
             "fall": embedded(self._fall_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",

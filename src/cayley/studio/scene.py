@@ -1,5 +1,5 @@
 """What the 3-D view of a page needs, as plain data for JSON: joints with their placements, solids, frames, a floor,
-sliders.
+sliders, and for mechanisms with loops what closes them.
 
 Poses are 12 numbers, the rows of (R | p). Points are in the frames of the bodies that carry them, so they stay right
 when joints move.
@@ -19,6 +19,7 @@ from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
+from cayley.studio.closing import as_steps, closing, keeps_closed
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
 # radius of a rod beside a joint's, room around the figure
@@ -52,12 +53,14 @@ def scene(tree: Tree, *, reach: Array | None = None) -> dict[str, Any]:
     rest = resting(tree)
     figure = skeleton(tree, rest)
     mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
+    closed = closing(tree, rest) if keeps_closed(tree) and not tree.is_timed else None
     solids = [*_base(figure, mark), *[part for one in figure.marks for part in _mark(figure, one)]]
     return {
         "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
-        "slides": _slides(tree), "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark,
-        "floor": _floor(figure, mark), "reach": [] if reach is None else _rounded(reach),
-        "sliders": _sliders(tree, rest), "mimic_joints": _mimic_joints(tree), **_camera(figure)}
+        "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
+        "mark": mark, "floor": _floor(figure, mark), "reach": [] if reach is None else _rounded(reach),
+        "sliders": _sliders(tree, rest, _moved_alone(tree, closed)), "closing": closed,
+        "mimic_joints": [] if closed else _mimic_joints(tree), **_camera(figure)}
 
 
 def _joints(tree: Tree) -> list[dict[str, Any]]:
@@ -87,18 +90,12 @@ def _motion(motion: Motion) -> dict[str, Any]:
 
 
 def _program(motion: Motion) -> dict[str, Any]:
-    """The pose as steps: [operation, places of its operands], a number, or null for the next coordinate; and the places
-    of the results.
-    """
+    """The pose as steps."""
     def pose(q: Array) -> Array:
         R, p = motion.pose(q)
         return np.concatenate([R, np.reshape(p, (3, 1))], axis=1)
 
-    program = kernel(f"({motion.nq})->(3,4)", name="pose", inputs=("q",))(pose).program()
-    places = {node.index: k for k, node in enumerate(program.nodes)}
-    steps = [None if node.op == "input" else float(node.value) if node.op == "constant" else
-             [node.op, *[places[operand.index] for operand in node.args]] for node in program.nodes]
-    return {"steps": steps, "results": [places[node.index] for node in program.results]}
+    return as_steps(kernel(f"({motion.nq})->(3,4)", name="pose", inputs=("q",))(pose))
 
 
 def _links(figure: Skeleton) -> list[dict[str, Any]]:
@@ -112,9 +109,17 @@ def _links(figure: Skeleton) -> list[dict[str, Any]]:
 
 def _slides(tree: Tree) -> list[dict[str, Any]]:
     """Rods from the places of joints to what slides away from them."""
-    return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1}
+    return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1,
+             "end": [0.0, 0.0, 0.0]}
             for number, joint in enumerate(tree.joints)
             if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child]
+
+
+def _rods(tree: Tree) -> list[dict[str, Any]]:
+    """What joins two frames and is no body."""
+    ends = [[tree.frame(name) for name in constraint.frames] for constraint in tree.constraints if constraint.frames]
+    return [{"body": tree.body_number(first.body), "point": _rounded(first.pose[:3, 3]),
+             "child": tree.body_number(second.body), "end": _rounded(second.pose[:3, 3])} for first, second in ends]
 
 
 def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
@@ -146,13 +151,21 @@ def _frames(tree: Tree) -> list[dict[str, Any]]:
             for frame in (main, *[frame for frame in others if frame.name != main.name])]
 
 
-def _sliders(tree: Tree, rest: Array) -> list[dict[str, Any]]:
-    """One for each coordinate that is moved alone; three turns for an attitude. Joints that follow others have none."""
+def _moved_alone(tree: Tree, closed: dict[str, Any] | None) -> list[int]:
+    """The joints that have sliders: not those that follow others, nor floating ones; none of a mechanism that time
+    moves."""
+    if closed is not None:
+        return closed["driven"]
+    if tree.is_timed:
+        return []
+    return [k for k, joint in enumerate(tree.joints) if joint.mimic is None and not joint.motion.free]
+
+
+def _sliders(tree: Tree, rest: Array, moved_alone: list[int]) -> list[dict[str, Any]]:
+    """One for each coordinate of these joints; three turns for an attitude."""
     found = []
     size = skeleton(tree, rest).size
-    for joint, place in zip(tree.joints, tree.q_slices, strict=True):
-        if joint.mimic is not None or joint.motion.free:
-            continue
+    for joint, place in ((tree.joints[k], tree.q_slices[k]) for k in moved_alone):
         attitude = joint.motion.attitude
         if attitude is not None:
             found += [{

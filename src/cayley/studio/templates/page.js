@@ -3,7 +3,7 @@
 (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);
   const scene = read("scene"), fall = read("fall"), find = id => document.getElementById(id);
-  const view = Robot.Viewer(find("view"), scene);
+  const view = Robot.Viewer(find("view"), scene), loops = scene.closing ? Loops(scene) : null;
   const report = window.report = { scene, fall, view, time: 0, playing: false };
 
   // Sliders
@@ -27,8 +27,9 @@
     for (const f of scene.mimic_joints) q[f.place] = f.multiplier * q[f.leader] + f.offset;
     pause();
     view.trailEnd = 0;
-    view.set(q);
-    written(s => +s.input.value);
+    if (!loops) { view.set(q); written(s => +s.input.value); return; }
+    view.set(loops.driven(view.q, q)); // where the machine goes no further, the sliders stay behind
+    follow(view.q);
   }
 
   function written(value) { for (const s of sliders) s.output.textContent = word(s, value(s)); }

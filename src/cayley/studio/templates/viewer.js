@@ -177,7 +177,7 @@ const Robot = (() => {
       const at = poses(scene, view.q), things = [];
       for (const segment of scene.floor.lines) line(segment, palette.grid, 1);
       const world = [...scene.links.map(l => l.points.map(p => placed(at[l.body], p))),
-                     ...scene.slides.map(s => [placed(at[s.body], s.point), column(at[s.child], 3)])];
+                     ...scene.slides.map(s => [placed(at[s.body], s.point), placed(at[s.child], s.end)])];
       const shadow = Math.max(1.5, f.scale * scene.rod * 1.6);
       if (f.eye[2] > 0.02) world.forEach(path => line(path.map(p => [p[0], p[1], scene.floor.height]), palette.shadow, shadow));
       if (view.show.reach) for (const p of scene.reach) { const [x, y, z] = seen(p); things.push({ depth: z, dot: [x, y] }); }
@@ -194,7 +194,7 @@ const Robot = (() => {
       };
       for (const { body, color, corners } of faces) face(corners.map(p => placed(at[body], p)), color);
       for (const s of scene.slides) {
-        rod(placed(at[s.body], s.point), column(at[s.child], 3), 0.8 * scene.rod, 5 * scene.rod).forEach(c => face(c, "aside"));
+        rod(placed(at[s.body], s.point), placed(at[s.child], s.end), 0.8 * scene.rod, 5 * scene.rod).forEach(c => face(c, "aside"));
       }
       for (const fr of scene.frames) {
         if (!fr.main && !view.show.frames) continue;
@@ -256,5 +256,5 @@ const Robot = (() => {
     return view;
   }
 
-  return { Viewer, poses, times };
+  return { Viewer, poses, times, program, attitude };
 })();
