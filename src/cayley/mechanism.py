@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
     from cayley.dynamics.equations import EquationsOfMotion
+    from cayley.dynamics.equations.closed_mechanisms import Formulation
     from cayley.dynamics.forward.kernels import ForwardDynamics
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.identification import LinearModel
@@ -1111,9 +1112,13 @@ class Mechanism:
     # Equations and methods
 
     def equations(self, *, parameters: Literal["numbers", "symbols"] = "numbers",
-                  simplify: Callable[[Any], Any] | None = None, shared: bool | None = None) -> EquationsOfMotion:
+                  simplify: Callable[[Any], Any] | None = None, shared: bool | None = None,
+                  formulation: Formulation | None = None, independent: Sequence[str] | None = None
+                  ) -> EquationsOfMotion:
         """M, C and G as formulas; prints as text and as LaTeX. `parameters="symbols"` has letters for masses and
-        lengths; `simplify` and `shared` as in `cayley.dynamics.equations.equations_of_motion`.
+        lengths; `simplify` and `shared` as in `cayley.dynamics.equations.equations_of_motion`. Of a mechanism with
+        constraints in the `formulation` "augmented" (with multipliers), "projection" or "minimal" (in the coordinates
+        of `independent` joints).
 
         >>> print(load("s1_f1").equations(parameters="symbols"))
         M qdd + V + G = tau, V = C qd
@@ -1122,7 +1127,8 @@ class Mechanism:
         G_1 = m_1*c_1*g*cos(q_1)
         """
         from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
-        return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared)
+        return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared,
+                                   formulation=formulation, independent=independent)
 
     def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
         """The model that is linear in its inertial parameters: regressor, base parameters, identification.

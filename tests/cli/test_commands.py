@@ -44,6 +44,7 @@ def test_equations_are_those_of_the_robot():
     values = {sympy.Symbol(f"q_{k + 1}"): x for k, x in enumerate(q)}
     assert float(sympy.sympify(lines["M_11"]).subs(values)) == pytest.approx(arm.inertia_matrix(q)[0, 0], rel=1e-5)
     assert "I_1" in call("equations", "planar2r", "--symbols").stdout
+    assert "tau_p = tau_1 + " in call("equations", "slider_crank", "--formulation", "minimal").stdout
 
 
 def test_equations_as_latex_in_a_file(tmp_path):

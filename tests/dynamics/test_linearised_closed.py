@@ -8,8 +8,8 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
-from cayley.errors import ConventionError, SingularityError
-from cayley.model.constraint_kinds import Coupling, Rod
+from cayley.errors import ConventionError, SingularityError, UnsupportedError
+from cayley.model.constraint_kinds import Coupling, PrescribedMotion, Rod
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop
 from dynamics.test_closed_mechanisms import closed_state, four_bar, shift
@@ -186,13 +186,13 @@ def test_linear_models_follow_the_closed_motion_of_spherical_joints_and_floating
         Joint("ball", "base", "a", Spherical()), Joint("hinge", "a", "b", Revolute((0.0, 1.0, 0.0)), shift(0.3))],
         frames=[Frame("tip", "b", shift(0.3)), Frame("post", "base", shift(0.3, 0.2, 0.1))],
         loops=[Loop("cup", "tip", "post", Spherical())])
-    q, qd, tau = closed_state(stand, [1.0, 0.1, 0.2, 0.3, 0.8])
+    q, qd, tau = closed_state(stand, stand.normalized([1.0, 0.1, 0.2, 0.3, 0.8]))
     model = check_along_the_manifold(stand, q, qd, tau)
     assert model.A.shape == (2 * stand.mobility, 2 * stand.mobility) == (2, 2)
     stone = cy.Mechanism.of("stone", [Body("base"), link("a")], [Joint("free", "base", "a", Floating())], frames=[
         Frame("hook", "a", shift(0.1, 0.2))], constraints=[Rod("wire", "base", "hook", 0.7)])
-    q, qd, tau = closed_state(stone, [0.1, 0.2, -0.6, 1.0, 0.1, 0.2, 0.3])
-    check_along_the_manifold(stone, stone.normalized(q), 0.5 * qd, 0.1 * tau)
+    q, qd, tau = closed_state(stone, stone.normalized([0.1, 0.2, -0.6, 1.0, 0.1, 0.2, 0.3]))
+    check_along_the_manifold(stone, q, 0.5 * qd, 0.1 * tau)
     tied = cy.Mechanism.of("tied", stone.bodies, stone.joints, frames=stone.frames, loops=[
         Loop("nothing", "base", "hook", Floating())])
     model = LinearisedMechanism(tied.tree).at_forces(q, qd, tau)  # the axes in which perturbations are measured turn
@@ -265,3 +265,27 @@ def test_states_that_are_not_closed_and_bad_choices_are_named():
     top = engine()
     with pytest.raises(SingularityError, match="do not follow from the velocities of x"):
         LinearisedMechanism(top.tree, ("x",)).at([0.0, 0.45, np.pi])
+
+
+def test_constraints_on_velocities_and_on_time_have_derivatives_and_no_model_of_a_state_alone():
+    from dynamics.test_rolling import BLADE, sleigh
+    arm = sleigh(BLADE)
+    q, tau = np.array([0.3, -0.2, 0.7]), np.array([0.5, 0.2, -0.3])
+    qd = np.array([np.cos(0.7), np.sin(0.7), 0.4])
+    found = arm.forward_derivatives(q, qd, tau)
+    np.testing.assert_allclose(found.by_q, slopes(lambda x: arm.forward_dynamics(x, qd, tau), q), atol=1e-7)
+    np.testing.assert_allclose(found.by_qd, slopes(lambda x: arm.forward_dynamics(q, x, tau), qd), atol=1e-7)
+    for asked in (lambda: arm.linearize(q, qd, qd), lambda: LinearisedMechanism(arm.tree).at_forces(q, qd, tau)):
+        with pytest.raises(UnsupportedError, match=r"blade.*constraints on positions"):
+            asked()
+    driven = cy.Mechanism.of("driven", four_bar().bodies, four_bar().joints, frames=four_bar().frames, loops=four_bar(
+        ).loops, gravity=(0, -9.81, 0), constraints=[PrescribedMotion("motor", "crank", "0.7 + 0.5*sin(2*t)")])
+    t = 0.3
+    q = driven.close([0.98, 0.4, 2.0], t).configuration
+    qd = np.linalg.lstsq(driven.constraint_jacobian(q, t), -driven.constraint_rates(q, np.zeros(3), t), rcond=None)[0]
+    found = driven.forward_derivatives(q, qd, tau, t)
+    np.testing.assert_allclose(found.by_qd, slopes(lambda x: driven.forward_dynamics(q, x, tau, t), qd), atol=1e-6)
+    np.testing.assert_allclose(found.by_q, slopes(lambda x: driven.forward_dynamics(x, qd, tau, t), q), rtol=1e-6,
+                               atol=1e-5)
+    with pytest.raises(UnsupportedError, match="depends on time"):
+        LinearisedMechanism(driven.tree).at_forces(q, qd, tau)

@@ -14,6 +14,7 @@ import sympy
 
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.closed_form import gravity_forces
+from cayley.dynamics.equations.constraint_sums import Rows, Ties
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
 from cayley.dynamics.equations.result import EquationsOfMotion
@@ -31,19 +32,24 @@ _SHORT_COEFFICIENT = 2  # terms of a velocity coefficient that is not named if i
 
 
 class Exact(NamedTuple):
-    """M (n, n), G (n) and Christoffel's symbols by (i, j, k) with j <= k, where they are not zero."""
+    """M (n, n), G (n) and Christoffel's symbols by (i, j, k) with j <= k, where they are not zero; and what constraints
+    say."""
 
     M: list[list[Sum]]
     G: list[Sum]
     christoffel: dict[tuple[int, int, int], Sum]
+    rows: Rows = Rows([], [], {})
 
 
-def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | None) -> EquationsOfMotion:
-    """The equations written out; `TooLong` if they are not for reading."""
+def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | None,
+                ties: Ties | None = None) -> EquationsOfMotion:
+    """The equations written out, of a tree, with what constraints say, if there are `ties`; `TooLong` if they are not
+    for reading.
+    """
     drives = drive_parameters(tree)
     n = tree.nv
-    exact, ring = _exact(tree, links, drives, with_letters)
-    parameters = parameters_of(links) | drives
+    exact, ring = _exact(tree, links, drives, with_letters, ties)
+    parameters = parameters_of(links) | drives | (ties.parameters if ties else {})
     length = _length(exact, with_letters=with_letters)
     if length > _LONGEST:
         raise TooLong(f"the equations of {tree.name} have {length} terms when they are written out")
@@ -61,13 +67,32 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
         "V": [coefficients.forces(i) for i in range(n)],
         "C": [coefficients.entry(i, j) for i in range(n) for j in range(n)]}
     written |= {"F": friction(drives, symbols, qd)}
+    if ties:
+        written |= _of_constraints(exact.rows, writer, qd)
     return EquationsOfMotion(tree.name, q, qd, qdd, parameter_values(symbols, parameters), written,
                              (*writer.waves, *writer.constants, *coefficients.lines), "none")
 
 
-def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_letters: bool) -> tuple[Exact, Ring]:
+def _of_constraints(rows: Rows, writer: Writer, qd: tuple[Any, ...]) -> dict[str, list[Any]]:
+    """Residuals Psi, A by rows, and b = A' qd."""
+    bends = _Coefficients(rows.hessian, writer, qd, named=False)
+    found = {"Psi": [writer.by_mass(value) for value in rows.residual],
+             "A": [writer.by_mass(value) for row in rows.jacobian for value in row],
+             "b": [bends.forces(i) for i in range(len(rows.residual))]}
+    if rows.solved is None:
+        return found
+    determinant, adjugate, numerators = rows.solved
+    return found | {"D": [writer.by_mass(determinant)],
+                    "adjugate": [writer.by_mass(value) for row in adjugate for value in row],
+                    "numerators": [writer.by_mass(value) for row in numerators for value in row]}
+
+
+def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_letters: bool,
+           ties: Ties | None) -> tuple[Exact, Ring]:
     rotors = {name: p for name, p in drives.items() if p.kind == "J"}
-    symbolic, q, scalars = exact_links(links, rotors, with_letters=with_letters, longest=_LONGEST_ENTRY)
+    more = rotors | (ties.parameters if ties else {})
+    symbolic, q, scalars = exact_links(links, more, with_letters=with_letters, longest=_LONGEST_ENTRY,
+                                       outside=ties.coordinates if ties else ())
     ring = scalars.ring
     n = tree.nv
     zero = ring.number(0)
@@ -79,13 +104,15 @@ def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_lette
     slopes = [[[q[k].rate_of(M[i][j]) for k in range(n)] for j in range(n)] for i in range(n)]
     christoffel = {(i, j, k): (slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) / 2
                    for i in range(n) for j in range(n) for k in range(j, n)}
-    return Exact(M, G, {place: c for place, c in christoffel.items() if c.terms}), ring
+    rows = ties.sums(symbolic, q, scalars, ring) if ties else Rows([], [], {})
+    return Exact(M, G, {place: c for place, c in christoffel.items() if c.terms}, rows), ring
 
 
 def _length(exact: Exact, *, with_letters: bool) -> int:
     """The sines and cosines in all entries together; and the products of parameters that are different, up to numbers.
     """
     sums = [entry for i, row in enumerate(exact.M) for entry in row[i:]] + exact.G + list(exact.christoffel.values())
+    sums += exact.rows.residual + list(exact.rows.hessian.values())
     factors = [factor for one in {_key(s): s for s in sums}.values() for factor in one.terms.values()]
     constants = {factor.monic() for factor in factors} if with_letters else ()
     return len(factors) + sum(map(len, constants))
@@ -94,7 +121,7 @@ def _length(exact: Exact, *, with_letters: bool) -> int:
 def _used(exact: Exact, ring: Ring) -> set[str]:
     """The letters and the angles that occur, with the shifts of the joints."""
     found = set()
-    for one in [*[entry for row in exact.M for entry in row], *exact.G]:
+    for one in [*[entry for row in exact.M for entry in row], *exact.G, *exact.rows.residual]:
         for waves, polynomial in one.terms.items():
             found |= {name for name, degree in zip(ring.letters, polynomial.degrees(), strict=True) if degree > 0}
             found |= {

@@ -7,9 +7,9 @@ long to read is a list of intermediate values instead, found by the compiler (`r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cayley.dynamics.equations.closed_form import closed_form
 from cayley.dynamics.equations.recursive_form import recursive_form
@@ -19,16 +19,23 @@ from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.tree import Tree
 
+if TYPE_CHECKING:
+    from cayley.dynamics.equations.closed_mechanisms import Formulation
+
 
 def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"] = "numbers",
-                        simplify: Callable[[Any], Any] | None = None, shared: bool | None = None) -> EquationsOfMotion:
+                        simplify: Callable[[Any], Any] | None = None, shared: bool | None = None,
+                        formulation: Formulation | None = None,
+                        independent: Sequence[str] | None = None) -> EquationsOfMotion:
     """The equations of motion of a mechanism whose joints have as many coordinates as velocities.
 
     `parameters`: the "numbers" of the model, or "symbols" for them: m_i mass of link i, c_i its centre, I_i inertia
     about it, l_i where link i carries the next (x, y, z after the number where there are several), g gravity; J_i, b_i,
     f_i of rotors and friction that the mechanism includes. Zeros of the model are zeros. `shared`: intermediate
     symbols, all (True), none (False), or as many as it takes to be readable. `simplify`: a function of SymPy to apply
-    to every entry.
+    to every entry. Of a mechanism with constraints they are `ClosedEquations`, in a `formulation` of
+    `closed_mechanisms`, "augmented", "projection" or "minimal", the last two in the coordinates of `independent`
+    joints.
 
     >>> from cayley.model.catalogue import load_robot
     >>> print(equations_of_motion(load_robot("planar2r"), parameters="symbols"))
@@ -44,8 +51,15 @@ def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"]
     """
     if parameters not in ("numbers", "symbols"):
         raise ConventionError(f'parameters are "numbers" or "symbols", not {parameters!r}')
-    links = links_of(tree)
+    links = links_of(tree.spanning_tree())
     _check_coordinates(tree, links)
+    if tree.is_constrained:
+        from cayley.dynamics.equations.closed_mechanisms import closed_equations
+        closed = closed_equations(tree, with_letters=parameters == "symbols", shared=shared,
+                                  formulation=formulation or "augmented", independent=independent)
+        return closed if simplify is None else _simplified(closed, simplify)
+    if formulation is not None or independent is not None:
+        raise ConventionError(f"{tree.name} has no constraints: its equations have one formulation, in all coordinates")
     found = _found(tree, links, parameters == "symbols", shared)
     return found if simplify is None else _simplified(found, simplify)
 

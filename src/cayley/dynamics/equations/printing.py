@@ -135,4 +135,4 @@ def _below(text: str) -> str:
 
 
 def _greek(text: str) -> str:
-    return re.sub(r"(alpha|beta|gamma)(.?)", lambda m: rf"\{m[1]} {m[2]}" if m[2] else rf"\{m[1]}", text)
+    return re.sub(r"(alpha|beta|gamma|lambda|tau|Psi)(.?)", lambda m: rf"\{m[1]} {m[2]}" if m[2] else rf"\{m[1]}", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from cayley.dynamics.equations.printing import Line, latex_of, text_of
 
 Velocities = Literal["forces", "matrix"]
 _EVERY_ENTRY = 3  # joints up to which zeros are printed as well
-_DIGITS = 6
+DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +75,14 @@ class EquationsOfMotion:
         written = {name: [entry.doit().xreplace(known) for entry in entries] for name, entries in self.written.items()}
         return replace(self, written=written, lines=(), order=None)
 
-    def text(self, *, velocity: Velocities = "forces", digits: int = _DIGITS) -> str:
+    def text(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C."""
         friction = " + F" if any(self.written["F"]) else ""
         head = (f"M qdd + V + G{friction} = tau, V = C qd" if velocity == "forces"
                 else f"M qdd + C qd + G{friction} = tau")
         return f"{head}\n{text_of(self._printed(velocity), digits=digits, order=self.order)}"
 
-    def latex(self, *, velocity: Velocities = "forces", digits: int = _DIGITS) -> str:
+    def latex(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """The same as an `aligned` environment, for a displayed formula."""
         friction = " + F" if any(self.written["F"]) else ""
         coriolis = "V" if velocity == "forces" else r"C \dot{q}"
@@ -107,13 +107,7 @@ class EquationsOfMotion:
         entries = [*self._entries("M"), *self._entries("V" if velocity == "forces" else "C"), *self._entries("G")]
         entries += self._entries("F") if any(self.written["F"]) else []
         kept = [entry for entry in entries if entry[1] != 0 or len(self.qd) <= _EVERY_ENTRY]
-        needed = set().union(*[expression.free_symbols for _, expression in kept])
-        lines: list[Line] = []
-        for symbol, expression in reversed(self.lines):
-            if symbol in needed:
-                needed |= expression.free_symbols
-                lines.append((symbol, expression))
-        return [*reversed(lines), *kept]
+        return [*needed_lines(self.lines, kept), *kept]
 
     def _entries(self, name: str) -> Iterator[Line]:
         n = len(self.qd)
@@ -126,3 +120,14 @@ class EquationsOfMotion:
                 yield f"{name}_{i + 1}{apart}{j + 1}", entry
             elif i < j:
                 yield f"{name}_{i + 1}{apart}{j + 1} = {name}_{j + 1}{apart}{i + 1}", entry
+
+
+def needed_lines(lines: Sequence[Line], kept: Sequence[Line]) -> list[Line]:
+    """The intermediates on which some entries depend, in their order."""
+    needed = set().union(*[expression.free_symbols for _, expression in kept])
+    found: list[Line] = []
+    for symbol, expression in reversed(lines):
+        if symbol in needed:
+            needed |= expression.free_symbols
+            found.append((symbol, expression))
+    return found[::-1]

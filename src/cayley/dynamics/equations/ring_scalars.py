@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,14 +50,15 @@ class Letters:
         return None
 
 
-def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool,
-                longest: int) -> tuple[Links, Array, Any]:
+def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool, longest: int,
+                outside: Collection[int] = ()) -> tuple[Links, Array, Any]:
     """The links with exact scalars, the coordinates (nq), and the scalars; `more` are letters that are not the links'
-    own.
+    own. The coordinates of slides, and of the links at the places `outside`, occur outside sines and cosines.
     """
     parameters = parameters_of(links) | more
     bundles = [[coordinate_name(number) for number in bundle] for bundle in bundles_of(links)]
-    letters = [Parameter("q", str(k + 1), "", 0.0) for k, link in enumerate(links.links) if not link.is_revolute]
+    letters = [Parameter("q", str(k + 1), "", 0.0) for k, link in enumerate(links.links)
+               if not link.is_revolute or k in outside]
     if with_letters:
         letters += [p for p in parameters.values() if p.kind in _ORDER]
         _add_turns(links, bundles, parameters)

@@ -1,0 +1,280 @@
+"""The equations of motion of mechanisms with constraints, in the formulations of the book.
+
+    augmented     M qdd + V + G + A^T lambda = tau,   A qdd + b = 0                     b = A' qd
+    projection    N^T M N pdd + N^T (M n + V + G) = N^T tau,   qd = N pd,   qdd = N pdd + n
+    minimal       M_p pdd + V_p + G_p = tau_p          the same, multiplied out
+with Psi(q) = 0 in all of them; p are the coordinates of independent joints. The constraints push with - A^T lambda. N
+and n are found by Cramer's rule, D being the determinant of the columns of A of the other joints: where it is zero p
+does not determine them. Rows that are redundant are left out. Source: Ruggiu (4.15)-(4.29) and section 4.3.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import sympy
+
+from cayley.compiler.typing import Scalar
+from cayley.dynamics.equations.closed_form import closed_form
+from cayley.dynamics.equations.constraint_sums import Ties
+from cayley.dynamics.equations.printing import Line, latex_name, latex_of, text_of
+from cayley.dynamics.equations.readable_sums import product, total
+from cayley.dynamics.equations.result import DIGITS, EquationsOfMotion, Velocities, needed_lines
+from cayley.dynamics.equations.trigonometric_sums import TooLong
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.errors import ConventionError, UnsupportedError
+from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
+from cayley.model.tree import Tree
+from cayley.wording import did_you_mean
+
+Formulation = Literal["augmented", "projection", "minimal"]
+FORMULATIONS: tuple[Formulation, ...] = ("augmented", "projection", "minimal")
+_WORDS = {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "pd": r"\dot{p}", "pdd": r"\ddot{p}", "lambda": r"\lambda",
+          "Psi": r"\Psi", "tau": r"\tau", "tau_p": r"\tau_{p}", "^T": "^{T}"}
+_WORD = re.compile(r"\^T|\b(?:qdd?|pdd?|lambda|Psi|tau_p|tau)\b")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedEquations(EquationsOfMotion):
+    """The equations of a mechanism with constraints. `M`, `C`, `V`, `G` and `F` are those of its spanning tree; `Psi`
+    (h), `A` (h, n) and `b` (h) what the constraints say; of the formulations on independent coordinates, `N` (n, m) and
+    `n` (n), and `M_p` (m, m), `V_p`, `G_p`, `F_p`, `tau_p` (m).
+    """
+
+    formulation: Formulation = "augmented"
+    rows: tuple[str, ...] = ()
+    """What the rows hold."""
+    independent: tuple[int, ...] = ()
+    """The places of the independent coordinates p."""
+
+    @cached_property
+    def Psi(self) -> Scalar:
+        return self._of("Psi", len(self.rows), 1)
+
+    @cached_property
+    def A(self) -> Scalar:
+        return self._of("A", len(self.rows), len(self.qd))
+
+    @cached_property
+    def b(self) -> Scalar:
+        return self._of("b", len(self.rows), 1)
+
+    @cached_property
+    def N(self) -> Scalar:
+        return self._of("N", len(self.qd), len(self.independent))
+
+    @cached_property
+    def n(self) -> Scalar:
+        return self._of("n", len(self.qd), 1)
+
+    @cached_property
+    def M_p(self) -> Scalar:
+        return self._of("M_p", len(self.independent), len(self.independent))
+
+    @cached_property
+    def V_p(self) -> Scalar:
+        return self._of("V_p", len(self.independent), 1)
+
+    @cached_property
+    def G_p(self) -> Scalar:
+        return self._of("G_p", len(self.independent), 1)
+
+    @cached_property
+    def F_p(self) -> Scalar:
+        return self._of("F_p", len(self.independent), 1)
+
+    @cached_property
+    def tau_p(self) -> Scalar:
+        return self._of("tau_p", len(self.independent), 1)
+
+    def text(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
+        """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C, of the
+        spanning tree; the minimal form has V_p alone.
+        """
+        head = [self._head(velocity)]
+        if self.formulation != "augmented":
+            head.append(f"p: {', '.join(self.q[k].name for k in self.independent)}")
+        head.append("rows: " + ", ".join(f"{k} {row}" for k, row in enumerate(self.rows, start=1)))
+        return "\n".join([*head, text_of(self._shown(velocity), digits=digits, order=self.order)])
+
+    def latex(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
+        """The same as an `aligned` environment, for a displayed formula."""
+        first, *rest = [_WORD.sub(lambda word: _WORDS[word[0]], part) for part in self._head(velocity).split(", ")]
+        if self.formulation != "augmented":
+            rest.append(rf"p = \left({', '.join(latex_name(self.q[k].name) for k in self.independent)}\right)")
+        head = r", \quad ".join([first.replace(" = ", " &= ", 1), *rest])
+        return latex_of(head, self._shown(velocity), digits=digits, order=self.order)
+
+    def _head(self, velocity: Velocities) -> str:
+        friction = " + F" if any(self.written["F"]) else ""
+        coriolis = "V" if velocity == "forces" else "C qd"
+        if self.formulation == "augmented":
+            return f"M qdd + {coriolis} + G{friction} + A^T lambda = tau, A qdd + b = 0, Psi = 0"
+        if self.formulation == "projection":
+            return (f"N^T M N pdd + N^T (M n + {coriolis} + G{friction}) = N^T tau, qd = N pd, qdd = N pdd + n, "
+                    "Psi = 0")
+        return f"M_p pdd + V_p + G_p{friction and ' + F_p'} = tau_p, Psi = 0"
+
+    def _shown(self, velocity: Velocities) -> list[Line]:
+        """The intermediates that are needed, and the entries of this formulation."""
+        friction = any(self.written["F"])
+        of_tree = ["M", "V" if velocity == "forces" else "C", "G", *(["F"] if friction else [])]
+        names = {"augmented": ["Psi", "A", "b", *of_tree], "projection": ["Psi", "N", "n", *of_tree],
+                 "minimal": ["Psi", "N", "M_p", "V_p", "G_p", *(["F_p"] if friction else []), "tau_p"]}
+        kept = [entry for name in names[self.formulation] for entry in self._lines_of(name)]
+        named = [("", entry) for name in ("N", "n") if self.formulation == "projection" for entry in self.written[name]]
+        return [*needed_lines(self.lines, [*kept, *named]), *kept]
+
+    def _lines_of(self, name: str) -> Iterator[Line]:
+        if name in ("M", "C", "V", "G", "F"):
+            yield from self._entries(name)
+            return
+        columns = {"A": len(self.qd), "N": len(self.independent), "M_p": len(self.independent)}.get(name, 1)
+        for place, entry in enumerate(self.written[name]):
+            i, j = divmod(place, columns)
+            if name in ("N", "n") and (i in self.independent or isinstance(entry, sympy.Symbol)):
+                continue  # one or zero, and what is a line already
+            if name == "M_p" and j < i:
+                continue
+            yield _entry_name(name, i, j, columns, one=len(self.written[name]) == 1), entry
+
+    def _of(self, name: str, rows: int, columns: int) -> Scalar:
+        if name not in self.written:
+            raise ConventionError(
+                f"{name} is of the formulations \"projection\" and \"minimal\", not of {self.formulation!r}")
+        return sympy.ImmutableMatrix(rows, columns, [entry.doit() for entry in self.written[name]])
+
+
+def _entry_name(name: str, i: int, j: int, columns: int, *, one: bool) -> str:
+    if name.endswith("_p"):
+        return name if one else f"{name}_{i + 1}" + (f"{j + 1}" if name == "M_p" else "")
+    apart = "_" if columns > 9 else ""
+    return f"{name}_{i + 1}{apart}{j + 1}" if columns > 1 else f"{name}_{i + 1}"
+
+
+def closed_equations(tree: Tree, *, with_letters: bool, shared: bool | None, formulation: Formulation,
+                     independent: Sequence[str] | None) -> ClosedEquations:
+    """The equations of a mechanism with constraints in one of the `FORMULATIONS`."""
+    if formulation not in FORMULATIONS:
+        raise ConventionError(
+            f"there is no formulation {formulation!r}{did_you_mean(formulation, FORMULATIONS)} They are "
+            f"{', '.join(FORMULATIONS)}")
+    structure = constraint_structure(tree)
+    free = tree.spanning_tree()
+    links = links_of(free)
+    projected = formulation != "augmented"
+    if projected and not structure.by_structure:
+        raise UnsupportedError(
+            f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of "
+            "them can be left out for a projection; read formulation=\"augmented\"")
+    rows = structure.leading if structure.by_structure else range(len(structure.rows))
+    chosen = _places(tree, structure, independent)
+    try:
+        found = closed_form(free, links, with_letters=with_letters, shared=shared,
+                            ties=Ties(tree, links, rows, chosen if projected else None))
+    except TooLong as long:
+        raise UnsupportedError(
+            f"{long}: the equations of {tree.name} are too long to be read in this formulation; kernels have theirs, "
+            "`constraint_jacobian.equations()`, `spanning_tree().equations()`") from None
+    made = ClosedEquations(tree.name, found.q, found.qd, found.qdd, found.parameters, found.written, found.lines,
+                           found.order, formulation, tuple(str(structure.rows[k]) for k in rows), chosen)
+    return _projected(made) if projected else made
+
+
+def _places(tree: Tree, structure: ConstraintStructure, independent: Sequence[str] | None) -> tuple[int, ...]:
+    if independent is None:
+        return structure.independent
+    for name in independent:
+        if name not in structure.velocities:
+            raise ConventionError(
+                f"{tree.name} has no coordinate {name!r}{did_you_mean(name, structure.velocities)}")
+    if len(set(independent)) != structure.mobility or len(independent) != structure.mobility:
+        raise ConventionError(f"{tree.name} has mobility {structure.mobility}: name as many independent coordinates")
+    return tuple(sorted(structure.velocities.index(name) for name in independent))
+
+
+def _projected(found: ClosedEquations) -> ClosedEquations:
+    """With N, n, and what is multiplied out with them."""
+    chosen = found.independent
+    size = len(found.qd)
+    m = len(chosen)
+    others = [k for k in range(size) if k not in chosen]
+    lines: list[Line] = list(found.lines)
+
+    def named(name: str, value: Scalar) -> Scalar:
+        """A symbol for a value, unless it is as short itself."""
+        if value.is_Number or value.is_Symbol:
+            return value
+        symbol = sympy.Symbol(name)
+        lines.append((symbol, value))
+        return symbol
+
+    if found.written["D"][0] == 0:
+        names = ", ".join(found.q[k].name for k in chosen)
+        raise ConventionError(
+            f"the coordinates {names} of {found.name} do not determine the others anywhere: name other independent "
+            "ones")
+    determinant = named("D", found.written["D"][0])
+    follow = iter(found.written["numerators"])
+    minors = iter(found.written["adjugate"])
+    rows = [{j: sympy.Integer(int(j == k)) for j in chosen} for k in range(size)]
+    for i in others:
+        for j in chosen:
+            name = f"N_{i + 1}" if m == 1 else f"N_{i + 1}{j + 1}"
+            rows[i][j] = named(name, _over(next(follow), determinant))
+    for i in others:  # in V and b the rates of the others stand for what follows from those of p
+        rate = total(*[product(rows[i][j], found.qd[j]) for j in chosen if rows[i][j] != 0])
+        lines.append((found.qd[i], rate))
+    bends = [named(f"b_{k + 1}", entry) for k, entry in enumerate(found.written["b"])]
+    rest = [sympy.Integer(0)] * size
+    for i in others:
+        terms = [product(-1, minor, bend) for bend in bends if (minor := next(minors)) != 0 and bend != 0]
+        rest[i] = named(f"n_{i + 1}", _over(total(*terms), determinant))
+    N = [rows[k][j] for k in range(size) for j in chosen]
+    written = {**found.written, "N": N, "n": rest, **_multiplied_out(found, N, rest, m)}
+    return replace(found, written=written, lines=tuple(lines))
+
+
+def _over(value: Scalar, by: Scalar) -> Scalar:
+    return value / by if by.is_Number else product(value, sympy.Pow(by, -1))
+
+
+def _multiplied_out(found: ClosedEquations, N: list[Any], rest: list[Any], m: int) -> dict[str, list[Any]]:
+    """M_p, V_p, G_p, F_p and tau_p."""
+    size = len(found.qd)
+    M = [found.written["M"][size * i:size * (i + 1)] for i in range(size)]
+
+    def along(j: int, values: Sequence[Any]) -> Scalar:
+        """N_j . values."""
+        return _flat([product(N[m * i + j], values[i]) for i in range(size) if N[m * i + j] != 0 and values[i] != 0])
+
+    inertia = []
+    for j in range(m):
+        for k in range(m):
+            pairs = [(i, l) for i in range(size) for l in range(size)
+                     if M[i][l] != 0 and N[m * i + j] != 0 and N[m * l + k] != 0]
+            inertia.append(_gathered([(N[m * i + j] * N[m * l + k], M[i][l]) for i, l in pairs]))
+    forces = [_flat([found.written["V"][i], *[product(M[i][l], rest[l]) for l in range(size)
+                                              if M[i][l] != 0 and rest[l] != 0]]) for i in range(size)]
+    tau = [sympy.Symbol(f"tau_{k + 1}") for k in range(size)]
+    return {"M_p": inertia, "V_p": [along(j, forces) for j in range(m)],
+            "G_p": [along(j, found.written["G"]) for j in range(m)],
+            "F_p": [along(j, found.written["F"]) for j in range(m)], "tau_p": [along(j, tau) for j in range(m)]}
+
+
+def _gathered(terms: list[tuple[Any, Any]]) -> Scalar:
+    """A sum of factors times entries, the same ones once."""
+    found: dict[tuple[Any, Any], int] = {}
+    for factor, entry in terms:
+        found[factor, entry] = found.get((factor, entry), 0) + 1
+    return _flat([product(number, factor, entry) for (factor, entry), number in found.items()])
+
+
+def _flat(terms: Sequence[Any]) -> Scalar:
+    """A sum, without brackets round sums in it."""
+    return total(*[part for term in terms if term != 0 for part in (term.args if term.is_Add else (term,))])
+
