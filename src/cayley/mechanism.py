@@ -1215,16 +1215,18 @@ class Mechanism:
         from cayley.drawing import stick_figure
         return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
 
-    def workspace(self, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,
-                  relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0)) -> Workspace:
-        """What a frame can reach within the limits; draws itself. See `cayley.drawing.workspace`.
+    def workspace(self, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
+                  relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
+                  start: ArrayLike | None = None) -> Workspace:
+        """What a frame can reach within the limits; draws itself. With loops, what its actuated joints reach on the
+        branch of `start`. See `cayley.drawing.workspace`.
 
         >>> round(load("planar2r").workspace("tool", samples=2000).farthest, 6)
         0.9
         """
         from cayley.drawing import workspace
         return workspace(self.tree, frame, samples=samples, seed=seed, limits=limits, relative_to=relative_to,
-                         center=center)
+                         center=center, start=start)
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""

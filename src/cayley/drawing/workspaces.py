@@ -17,17 +17,22 @@ from scipy.optimize import minimize
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import Room, room
+from cayley.drawing.closed_sampling import Branch
 from cayley.drawing.sampling import JointLimits, free_directions, joints_between, leaders, random_configurations, ranges
 from cayley.drawing.views import SPACE, View, view_of
-from cayley.errors import SignatureError
+from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
+from cayley.kinematics.input_output import allowed_velocities
 from cayley.model.configurations import quaternion_places, with_mimic_joints
+from cayley.model.constraints import is_tied, ties
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_SAMPLES = 300_000
+_CLOSED_SAMPLES = 20_000
 _BEST = 6  # samples to start a search from
 _VERTICAL = 1e-6
 
@@ -136,22 +141,32 @@ class Workspace:
                 f"points>")
 
 
-def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, limits: JointLimits | None = None,
-              relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0)) -> Workspace:
-    """The reachable workspace of a frame's origin.
+def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
+              relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
+              start: ArrayLike | None = None) -> Workspace:
+    """The reachable workspace of a frame's origin; of a mechanism with loops, on one branch.
 
-    samples       random configurations, alike in the range of each joint; turns without limits are drawn from one turn
+    samples       random configurations, alike in the range of each joint, 300000 unless it is said; turns without
+                  limits are drawn from one turn. If loops tie the joints on the way together: of its actuated joints,
+                  20000
     limits        by joint, instead of those of the model: {"slider": (0.0, 1.0)}. A slide that has none is an error
     relative_to   the frame in which the points are; the root's by default. Only joints between the two are moved
     center        the point (3) of that frame from which the reach is measured
+    start         a closed configuration (nq) of the branch, if there are loops; by default one near rest
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = workspace(load_robot("planar2r"), "tool", samples=20000)
     >>> round(found.farthest, 6), found.dimension
     (0.9, 2)
     """
-    if samples < 100:
+    if samples is not None and samples < 100:
         raise SignatureError(f"a workspace needs at least 100 samples, not {samples}")
+    if any(is_tied(tree, name, mimics=False) for name in (frame, relative_to) if name is not None):
+        return _on_a_branch(tree, frame, samples or _CLOSED_SAMPLES, seed, limits, relative_to, center, start)
+    if start is not None:
+        raise ConventionError(f"no loop of {tree.name} ties the joints on the way to {frame!r}: there is no branch to "
+                              "start on")
+    samples = samples or _SAMPLES
     joints = joints_between(tree, frame, relative_to)
     q = random_configurations(tree, joints, samples, seed, limits)
     place = position_kernel(tree, frame, relative_to)
@@ -165,6 +180,33 @@ def workspace(tree: Tree, frame: str, *, samples: int = 300_000, seed: int = 0, 
     nearest, farthest = (reach.search(q, distance, sign) for sign in (1.0, -1.0))
     return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
                      _vertical_axis(tree, joints, frame, relative_to), view, measured)
+
+
+def _on_a_branch(tree: Tree, frame: str, samples: int, seed: int, limits: JointLimits | None, relative_to: str | None,
+                 center: ArrayLike, start: ArrayLike | None) -> Workspace:
+    """The workspace of a mechanism with loops, by its actuated joints."""
+    branch = Branch.of(tree, start, limits)
+    q = branch.sample(samples, seed)
+    place = position_kernel(tree, frame, relative_to)
+    points = place(q)
+    middle = np.asarray(center, dtype=float)
+    view = SPACE if relative_to is not None else view_of(tree)
+    some = q[:20]
+    allowed = allowed_velocities(branch.tree, some)
+    dimension = max(_dimension(tree, one[None], frame, relative_to, N) for one, N in zip(some, allowed, strict=True))
+    measured = room(view(points)) if dimension == len(view.rows) else None
+    nearest, farthest = (branch.extreme(place, middle, q, sign) for sign in (1.0, -1.0))
+    return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
+                     _free_axis(tree, frame, relative_to), view, measured)
+
+
+def _free_axis(tree: Tree, frame: str, relative_to: str | None) -> Axis | None:
+    """The vertical line of the first joint on the way, if no loop ties it to others: all that is reached is round about
+    it."""
+    way = [number for number in tree.path(tree.body_number(tree.frame(frame).body)) if tree.joints[number].motion.nv]
+    if relative_to is not None or any(way[0] in tie.joints for tie in ties(tree)):
+        return None
+    return _vertical_axis(tree, way, frame, relative_to)
 
 
 def position_kernel(tree: Tree, frame: str, relative_to: str | None) -> Kernel:

@@ -85,15 +85,15 @@ def mimic_joints(tree: Tree) -> Iterator[Tie]:
         yield Tie(words, frozenset({number}))
 
 
-def is_tied(tree: Tree, frame: str) -> bool:
-    """Whether a constraint ties joints on the way to a frame together.
+def is_tied(tree: Tree, frame: str, *, mimics: bool = True) -> bool:
+    """Whether a constraint ties joints on the way to a frame together; mimic joints count unless it is said.
 
     >>> from cayley.model.catalogue import load_robot
     >>> is_tied(load_robot("panda_hand"), "panda_hand"), is_tied(load_robot("four_bar"), "tool")
     (False, True)
     """
     way = set(tree.path(tree.body_number(tree.frame(frame).body)))
-    return any(not way.isdisjoint(tie.joints) for tie in (*ties(tree), *mimic_joints(tree)))
+    return any(not way.isdisjoint(tie.joints) for tie in (*ties(tree), *(mimic_joints(tree) if mimics else ())))
 
 
 def check_positions_follow(tree: Tree, what: str) -> None:
