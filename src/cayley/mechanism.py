@@ -1131,7 +1131,8 @@ class Mechanism:
                                    formulation=formulation, independent=independent)
 
     def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
-        """The model that is linear in its inertial parameters: regressor, base parameters, identification.
+        """The model that is linear in its inertial parameters: regressor, base parameters, identification. Of a
+        mechanism with constraints that of the forces of its actuated joints.
 
         >>> load("puma560").linear_model().regressor(*np.ones((3, 6))).shape
         (6, 60)

@@ -4,6 +4,7 @@ from cayley.dynamics.identification.base_parameters import (
     BaseExpressions,
     BaseParameters,
     base_parameters,
+    random_states,
     structural_base_parameters,
     symbolic_base_parameters,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "motion_limits",
     "moved",
     "physical_estimate",
+    "random_states",
     "random_trajectory",
     "regressor",
     "simulate_measurements",

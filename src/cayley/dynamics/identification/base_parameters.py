@@ -6,7 +6,8 @@ inwards each link keeps what only it can have and hands the rest to its parent. 
 same combinations,
 
     pi_base = G pi         Y_base = the kept columns of Y         Y pi = Y_base pi_base.
-Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
+Those of a mechanism with constraints are fewer than those of its tree, or others, and are found numerically, at closed
+states. Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cached_property
 import numpy as np
 import sympy
 
+from cayley.compiler.made_once import kept as kept_with
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
 from cayley.dynamics.identification.own_units import Units
@@ -25,9 +27,17 @@ from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.identification.structure import Hidden, hidden_moments, moved_in
 from cayley.dynamics.identification.symbolic_placement import SymbolicPlacement, exact
 from cayley.dynamics.rigid_links.links import ROOT, Link
+from cayley.kinematics.closing import close
+from cayley.kinematics.configuration_kernels import integrate_kernel
+from cayley.kinematics.constraint_structure import generic_configurations
+from cayley.kinematics.constraints import drift_kernel, jacobian_kernel
 from cayley.model.configurations import random_configuration
+from cayley.model.constraints import check_independent
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
+
+_REACH = 0.3  # [rad], or of the unit of length: how far random closed states are from known ones
+_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +110,45 @@ def random_regressor(model: LinearModel, *, seed: int = 0) -> Array:
     """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own
     units.
     """
+    units = Units.of(model.links)
+    along = units.velocities(model.links)
+    states = random_states(model, 4 + model.size // max(model.freedoms, 1), seed=seed)
+    Y = model.regressor(*states) * (along * units.time**2 / units.length**2)[:, None]
+    return (Y * units.parameters(model)).reshape(len(Y) * len(along), model.size)
+
+
+def random_states(model: LinearModel, count: int, *, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Configurations (2 count, nq), velocities and accelerations (2 count, nv) that the mechanism can have, beyond its
+    limits as well, in its own units; each velocity forth and back. They excite: no parameter that can be felt hides."""
     random = np.random.default_rng(seed)
     units = Units.of(model.links)
-    nv = model.links.nv
-    states = 4 + model.size // max(nv, 1)
-    q = random_configuration(_without_limits(model.tree), 2 * states, seed=random) * units.coordinates(model.links)
     along = units.velocities(model.links)
-    qd, qdd = random.normal(size=(2, 2 * states, nv)) * along
-    qd[states:] = -qd[:states]  # so that every joint goes both ways, and friction shows
-    Y = model.regressor(q, qd / units.time, qdd / units.time**2) * (along * units.time**2 / units.length**2)[:, None]
-    return (Y * units.parameters(model)).reshape(2 * states * nv, model.size)
+    if model.tree.is_constrained:
+        return _closed_states(model.tree, count, along, units, random)
+    q = random_configuration(_without_limits(model.tree), 2 * count, seed=random) * units.coordinates(model.links)
+    qd, qdd = random.normal(size=(2, 2 * count, model.links.nv)) * along
+    qd[count:] = -qd[:count]  # so that every joint goes both ways, and friction shows
+    return q, qd / units.time, qdd / units.time**2
+
+
+def _closed_states(tree: Tree, count: int, along: Array, units: Units,
+                   random: np.random.Generator) -> tuple[Array, Array, Array]:
+    """Near the closed configurations that are known, moved on by chance and closed again."""
+    known = [each.q for each in generic_configurations(tree)]
+    starts = np.stack([known[k % len(known)] for k in range(count)])
+    step = kept_with(tree, "integrate", lambda: integrate_kernel(tree))
+    moved = step(starts, _REACH * random.normal(size=(count, tree.nv)) * along)
+    closed = close(tree, moved)
+    q = np.where((np.asarray(closed.status) == "closed")[:, None], closed.configuration, starts)
+    q = np.concatenate([q, q])
+    qd, qdd = random.normal(size=(2, 2 * count, tree.nv)) * along
+    qd[count:] = -qd[:count]
+    A = np.asarray(jacobian_kernel(tree)(q)) * along
+    allowed = np.linalg.pinv(A, _INDEPENDENT) * along[:, None]
+    qd = (qd - np.einsum("kij,kj->ki", allowed @ (A / along), qd)) / units.time
+    qdd = qdd / units.time**2
+    left = np.einsum("kij,kj->ki", A / along, qdd) + drift_kernel(tree)(q, qd)
+    return q, qd, qdd - np.einsum("kij,kj->ki", allowed, left)
 
 
 def structural_base_parameters(model: LinearModel) -> BaseParameters:
@@ -120,6 +159,7 @@ def structural_base_parameters(model: LinearModel) -> BaseParameters:
     >>> structural_base_parameters(linear_model(load_robot("puma560"))).size
     36
     """
+    check_independent(model.tree, "the structure of base parameters")
     kept, rows = _regrouped(model, hidden_moments(model), np.eye(model.size), moved_in, np.asarray)
     units = _own_units(model, kept)
     return BaseParameters(model, kept, tidy(rows / units) * units)
@@ -159,6 +199,7 @@ def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
     uy_2
     Jxx_2 + Jyy_2
     """
+    check_independent(model.tree, "the structure of base parameters")
     geometry = {id(link): SymbolicPlacement(link, number) for number, link in enumerate(model.links.links, 1)}
     symbols = np.array([sympy.Symbol(f"{word}_{number + 1}") for number, word in model.columns], dtype=object)
     _, rows = _regrouped(model, hidden_moments(model), symbols, lambda link: geometry[id(link)].moved_in, exact)

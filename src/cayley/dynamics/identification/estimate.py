@@ -68,7 +68,8 @@ class Estimate:
 
     def validate(self, measured: Measurements) -> Fit:
         """The prediction error on other measurements."""
-        return fit_of(self.forces(measured.q, measured.qd, measured.qdd), measured.tau)
+        felt = self.base.model.felt(measured.q, measured.tau)
+        return fit_of(self.forces(measured.q, measured.qd, measured.qdd), felt)
 
     @cached_property
     def tree(self) -> Tree:
@@ -199,14 +200,16 @@ class System:
         left = self.tau - self.W @ values
         noise = np.sqrt(np.sum(left**2, axis=0) / np.maximum(self.freedom, 1.0))
         noise = np.maximum(noise, _LEAST_NOISE * max(np.abs(self.tau).max(initial=0.0), 1e-300))
-        scale = np.sum(left**2) / max(left.size - self.base.size, 1) if self.deviations is None else 1.0
+        rows = len(self.tau) * self.base.model.freedoms
+        scale = np.sum(left**2) / max(rows - self.base.size, 1) if self.deviations is None else 1.0
         return Estimate(self.base, method, values, covariance * scale, noise, self.condition, len(self.tau),
                         fit_of(self.tau - left, self.tau), parameters)
 
 
 def stacked(base: BaseParameters, measured: Measurements) -> System:
     """The regressor at all samples, checked for what it cannot see."""
-    samples, nv = measured.tau.shape
+    samples = len(measured)
+    nv = base.model.freedoms
     if samples * nv < base.size:
         raise SingularityError(
             f"{samples} samples of {nv} forces are too few for the {base.size} base parameters of "
@@ -214,7 +217,7 @@ def stacked(base: BaseParameters, measured: Measurements) -> System:
         )
     W = base.regressor(measured.q, measured.qd, measured.qdd)
     check_excited(base, W)
-    return System(base, W, measured.tau)
+    return System(base, W, np.asarray(base.model.felt(measured.q, measured.tau)))
 
 
 def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:

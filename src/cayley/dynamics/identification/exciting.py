@@ -24,6 +24,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 _MARGIN = 0.995  # of the limits: what may happen between the instants at which they are looked at
@@ -120,6 +121,7 @@ def exciting_trajectory(base: BaseParameters, *, period: float = 10.0, harmonics
             "an exciting trajectory needs a positive period, at least 2 harmonics, 2 samples and 1 try")
     if measure not in MEASURES:
         raise SignatureError(f"there is no measure {measure!r}; there are {', '.join(MEASURES)}")
+    check_independent(base.model.tree, "an exciting trajectory")
     limits = motion_limits(base.model.tree, position=position, velocity=velocity, acceleration=acceleration)
     series = _Series(limits, period, harmonics)
     dullness = _Dullness(base, series, samples, MEASURES[measure])

@@ -46,13 +46,15 @@ class Measurements:
 
 def simulate_measurements(model: LinearModel, q: Array, qd: Array, qdd: Array, *, noise: float = 0.0,
                           parameters: ArrayLike | None = None, seed: int = 0) -> Measurements:
-    """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N].
+    """Forces along a movement, with normal noise of standard deviation `noise` (nv or one number) [N m or N]; that of
+    joints without a drive is known to be zero.
 
     `parameters` (size) are the truth; those of the mechanism itself, if not given.
     """
     truth = model.values if parameters is None else np.asarray(parameters, dtype=float)
     tau = np.asarray(model.regressor(q, qd, qdd)) @ truth
-    return Measurements(model, q, qd, qdd, tau + np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise)
+    errors = np.random.default_rng((seed, 1)).normal(size=tau.shape) * noise
+    return Measurements(model, q, qd, qdd, tau + np.where(model.measured, errors, 0.0))
 
 
 def measurements_from_positions(model: LinearModel, times: ArrayLike, q: Array, tau: Array, *,

@@ -6,8 +6,9 @@ its ten moments,
 
     f = m a + W u         n = u x a + dual(W J)
 so the recursion inwards can be run on (6, 10) matrices instead of on vectors. Columns of joints may follow: the inertia
-of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (sign v). Source: Balafoutis & Patel
-(5.3.46); Khalil & Dombre, chapter 12.
+of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (sign v). Of a mechanism with constraints
+tau are the forces of its actuated joints, zero in the others: R^T times what the joints of its tree would need, with
+qd = R qd_a the motions that it can make. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapters 11 and 12.
 """
 
 from __future__ import annotations
@@ -92,6 +93,47 @@ class LinearModel:
     joint_terms: tuple[str, ...]
 
     @cached_property
+    def driven(self) -> Tree | None:
+        """Of a mechanism with constraints, that by whose joints forces are measured: the actuated ones, or all, if some
+        motions are not driven."""
+        if not self.tree.is_constrained:
+            return None
+        from cayley.kinematics.actuation import actuation  # which few mechanisms need
+        driven = actuation(self.tree).kind != "under-actuated"
+        return self.tree if driven else self.tree.with_actuated(*self.tree.joint_names)
+
+    @cached_property
+    def measured(self) -> Array:
+        """At which velocities (nv) there are forces to measure."""
+        places = range(self.links.nv) if self.driven is None else self.driven.actuated_velocities
+        return np.isin(np.arange(self.links.nv), list(places))
+
+    @cached_property
+    def freedoms(self) -> int:
+        """How many forces are independent at each state."""
+        if self.driven is None:
+            return self.links.nv
+        from cayley.kinematics.closure import mobility
+        return mobility(self.tree)
+
+    @cached_property
+    def felt(self) -> Callable[[ArrayLike, ArrayLike], Array]:
+        """`felt(q, tau)`: of forces (..., nv), what does something to the motion; all of them, if there are no
+        constraints. Drives that are redundant can work against each other."""
+        if self.driven is None:
+            return lambda q, tau: np.asarray(tau, dtype=float)
+        return kernel(f"({self.links.nq}),({self.links.nv})->({self.links.nv})",
+                      name="felt_forces")(lambda q, tau: self._share(q, tau[:, None])[:, 0])
+
+    def _share(self, q: Array, needed: Array) -> Array:
+        """Of forces (nv, k) at the joints of the tree, what the measured ones give (nv, k)."""
+        if self.driven is None:
+            return needed
+        from cayley.kinematics.actuated_motion import passive_motion
+        found = dict(zip(self.driven.actuated_velocities, passive_motion(self.driven, q).T @ needed, strict=True))
+        return np.stack([found.get(k, np.zeros(needed.shape[1])) for k in range(self.links.nv)])
+
+    @cached_property
     def columns(self) -> tuple[tuple[int, str], ...]:
         """For each parameter its link and its name there: "m" .. "Jzz", "rotor", "offset", "viscous", "coulomb"."""
         return tuple((number, word) for number in self.movers for word in self.words(number))
@@ -123,7 +165,7 @@ class LinearModel:
             own = self.links.links[number].columns
             felt = {"rotor": qdd, "offset": np.ones(self.links.nv), "viscous": qd, "coulomb": sign(qd)}
             parts += [_alone(felt[word], own, self.links.nv) for word in self.words(number)[10:]]
-        return np.concatenate(parts, axis=1)
+        return self._share(q, np.concatenate(parts, axis=1))
 
     @cached_property
     def regressor(self) -> Kernel:
@@ -218,7 +260,8 @@ def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
     unknown = [word for word in joint_terms if word not in JOINT_TERMS]
     if unknown:
         raise ModelError(f"joints have no term {unknown[0]!r}; they have {', '.join(JOINT_TERMS)}")
-    known = replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies))
+    free = tree.spanning_tree()
+    known = replace(free, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in free.bodies))
     return LinearModel(tree, links_of(known), tuple(word for word in JOINT_TERMS if word in joint_terms))
 
 
