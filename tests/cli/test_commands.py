@@ -158,3 +158,31 @@ def test_a_report_is_one_page(tmp_path):
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
     assert found["bytes"] == (tmp_path
                               / "scara_report.html").stat().st_size and "scara" in page and 'src="http' not in page
+
+
+# Closed machines
+
+
+def test_commands_know_closed_machines(tmp_path):
+    arm = cy.load("four_bar")
+    shown = call("info", "four_bar").stdout
+    assert "mobility 1, fully actuated by crank" in " ".join(shown.split()) and widest(shown) <= 80
+    found = {row["method"]: row for row in data(run("counts", "four_bar", "--function", "forward_dynamics", "--json"))[
+        "methods"]}
+    assert found["projection"]["additions"] == arm.forward_dynamics.using("projection").operations().additions
+    assert not any("published" in row for row in data(run("counts", "four_bar", "--json"))["methods"])
+    motion = data(run("simulate", "four_bar", "--time", 0.3, "--samples", 4, "--json"))
+    assert motion["status"] == "finished" and np.abs(arm.constraint_residual(motion["q"])).max() < 1e-9
+    target = arm.pose(arm.close(arm.neutral, fixed={"crank": -0.4}).configuration, "tool")[:3, 3]
+    answer = data(run("ik", "four_bar", *target, "--task", "position", "--json"))
+    assert answer["frame"] == "tool" and np.abs(arm.constraint_residual(answer["q"])).max() < 1e-9
+    np.testing.assert_allclose(arm.pose(answer["q"], "tool")[:3, 3], target, atol=1e-8)
+    arm.save(tmp_path / "bar.toml")
+    assert "mobility 1" in " ".join(call("check", tmp_path / "bar.toml").stdout.split())
+
+
+def test_what_a_command_cannot_do_with_loops_is_said_in_a_sentence():
+    failed = run("tour", "four_bar", "--no-report", code=1)
+    assert "loop 'pin' is closed" in " ".join(failed.stderr.split()) and not failed.stdout
+    opening = run("simulate", "five_bar", "--qd", "1 0 0 0", code=1)
+    assert "'pin' of five_bar opens" in " ".join(opening.stderr.split())

@@ -65,9 +65,11 @@ def check_moves(arm: Mechanism) -> None:
 
 
 def end_frame(arm: Mechanism, name: str) -> str:
-    """The frame of that name, or "tool", or the only end."""
+    """The frame of that name, or "tool", or the only end; a mechanism with loops has no end but "tool"."""
     from cayley.model.chains import chain_to
-    return arm.frame(name).name if name else chain_to(arm.tree, None).tip_name
+    if name or (arm.tree.is_constrained and "tool" in arm.frame_names):
+        return arm.frame(name or "tool").name
+    return chain_to(arm.tree, None).tip_name
 
 
 def numbers(text: str | list[str], count: int, what: str) -> Array:

@@ -75,7 +75,8 @@ def method_counts(arm: Mechanism, function: str) -> list[dict[str, Any]]:
         else:
             row.update(multiplications=found.multiplications, additions=found.additions, divisions=found.divisions,
                        square_roots=found.square_roots, trigonometric=found.trigonometric)
-        if function == "inverse_dynamics" and name in PUBLISHED:
+        # what is published is about open chains
+        if not arm.tree.is_constrained and function == "inverse_dynamics" and name in PUBLISHED:
             formula = TABLE_53[PUBLISHED[name]]
             row["published"] = {
                 "multiplications": formula.multiplications(arm.nv), "additions": formula.additions(arm.nv),

@@ -47,9 +47,11 @@ def tour(robot: Robot = "puma560", destination: Annotated[
     cayley tour --json
     ```
     """
+    from cayley.model.constraints import check_independent
     with silent(json):
         arm = load(robot)
         check_moves(arm)
+        check_independent(arm.tree, "the tour, which compares published methods of inverse dynamics,")
         _show_robot(arm)
         ready = _compiled(arm)
         comparison, spread = _compare(arm)
