@@ -86,7 +86,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "constraint_residual", "constraint_rates", "constraint_jacobian", "constraint_drift", "close",
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
-        "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model",
+        "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "actuated_acceleration", "follow_inputs", "assemblies",
         "input_output", "actuation_singularity", "manipulability",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.inverse.reactions import Reactions
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.minimal_dynamics import MinimalDynamics
+    from cayley.dynamics.nonholonomic.accessibility import Accessibility
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
@@ -538,6 +539,17 @@ class Mechanism:
         """
         from cayley.kinematics.constraint_structure import constraint_structure
         return constraint_structure(self.tree)
+
+    @property
+    def accessibility(self) -> Accessibility:
+        """Where brackets of the motions that the constraints allow lead: everywhere that constraints on positions
+        leave, or how many constraints on velocities are integrable; see `cayley.dynamics.nonholonomic.accessibility`.
+
+        >>> load("four_bar").accessibility.growth
+        (1,)
+        """
+        from cayley.dynamics.nonholonomic.accessibility import accessibility
+        return accessibility(self.tree)
 
     @property
     def actuation(self) -> Actuation:

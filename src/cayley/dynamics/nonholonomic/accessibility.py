@@ -1,0 +1,181 @@
+"""Where a system can get to under constraints on velocities: the brackets of the directions that they allow.
+
+    D1 = the directions allowed,   D(k+1) = Dk + [D1, Dk]
+The ranks of D1, D2, ... are the growth. It ends with the dimension of what can be reached: with n the system gets
+everywhere (a unicycle: 2, 3); otherwise n less that rank combinations of the constraints are integrable, and keep to
+level surfaces. Ranks are those at configurations that have nothing special about them. In velocities v(q) of any joints
+the bracket is [x, y] = Dy x - Dx y - N(x) y, N being how small changes of a motion turn with it. Source: Mladenova
+(223), 7.5; Chow's theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayley.compiler.derivative import slope_along
+from cayley.compiler.kernel import kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.symbols import wrapped
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.dynamics.mechanics.constrained import basis_of_coordinates
+from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
+from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.errors import UnsupportedError
+from cayley.kinematics import constraints
+from cayley.kinematics.closure import closed_samples
+from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.model.tree import Tree
+
+_INDEPENDENT = 1e-7  # singular values below this part of the largest are zero
+
+@dataclass(frozen=True)
+class Accessibility:
+    """What brackets add to the motions that constraints allow."""
+
+    velocities: int
+    growth: tuple[int, ...]
+    """The ranks of the directions allowed, of these with their brackets, and so on until nothing is new."""
+    positions: int
+    """How many of the constraints hold positions: so many dimensions are out of reach anyway."""
+
+    @property
+    def reached(self) -> int:
+        """The dimension of what can be reached."""
+        return self.growth[-1]
+
+    @property
+    def integrable(self) -> int:
+        """How many independent combinations of the constraints on velocities are rates of functions of positions."""
+        return self.velocities - self.positions - self.reached
+
+    @property
+    def accessible(self) -> bool:
+        """Whether all that the constraints on positions leave can be reached."""
+        return self.integrable == 0
+
+    def __str__(self) -> str:
+        steps = ", ".join(map(str, self.growth))
+        held = f", {self.integrable} constraints on velocities are integrable" if self.integrable else ""
+        return f"brackets reach {self.reached} of {self.velocities - self.positions} dimensions (growth {steps}){held}"
+
+
+Bracket = tuple[int, int]  # of two fields, by their places
+
+
+@dataclass(frozen=True, eq=False)
+class _Fields:
+    """Fields of velocities on configurations (nq): the directions allowed (nv, m), and brackets of those before.
+    `rate` is how configurations move by velocities, `turning` how changes of a motion turn with it.
+    """
+
+    nq: int
+    nv: int
+    allowed: Callable[[Array], Array]
+    count: int
+    rate: Callable[[Array, Array], Array]
+    turning: Callable[[Array], Array]
+
+    def values(self, brackets: list[Bracket], samples: Array) -> Array:
+        """The fields as columns (samples, nv, m + brackets)."""
+        def text(q: Array) -> Array:
+            fields = list(np.transpose(self.allowed(q)))
+            for first, second in brackets:
+                fields.append(self._bracket(q, fields[first], fields[second]))
+            return np.stack(fields, axis=1)
+
+        size = self.count + len(brackets)
+        return np.asarray(kernel(f"({self.nq})->({self.nv},{size})", name="fields", inputs=("q",))(text)(samples))
+
+    def _bracket(self, q: Array, x: Array, y: Array) -> Array:
+        return self._along(y, q, x) - self._along(x, q, y) - self.turning(x) @ y
+
+    def _along(self, values: Array, q: Array, velocity: Array) -> Array:
+        return slope_along(values, q, self.rate(q, velocity))
+
+
+def accessibility(tree: Tree) -> Accessibility:
+    """The accessibility of a mechanism with constraints, at configurations that are not special; found once.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> print(accessibility(load_robot("four_bar")))
+    brackets reach 1 of 1 dimensions (growth 1)
+    """
+    return kept(tree, "accessibility", lambda: _of_tree(tree))
+
+
+def _of_tree(tree: Tree) -> Accessibility:
+    if tree.is_timed:
+        raise UnsupportedError(f"a constraint of {tree.name} depends on time: brackets are of constraints that do not")
+    structure = constraint_structure(tree)
+    if not structure.by_structure:
+        raise UnsupportedError(
+            f"the constraints of {tree.name} are redundant in a way that changes with its configuration: there are no "
+            "rows of them whose brackets could be looked at")
+    rows = list(structure.leading)
+    manifold = Configurations(tree)
+
+    def basis(q: Array) -> Array:
+        A = wrapped(constraints.jacobian(tree, q)[rows])
+        return basis_of_coordinates(A, np.zeros(len(rows)), structure.independent)[0]
+
+    samples = np.array([found.configuration for sample in closed_samples(tree) for found in sample.closures])
+    fields = _Fields(tree.nq, tree.nv, basis, structure.mobility, manifold.rate, manifold.perturbation_rate)
+    held = int(constraints.hold_positions(tree)[rows].sum())
+    return Accessibility(tree.nv, _growth(fields, samples, tree.nv - held), held)
+
+
+def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibility:
+    """The accessibility of what a frame allows, at configurations (..., n), of which some are not special.
+
+    >>> from cayley.dynamics.nonholonomic.moving_frame import completed_frame
+    >>> unicycle = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
+    >>> accessibility_of_frame(unicycle, [[0.1, 0.2, 0.4]]).growth
+    (2, 3)
+    """
+    at = np.asarray(samples, dtype=float)
+    n = at.shape[-1]
+    m = n - frame.count(np.zeros(n))
+    fields = _Fields(n, n, lambda q: frame.inverse(q)[:, :m], m, lambda q, v: v, lambda v: np.zeros((n, n)))
+    return Accessibility(n, _growth(fields, at.reshape(-1, n), n), 0)
+
+
+def _growth(fields: _Fields, samples: Array, most: int) -> tuple[int, ...]:
+    basis: list[Bracket] = []  # what is kept of brackets, after the directions themselves
+    newest = range(fields.count)
+    ranks = [fields.count]
+    while newest and ranks[-1] < most:
+        tried = [(x, z) for x in range(fields.count) for z in newest if z > x]
+        new = _new(fields, basis, tried, samples)
+        newest = range(fields.count + len(basis), fields.count + len(basis) + len(new))
+        basis += new
+        if new:
+            ranks.append(fields.count + len(basis))
+    return tuple(ranks)
+
+
+def _new(fields: _Fields, basis: list[Bracket], tried: list[Bracket], samples: Array) -> list[Bracket]:
+    """Those of the tried brackets that add to the rank, where it is largest."""
+    if not tried:
+        return []
+    values = fields.values([*basis, *tried], samples)
+    values = values[np.isfinite(values).all(axis=(-2, -1))]
+    ranks = [_rank(each) for each in values]
+    known = fields.count + len(basis)
+    if not ranks or max(ranks) == known:
+        return []
+    at = values[int(np.argmax(ranks))]
+    chosen = list(range(known))
+    for k in range(known, at.shape[1]):
+        if _rank(at[:, [*chosen, k]]) > len(chosen):
+            chosen.append(k)
+    return [tried[k - known] for k in chosen[known:]]
+
+
+def _rank(columns: Array) -> int:
+    sizes = np.linalg.norm(columns, axis=0)
+    seen = columns[:, sizes > _INDEPENDENT] / sizes[sizes > _INDEPENDENT]
+    values = np.linalg.svd(seen, compute_uv=False)
+    return int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))

@@ -1,0 +1,151 @@
+"""A moving frame: pseudo-velocities, the directions that they measure, and how these fail to commute.
+
+    pid = A(q) qd          n independent forms; the last of them are the constraints, zero in every motion
+    B = A^-1               column k is the direction Pi_k, of the motion in which pid_k alone is one
+    gamma_kij              [Pi_k, Pi_j] = sum_i gamma_kij Pi_i
+    gamma_kij = sum_sl b_sk b_lj (d a_is / d q_l - d a_il / d q_s)
+Constraints are integrable if gamma_kij = 0 for all constraints i and all directions k, j that they allow. Where the
+forms depend on each other there is no frame: NaN, and `SingularityError` for one configuration. Source: Mladenova
+(214)-(223), (231), corrected as in spec E-41d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.derivative import jacobian
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import wrapped
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ConventionError, SingularityError
+
+_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
+
+Rows = Iterable[Iterable[Scalar]]
+Forms = Callable[[Array], Rows]
+
+
+@dataclass(frozen=True, eq=False)
+class MovingFrame:
+    """Pseudo-velocities A1(q) qd (m) and constraints A2(q) qd (r), which are zero in every motion, n together.
+
+    >>> disc = MovingFrame(lambda q: [[0, 0, 1, 0], [0, 0, 0, 1]],
+    ...                    lambda q: [[1, 0, 0, -0.25 * np.cos(q[2])], [0, 1, 0, -0.25 * np.sin(q[2])]])
+    >>> disc.structure_coefficients([0.0, 0.0, np.pi / 2, 0.0])[:, 2].round(12)[:2, :2] + 0.0
+    array([[ 0.  , -0.25],
+           [ 0.25,  0.  ]])
+    """
+
+    free: Forms
+    constraints: Forms
+    name: str = "frame"
+
+    def matrix(self, q: Array) -> Array:
+        """A (n, n): the text."""
+        rows = [np.stack([np.asarray(entry) for entry in row]) for row in (*self.free(q), *self.constraints(q))]
+        if len(rows) != len(q) or any(row.shape != (len(q),) for row in rows):
+            raise ConventionError(
+                f"{self.name} has {len(rows)} forms, of {sorted({len(row) for row in rows})} velocities, for {len(q)} "
+                "coordinates: constraints and pseudo-velocities together are as many as coordinates")
+        return wrapped(np.stack(rows))
+
+    def count(self, q: Array) -> int:
+        """r, how many constraints there are."""
+        return len(list(self.constraints(q)))
+
+    def inverse(self, q: Array) -> Array:
+        """B (n, n), the directions as columns: the text."""
+        A = self.matrix(q)
+        return only_where(is_definite(A @ A.T), np.linalg.solve(A, np.eye(len(A))))
+
+    def coefficients(self, q: Array) -> Array:
+        """gamma (n, n, n), in the order k, i, j: the text."""
+        A = self.matrix(q)
+        B = self.inverse(q)
+        by_q = jacobian(A, q)  # i, s, l
+        found = [B.T @ (slopes - slopes.T) @ B for slopes in by_q]
+        return np.stack(found, axis=1)
+
+    @cached_property
+    def pseudo_velocities(self) -> Kernel:
+        """`(q, qd)` -> pid (..., n)."""
+        return self._kernel("(n),(n)->(n)", lambda q, qd: self.matrix(q) @ qd, "pseudo_velocities", ("q", "qd"))
+
+    @cached_property
+    def directions(self) -> Kernel:
+        """`(q)` -> B (..., n, n): column k is Pi_k."""
+        return self._kernel("(n)->(n,n)", self.inverse, "directions", ("q",))
+
+    @cached_property
+    def structure_coefficients(self) -> Kernel:
+        """`(q)` -> gamma (..., n, n, n), in the order k, i, j."""
+        return self._kernel("(n)->(n,n,n)", self.coefficients, "structure_coefficients", ("q",))
+
+    @cached_property
+    def brackets(self) -> Kernel:
+        """`(q)` -> [Pi_k, Pi_j] (..., n, n, n), in the order k, j, component: by differentiation of the directions.
+        """
+        def text(q: Array) -> Array:
+            B = self.inverse(q)
+            along = jacobian(B, q) @ B  # s, j, k: of Pi_j along Pi_k
+            return np.transpose(along, (2, 1, 0)) - np.transpose(along, (1, 2, 0))
+
+        return self._kernel("(n)->(n,n,n)", text, "brackets", ("q",))
+
+    def is_holonomic(self, q: ArrayLike, *, tolerance: float = 1e-9) -> bool:
+        """Whether the constraints are integrable near configurations (..., n): none of the brackets of what they allow
+        has a part along a constraint, beyond `tolerance`.
+
+        >>> circle = MovingFrame(lambda q: [[-q[1], q[0]]], lambda q: [[q[0], q[1]]])
+        >>> circle.is_holonomic([0.6, 0.8])
+        True
+        """
+        gamma = np.asarray(self.structure_coefficients(q))
+        free = gamma.shape[-1] - self.count(np.zeros(gamma.shape[-1]))
+        return bool((np.abs(gamma[..., :free, free:, :free]) <= tolerance * (1 + np.abs(gamma).max(initial=0.0))).all())
+
+    def _kernel(self, signature: str, text: Callable[..., Array], name: str, inputs: tuple[str, ...]) -> Kernel:
+        return kernel(signature, name=name, inputs=inputs, explain=self.explain)(text)
+
+    def explain(self, *state: Array) -> None:
+        raise SingularityError(
+            f"the forms of {self.name} depend on each other at this configuration: constraints that are redundant, or "
+            "pseudo-velocities that they determine already")
+
+
+def completed_frame(constraints: Forms, at: ArrayLike, name: str = "frame") -> MovingFrame:
+    """The frame of constraints A2(q) (r, n) and of rates of coordinates, such as is regular at a configuration `at`
+    (n): of rows that depend on each other some are left out, and the first coordinates are taken from which the others
+    follow.
+
+    >>> skate = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
+    >>> skate.directions([0.0, 0.0, 0.0]).round(12)[:, 0] + 0.0
+    array([1., 0., 0.])
+    """
+    q = np.asarray(at, dtype=float)
+    rows = np.asarray([list(row) for row in constraints(q)], dtype=float)
+    kept = _first_independent(rows)
+    followers = _first_independent(rows[kept].T[::-1])
+    others = [len(q) - 1 - k for k in followers]
+    independent = [k for k in range(len(q)) if k not in others]
+
+    def chosen(q: Array) -> Rows:
+        given = list(constraints(q))
+        return [given[k] for k in kept]
+
+    return MovingFrame(lambda q: np.eye(len(q))[independent], chosen, name)
+
+
+def _first_independent(rows: Array) -> list[int]:
+    """The places of the first rows that do not depend on those before."""
+    found: list[int] = []
+    for k in range(len(rows)):
+        values = np.linalg.svd(rows[[*found, k]], compute_uv=False)
+        if np.count_nonzero(values > _INDEPENDENT * np.abs(rows).max(initial=0.0)) > len(found):
+            found.append(k)
+    return found
