@@ -5,12 +5,12 @@ import pytest
 from scipy.optimize import least_squares
 
 import cayley as cy
-from cayley.errors import ConventionError, GeometryError, ModelError, UnreachableError
+from cayley.errors import ConventionError, GeometryError, ModelError, UnreachableError, UnsupportedError
 from cayley.kinematics.closure import closed_carefully
 from cayley.mechanisms.linkages import FourBar
 from cayley.mechanisms.parallel import StewartPlatform
-from cayley.model.constraint_kinds import Coupling
-from cayley.model.joint_kinds import Cylindrical, Helical, Prismatic, Revolute, Spherical
+from cayley.model.constraint_kinds import Coupling, KnifeEdge, PrescribedMotion
+from cayley.model.joint_kinds import Cylindrical, Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop, Mimic
 from kinematics.machines import SLIDES, four_bar, rings, shift, stewart, stewart_guess
 
@@ -191,6 +191,44 @@ def test_what_cannot_be_closed_is_said_with_the_loop_and_the_gap():
         impossible.constraint_structure  # noqa: B018
 
 
+def test_an_open_tree_is_closed_within_limits_by_bringing_it_there():
+    arm = cy.load("panda")
+    found = arm.close(np.full((2, 7), 0.5), limits=True)
+    assert (found.status == "closed").all() and found.within_limits.all() and (found.branch == 0).all()
+    np.testing.assert_allclose(found.configuration, [np.clip(np.full(7, 0.5), arm.lower, arm.upper)] * 2)
+    outside = arm.close(np.full(7, 0.5), fixed=["panda_joint4"], limits=True)
+    assert outside.status == "outside limits" and outside.configuration[3] == 0.5
+
+
+def test_a_crank_that_is_led_in_time_is_closed_at_each_time():
+    bar = four_bar()
+    driven = cy.Mechanism.of("driven", bar.bodies, bar.joints, frames=bar.frames, loops=bar.loops,
+                             constraints=[PrescribedMotion("drive", "crank", "0.5*t")])
+    t = np.array([1.0, 1.5, 2.0])
+    found = driven.close(np.tile([0.7, -0.2, 1.3], (3, 1)), t)
+    np.testing.assert_allclose(found.configuration[:, 0], 0.5 * t, atol=1e-12)
+    expected = bar.close(found.configuration + np.array([0, 0.01, 0.01]), fixed=["crank"]).configuration
+    np.testing.assert_allclose(found.configuration, expected, atol=1e-11)
+    assert found.openings["drive"].max() < 1e-12 and (found.independent == 0).all()
+    for refused in (lambda: driven.assemblies({"rocker": 1.0}),
+                    lambda: driven.follow_inputs({"rocker": [1.0]}, start=[0.7, -0.2, 1.3]),
+                    lambda: driven.inverse_kinematics(np.eye(4), "tip of b", task="position")):
+        with pytest.raises(UnsupportedError, match="drive"):
+            refused()
+
+
+def test_wheels_do_not_hold_a_place_and_what_needs_one_refuses_them():
+    sled = cy.Mechanism.of("sled", [Body("base"), Body("sled", 1.0)], [Joint("sled", "base", "sled", Planar())],
+                           constraints=[KnifeEdge("edge", "base", "sled")])
+    found = sled.close([[1.0, 2.0, 0.5]])
+    assert found.status[0] == "closed" and found.branch[0] == 0
+    np.testing.assert_array_equal(found.configuration, [[1.0, 2.0, 0.5]])
+    for refused in (lambda: sled.assemblies({"sled": [0.0, 0.0, 0.0]}),
+                    lambda: sled.follow_inputs({"sled": [[0.0, 0.0, 0.0]]}, start=[0.0, 0.0, 0.0])):
+        with pytest.raises(UnsupportedError, match="'edge' of sled is on velocities"):
+            refused()
+
+
 def test_empty_batches_and_wrong_arguments():
     arm = four_bar()
     none = arm.close(np.zeros((0, 3)), fixed=["crank"], limits=True)
@@ -200,6 +238,10 @@ def test_empty_batches_and_wrong_arguments():
         arm.close([0.0, np.nan, 0.0])
     with pytest.raises(ConventionError, match="finite numbers"):
         arm.close([0.0, 0.0, 0.0], fixed={"crank": np.nan})
+    with pytest.raises(UnsupportedError, match="planar2r has no loops"):
+        cy.load("planar2r").follow_inputs({"joint1": [0.0]}, start=[0.0, 0.0])
+    with pytest.raises(UnsupportedError, match="planar2r has no loops"):
+        cy.load("planar2r").assemblies({"joint1": 0.0})
     with pytest.raises(ConventionError, match="list of names"):
         arm.close([0.0, 0.0, 0.0], fixed="crank")
     with pytest.raises(ConventionError, match="named twice"):

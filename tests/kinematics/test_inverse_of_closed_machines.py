@@ -24,7 +24,7 @@ def test_a_five_bar_reaches_points_in_its_working_modes():
     arm = five_bar()
     points = np.array([[0.25, 0.5], [0.1, 0.4], [0.4, 0.45], [0.3, -0.4]])
     found = arm.inverse_kinematics(places(points), "point", task=PLANE)
-    assert (found.status == "solved").all() and found.opening.max() < 1e-10
+    assert (found.status == "solved").all() and found.opening.max() < 1e-14
     modes = FiveBar([(0.0, 0.0), (0.5, 0.0)], cranks=[0.3, 0.3], rods=[0.4, 0.4]).inverse_position(points)
     off = np.abs(np.exp(1j * modes) - np.exp(1j * found.q[:, None, [0, 2]])).max(axis=-1).min(axis=-1)
     assert off.max() < 1e-8

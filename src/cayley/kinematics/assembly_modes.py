@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.kinematics.actuated_motion import check_untimed
 from cayley.kinematics.closing import branch_sign
 from cayley.kinematics.closing_search import ClosingSearch, closing_search
 from cayley.kinematics.constraint_structure import constraint_structure
@@ -90,8 +91,10 @@ def assemblies(tree: Tree, inputs: Mapping[str, ArrayLike], *, frame: str | None
     >>> modes.count, np.sort(modes.configuration[:, 2]).round(4), modes.unseen
     (2, array([0.3711, 2.2703]), 0.0)
     """
+    check_untimed(tree)
     check_holonomic(tree, "all ways to assemble it")
     own = Inputs.of(tree, inputs)
+    own.check_followed()
     values = own.values(inputs)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ConventionError(f"assemblies take one set of finite values of the inputs, not {values.shape[:-1]} sets")

@@ -123,7 +123,7 @@ def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
 def _closed(tree: Tree, inputs: Inputs, guesses: Array, times: Array, limits: bool) -> list[Array]:
     """Status, configurations, residuals, steps and whether by chance."""
     if not hold_positions(tree).any():
-        q = guesses
+        q = guesses.copy()
         closed = np.ones(len(q), dtype=bool)
         residual, iterations, by_chance = np.zeros(len(q)), np.zeros(len(q), dtype=int), np.zeros(len(q), dtype=bool)
     else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
+from cayley.kinematics.constraints import hold_positions
 from cayley.kinematics.inputs import Inputs
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of_joints
 from cayley.kinematics.inverse.kernels import opening_kernel
@@ -35,6 +36,8 @@ class Within(NamedTuple):
 def closed_within_limits(tree: Tree, inputs: Inputs, q: Array, times: Array) -> Within:
     """Closed configurations within the limits at times (n), for closed or open ones (n, nq) outside: the same after
     whole turns, or what searches from there and from scattered starts find."""
+    if not hold_positions(tree).any():
+        return _brought_inside(tree, inputs, q)
     searching = closing_search(tree, inputs, limits=True)
     turned = _whole_turns_back(searching.bounds, q)
     left = searching.opening(turned, times)
@@ -48,6 +51,15 @@ def closed_within_limits(tree: Tree, inputs: Inputs, q: Array, times: Array) -> 
         inside[rows] = (found.state == SOLVED) & searching.is_inside(found.q)
         iterations[rows] = found.iterations
     return Within(inside, turned, left, iterations.astype(int))
+
+
+def _brought_inside(tree: Tree, inputs: Inputs, q: Array) -> Within:
+    """What no constraint holds goes to its limit."""
+    moving = frozenset(range(len(tree.joints))).difference(inputs.numbers)
+    bounds = bounds_of_joints(tree, moving, 1.0, limits=True)
+    q = np.where(bounds.moved, bounds.kept(q), q)
+    inside = np.asarray(((q >= bounds.lower) & (q <= bounds.upper)).all(axis=-1))
+    return Within(inside, q, np.zeros(len(q)), np.zeros(len(q), dtype=int))
 
 
 def closing_search(tree: Tree, inputs: Inputs, *, limits: bool) -> ClosingSearch:

@@ -21,7 +21,8 @@ from cayley.kinematics.inverse.step import damped_solution, integrate
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
-_CLOSED = 1e-12  # what may be left open, in metres and radians
+_CLOSED = 1e-12  # what may be left open, in metres and radians,
+_BETTER = 1e-14  # and what is not worth another step
 _LESS = 0.5  # of what was open: what a step from a near guess leaves at most
 _STEPS = 40
 
@@ -71,13 +72,13 @@ def closed_nearby(tree: Tree, inputs: Inputs, guesses: Array, times: Array) -> N
     for iterations in range(_STEPS):
         with np.errstate(all="ignore"):
             after, left, sense = step(q, times[rows])
-        arrived = left <= _CLOSED
-        on = ~arrived & (left < _LESS * before)
+        arrived = (left <= _CLOSED) & (left < found.left[rows])
         there = rows[arrived]
         found.q[there] = q[arrived]
         found.closed[there] = sense[arrived] > 0
         found.left[there] = left[arrived]
         found.iterations[there] = iterations
+        on = (left > (_BETTER if iterations else _CLOSED)) & (left < _LESS * before)
         if not on.any():
             break
         rows = rows[on]

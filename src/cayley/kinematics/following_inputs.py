@@ -106,6 +106,7 @@ def follow_inputs(tree: Tree, inputs: Mapping[str, ArrayLike], start: ArrayLike,
     check_untimed(tree)
     check_holonomic(tree, "following inputs")
     own = Inputs.of(tree, inputs)
+    own.check_followed()
     samples = _samples(own, inputs)
     q = np.asarray(start, dtype=float)
     if q.shape[-1:] != (tree.nq,):

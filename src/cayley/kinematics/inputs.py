@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.tree import Tree
 
 
@@ -37,6 +37,13 @@ class Inputs:
             if numbers.count(number) > 1:
                 raise ConventionError(f"joint {name!r} is named twice among the inputs")
         return cls(tree, tuple(numbers))
+
+    def check_followed(self) -> None:
+        """Refuse a mechanism in which no joint follows from another."""
+        if not self.tree.is_constrained:
+            raise UnsupportedError(
+                f"{self.tree.name} has no loops or other constraints: no joint follows from inputs, and any values of "
+                "its coordinates are a configuration")
 
     @property
     def names(self) -> tuple[str, ...]:

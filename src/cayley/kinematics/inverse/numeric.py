@@ -26,7 +26,7 @@ from cayley.kinematics.inverse.distinct import first_of_each
 from cayley.kinematics.inverse.kernels import allowed_jacobian, error_kernel, jacobian_kernel
 from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.search import Found, Search, quick_search, search
-from cayley.kinematics.inverse.step import STALLED, iterations_of_a_call, search_step
+from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call, search_step
 from cayley.kinematics.inverse.task import Task
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
@@ -180,7 +180,7 @@ class Solver:
         found = quick_search(made, target)
         if found is None:
             return None
-        q = self.bounds.unwound(found[0])
+        q = self.bounds.unwound(self._nearer(found[0][None], target)[0])
         position, angle, residual, opening = self._error(q, target)
         if not residual <= tolerance:
             return None
@@ -188,9 +188,18 @@ class Solver:
                                        self.bounds.size, reasons.WITHIN_TOLERANCE, self.bounds.hit,
                                        lambda: self._jacobian(q, target), self._is_free)
 
+    def _nearer(self, q: Array, targets: Array) -> Array:
+        """Of mechanisms with constraints, after one more step: loops should be closed to rounding, not to the tolerance
+        of the task."""
+        if self._is_free or not len(q):
+            return q
+        moved, _ = self._step(q, FRESH[None].repeat(len(q), axis=0), targets, 0.0)
+        is_nearer = self._errors(moved, targets)[2] < self._errors(q, targets)[2]
+        return np.where(is_nearer[:, None], moved, q)
+
     def _result(self, found: Found, targets: Array, tolerance: float,
                 batch: tuple[int, ...]) -> InverseKinematicsResult:
-        q = self.bounds.unwound(found.q)
+        q = self.bounds.unwound(self._nearer(found.q, targets))
         position, angle, residual, opening = self._errors(q, targets)
         solved = residual <= tolerance
         why = self._why(solved, found.state, targets)
