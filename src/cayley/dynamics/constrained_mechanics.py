@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,12 +34,11 @@ from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.turned_loops import turned_loops
+from cayley.kinematics.turned_loops import TurnedLoop, turned_loops
 from cayley.model.tree import Tree
 from cayley.systems.record import Record
 
 _ROUNDS = 3  # of Newton's method: what one step leaves is small already, and each makes it smaller by that
-_ROUNDS_OF_VELOCITIES = 2
 _SMALL = 6  # rows: so few are factored anew after the first round, where they are nearly closed; more only once
 _TRUSTED = 0.2
 _LEAST = 1e-10  # of its scale: a pivot that says nothing of where the branch goes
@@ -86,16 +85,11 @@ class ConstrainedMechanics(TreeMechanics):
 
     def acceleration(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         M, forces = self.balance(q, qd, tau, *more)
-        A = constraints.jacobian(self._whole, q, self.t)
+        seen = self._seen(q, qd)
         drift = constraints.drift(self._whole, q, qd, self.t)
-        phi = constraints.residual(self._whole, q, self.t)
-        for loop in turned_loops(self._whole, self._rows, q, qd):
-            A[loop.rows] = loop.A
+        for loop in seen.turned:
             drift[loop.rows] = loop.drift
-            point = slice(loop.rows.start, loop.rows.start + 3)
-            phi[point] = loop.R.T @ phi[point]
-        rows = self._rows
-        return self.solved_within(A[rows], M, forces, -drift[rows], phi[rows])
+        return self.solved_within(seen.A, M, forces, -drift[self._rows], seen.rows(self._residual(q)))
 
     def solved_within(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None = None) -> Array:
         """y (nv) with M y = forces + A^T z for some z, and A y = rates; A has the rows that are used, which are open by
@@ -151,27 +145,43 @@ class ConstrainedMechanics(TreeMechanics):
         return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
     def residual(self, q: Array) -> Array:
-        return constraints.residual(self._whole, q, self.t)[self._rows]
+        return self._residual(q)[self._rows]
 
     def jacobian(self, q: Array) -> Array:
         return constraints.jacobian(self._whole, q, self.t)[self._rows]
 
     def rates(self, q: Array, qd: Array) -> Array:
-        return constraints.rates(self._whole, q, qd, self.t)[self._rows]
+        return self._rates(q, qd)[self._rows]
+
+    def _residual(self, q: Array) -> Array:
+        return constraints.residual(self._whole, q, self.t)
+
+    def _rates(self, q: Array, qd: Array) -> Array:
+        return constraints.rates(self._whole, q, qd, self.t)
+
+    def _seen(self, q: Array, qd: Array) -> _Seen:
+        """The constraints from a state, along the axes in which they take the fewest operations."""
+        A = constraints.jacobian(self._whole, q, self.t)
+        turned = turned_loops(self._whole, self._rows, q, qd)
+        for loop in turned:
+            A[loop.rows] = loop.A
+        return _Seen(A[self._rows], turned, self._rows)
 
     def projected(self, q: Array, qd: Array) -> tuple[Array, Array]:
         """A state near the constraints, on them, by the smallest change."""
-        A = self.jacobian(q)
-        factors = self._factored(A)
-        trusted = self._trusted(factors, self.residual(q))
-        for k in range(_ROUNDS):
-            if k == 1 and self.structure.rank <= _SMALL:
-                A = self.jacobian(q)
-                factors = self._factored(A)
-            step = factors.solved(_only(trusted, factors.reduced(self.residual(q))))
-            q = Configurations(self.tree).step(q, -(A.T @ step))
-        for _ in range(_ROUNDS_OF_VELOCITIES):
-            qd = qd - A.T @ factors.solved(_only(trusted, factors.reduced(self.rates(q, qd))))
+        small = self.structure.rank <= _SMALL
+        seen = self._seen(q, qd)
+        factors = self._factored(seen.A)
+        trusted = self._trusted(factors, seen.rows(self._residual(q)))
+        for k in range(_ROUNDS if small else _ROUNDS - 1):
+            if k == 1 and small:
+                seen = self._seen(q, qd)
+                factors = self._factored(seen.A)
+            step = factors.solved(_only(trusted, factors.reduced(seen.rows(self._residual(q)))))
+            q = Configurations(self.tree).step(q, -(seen.A.T @ step))
+        for _ in range(2 if small else 1):
+            change = factors.solved(_only(trusted, factors.reduced(seen.rows(self._rates(q, qd)))))
+            qd = qd - seen.A.T @ change
         return q, qd
 
     def _factored(self, A: Array) -> Semidefinite:
@@ -192,6 +202,22 @@ class ConstrainedMechanics(TreeMechanics):
         squares = np.mean([each.A**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
         return [float(np.sqrt(max(squares[[k for k, other in enumerate(groups) if other == groups[row]]])))
                 for row in self._rows]
+
+
+class _Seen(NamedTuple):
+    """The constraints from a state: the Jacobian of the rows that are used, those of some loops along other axes."""
+
+    A: Array
+    turned: list[TurnedLoop]
+    used: list[int]
+
+    def rows(self, values: Array) -> Array:
+        """Values of all rows, as those of A."""
+        found = np.array(values)
+        for loop in self.turned:
+            point = slice(loop.rows.start, loop.rows.start + 3)
+            found[point] = loop.R.T @ found[point]
+        return found[self.used]
 
 
 @kept_with_owner
