@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.dynamics.mechanics.constrained import null_space
+from cayley.errors import GeometryError
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,14 @@ def test_a_four_bar_with_a_motor_is_a_connected_system(bar):
     run = both.rollout(method="rk4")({"q": np.zeros(3), "qd": np.zeros(3), "current": 0.0}, step=1e-3, steps=100,
                                      inputs={"voltage": 60.0})
     assert np.abs(bar.constraint_residual(run.end["q"])).max() < 1e-12 and run.end["current"] > 1.0
+
+
+def test_a_system_starts_on_its_constraints_under_any_name(bar):
+    system = bar.system().renamed({"q": "angles", "qd": "rates"}, "linkage")
+    start = driven(bar, 3.0)
+    run = system.rollout()({"angles": start["q"], "rates": start["qd"]}, step=1e-3, steps=50)
+    assert np.abs(bar.constraint_residual(run.end["angles"])).max() < 1e-12
+    with pytest.raises(GeometryError, match="linkage does not start on its constraints: 'pin' is 0"):
+        system.rollout()({"angles": start["q"] + 0.1, "rates": start["qd"]}, step=1e-3, steps=1)
+    with pytest.raises(GeometryError, match="'the rate of pin' is"):
+        bar.system().simulate({"q": start["q"], "qd": [1.0, 0.0, 0.0]}, until=0.1)

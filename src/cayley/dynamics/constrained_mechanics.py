@@ -132,8 +132,12 @@ class ConstrainedMechanics(TreeMechanics):
 
     @property
     def constraints(self) -> dict[str, Text]:
-        return {"constraints": lambda t, x, u, p: self.at(t).residual(x.q),
-                "their rates": lambda t, x, u, p: self.at(t).rates(x.q, x.qd)}
+        found: dict[str, Text] = {}
+        for each in dict.fromkeys(row.constraint for row in self.structure.rows):
+            rows = [k for k, row in enumerate(self.structure.rows) if row.constraint == each]
+            found[each] = lambda t, x, u, p, rows=rows: self.at(t)._residual(x.q)[rows]
+            found[f"the rate of {each}"] = lambda t, x, u, p, rows=rows: self.at(t)._rates(x.q, x.qd)[rows]
+        return found
 
     def project(self, t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
         q, qd = self.at(t).projected(x["q"], x["qd"])

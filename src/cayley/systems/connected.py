@@ -36,6 +36,7 @@ class Connected:
             energy=self._sum("energy"), modes={n: words for part in parts for n, words in part.modes.items()},
             constraints={f"{part.name}.{n}": self._text(k, phi)
                          for k, part in enumerate(parts) for n, phi in part.constraints.items()},
+            project=self._project if all(part.project for part in parts if part.constraints) else None,
             transitions=[self._transition(k, transition)
                          for k, part in enumerate(parts) for transition in part.transitions],
             explain=self._explain,
@@ -97,6 +98,14 @@ class Connected:
 
     def _text(self, k: int, of: Any) -> Scalar:  # noqa: ANN401 (a text of a system)
         return lambda *given: of(*self._arguments(k, *given))
+
+    def _project(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """Each part with constraints, by its own way back onto them."""
+        found: dict[str, Array] = {}
+        for k, part in enumerate(self.parts):
+            if part.project is not None:
+                found |= self._text(k, part.project)(t, x, u, p)
+        return found
 
     def _derivative(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         known = self._evaluated(t, x, u, p)

@@ -55,7 +55,8 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
         parameters=new(system.parameters), modes=new(system.modes), derivative=named(_derivative(system)),
         output=named(system.values) if system.outputs else None, power=text(system.power) if system.power else None,
         energy=text(system.energy) if system.energy else None,
-        constraints={n: text(phi) for n, phi in system.constraints.items()}, transitions=transitions,
+        constraints={n: text(phi) for n, phi in system.constraints.items()}, project=named(system.project),
+        transitions=transitions,
         explain=explained, methods={} if names else system.methods)
 
 

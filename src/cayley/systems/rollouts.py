@@ -24,6 +24,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
+from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
@@ -128,6 +129,7 @@ class Rollout:
         """
         given = given_inputs(self.system, inputs or {}, self.inputs, self._changing, steps)
         own = given_parameters(self.system, parameters or {}, self.parameters)
+        self._check_constraints(self.system.layout.given(x), given, own, start)
         rolled = self.run(self.system.layout.given(x), given, own, step=step, steps=steps, every=every, start=start,
                           threads=threads, progress=progress)
         return self._result(rolled, step, every)
@@ -152,6 +154,12 @@ class Rollout:
             for first, last in _pieces(samples, work, bar):
                 watched = self._advance(points, first, last, every, given | parameters, watched, step, times, threads)
         return Rolled(points, times[..., ::every], given, parameters, watched)
+
+    def _check_constraints(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
+                           start: float) -> None:
+        first = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in self._changing else given[n]
+                 for n, port in self.system.ports.items()]
+        check_constraints(self.system, start, self.system.layout.vectors(x), first, parameters)
 
     @property
     def _size(self) -> int:

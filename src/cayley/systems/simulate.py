@@ -18,6 +18,7 @@ from cayley.systems.arguments import given_parameters
 from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
 from cayley.systems.holding import Nothing
+from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
@@ -42,6 +43,7 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
     run = run_of(system, driving, Nothing(), own, until=until, times=times, start=start, events=events, method=method,
                  rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     _check_start(system, given)
+    check_constraints(system, run.t, system.layout.vectors(given), driving.at(run.t, given).values(), own)
     go(run, given, progress)
     found = run.result()
     facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "evaluations": run.evaluations, "steps": run.steps}
