@@ -88,7 +88,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
         "inverse_kinematics",
-        "actuated_jacobian", "actuated_motion", "actuated_acceleration", "follow_inputs", "assemblies",
+        "actuated_jacobian", "actuated_motion", "dead_centres", "actuated_acceleration", "follow_inputs", "assemblies",
         "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",
         "system", "linearize", "forward_derivatives", "simulate", "rollout", "consistent_velocity", "equations"}

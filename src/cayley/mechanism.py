@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.closing import Closure
     from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.constraints import RowName
+    from cayley.kinematics.dead_centres import DeadCentres
     from cayley.kinematics.following_inputs import InputPath
     from cayley.kinematics.indices import Indices
     from cayley.kinematics.input_output import InputOutput
@@ -564,14 +565,24 @@ class Mechanism:
 
     def configuration_singularity(self, q: ArrayLike, t: float | None = None, *,
                                   tolerance: float = 1e-7) -> ConfigurationSingularity:
-        """Whether a closed configuration (nq) is a dead centre, which joints are stopped there, or a bifurcation; see
-        `cayley.kinematics.constraint_structure`.
+        """Whether closed configurations (..., nq) are dead centres, which joints are stopped there, or bifurcations;
+        see `cayley.kinematics.constraint_structure`.
 
         >>> load("four_bar").configuration_singularity([0.0, 0.0, 0.0]).kind
         'regular'
         """
         from cayley.kinematics.constraint_structure import configuration_singularity
         return configuration_singularity(self.tree, q, t, tolerance=tolerance)
+
+    def dead_centres(self, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadCentres:
+        """All dead centres that a mechanism of one degree of freedom, or with joints `held`, passes from a closed
+        configuration (nq) on; see `cayley.kinematics.dead_centres`.
+
+        >>> load("slider_crank").dead_centres([0.0, 0.0, 0.0]).stopped
+        (('slider',), ('slider',), ...)
+        """
+        from cayley.kinematics.dead_centres import dead_centres
+        return dead_centres(self.tree, q, held=held)
 
     @made_once
     def constraint_forces(self) -> KernelWithMethods:

@@ -66,7 +66,7 @@ class ActuationSingularity:
     @property
     def mobility(self) -> int:
         """How many velocities are independent here."""
-        return self.configuration.mobility
+        return int(self.configuration.mobility)
 
     def __str__(self) -> str:
         def listed(rows: Array) -> str:

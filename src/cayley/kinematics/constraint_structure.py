@@ -79,20 +79,20 @@ def constraint_structure(tree: Tree) -> ConstraintStructure:
 
 @dataclass(frozen=True)
 class ConfigurationSingularity:
-    """What is special about a closed configuration, if anything is."""
+    """What is special about a closed configuration, if anything is; of a batch (...), arrays."""
 
-    kind: Literal["regular", "dead centre", "bifurcation"]
-    mobility: int
+    kind: Literal["regular", "dead centre", "bifurcation"] | Array
+    mobility: int | Array
     """How many velocities are independent here: more than elsewhere at a bifurcation."""
-    stopped: tuple[str, ...]
+    stopped: tuple[str, ...] | Array
     """Velocities that are zero in every motion from here, and not elsewhere: those at their dead centre."""
-    dependent: tuple[str, ...]
+    dependent: tuple[str, ...] | Array
     """Constraints of which rows depend on each other here, and not elsewhere."""
 
 
 def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, *,
                               tolerance: float = 1e-7) -> ConfigurationSingularity:
-    """Whether one configuration (nq) is a dead centre, where some joints cannot be moved, or a bifurcation, where the
+    """Whether configurations (..., nq) are dead centres, where some joints cannot be moved, or bifurcations, where the
     constraints depend on each other and allow more motions than elsewhere; at the time `t` if one of them depends on
     it.
 
@@ -105,13 +105,29 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
     """
     structure = constraint_structure(tree)
     at = np.asarray(q, dtype=float)
+    if at.shape[-1:] != (tree.nq,):
+        raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
     time = () if t is None else (t,)
     left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at, *time))
-    if at.shape != (tree.nq,) or not np.abs(left).max(initial=0.0) < tolerance:
+    if not np.abs(left).max(initial=0.0) < tolerance:
         raise ConventionError(
             f"the constraints of {tree.name} are open by {np.abs(left).max(initial=0.0):.3g} at this configuration: "
-            "bring it to one with `close(q)`, one at a time")
+            "bring it to one with `close(q)`")
     A = np.asarray(_jacobian(tree)(at, *time))
+    if at.ndim == 1:
+        return _special(tree, structure, A, tolerance)
+    rows = A.reshape(int(np.prod(at.shape[:-1])), *A.shape[-2:])
+    found = [_special(tree, structure, each, tolerance) for each in rows]
+    fields = []
+    for name, kind in (("kind", "U11"), ("mobility", int), ("stopped", object), ("dependent", object)):
+        values = np.empty(len(found), dtype=kind)
+        values[:] = [getattr(each, name) for each in found]
+        fields.append(values.reshape(at.shape[:-1]))
+    return ConfigurationSingularity(*fields)
+
+
+def _special(tree: Tree, structure: ConstraintStructure, A: Array, tolerance: float) -> ConfigurationSingularity:
+    """What is special about one configuration with the constraint Jacobian A (h, nv)."""
     rank = _rank(A, tolerance)
     moving = _moves(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
