@@ -80,6 +80,12 @@ def test_a_four_bar_tells_fewer_parameters_than_its_open_tree():
     assert closed.size < free.size
 
 
+def test_a_delta_robot_tells_three_numbers_of_each_arm_and_the_mass_of_its_platform():
+    """Its platform does not turn while it stays in one way of being assembled; its rods have no mass."""
+    base = base_parameters(cy.load("delta").linear_model())
+    assert base.names == (*[f"{word}(arm {k})" for k in (1, 2, 3) for word in ("ux", "uy", "Jxx")], "m(platform)")
+
+
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "redundant five-bar", "under-actuated five-bar"])
 def test_estimates_foretell_the_forces_of_states_that_were_not_measured(name):
     arm = MACHINES[name]()

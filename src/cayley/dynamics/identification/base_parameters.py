@@ -29,14 +29,16 @@ from cayley.dynamics.identification.symbolic_placement import SymbolicPlacement,
 from cayley.dynamics.rigid_links.links import ROOT, Link
 from cayley.kinematics.closing import close
 from cayley.kinematics.configuration_kernels import integrate_kernel
-from cayley.kinematics.constraint_structure import generic_configurations
+from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
 from cayley.kinematics.constraints import drift_kernel, jacobian_kernel
 from cayley.model.configurations import random_configuration
 from cayley.model.constraints import check_independent
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
 
-_REACH = 0.3  # [rad], or of the unit of length: how far random closed states are from known ones
+_CHOICE = 4  # how many times as many closed configurations are looked at as are taken
+_WALKS = 16  # at once, through closed configurations,
+_REACH = 0.2  # by steps of this length [rad, or the mechanism's own unit of length]
 _INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 
 
@@ -108,13 +110,22 @@ def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
 
 def random_regressor(model: LinearModel, *, seed: int = 0) -> Array:
     """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own
-    units.
+    units. Of a mechanism with constraints, N^T Y of its tree: whatever drives it, its motions feel no more.
     """
     units = Units.of(model.links)
     along = units.velocities(model.links)
     states = random_states(model, 4 + model.size // max(model.freedoms, 1), seed=seed)
-    Y = model.regressor(*states) * (along * units.time**2 / units.length**2)[:, None]
-    return (Y * units.parameters(model)).reshape(len(Y) * len(along), model.size)
+    free = replace(model, tree=model.tree.spanning_tree())
+    Y = free.regressor(*states) * (along * units.time**2 / units.length**2)[:, None] * units.parameters(model)
+    if model.tree.is_constrained:
+        Y = np.swapaxes(_allowed(model.tree, states[0], along), -1, -2) @ Y
+    return Y.reshape(Y.shape[0] * Y.shape[1], model.size)
+
+
+def _allowed(tree: Tree, q: Array, along: Array) -> Array:
+    """Orthonormal bases N (..., nv, m) of the velocities that the constraints allow, in units `along`."""
+    A = np.asarray(kept_with(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q)) * along
+    return np.swapaxes(np.linalg.svd(A)[2][..., constraint_structure(tree).rank:, :], -1, -2)
 
 
 def random_states(model: LinearModel, count: int, *, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -123,32 +134,49 @@ def random_states(model: LinearModel, count: int, *, seed: int = 0) -> tuple[Arr
     random = np.random.default_rng(seed)
     units = Units.of(model.links)
     along = units.velocities(model.links)
-    if model.tree.is_constrained:
-        return _closed_states(model.tree, count, along, units, random)
-    q = random_configuration(_without_limits(model.tree), 2 * count, seed=random) * units.coordinates(model.links)
+    if model.driven is not None:
+        q = _closed_configurations(model.driven, count, along, random)
+    else:
+        q = random_configuration(_without_limits(model.tree), 2 * count, seed=random) * units.coordinates(model.links)
     qd, qdd = random.normal(size=(2, 2 * count, model.links.nv)) * along
     qd[count:] = -qd[:count]  # so that every joint goes both ways, and friction shows
-    return q, qd / units.time, qdd / units.time**2
-
-
-def _closed_states(tree: Tree, count: int, along: Array, units: Units,
-                   random: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Near the closed configurations that are known, moved on by chance and closed again."""
-    known = [each.q for each in generic_configurations(tree)]
-    starts = np.stack([known[k % len(known)] for k in range(count)])
-    step = kept_with(tree, "integrate", lambda: integrate_kernel(tree))
-    moved = step(starts, _REACH * random.normal(size=(count, tree.nv)) * along)
-    closed = close(tree, moved)
-    q = np.where((np.asarray(closed.status) == "closed")[:, None], closed.configuration, starts)
-    q = np.concatenate([q, q])
-    qd, qdd = random.normal(size=(2, 2 * count, tree.nv)) * along
-    qd[count:] = -qd[:count]
-    A = np.asarray(jacobian_kernel(tree)(q)) * along
-    allowed = np.linalg.pinv(A, _INDEPENDENT) * along[:, None]
-    qd = (qd - np.einsum("kij,kj->ki", allowed @ (A / along), qd)) / units.time
+    qd = qd / units.time
     qdd = qdd / units.time**2
-    left = np.einsum("kij,kj->ki", A / along, qdd) + drift_kernel(tree)(q, qd)
-    return q, qd, qdd - np.einsum("kij,kj->ki", allowed, left)
+    return (q, qd, qdd) if model.driven is None else _kept_by_constraints(model.tree, q, qd, qdd, along)
+
+
+def _closed_configurations(tree: Tree, count: int, along: Array, random: np.random.Generator) -> Array:
+    """Those (2 count, nq), each twice, at which the drives command the motion best, of walks by small steps from one
+    that is known: they stay in one way of being assembled, as the mechanism does."""
+    step = kept_with(tree, "integrate", lambda: integrate_kernel(tree))
+    at = np.repeat(generic_configurations(tree)[0].q[None], _WALKS, axis=0)
+    found = []
+    for _ in range(-(-_CHOICE * count // _WALKS)):
+        N = _allowed(tree, at, along)
+        along_walk = along * _times(N, _REACH * random.normal(size=(_WALKS, N.shape[-1])))
+        closed = close(tree, step(at, along_walk))
+        near = (np.asarray(closed.status) == "closed") & ~np.asarray(closed.by_chance)
+        at = np.where(near[:, None], closed.configuration, at)
+        found.append(at)
+    q = np.concatenate(found)
+    commands = _allowed(tree, q, along)[..., list(tree.actuated_velocities), :]
+    least = np.linalg.svd(commands, compute_uv=False).min(axis=-1, initial=1.0)
+    best = np.sort(np.argsort(-least, kind="stable")[:count])
+    return np.concatenate([q[best], q[best]])
+
+
+def _kept_by_constraints(tree: Tree, q: Array, qd: Array, qdd: Array, along: Array) -> tuple[Array, Array, Array]:
+    """The state with the velocities and accelerations that the constraints allow, and that differ least."""
+    N = _allowed(tree, q, along)
+    qd = along * _times(N, _times(np.swapaxes(N, -1, -2), qd / along))
+    A = np.asarray(kept_with(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q))
+    left = _times(A, qdd) + kept_with(tree, "constraint drift", lambda: drift_kernel(tree))(q, qd)
+    return q, qd, qdd - along * _times(np.linalg.pinv(A * along, _INDEPENDENT), left)
+
+
+def _times(matrices: Array, vectors: Array) -> Array:
+    """Matrices (..., m, n) by vectors (..., n)."""
+    return (matrices @ vectors[..., None])[..., 0]
 
 
 def structural_base_parameters(model: LinearModel) -> BaseParameters:
