@@ -964,7 +964,8 @@ class Mechanism:
 
     @made_once
     def inverse_inertia_matrix(self) -> Kernel:
-        """`inverse_inertia_matrix(q)`: the inverse of the mass matrix, M^-1 (..., nv, nv).
+        """`inverse_inertia_matrix(q)`: the inverse of the mass matrix, M^-1 (..., nv, nv). Under constraints what takes
+        its place: the accelerations that unit forces add, N (N^T M N)^-1 N^T, of the rank of the mobility.
 
         >>> load("s1_f2").inverse_inertia_matrix([0.3, -0.7]).round(3)
         array([[ 2.477, -5.634],

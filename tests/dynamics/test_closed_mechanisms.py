@@ -311,6 +311,7 @@ def test_rotors_and_viscous_friction_take_part_and_what_is_no_number_stays_none(
     assert np.abs(qdd - driven.including().forward_dynamics(q, qd, tau)).max() > 1.0
     for formulation in FORMULATIONS:
         assert np.isnan(arm.forward_dynamics.using(formulation)(q, qd * np.nan, tau)).all()
+        assert np.isnan(arm.forward_dynamics.using(formulation)(q * np.nan, qd, tau)).all()
 
 
 def test_a_link_without_mass_that_the_loop_holds_moves_by_the_augmented_form():
@@ -382,5 +383,57 @@ def test_closed_dynamics_are_kernels_with_derivatives_batches_and_c():
     heavier = arm.forward_dynamics.with_parameters("mass")
     np.testing.assert_allclose(heavier(q, qd, tau, heavier.parameters.nominal), arm.forward_dynamics(q, qd, tau),
                                rtol=1e-12)
-    with pytest.raises(UnsupportedError, match="dry friction"):
-        arm.with_friction("crank", coulomb=1.0).including("friction").forward_dynamics(q, qd, tau)
+
+
+def test_external_wrenches_and_a_moving_base_act_on_a_closed_mechanism():
+    arm = four_bar()
+    q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
+    wrench = np.array([3.0, -2.0, 0.5, 0.1, 0.2, 0.7])
+    pushed = tau + arm.jacobian(q, "tip of b", axes="body").T @ wrench
+    found = arm.forward_dynamics.with_inputs(wrenches=["tip of b"])(q, qd, tau, wrench)
+    np.testing.assert_allclose(found, arm.forward_dynamics(q, qd, pushed), rtol=1e-11, atol=1e-11)
+    moving = arm.forward_dynamics.with_inputs(base_motion=True)
+    fall = arm.with_gravity(arm.gravity - [0.4, 0.7, 0.0])  # a base that is accelerated is a change of gravity
+    np.testing.assert_allclose(moving(q, qd, tau, np.zeros(3), [0.4, 0.7, 0, 0, 0, 0]),
+                               fall.forward_dynamics(q, qd, tau), rtol=1e-11, atol=1e-11)
+
+
+def test_what_unit_forces_do_takes_the_place_of_the_inverse_of_the_mass_matrix():
+    for arm, guess in ((four_bar(), [0.7, 0.4, 2.0]), (cy.load("panda_hand"), np.full(9, 0.02))):
+        q, qd, tau = closed_state(arm, guess)
+        found = arm.inverse_inertia_matrix(q)
+        M = arm.spanning_tree().inertia_matrix(q)
+        N = np.linalg.svd(arm.constraint_jacobian(q))[2][arm.nv - arm.mobility:].T
+        np.testing.assert_allclose(found, N @ np.linalg.solve(N.T @ M @ N, N.T), rtol=1e-8, atol=1e-9)
+        changed = arm.forward_dynamics(q, qd, tau + 1.0) - arm.forward_dynamics(q, qd, tau)
+        np.testing.assert_allclose(found.sum(axis=1), changed, rtol=1e-7, atol=1e-8)
+    flat = four_bar(0.2, 0.5, 0.2, 0.5)
+    looked = flat.inertia_regularity([[0.0, 0.0, 0.0], flat.close([0.7, -0.7, 0.7]).configuration, [np.nan, 0, 0]])
+    assert looked.regular.tolist() == [False, True, False]
+    assert "'ring' of four-bar depend on each other" in looked.reasons[0]
+    assert looked.reasons[1:].tolist() == ["", "the configuration is not finite"]
+    with pytest.raises(SingularityError, match="depend on each other"):
+        flat.inverse_inertia_matrix(np.zeros(3))
+
+
+def test_dry_friction_holds_a_closed_mechanism_of_one_freedom_as_long_as_all_its_joints_can():
+    arm = four_bar()
+    rubbing = arm.with_friction("crank", coulomb=0.2).with_friction("rocker", coulomb=0.4).with_friction(
+        "coupler", coulomb=0.1).including("friction")
+    q, qd, _ = closed_state(arm, [0.7, 0.4, 2.0])
+    sliding = rubbing.forward_dynamics(q, qd, np.zeros(3))
+    np.testing.assert_allclose(sliding, arm.forward_dynamics(q, qd, -np.array([0.2, 0.1, 0.4]) * np.sign(qd)),
+                               rtol=1e-11)
+    n = qd / qd[0]
+    gravity = n @ arm.spanning_tree().gravity_forces(q)
+    most = np.abs(n) @ [0.2, 0.1, 0.4]
+    free = 1 / (n @ arm.spanning_tree().inertia_matrix(q) @ n)
+    for push in (-3 * most, -0.9 * most, 0.0, 0.9 * most, 3 * most):
+        tau = np.array([gravity + push, 0.0, 0.0])
+        expected = n * free * np.sign(push) * max(abs(push) - most, 0.0)
+        for formulation in FORMULATIONS:
+            np.testing.assert_allclose(rubbing.forward_dynamics.using(formulation)(q, np.zeros(3), tau), expected,
+                                       rtol=1e-9, atol=1e-9)
+    with pytest.raises(UnsupportedError, match=r"dry friction.*simulate"):
+        cy.load("five_bar").with_friction("left crank", coulomb=1.0).including("friction").forward_dynamics(
+            np.zeros(4), np.zeros(4), np.zeros(4))

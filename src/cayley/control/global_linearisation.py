@@ -32,6 +32,7 @@ from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
 from cayley.kinematics.orientation import changing
 from cayley.kinematics.task_functions import configuration_rate_map, task_jacobian
 from cayley.model.configuration_space import configuration_difference
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 _SINGULAR = 1e-10
@@ -109,6 +110,7 @@ class OutputLinearisation:
 
     @cached_property
     def _inverse_dynamics(self) -> Kernel:
+        check_independent(self.tree, "an output for each velocity")
         return inverse_dynamics_kernel(self.tree)
 
     def state(self, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -159,6 +161,7 @@ class ResolvedAcceleration:
 
     @cached_property
     def _inverse_dynamics(self) -> Kernel:
+        check_independent(self.tree, "resolved acceleration")
         return inverse_dynamics_kernel(self.tree)
 
     def forces(self, q: Array, qd: Array, pose: ArrayLike, twist: Array, acceleration: Array) -> Array:

@@ -22,6 +22,7 @@ from cayley.kinematics.indices import manipulability
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.task_functions import task_jacobian
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 
@@ -93,6 +94,7 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
 
     By J J^T, for regular configurations of arms with at least as many joints as rows; infinite or NaN at singular ones.
     """
+    check_independent(tree, "rates of redundant joints", frame)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     J = general_jacobian(tree, q, frame, axes=axes)[chosen]
     return start + J.T @ ldl_solve(J @ J.T, v - J @ start)
@@ -103,5 +105,6 @@ def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Seq
     """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make
     it grow.
     """
+    check_independent(tree, "the gradient of an index", frame)
     return task_jacobian(tree, q, lambda x: manipulability(tree, x, frame, task=task, axes=axes,
                                                            characteristic_length=characteristic_length))

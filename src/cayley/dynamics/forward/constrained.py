@@ -16,12 +16,14 @@ import numpy as np
 
 from cayley.compiler.definite import are_definite, is_definite, only_where
 from cayley.compiler.kernel import kernel
+from cayley.compiler.null_space import null_space
 from cayley.compiler.singular_vectors import LARGEST
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.mechanics.constrained import (
     ConstrainedMotion,
@@ -30,8 +32,15 @@ from cayley.dynamics.mechanics.constrained import (
     null_space_basis,
     null_space_of_rank,
     projection,
+    unit_accelerations,
 )
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.drives import (
+    coulomb_frictions,
+    friction_forces,
+    rotor_inertias,
+    rotor_velocity_forces,
+    rubbing,
+)
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -44,6 +53,7 @@ from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mecha
 from cayley.kinematics.turned_loops import TurnedLoop, turned_loops
 from cayley.model.tree import Tree
 
+NO_LOADS = ExternalLoads()
 _HERE = "cayley.dynamics.mechanics.constrained"
 _SENTENCE = "Forward dynamics under constraints: the accelerations qdd that the joint forces tau give at (q, qd)."
 
@@ -68,6 +78,40 @@ def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, meth
     return kernel(_signature(tree, "v"), name="forward_dynamics", outputs=("qdd", ),
                   inputs=constraints.timed(tree, ("q", "qd", "tau")), units=units_of(tree) | {"t": "s"}, kind=kind,
                   explain=_explanation(tree, structure, method))(_guarded(tree, method, forward_dynamics, (tree.nv,)))
+
+
+@of_a_mechanism
+def loaded_dynamics_kernel(tree: Tree, external: ExternalLoads) -> MechanismKernel:
+    """`forward_dynamics(q, qd, tau, ...)` with wrenches and the motion of the base as inputs."""
+    structure = constraint_structure(tree)
+    solve = _solution(tree, "multipliers", structure, external)
+
+    def text(q: Array, qd: Array, tau: Array, *more: Scalar) -> Array:
+        return solve(q, qd, tau, *more).qdd
+
+    described(tree, text, _SENTENCE, external.words)
+    time = ",()" if tree.is_timed else ""
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}{time}->(v)"), name="forward_dynamics", outputs=("qdd", ),
+                  inputs=constraints.timed(tree, ("q", "qd", "tau", *external.names)), kind=MechanismKernel,
+                  units=units_of(tree) | {"t": "s"}, explain=_explanation(tree, structure, "multipliers"))(
+                      _guarded(tree, "multipliers", text, (tree.nv,)))
+
+
+@of_a_mechanism
+def compliance_kernel(tree: Tree) -> MechanismKernel:
+    """`inverse_inertia_matrix(q)` (..., nv, nv) under constraints: what unit forces add to the accelerations."""
+    structure = constraint_structure(tree)
+    equations = equations_text(tree, structure)
+
+    def text(q: Array, *t: Scalar) -> Array:
+        found = equations(q, np.zeros(tree.nv), np.zeros(tree.nv), *t)
+        return unit_accelerations(found.M, found.A, rank=structure.rank)
+
+    described(tree, text, "What unit forces add to the accelerations, N (N^T M N)^-1 N^T: under constraints it takes "
+              "the place of the inverse of the mass matrix.")
+    return kernel(sized(tree, f"(q){',()' if tree.is_timed else ''}->(v,v)"), name="inverse_inertia_matrix",
+                  inputs=constraints.timed(tree, ("q",)), units=units_of(tree) | {"t": "s"}, kind=MechanismKernel,
+                  explain=explanation_of_constraints(tree, structure))(text)
 
 
 def constraint_forces_kernel(tree: Tree) -> KernelWithMethods[Array]:
@@ -128,22 +172,21 @@ def kept_rows(structure: ConstraintStructure) -> list[int]:
     return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
 
 
-def equations_text(tree: Tree, structure: ConstraintStructure) -> Callable[..., ConstrainedEquations]:
-    """The text `(q, qd, tau)`, with t behind if a constraint depends on it, of the equations of motion, with the rows
-    that are kept; those of loops that are `turned` along the axes of a body.
+def equations_text(tree: Tree, structure: ConstraintStructure,
+                   external: ExternalLoads = NO_LOADS) -> Callable[..., ConstrainedEquations]:
+    """The text `(q, qd, tau)`, with external loads behind, and t last if a constraint depends on it, of the equations
+    of motion, with the rows that are kept; those of loops that are `turned` along the axes of a body.
     """
     free = tree.spanning_tree()
-    links = minimal_links(free)
+    links = minimal_links(free, loaded=external.frames)
     rotors = rotor_inertias(free)
-    if coulomb_frictions(free).any():
-        raise UnsupportedError(
-            f"{tree.name} includes dry friction, which forward dynamics under constraints does not know: leave it out, "
-            "or include \"armature\" alone")
     rows = kept_rows(structure)
 
-    def text(q: Array, qd: Array, tau: Array, *t: Scalar, turned: Sequence[TurnedLoop] = ()) -> ConstrainedEquations:
+    def text(q: Array, qd: Array, tau: Array, *more: Scalar, turned: Sequence[TurnedLoop] = ()) -> ConstrainedEquations:
+        loads, t = (more[:-1], more[-1:]) if tree.is_timed else (more, ())
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
-        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv))
+        acting = external.at_links(links, free, q, loads) if loads else {}
+        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
         f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
         A = constraints.jacobian(tree, q, *t)
         drift = constraints.drift(tree, q, qd, *t)
@@ -155,7 +198,8 @@ def equations_text(tree: Tree, structure: ConstraintStructure) -> Callable[..., 
     return text
 
 
-def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callable[..., ConstrainedMotion]:
+def _solution(tree: Tree, method: str, structure: ConstraintStructure,
+              external: ExternalLoads = NO_LOADS) -> Callable[..., ConstrainedMotion]:
     if method == "projection" and not structure.by_structure:
         raise UnsupportedError(
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: no rows of "
@@ -164,15 +208,37 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure) -> Callab
         raise UnsupportedError(
             f"{tree.name} has {tree.nv} velocities, and singular vectors are written out for {LARGEST} at most: use "
             "\"null space\", which is by QR")
-    equations = equations_text(tree, structure)
+    equations = equations_text(tree, structure, external)
     rows = kept_rows(structure)
+    coulomb = coulomb_frictions(tree.spanning_tree())
+    rubs = rubbing(coulomb).any()
+    if rubs and structure.mobility != 1:
+        raise UnsupportedError(
+            f"{tree.name} includes dry friction, and its mobility is {structure.mobility}: which of its joints it "
+            "holds at rest only `simulate` finds. Leave it out, or include \"armature\" alone")
 
-    def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedMotion:
+    def text(q: Array, qd: Array, tau: Array, *more: Scalar) -> ConstrainedMotion:
         turned = turned_loops(tree, rows, q, qd)
-        found = _solved(method, structure, *equations(q, qd, tau, *t, turned=turned))
-        return found._replace(lam=_turned_back(rows, turned, found.lam))
+        found = equations(q, qd, tau, *more, turned=turned)
+        if rubs:
+            found = found._replace(f=found.f + _held_by_friction(found, coulomb, qd, structure.rank))
+        solved = _solved(method, structure, *found)
+        return solved._replace(lam=_turned_back(rows, turned, solved.lam))
 
     return text
+
+
+def _held_by_friction(found: ConstrainedEquations, coulomb: Array, qd: Array, rank: int) -> Array:
+    """The forces (nv) of dry friction of the joints at rest, in a mechanism of mobility one: all of them hold, as long
+    as they can, and share the load in proportion, or all give way. The friction of joints that move is in f already.
+    """
+    factors = null_space(found.A, rank)
+    n = factors.basis[:, 0]
+    pull = n @ (found.f + found.M @ factors.shortest(found.drift))
+    resting = where(qd == 0, coulomb, 0.0)
+    most = resting @ np.abs(n)
+    share = where(np.abs(pull) < most, pull / where(most > 0, most, 1.0), np.sign(pull))
+    return -resting * np.sign(n) * share
 
 
 def _turned_back(leading: list[int], turned: list[TurnedLoop], lam: Array) -> Array:
@@ -218,7 +284,7 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
         t = others[-1:] if tree.is_timed else ()
         with np.errstate(all="ignore"):
             A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
-        if not all(np.isfinite(given).all() for given in others):
+        if not all(np.isfinite(given).all() for given in (np.asarray(q), *others)):
             return
         _check_directions(tree, structure, A)
         _check_rank(tree, structure, A)

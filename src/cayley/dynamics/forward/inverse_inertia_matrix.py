@@ -23,6 +23,9 @@ from cayley.model.tree import Tree
 @of_a_mechanism
 def inverse_inertia_matrix_kernel(tree: Tree) -> MechanismKernel:
     """`inverse_inertia_matrix(q)` (..., nv, nv)."""
+    if tree.is_constrained:
+        from cayley.dynamics.forward.constrained import compliance_kernel  # which few mechanisms need
+        return compliance_kernel(tree)
     links = minimal_links(tree)
     rotors = np.diag(rotor_inertias(tree))
 

@@ -44,7 +44,11 @@ class ForwardDynamics(KernelWithMethods):
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
                     base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
-        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion))
+        external = ExternalLoads(tuple(wrenches), axes, base_motion)
+        if self.tree.is_constrained:
+            from cayley.dynamics.forward.constrained import loaded_dynamics_kernel
+            return loaded_dynamics_kernel(self.tree, external)
+        return _with_loads(self.tree, external)
 
     def by_conjugate_gradients(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, guess: ArrayLike | None = None,
                                tolerance: float = 1e-12, most_iterations: int | None = None) -> Accelerations:

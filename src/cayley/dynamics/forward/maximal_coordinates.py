@@ -30,6 +30,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward.free_bodies import ROOT, FreeBody, free_bodies
 from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.forward import body_poses
+from cayley.model.constraints import check_independent
 from cayley.model.masses import rigid_groups
 from cayley.model.tree import Tree
 
@@ -104,6 +105,7 @@ def _unknown(tree: Tree, system: Equations, k: int) -> str:
 def equations(tree: Tree, bodies: list[FreeBody], q: Array, tau: Array, rotors: Array,
               wrenches: Iterable[tuple[int, Any]] = ()) -> Equations:
     """All equations, the outermost bodies first."""
+    check_independent(tree, "equations of free bodies")
     places = _places(bodies)
     system = Equations([{} for _ in range(12 * len(bodies) + tree.nv)], [0.0] * (12 * len(bodies) + tree.nv), places)
     outside = _outside(tree, bodies, q, wrenches)

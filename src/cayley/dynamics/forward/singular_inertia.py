@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.definite import are_definite
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.made_once import kept_with_owner
+from cayley.compiler.made_once import kept, kept_with_owner
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.dynamics.forward.regular_inertia import regular_text
@@ -19,10 +19,9 @@ from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.errors import SingularityError
+from cayley.errors import SingularityError, UnsupportedError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized_kernel
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 _ROUNDING = 1e-12  # of the largest of an eigenvector or of a body's moments
@@ -52,13 +51,34 @@ def inertia_regularity(tree: Tree, q: ArrayLike) -> InertiaRegularity:
     >>> print(inertia_regularity(bare, [0.0, 0.0]).reasons)
     the inertia matrix of bare is singular: a motion of joint 'two' moves no mass; give its link mass and inertia, ...
     """
-    check_independent(tree, "the inertia matrix")
     q = np.asarray(q, dtype=float)
+    if tree.is_constrained:
+        return _of_constrained(tree, q)
     regular = np.asarray(regularity_kernel(tree)(q) == 1)
     reasons = np.full(regular.shape, "", dtype=object)
     for state in map(tuple, np.argwhere(~regular)):
         finite = np.isfinite(q[state]).all()
         reasons[state] = why_singular(tree, q[state]) or _NEARLY if finite else "the configuration is not finite"
+    return InertiaRegularity(regular, reasons)
+
+
+def _of_constrained(tree: Tree, q: Array) -> InertiaRegularity:
+    """Under constraints: where what unit forces add to the accelerations is known, and why not elsewhere."""
+    from cayley.dynamics.forward.constrained import compliance_kernel, explanation_of_constraints
+    from cayley.kinematics.constraint_structure import constraint_structure
+    if tree.is_timed:
+        raise UnsupportedError(
+            f"a constraint of {tree.name} depends on time: ask `inverse_inertia_matrix(q, t)`, NaN where singular")
+    explain = explanation_of_constraints(tree, constraint_structure(tree))
+    regular = np.asarray(np.isfinite(kept(tree, "compliance", lambda: compliance_kernel(tree)).unchecked(q)).all(
+        axis=(-2, -1)))
+    reasons = np.full(regular.shape, "", dtype=object)
+    for state in map(tuple, np.argwhere(~regular)):
+        reasons[state] = _NEARLY if np.isfinite(q[state]).all() else "the configuration is not finite"
+        try:
+            explain(q[state])
+        except SingularityError as error:
+            reasons[state] = str(error)
     return InertiaRegularity(regular, reasons)
 
 

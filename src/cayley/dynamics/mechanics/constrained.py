@@ -142,6 +142,14 @@ def block_inverse(M: Array, A: Array) -> BlockInverse:
     return BlockInverse(inverse - yielded @ S @ yielded.T, yielded @ S, -S)
 
 
+def unit_accelerations(M: Array, A: Array, *, rank: int) -> Array:
+    """C11 of the block inverse alone, N (N^T M N)^-1 N^T: what unit forces do to the accelerations."""
+    factors = null_space_factors(A, rank)
+    N = factors.basis
+    own = N.T @ M @ N
+    return only_where(factors.is_full & is_definite(own), N @ ldl_solve(own, N.T))
+
+
 def block_inverse_of_rank(M: Array, A: Array, *, rank: int) -> BlockInverse:
     """The same by the null space, of constraints whose rank is known; links without mass that the constraints hold are
     no trouble. Of dependent rows it is an inverse for right-hand sides that they agree on; NaN where the rank is less.
