@@ -1,0 +1,1 @@
+"""Robots on wheels with their closed forms."""
