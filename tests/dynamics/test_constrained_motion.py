@@ -1,5 +1,7 @@
 """Motion under constraints: slider-crank and Delta of the specification in every formulation, redundant constraints."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -18,6 +20,7 @@ from cayley.dynamics.mechanics.constrained import (
 )
 from cayley.dynamics.mechanics.lagrange import lagrange_system
 from cayley.errors import ConventionError, SingularityError
+from cayley.model.parts import Rotor
 
 r, L, G = 0.1, 0.35, 9.81
 M1, M2, M3 = 1.2, 0.8, 0.6
@@ -136,6 +139,7 @@ def test_bases_by_qr_and_svd_span_the_same_velocities_and_are_not_differentiated
         signs.add(np.sign(null_space_basis(state[2], "svd")[0, 0]))
         accelerations.append(null_space(*state, basis="svd").qdd[0] - one_coordinate_acceleration(theta, RATE))
     assert np.abs(accelerations).max() < 1e-8
+    assert signs == {-1.0, 1.0}
     with pytest.raises(ConventionError, match="'lu'"):
         null_space_basis(A, "lu")
 
@@ -157,7 +161,7 @@ def test_redundant_constraints_have_their_accelerations_and_multipliers_of_least
 
 
 @pytest.mark.spec("S2-64")
-def test_a_second_of_motion_drifts_little_and_not_at_all_when_it_is_projected():
+def test_a_second_of_motion_drifts_little_and_ends_where_the_crank_alone_does():
     def rate(_, x):
         return np.concatenate([x[3:], augmented(*slider_crank(x[:3], x[3:])).qdd])
 
@@ -259,11 +263,36 @@ def test_the_delta_forward_and_inverse_from_its_energies():
     np.testing.assert_allclose(lam, [-7.0713866557, -5.6213235763, -6.6851580918], atol=1e-6)
     torques = needed[3:] + A[:, 3:].T @ lam
     np.testing.assert_allclose(torques, [3.5540949858, 3.1133200048, 3.5026134128], atol=1e-6)
-    # power of what acts is the rate of the energies
+    M, bias = system.inertia_matrix(q, qd), system.bias(q, qd)
+    assert abs(qd @ (M @ qdd + bias) - qd @ tau) < 1e-12  # the power of what acts is the rate of the energies
     N = np.concatenate([
         np.eye(3), np.linalg.solve(np.diag(machine.jacobians(p, theta).Jq),
                                    machine.jacobians(p, theta).Jx)])
     np.testing.assert_allclose(A @ N, 0.0, atol=1e-13)
-    M, bias = system.inertia_matrix(q, qd), system.bias(q, qd)
     np.testing.assert_allclose(np.linalg.solve(N.T @ M @ N, N.T @ (tau - bias - M @ (zero - N @ zero[:3]))), zero[:3],
                                atol=1e-10)
+
+
+@pytest.mark.spec("S2-72")
+def test_the_delta_as_a_mechanism_with_rods_has_the_same_motion_and_forces():
+    """The masses of E-11: m_p, m_u at each end of a parallelogram, and the rotor's I_m beside that of the arm."""
+    from cayley.mechanisms.parallel import TranslationalDelta
+
+    machine = TranslationalDelta(a, b, base, platform)
+    tree = machine.tree(masses={"platform": MP, "crank": ML, "rod": 2 * MU})
+    arm = cy.Mechanism(tree.with_joints(*[replace(joint, rotor=Rotor(IM)) for joint in tree.joints
+                                          if joint.name.startswith("crank")])).including("armature")
+    p, v = np.array([.05, -.04, .55]), np.array([.2, .1, -.3])
+    theta = machine.inverse_position(p)[-1]
+    q = machine.configuration(p, theta)
+    qd = arm.actuated_motion(q, machine.crank_rates(p, theta, v))
+    np.testing.assert_allclose(qd[:3], v, atol=1e-12)
+    qdd = arm.forward_dynamics(q, qd, [0, 0, 0, .5, -.2, 1.0])
+    np.testing.assert_allclose(qdd[:3], [-.133513297, 1.2247732754, -8.8250244774], atol=1e-7)
+    np.testing.assert_allclose(qdd[3:], [-24.00778586, -21.446662682, -18.7407285355], atol=1e-6)
+    pdd = np.array([.5, -.3, .2])
+    given = np.concatenate([pdd, [-1.1528576957, 2.2729479724, 1.3792822418]])
+    torques = arm.inverse_dynamics(q, qd, given)
+    np.testing.assert_allclose(torques, [0, 0, 0, 3.5540949858, 3.1133200048, 3.5026134128], atol=1e-6)
+    length = arm.constraint_forces(q, qd, torques)  # along the rods, where Psi has the square of their length
+    np.testing.assert_allclose(np.abs(length), 2 * b * np.abs([-7.0713866557, -5.6213235763, -6.6851580918]), atol=1e-5)

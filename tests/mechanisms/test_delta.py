@@ -157,3 +157,33 @@ def test_straight_and_folded_legs_and_rods_along_the_cranks_axis_lose_a_motion()
     found = MACHINE.singularity(along, [0.4, 0.2, 0.1])
     assert found.legs == (1,)
     np.testing.assert_allclose(np.abs(found.lost), [[0.0, 1.0, 0.0]], atol=1e-12)
+
+
+@pytest.mark.spec("S2-71", "S2-102")
+@pytest.mark.parametrize("bend, swing", [(np.pi, np.pi / 2), (0.0, 1.1), (np.pi, 1.1), (0.8, 0.0), (0.8, np.pi)])
+def test_folded_legs_and_rods_along_the_axis_either_way(bend, swing):
+    """theta2 and theta3 are multiples of pi: Jq of the leg is zero, and the platform cannot go along the rod."""
+    first = 0.5
+    c = np.array([0.3 * np.cos(first) + 0.6 * np.sin(swing) * np.cos(first + bend), 0.6 * np.cos(swing),
+                  0.3 * np.sin(first) + 0.6 * np.sin(swing) * np.sin(first + bend)])
+    place = c + np.array([0.25 - 0.08, 0.0, 0.0])
+    theta = np.array([first, 0.2, 0.1])
+    Jx, Jq = MACHINE.jacobians(place, theta)
+    assert abs(Jq[0]) < 1e-15 and np.abs(Jq[1:]).min() > 1e-3
+    found = MACHINE.singularity(place, theta)
+    assert found.legs == (1,) and found.kind in ("inverse", "combined")
+    np.testing.assert_allclose(np.abs(found.lost[0] @ Jx[0]), 1.0, atol=1e-12)
+
+
+@pytest.mark.spec("S2-102")
+def test_no_actuator_balances_a_force_along_a_gained_motion():
+    machine = TranslationalDelta(0.3, 0.4, 0.35, 0.1)
+    flat = np.radians([60.0] * 3)
+    place = machine.direct_position.unchecked(flat)[0]
+    found = machine.singularity(place, flat)
+    Jx, _ = machine.jacobians(place, flat)
+    force = found.unbalanced[0]
+    rods = np.linalg.lstsq(Jx.T, force, rcond=1e-6)[0]
+    assert np.linalg.norm(Jx.T @ rods - force) > 0.99
+    across = np.array([1.0, 0.4, 0.0])
+    np.testing.assert_allclose(Jx.T @ np.linalg.lstsq(Jx.T, across, rcond=1e-6)[0], across, atol=1e-6)

@@ -125,6 +125,7 @@ def test_fixed_steps_converge_with_their_order_and_stay_closed(method):
     assert roll.order - 0.25 < np.log2(errors[0] / errors[1]) < roll.order + 0.5
 
 
+@pytest.mark.spec("S2-64")
 def test_no_drift_after_100_000_steps():
     arm = four_bar()
     q, qd = turning(arm, [1.0, -0.5, 1.0], 8.0)
