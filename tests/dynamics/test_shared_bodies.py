@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.kinematics.turned_loops import turned_loops
 from cayley.model.joint_kinds import Motion, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop
 from dynamics.test_closed_mechanisms import by_null_space, closed_state, shift, stewart, stewart_guess
@@ -50,8 +51,10 @@ def hung_platform():
 
 
 def hung_guess():
-    q = hung_platform().neutral.copy()
-    q[[2, 5, 8]] = 0.9
+    arm = hung_platform()
+    q = arm.neutral.copy()
+    for k in range(3):
+        q[arm.q_slices[arm.joint_number(f"slide{k}")]] = 0.9
     return q
 
 
@@ -80,3 +83,21 @@ def test_accelerations_and_forces_are_those_along_the_axes_of_the_base(name):
 
 def test_a_stewart_platform_takes_the_operations_of_forces_that_its_plate_couples():
     assert stewart().forward_dynamics.operations().multiplications < 3000  # 4477 along the axes of the base
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_loops_along_other_axes_are_open_by_the_same_vector_and_open_at_the_same_rate(name):
+    make, guess = PLATFORMS[name]
+    arm = make()
+    random = np.random.default_rng(3)
+    q = arm.integrate(np.asarray(guess, dtype=float), 0.2 * random.normal(size=arm.nv))  # not closed
+    qd = random.normal(size=arm.nv)
+    phi, rates, drift = arm.constraint_residual(q), arm.constraint_rates(q, qd), arm.constraint_drift(q, qd)
+    A = arm.constraint_jacobian(q)
+    seen = turned_loops(arm.tree, arm.constraint_structure.leading, q, qd)
+    assert len(seen) == {"pins in a tilted plane": 0, "a weld": 2, "pins": 3, "balls": 6}[name]
+    for loop in seen:
+        turn = np.eye(loop.rows.stop - loop.rows.start)
+        turn[:3, :3] = loop.R
+        for own, other in ((loop.residual, phi), (loop.rates, rates), (loop.drift, drift), (loop.A, A)):
+            np.testing.assert_allclose(turn @ own, other[loop.rows], atol=1e-12)

@@ -16,7 +16,6 @@ import numpy as np
 
 from cayley.compiler.linear import is_zero
 from cayley.compiler.typing import Array
-from cayley.geometry.pose import HERE
 from cayley.kinematics.body_jacobian import columns_of_steps
 from cayley.kinematics.elementary import Step, steps_of, way_to, ways_between
 from cayley.kinematics.velocity import in_own_axes
@@ -29,11 +28,13 @@ _REST = np.zeros(3)
 
 
 class TurnedLoop(NamedTuple):
-    """A loop seen from one of its frames: its rows of A (rows, nv) and drift (rows), the first three of which are
-    along the axes R (3, 3) of that frame and not along those of the body from which both hang."""
+    """A loop seen from one of its frames: its rows of A (rows, nv), and residual, rates and drift (rows), the first
+    three of which are along the axes R (3, 3) of that frame and not along those of the body from which both hang."""
 
     rows: slice
     A: Array
+    residual: Array
+    rates: Array
     drift: Array
     R: Array
 
@@ -85,17 +86,20 @@ def _turned(tree: Tree, loop: Constraint, first_row: int, ends: list[_End], side
             moved[k] = moved[k]._replace(u=turn @ twist[:3], w=turn @ twist[3:])
             columns[place] = np.stack([row.rate for row in loop.rows(moved, [])])
     rows = slice(first_row, first_row + len(loop.row_names))
-    return TurnedLoop(rows, np.stack(columns, axis=1), np.stack([row.second for row in loop.rows(moving, [])]), R)
+    values, rates, seconds = zip(*loop.rows(moving, []), strict=True)
+    return TurnedLoop(rows, np.stack(columns, axis=1), np.stack(values), np.stack(rates), np.stack(seconds), R)
 
 
 def _end(steps: list[Step], qd: Array) -> _End:
-    pose = HERE
+    R = np.eye(3)
+    p = _REST  # from the body from which both hang, in the frame's own axes
     for step in steps:
-        pose = pose.then(step.pose)
+        R = R @ step.pose.R
+        p = step.pose.R.T @ (p + step.pose.p)
     found = in_own_axes(steps, qd, np.zeros(len(qd)))
     columns = {first + k: column for first, matrix in columns_of_steps(steps, _REST)
                for k, column in enumerate(matrix.T)}
-    return _End(FrameMotion(np.eye(3), pose.R.T @ pose.p, *found), pose.R, columns)
+    return _End(FrameMotion(np.eye(3), p, *found), R, columns)
 
 
 def _turned_motion(turn: Array, motion: FrameMotion) -> FrameMotion:
