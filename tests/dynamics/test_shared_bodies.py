@@ -99,5 +99,5 @@ def test_loops_along_other_axes_are_open_by_the_same_vector_and_open_at_the_same
     for loop in seen:
         turn = np.eye(loop.rows.stop - loop.rows.start)
         turn[:3, :3] = loop.R
-        for own, other in ((loop.residual, phi), (loop.rates, rates), (loop.drift, drift), (loop.A, A)):
+        for own, other in zip(loop.held, (A, phi, rates, drift), strict=True):
             np.testing.assert_allclose(turn @ own, other[loop.rows], atol=1e-12)

@@ -10,6 +10,8 @@ mechanism is to pass on its own. The nearer it is, the less such a row says, and
 rounding leaves of phi: with e the part of an ordinary row that it has beyond the others, phi / e^2 of the direction of
 the branch, and phi / e^3 of the acceleration. While that is not small, the row is left out: the velocity goes on as it
 was. For a step of Newton's method this is the test of Kantorovich.
+Of many rows A M^-1 A^T and A A^T would be large and full: they are eliminated as they are (`cayley.compiler.saddle`),
+damped a little, which leaves such rows out by itself.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cayley.compiler.definite import are_definite
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept_with_owner
+from cayley.compiler.saddle import saddle
 from cayley.compiler.semidefinite import Semidefinite, factored
 from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
@@ -34,12 +37,15 @@ from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.turned_loops import TurnedLoop, turned_loops
+from cayley.kinematics.turned_loops import Held, turned_loops
 from cayley.model.tree import Tree
 from cayley.systems.record import Record
 
 _ROUNDS = 3  # of Newton's method: what one step leaves is small already, and each makes it smaller by that
 _SMALL = 6  # rows: so few are factored anew after the first round, where they are nearly closed; more only once
+_MANY = 12  # rows, which are not factored as A A^T
+_DAMPING = 1e-7  # of the square of a row: less, and rounding shows where rows depend on each other
+_CLOSED = 1e-12  # metres and radians
 _TRUSTED = 0.2
 _LEAST = 1e-10  # of its scale: a pivot that says nothing of where the branch goes
 _LEAST_FOR_ACCELERATIONS = 1e-9
@@ -85,11 +91,8 @@ class ConstrainedMechanics(TreeMechanics):
 
     def acceleration(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         M, forces = self.balance(q, qd, tau, *more)
-        seen = self._seen(q, qd)
-        drift = constraints.drift(self._whole, q, qd, self.t)
-        for loop in seen.turned:
-            drift[loop.rows] = loop.drift
-        return self.solved_within(seen.A, M, forces, -drift[self._rows], seen.rows(self._residual(q)))
+        held = self._held(q, qd)
+        return self.solved_within(held.A, M, forces, -held.drift, held.residual)
 
     def solved_within(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None = None) -> Array:
         """y (nv) with M y = forces + A^T z for some z, and A y = rates; A has the rows that are used, which are open by
@@ -98,6 +101,8 @@ class ConstrainedMechanics(TreeMechanics):
         if not always_regular(self.tree):  # links without mass that the constraints move
             M = M + self._weight * (A.T @ A)
             forces = forces + self._weight * (A.T @ rates)
+        if self.structure.rank > _MANY:
+            return saddle(M, A, self._damping(self._weight)).solve_undamped(forces, rates)
 
         def solve(S: Array, rest: Array) -> Array:
             light = [S[k][k] / (row @ row) for k, row in enumerate(A)]
@@ -163,30 +168,59 @@ class ConstrainedMechanics(TreeMechanics):
     def _rates(self, q: Array, qd: Array) -> Array:
         return constraints.rates(self._whole, q, qd, self.t)
 
-    def _seen(self, q: Array, qd: Array) -> _Seen:
-        """The constraints from a state, along the axes in which they take the fewest operations."""
-        A = constraints.jacobian(self._whole, q, self.t)
-        turned = turned_loops(self._whole, self._rows, q, qd)
-        for loop in turned:
-            A[loop.rows] = loop.A
-        return _Seen(A[self._rows], turned, self._rows)
+    def _held(self, q: Array, qd: Array) -> Held:
+        """The rows that are used, those of loops on a shared body along its axes."""
+        whole = Held(constraints.jacobian(self._whole, q, self.t), self._residual(q), self._rates(q, qd),
+                     constraints.drift(self._whole, q, qd, self.t))
+        for loop in turned_loops(self._whole, self._rows, q, qd):
+            for own, turned in zip(whole, loop.held, strict=True):
+                own[loop.rows] = turned
+        return Held(*[each[self._rows] for each in whole])
 
     def projected(self, q: Array, qd: Array) -> tuple[Array, Array]:
         """A state near the constraints, on them, by the smallest change."""
+        if self.structure.rank > _MANY:
+            return self._projected_sparsely(q, qd)
         small = self.structure.rank <= _SMALL
-        seen = self._seen(q, qd)
-        factors = self._factored(seen.A)
-        trusted = self._trusted(factors, seen.rows(self._residual(q)))
+        held = self._held(q, qd)
+        A = held.A
+        factors = self._factored(A)
+        trusted = self._trusted(factors, held.residual)
         for k in range(_ROUNDS if small else _ROUNDS - 1):
             if k == 1 and small:
-                seen = self._seen(q, qd)
-                factors = self._factored(seen.A)
-            step = factors.solved(_only(trusted, factors.reduced(seen.rows(self._residual(q)))))
-            q = Configurations(self.tree).step(q, -(seen.A.T @ step))
+                A = held.A
+                factors = self._factored(A)
+            step = factors.solved(_only(trusted, factors.reduced(held.residual)))
+            q = Configurations(self.tree).step(q, -(A.T @ step))
+            held = self._held(q, qd)
         for _ in range(2 if small else 1):
-            change = factors.solved(_only(trusted, factors.reduced(seen.rows(self._rates(q, qd)))))
-            qd = qd - seen.A.T @ change
+            qd = qd - A.T @ factors.solved(_only(trusted, factors.reduced(self._held(q, qd).rates)))
         return q, qd
+
+    def _projected_sparsely(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """The same for many rows, by the equations as they are and not by A A^T. A first step that does not bring the
+        constraints nearer, as beside a configuration where they depend on each other, is not made.
+        """
+        at_first = self._held(q, qd)
+        nearest = saddle(np.eye(self.tree.nv), at_first.A, self._damping(1.0)).least_change
+        moved = self._displaced(q, -nearest(at_first.residual))
+        held = self._held(moved, qd)
+        nearer = held.residual @ held.residual <= at_first.residual @ at_first.residual / 4 + _CLOSED * _CLOSED
+        q = where(nearer, self._displaced(moved, -nearest(held.residual)), q)
+        rates = held.rates
+        for _ in range(2):
+            change = nearest(rates)
+            qd = qd - change
+            rates = rates - held.A @ change
+        return q, qd
+
+    def _displaced(self, q: Array, displacement: Array) -> Array:
+        """A small step, to its first order: the next round takes out the rest."""
+        manifold = Configurations(self.tree)
+        return manifold.projected(q + manifold.rate(q, displacement))
+
+    def _damping(self, mass: float) -> list[float]:
+        return [_DAMPING * size * size / mass for size in self._sizes]
 
     def _factored(self, A: Array) -> Semidefinite:
         return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _LEAST)
@@ -206,22 +240,6 @@ class ConstrainedMechanics(TreeMechanics):
         squares = np.mean([each.A**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
         return [float(np.sqrt(max(squares[[k for k, other in enumerate(groups) if other == groups[row]]])))
                 for row in self._rows]
-
-
-class _Seen(NamedTuple):
-    """The constraints from a state: the Jacobian of the rows that are used, those of some loops along other axes."""
-
-    A: Array
-    turned: list[TurnedLoop]
-    used: list[int]
-
-    def rows(self, values: Array) -> Array:
-        """Values of all rows, as those of A."""
-        found = np.array(values)
-        for loop in self.turned:
-            point = slice(loop.rows.start, loop.rows.start + 3)
-            found[point] = loop.R.T @ found[point]
-        return found[self.used]
 
 
 @kept_with_owner

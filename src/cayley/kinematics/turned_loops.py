@@ -27,15 +27,21 @@ from cayley.model.tree import Tree
 _REST = np.zeros(3)
 
 
-class TurnedLoop(NamedTuple):
-    """A loop seen from one of its frames: its rows of A (rows, nv), and residual, rates and drift (rows), the first
-    three of which are along the axes R (3, 3) of that frame and not along those of the body from which both hang."""
+class Held(NamedTuple):
+    """What rows of constraints say at a state: A (rows, nv), residual, rates and drift (rows)."""
 
-    rows: slice
     A: Array
     residual: Array
     rates: Array
     drift: Array
+
+
+class TurnedLoop(NamedTuple):
+    """A loop seen from one of its frames: its rows, the first three of which are along the axes R (3, 3) of that frame
+    and not along those of the body from which both hang."""
+
+    rows: slice
+    held: Held
     R: Array
 
 
@@ -86,8 +92,8 @@ def _turned(tree: Tree, loop: Constraint, first_row: int, ends: list[_End], side
             moved[k] = moved[k]._replace(u=turn @ twist[:3], w=turn @ twist[3:])
             columns[place] = np.stack([row.rate for row in loop.rows(moved, [])])
     rows = slice(first_row, first_row + len(loop.row_names))
-    values, rates, seconds = zip(*loop.rows(moving, []), strict=True)
-    return TurnedLoop(rows, np.stack(columns, axis=1), np.stack(values), np.stack(rates), np.stack(seconds), R)
+    found = [np.stack(each) for each in zip(*loop.rows(moving, []), strict=True)]
+    return TurnedLoop(rows, Held(np.stack(columns, axis=1), *found), R)
 
 
 def _end(steps: list[Step], qd: Array) -> _End:

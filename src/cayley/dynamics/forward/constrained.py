@@ -191,8 +191,8 @@ def equations_text(tree: Tree, structure: ConstraintStructure,
         A = constraints.jacobian(tree, q, *t)
         drift = constraints.drift(tree, q, qd, *t)
         for loop in turned:
-            A[loop.rows] = loop.A
-            drift[loop.rows] = loop.drift
+            A[loop.rows] = loop.held.A
+            drift[loop.rows] = loop.held.drift
         return ConstrainedEquations(M, f, wrapped(A[rows]), drift[rows])
 
     return text

@@ -48,7 +48,7 @@ class Drives:
         the time `t` if one depends on it; the latter along axes of shared bodies if `turned`, which costs less."""
         A = constraints.jacobian(tree, q, *t)
         for loop in turned_loops(tree, self.rows, q, np.zeros(tree.nv)) if turned else ():
-            A[loop.rows] = loop.A
+            A[loop.rows] = loop.held.A
         places = tree.actuated_velocities
         if self.structure.by_structure and self.actuation.kind == "fully actuated":
             return of_as_many_drives(needed, wrapped(A)[self.rows], places)
