@@ -316,10 +316,12 @@ def test_signs_powers_fractions_and_dots_are_typeset():
 def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
     arm = cy.load("four_bar")
     found = Outline(write_report(arm, tmp_path).read_text(encoding="utf-8"))
-    assert found.headings == ["Model", "Workspace", "Operation counts and times"]
+    assert found.headings == [
+        "Model", "Workspace and manipulability", "Equations of motion", "Operation counts and times"]
     text = "".join(found.text)
     for words in ("Of 3 velocities the constraints, 5 rows, leave 1", "Redundant rows, which others imply: pin: z",
-                  "It is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian"):
+                  "It is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian",
+                  "Constraints Ψ", "Constraint Jacobian A"):
         assert words in text
     q = np.array(json.loads(found.scripts["fall"])["q"])
     assert q.shape == (401, 3) and np.ptp(q[:, 0]) > 0.5 and np.abs(arm.constraint_residual(q)).max() < 1e-5

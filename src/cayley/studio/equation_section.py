@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 
 from cayley.dynamics.equations import EquationsOfMotion
+from cayley.dynamics.equations.closed_mechanisms import ClosedEquations
 from cayley.errors import UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.studio import mathml
@@ -24,7 +25,7 @@ _OPEN = 12  # intermediate lines with which equations can still be read
 
 
 def equation_section(arm: Mechanism) -> str:
-    """M, V = C qd and G, or the recursion of inverse dynamics."""
+    """M, V = C qd and G, or the recursion of inverse dynamics; of a mechanism with loops its constraints as well."""
     try:
         if arm.nv > _CLOSED:
             raise UnsupportedError(f"M, V and G of {arm.nv} velocities would be too long to read")
@@ -40,11 +41,16 @@ def _kinds(arm: Mechanism) -> tuple[Any, ...]:
 
 def _motion(found: EquationsOfMotion, kind: str) -> str:
     friction = " + F" if any(found.written["F"]) else ""
-    entries = {name: list(_entries(found, name)) for name in ("M", "V", "G", *("F" * bool(friction)))}
+    closed = isinstance(found, ClosedEquations)
+    names = (*(("Psi", "A", "b") if closed else ()), "M", "V", "G", *("F" * bool(friction)))
+    entries = {name: list(_entries(found, name)) for name in names}
     lines = _needed(found, [entry for each in entries.values() for entry in each])
     title = "In letters" if kind == "symbols" else "In numbers"
-    head = f"<p>{mathml.formula(f'M qdd + V + G{friction} = tau')} with {mathml.formula('V = C qd')}</p>"
+    balance = f"M qdd + V + G{friction} + A' λ = tau" if closed else f"M qdd + V + G{friction} = tau"
+    kept = f" and {mathml.formula('A qdd + b = 0')}, {mathml.formula('Ψ = 0')}" if closed else ""
+    head = f"<p>{mathml.formula(balance)}{kept} with {mathml.formula('V = C qd')}</p>"
     words = {
+        "Psi": "Constraints Ψ", "A": "Constraint Jacobian A", "b": "Its rate times q̇, b",
         "M": "Mass matrix M", "V": "Coriolis and centrifugal forces V = C q̇", "G": "Gravity forces G",
         "F": "Friction F"}
     body = "".join(f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows)
@@ -63,11 +69,13 @@ def _entries(found: EquationsOfMotion, name: str) -> Iterable[tuple[str, Any]]:
     n = len(found.qd)
     apart = "_" if len(found.qd) > 9 else ""
     for place, entry in enumerate(found.written[name]):
-        i, j = divmod(place, n) if name == "M" else (place, None)
-        if entry == 0 or (j is not None and i > j):
+        i, j = divmod(place, n) if name in ("M", "A") else (place, None)
+        if entry == 0 or (name == "M" and j is not None and i > j):
             continue
         if j is None:
             yield f"{name}_{i + 1}", entry
+        elif name == "A":
+            yield f"A_{i + 1}{apart}{j + 1}", entry
         else:
             yield " = ".join(f"{name}_{a + 1}{apart}{b + 1}" for a, b in dict.fromkeys([(i, j), (j, i)])), entry
 

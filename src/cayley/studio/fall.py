@@ -43,12 +43,15 @@ class Fall:
 
 
 def floating(tree: Tree) -> list[bool]:
-    """Which joints float."""
-    return [joint.motion.free for joint in tree.joints]
+    """Which joints float, but those of platforms that loops or rods hold."""
+    tied = frozenset[int]().union(*[tied_joints(tree, each) for each in constraints_of(tree)])
+    return [joint.motion.free and number not in tied for number, joint in enumerate(tree.joints)]
 
 
 def held(tree: Tree, still: Sequence[bool]) -> Tree:
     """The mechanism with some of its joints fixed where they are at rest."""
+    if not any(still):
+        return tree
     rest = resting(tree)
     joints = [
         replace(joint, motion=Motion(), limits=Limits(), mimic=None, placement=_placed(joint, rest[place]))
@@ -81,9 +84,8 @@ def _closed_fall(tree: Tree) -> Fall:
     or rods hold it."""
     if tree.is_timed:
         raise UnsupportedError(f"motions of {tree.name} are prescribed, so that its motors are never off")
-    tied = frozenset[int]().union(*[tied_joints(tree, each) for each in constraints_of(tree)])
-    still = [floats and k not in tied for k, floats in enumerate(floating(tree))]
-    part = held(tree, still) if any(still) else tree
+    still = floating(tree)
+    part = held(tree, still)
     arm = Mechanism(part)
     q = _off_its_stops(part, resting(part))
     qd = np.zeros(arm.nv)

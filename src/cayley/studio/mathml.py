@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 6
 _DOTS = {"qd": ("q", "˙"), "qdd": ("q", "¨")}
-_GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "tau": "τ"}
+_GREEK = {"Psi": "Ψ", "alpha": "α", "beta": "β", "gamma": "γ", "tau": "τ"}
 _TIMES = "\u2062"  # invisible
 _WAVE = re.compile(r"([cs])((?:m?\d|m?[a-z]{4,5}\d)\w*)")  # short names of cosines and sines
 

@@ -18,6 +18,7 @@ from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory
+from cayley.studio.closing import keeps_closed
 
 _DPI = 130
 _SAMPLES = 120_000
@@ -44,7 +45,7 @@ def picture(figure: Figure, alternative: str) -> str:
 def reachable(tree: Tree, frame: str) -> Workspace | CayleyError:
     """The workspace of a frame, or why there is none."""
     try:
-        return workspace(tree, frame, samples=_SAMPLES)
+        return workspace(tree, frame, samples=None if keeps_closed(tree) else _SAMPLES)
     except CayleyError as why:
         return why
 

@@ -124,7 +124,8 @@ class Page:
         if self.without_dynamics or not self.arm.nv:
             return kinematic
         if self.closed:
-            return [*kinematic, ("fall", self._fall), ("operations", self._closed_costs)]
+            return [*kinematic, ("fall", self._fall), ("equations", self._equations),
+                    ("operations", self._closed_costs)]
         return [*kinematic, ("fall", self._fall), ("equations", self._equations), ("operations", self._counts)]
 
     # The steps
@@ -176,7 +177,10 @@ class Page:
             self.motion_note = f"No fall: {why}."
 
     def _equations(self) -> None:
-        self._add("equations", "Equations of motion", equation_section(self.arm))
+        try:
+            self._add("equations", "Equations of motion", equation_section(self.arm))
+        except CayleyError as why:
+            self._add("equations", "Equations of motion", f'<p class="note">No equations: {escape(str(why))}.</p>')
 
     def _counts(self) -> None:
         comparison = compared(self.arm)
