@@ -16,17 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.derivative import slope_along
-from cayley.compiler.kernel import kernel
+from cayley.compiler.interpret import NUMPY, interpret
 from cayley.compiler.made_once import kept
+from cayley.compiler.signature import Signature
 from cayley.compiler.symbols import wrapped
+from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.mechanics.constrained import basis_of_coordinates
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import UnsupportedError
 from cayley.kinematics import constraints
-from cayley.kinematics.closure import closed_samples
-from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-7  # singular values below this part of the largest are zero
@@ -86,8 +86,9 @@ class _Fields:
                 fields.append(self._bracket(q, fields[first], fields[second]))
             return np.stack(fields, axis=1)
 
-        size = self.count + len(brackets)
-        return np.asarray(kernel(f"({self.nq})->({self.nv},{size})", name="fields", inputs=("q",))(text)(samples))
+        signature = Signature.parse(f"({self.nq})->({self.nv},{self.count + len(brackets)})")
+        program = trace(text, signature, {}, name="fields", inputs=["q"])
+        return np.asarray(interpret(program, NUMPY, samples)[0])  # once: compiling would take longer
 
     def _bracket(self, q: Array, x: Array, y: Array) -> Array:
         return self._along(y, q, x) - self._along(x, q, y) - self.turning(x) @ y
@@ -116,15 +117,39 @@ def _of_tree(tree: Tree) -> Accessibility:
             "rows of them whose brackets could be looked at")
     rows = list(structure.leading)
     manifold = Configurations(tree)
+    generic = generic_configurations(tree)
+    pivots = _pivots(generic[0].A[rows])
 
     def basis(q: Array) -> Array:
-        A = wrapped(constraints.jacobian(tree, q)[rows])
-        return basis_of_coordinates(A, np.zeros(len(rows)), structure.independent)[0]
+        return _kernel_basis(wrapped(constraints.jacobian(tree, q)[rows]), pivots)
 
-    samples = np.array([found.configuration for sample in closed_samples(tree) for found in sample.closures])
+    samples = np.array([each.q for each in generic])
     fields = _Fields(tree.nq, tree.nv, basis, structure.mobility, manifold.rate, manifold.perturbation_rate)
     held = int(constraints.hold_positions(tree)[rows].sum())
     return Accessibility(tree.nv, _growth(fields, samples, tree.nv - held), held)
+
+
+def _pivots(A: Array) -> list[tuple[int, int]]:
+    """Rows and columns (r) by which to eliminate, the largest entry first."""
+    left = A.copy()
+    found = []
+    for _ in range(len(A)):
+        i, j = np.unravel_index(int(np.argmax(np.abs(left))), left.shape)
+        found.append((int(i), int(j)))
+        left = left - np.outer(left[:, j], left[i]) / left[i, j]
+    return found
+
+
+def _kernel_basis(A: Array, pivots: list[tuple[int, int]]) -> Array:
+    """A basis N (n, n - r) with A N = 0, by elimination with these pivots, which are not zero where it is generic."""
+    rows = list(A)
+    for i, j in pivots:
+        rows[i] = rows[i] / rows[i][j]
+        rows = [row if k == i else row - row[j] * rows[i] for k, row in enumerate(rows)]
+    followers = {j: i for i, j in pivots}
+    free = [k for k in range(A.shape[1]) if k not in followers]
+    unit = np.eye(len(free))
+    return np.stack([-rows[followers[k]][free] if k in followers else unit[free.index(k)] for k in range(A.shape[1])])
 
 
 def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibility:
