@@ -10,7 +10,7 @@ import pytest
 import cayley as cy
 from cayley.control.global_linearisation import OutputLinearisation, ResolvedAcceleration
 from cayley.control.parameter_sensitivity import trajectory_sensitivity
-from cayley.control.tracking import simulate_law, tracking_control
+from cayley.control.tracking import simulate_law
 from cayley.dynamics.cartesian.model import operational_space_kernel
 from cayley.dynamics.forward import maximal_coordinates
 from cayley.errors import UnsupportedError
@@ -59,7 +59,6 @@ REFUSED = {
     "resolved acceleration": lambda arm, frame, z: ResolvedAcceleration(
         arm.tree, frame, np.ones(6), np.ones(6)).forces(z.q, z.v, np.eye(4), np.zeros(6), np.zeros(6)),
     "system with parameters": lambda arm, frame, z: arm.system(parameters=["mass"]),
-    "tracking control": lambda arm, frame, z: tracking_control(arm.tree, lambda t: (z.q, z.v, z.v), [0.0], poles=[-1]),
     "motion under a law": lambda arm, frame, z: simulate_law(arm.tree, lambda t, q, qd: qd, z.q, z.v, [0.0, 0.1]),
     "sensitivity of a motion": lambda arm, frame, z: trajectory_sensitivity(arm.tree, ["mass"], z.q, z.v, lambda t: z.v,
                                                                             [0.0, 0.1]),

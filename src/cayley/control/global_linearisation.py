@@ -16,16 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Text
+from cayley.dynamics.forward.constrained import equations_text
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.batched_matrices import regularity, solved
+from cayley.dynamics.linearised.constrained import followers
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
+from cayley.kinematics.actuated_motion import check_untimed
+from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
@@ -53,19 +57,42 @@ def error_matrix(Kp: ArrayLike, Kv: ArrayLike) -> Array:
 def computed_torque_kernel(tree: Tree) -> Kernel:
     """`computed_torque(q, qd, q_d, qd_d, qdd_d, Kp, Kv)`: the forces (..., nv); gains are diagonals (..., nv).
 
+    Of a mechanism with constraints it is the errors of its actuated joints, if these are as many as its mobility, or
+    otherwise of independent ones, that obey e'' + Kv e' + Kp e = 0; the forces are those of its drives.
+
     >>> from cayley.model.catalogue import load_robot
     >>> law = computed_torque_kernel(load_robot("s1_g1"))
     >>> # no error yet
     >>> law([0.3, -0.7], [0.5, 1.2], [0.3, -0.7], [0.5, 1.2], [-0.4, 0.8], [100.0, 100.0], [20.0, 20.0]).round(10)
     array([29.14743322, 5.25717023])
     """
-    links = minimal_links(tree)
+    inverse = _needed_forces(tree)
 
     def computed_torque(q: Array, qd: Array, q_d: Array, qd_d: Array, qdd_d: Array, Kp: Array, Kv: Array) -> Array:
         wanted = qdd_d + Kv * (qd_d - qd) + Kp * configuration_difference(tree, q, q_d)
-        return inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, qd, wanted)
+        return inverse(q, qd, wanted)
 
     return kernel(sized(tree, "(q),(v),(q),(v),(v),(v),(v)->(v)"))(computed_torque)
+
+
+def _needed_forces(tree: Tree) -> Text:
+    """The text `(q, qd, wanted)` of the forces that accelerate the joints, or those that lead the others, as wanted."""
+    if not tree.is_constrained:
+        links = minimal_links(tree)
+        return lambda q, qd, wanted: inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, qd, wanted)
+    check_untimed(tree)
+    structure = constraint_structure(tree)
+    driven = tree.actuated_velocities
+    leading = list(driven if len(driven) == structure.mobility else structure.independent)
+    equations = equations_text(tree, structure)
+    closed = inverse_dynamics_kernel(tree)
+
+    def text(q: Array, qd: Array, wanted: Array) -> Array:
+        found = equations(q, qd, np.zeros(tree.nv))
+        N, G = followers(found.A, structure, leading)
+        return closed(q, qd, N @ wanted[leading] - G @ found.drift)
+
+    return text
 
 
 class Outputs(NamedTuple):

@@ -24,6 +24,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.configuration_kernels import difference_kernel, rate_kernel
+from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import integrate
@@ -47,12 +48,14 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """`tracking(t, q, qd)`: the forces (nv). Made by `tracking_control`."""
+    """`tracking(t, q, qd)`: the forces (nv). Made by `tracking_control`. Of a mechanism with constraints the state is
+    that of its independent joints, of which the others follow.
+    """
 
     model: LinearisedMechanism
     reference: Reference
     times: Array
-    gains: Array  # (points, nv, 2 nv)
+    gains: Array  # (points, nv, 2 nv), or (points, nv, 2 m) for a mobility of m
     driven: Array  # (nv) whether there is a drive
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
@@ -66,7 +69,8 @@ class Tracking:
     def error(self, t: float, q: Array, qd: Array) -> Array:
         """x - x0 (2 nv); of configurations, the velocity that leads from one to the other in unit time."""
         nominal, rate, _ = self.reference(t)
-        return np.concatenate([self._difference(np.asarray(nominal, dtype=float), q), qd - rate])
+        away = self._difference(np.asarray(nominal, dtype=float), q)
+        return np.concatenate([away[self._leading], (qd - rate)[self._leading]])
 
     def gain(self, t: float) -> Array:
         """K (nv, 2 nv)."""
@@ -79,6 +83,12 @@ class Tracking:
         return (1 - share) * self.gains[after - 1] + share * self.gains[after]
 
     @cached_property
+    def _leading(self) -> list[int]:
+        """The velocities from which the others follow."""
+        tree = self.model.tree
+        return list(constraint_structure(tree).independent if tree.is_constrained else range(tree.nv))
+
+    @cached_property
     def _difference(self) -> Kernel:
         return difference_kernel(self.model.tree)
 
@@ -88,7 +98,8 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     """The law for a nominal motion, `reference(t) -> (q, qd, qdd)`, with gains at the times (points) [s].
 
     Give `weights`, or the 2 nv `poles` [1/s] that the closed loop is to have. `driven`: the velocities that have a
-    drive, if not all do; the nominal motion must be one that needs no force at the others.
+    drive, if not all do; the nominal motion must be one that needs no force at the others. A mechanism with constraints
+    is driven at its actuated joints, and has 2 m poles for a mobility of m; the nominal motion must keep them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> upright = tracking_control(load_robot("s1_g1"),
@@ -99,12 +110,12 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     >>> np.sort(np.linalg.eigvals(linear.A - linear.B @ upright.gains[0]).real).round(6)
     array([-6., -5., -4., -3.])
     """
-    check_independent(tree, "tracking control")
     model = LinearisedMechanism(tree)
     instants = np.atleast_1d(np.asarray(times, dtype=float))
-    columns = list(range(tree.nv) if driven is None else driven)
-    models = [model.at(*reference(t)).driven_by(columns) for t in instants]
-    gains = np.zeros((len(instants), tree.nv, 2 * tree.nv))
+    every = tree.actuated_velocities if tree.is_constrained else range(tree.nv)
+    columns = list(every if driven is None else driven)
+    models = [_linear(model, *reference(t)).driven_by(columns) for t in instants]
+    gains = np.zeros((len(instants), tree.nv, models[0].A.shape[-1] if models else 2 * tree.nv))
     if poles is not None and weights is None:
         gains[:, columns] = [_placed(there, poles) for there in models]
     elif poles is not None or weights is None:
@@ -114,6 +125,13 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     else:
         gains[:, columns] = horizon_gains(models, instants, weights)
     return Tracking(model, reference, instants, gains, np.isin(np.arange(tree.nv), columns))
+
+
+def _linear(model: LinearisedMechanism, q: Array, qd: Array, qdd: Array) -> StateSpace:
+    """Under the forces that the motion needs, of a mechanism with constraints those of its drives."""
+    if not model.tree.is_constrained:
+        return model.at(q, qd, qdd)
+    return model.at_forces(q, qd, model.inverse_dynamics(q, qd, qdd))
 
 
 def horizon_gains(models: Sequence[StateSpace], times: Array, weights: Weights) -> Array:

@@ -1,0 +1,46 @@
+"""Laws for mechanisms with loops: errors of the joints that lead the others."""
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.control.global_linearisation import computed_torque_kernel
+from cayley.control.tracking import Weights, tracking_control
+from cayley.errors import ConventionError, UnsupportedError
+from cayley.model.constraint_kinds import PrescribedMotion
+from dynamics.test_closed_mechanisms import closed_state
+from dynamics.test_linearised_closed import hanging_parallelogram
+
+
+def test_errors_of_the_actuated_joint_obey_a_linear_equation_under_computed_torque():
+    for name, guess in (("four_bar", [0.5, 0.0, 0.0]), ("slider_crank", [0.9, 0.0, 0.0])):
+        arm = cy.load(name)
+        q, qd, _ = closed_state(arm, guess)
+        wanted, rate, _ = closed_state(arm, np.add(guess, [0.4, 0.0, 0.0]), seed=1)
+        acceleration = np.array([0.7, -9.0, 5.0])  # of the crank alone is asked for what it should do
+        tau = computed_torque_kernel(arm.tree)(q, qd, wanted, rate, acceleration, np.full(3, 100.0), np.full(3, 20.0))
+        np.testing.assert_array_equal(tau[1:], 0.0)
+        qdd = arm.forward_dynamics(q, qd, tau)
+        assert qdd[0] == pytest.approx(0.7 + 20.0 * (rate[0] - qd[0]) + 100.0 * (wanted[0] - q[0]), rel=1e-10)
+    driven = cy.Mechanism.of("driven", arm.bodies, arm.joints, frames=arm.frames, loops=arm.loops,
+                             constraints=[PrescribedMotion("motor", "crank", "sin(t)")])
+    with pytest.raises(UnsupportedError, match="'motor' of driven depends on time"):
+        computed_torque_kernel(driven.tree)
+
+
+def test_a_parallelogram_is_held_upright_by_its_crank():
+    arm = hanging_parallelogram().with_actuated("crank")
+    upright = np.array([np.pi / 2, -np.pi / 2, np.pi / 2])
+    rest = np.zeros(3)
+    law = tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], poles=[-3.0, -4.0])
+    assert law.gains.shape == (1, 3, 2)
+    model = law.model.at(upright)
+    np.testing.assert_allclose(sorted(np.linalg.eigvals(model.A - model.B @ law.gains[0]).real), [-4, -3], rtol=1e-9)
+    start = arm.close(upright + 0.05 * np.array([1.0, -1.0, 1.0])).configuration
+    run = arm.simulate(start, rest, controller=law, until=4.0, progress=False)
+    np.testing.assert_allclose(run.q[-1], upright, atol=1e-5)
+    regulator = tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], weights=Weights(1.0, 0.1))
+    assert np.linalg.eigvals(model.A - model.B @ regulator.gains[0]).real.max() < 0
+    np.testing.assert_array_equal(regulator.gains[0, 1:], 0.0)
+    with pytest.raises(ConventionError, match="closed configurations"):
+        tracking_control(arm.tree, lambda t: (rest + 0.3, rest, rest), [0.0], poles=[-3.0, -4.0])
