@@ -162,9 +162,13 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     """
     at = np.asarray(samples, dtype=float)
     n = at.shape[-1]
-    m = n - frame.count(np.zeros(n))
-    fields = _Fields(n, n, lambda q: frame.inverse(q)[:, :m], m, lambda q, v: v, lambda v: np.zeros((n, n)))
-    return Accessibility(n, _growth(fields, at.reshape(-1, n), n), 0)
+    at = at.reshape(-1, n)
+    m = n - frame.count(at[0])
+    best = max(at, key=lambda q: np.linalg.svd(np.asarray(frame.matrix(q), dtype=float), compute_uv=False).min())
+    pivots = _pivots(np.asarray(frame.matrix(best), dtype=float)[m:])
+    fields = _Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], pivots), m, lambda q, v: v,
+                     lambda v: np.zeros((n, n)))
+    return Accessibility(n, _growth(fields, at, n), 0)
 
 
 def _growth(fields: _Fields, samples: Array, most: int) -> tuple[int, ...]:
