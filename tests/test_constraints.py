@@ -178,3 +178,10 @@ def test_rods_are_drawn_between_their_ends():
     rod, = (line.points for line in skeleton(arm.tree, q).slides)
     assert np.linalg.norm(rod[1] - rod[0]) == pytest.approx(0.8, abs=1e-12)
     assert arm.draw(q) is not None
+
+
+@pytest.mark.parametrize("name", ["five_bar", "three_rrr", "delta", "stewart", "excavator"])
+def test_independent_velocities_are_those_of_the_actuated_joints(name: str) -> None:
+    machine = cy.load(name)
+    structure = machine.constraint_structure
+    assert {structure.velocities[k] for k in structure.independent} == set(machine.actuated_joints)

@@ -23,7 +23,6 @@ from cayley.dynamics.forward.constrained import equations_text, explanation_of_c
 from cayley.dynamics.linearised.constrained import followers
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics import constraints
-from cayley.kinematics.actuation import actuation
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -77,8 +76,8 @@ class MinimalDynamics:
 
 
 def minimal_dynamics(tree: Tree, independent: Sequence[str] = ()) -> MinimalDynamics:
-    """By the names of joints, or of single velocities ("plate.vx"); the actuated joints if none are named and they are
-    as many as the mobility, or else those of the constraint structure.
+    """By the names of joints, or of single velocities ("plate.vx"); those of the constraint structure if none are
+    named, which are those of the actuated joints as far as they can be.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = minimal_dynamics(load_robot("slider_crank"), ["crank"])
@@ -92,8 +91,7 @@ def minimal_dynamics(tree: Tree, independent: Sequence[str] = ()) -> MinimalDyna
                                "some joints alone")
     structure = constraint_structure(tree)
     if not independent:
-        as_many = actuation(tree).kind == "fully actuated"
-        return MinimalDynamics(tree, tree.actuated_velocities if as_many else structure.independent)
+        return MinimalDynamics(tree, structure.independent)
     places = [k for name in independent for k in _places(tree, structure, name)]
     if len(set(places)) != len(places) or len(places) != structure.mobility:
         raise ConventionError(

@@ -43,7 +43,8 @@ class ConstraintStructure:
     by_structure: bool
     """Whether the same rows are redundant everywhere, so that they can be left out."""
     independent: tuple[int, ...]
-    """The places of velocities from which the others follow, the first that can be chosen."""
+    """The places of velocities from which the others follow: those of actuated joints, as far as they can be chosen,
+    and the first of the others."""
     moving: tuple[bool, ...]
     """Of each velocity, whether the constraints leave it any motion."""
 
@@ -171,7 +172,7 @@ def _structure(tree: Tree) -> ConstraintStructure:
     side_by_side = np.concatenate(generic, axis=1)
     leading = _chosen(side_by_side if by_structure else generic[0], rank, hold_positions(tree))
     dependent = np.any([dependent_rows(A) for A in generic], axis=0)
-    followers = _last_columns(generic[0][list(leading)], rank)
+    followers = _followers(tree, generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
                                independent, tuple(np.any([_moves(A, _INDEPENDENT) for A in piece], axis=0).tolist()))
@@ -231,10 +232,11 @@ def _farthest(A: Array, count: int) -> tuple[Array, Array]:
     return order[:count], Q[:, :count]
 
 
-def _last_columns(A: Array, rank: int) -> Sequence[int]:
-    """The last columns that span all."""
+def _followers(tree: Tree, A: Array, rank: int) -> Sequence[int]:
+    """The last columns that span all, those of joints that are not actuated before any of actuated ones."""
     found: list[int] = []
-    for column in reversed(range(A.shape[1])):
+    driven = set(tree.actuated_velocities)
+    for column in sorted(reversed(range(A.shape[1])), key=driven.__contains__):
         if len(found) < rank and _rank(A[:, [*found, column]]) > len(found):
             found.append(column)
     return found
