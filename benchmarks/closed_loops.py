@@ -41,7 +41,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds", type=int, default=15, help="times that every contestant is measured")
     options.add_argument("--states", type=int, default=10_000, help="states of a batch")
-    options.add_argument("--steps", type=int, default=100, help="steps of each trajectory")
+    options.add_argument("--steps", type=int, default=250, help="steps of each trajectory")
     options.add_argument("--only", default="", help="part of the name of the machine; nothing is written then")
     chosen = options.parse_args()
     console, others, missing = Console(), OtherPrograms(), set()

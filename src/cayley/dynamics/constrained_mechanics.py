@@ -207,12 +207,7 @@ class ConstrainedMechanics(TreeMechanics):
         held = self._held(moved, qd)
         nearer = held.residual @ held.residual <= at_first.residual @ at_first.residual / 4 + _CLOSED * _CLOSED
         q = where(nearer, self._displaced(moved, -nearest(held.residual)), q)
-        rates = held.rates
-        for _ in range(2):
-            change = nearest(rates)
-            qd = qd - change
-            rates = rates - held.A @ change
-        return q, qd
+        return q, qd - nearest(held.rates)
 
     def _displaced(self, q: Array, displacement: Array) -> Array:
         """A small step, to its first order: the next round takes out the rest."""
