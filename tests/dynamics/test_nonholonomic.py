@@ -178,6 +178,23 @@ def test_the_reactions_of_the_worked_examples():
                                [AHEAD * 1.5**2, -M * AHEAD * 0.3 / (J + M * AHEAD**2), 0.441176470588], rtol=1e-11)
 
 
+def test_equations_are_printed_as_in_books():
+    found = sleigh().equations(["x", "y", "theta"], ["v", "w"])
+    v, w, vd, wd, theta = sympy.symbols("v w v' w' theta", real=True)
+    x, y, turn, reaction = sympy.symbols("tau_x tau_y tau_theta R1", real=True)
+    c, s = sympy.cos(theta), sympy.sin(theta)
+    ahead, about = M * (vd - AHEAD * w**2), (J + M * AHEAD**2) * wd + M * AHEAD * v * w
+    across = M * (v * w + AHEAD * wd)
+    for each, (left, right) in zip((*found.motion, *found.reactions), [
+            (ahead, c * x + s * y), (about, turn), (reaction, across + s * x - c * y)], strict=True):
+        difference = sympy.simplify(each.lhs - each.rhs - left + right)
+        assert abs(difference.subs({v: 1.1, w: 0.7, vd: 0.3, wd: 1.9, theta: 0.4, x: 2.0, y: 3.0, turn: 0.6,
+                                    reaction: 0.5})) < 1e-12
+    assert found.latex().count("&=") == 3 and str(found).splitlines()[1] == "0.6*v*w + 0.68*w' = tau_theta"
+    with pytest.raises(ConventionError, match="2 pseudo-velocities, and 1 names"):
+        sleigh().equations(["x", "y", "theta"], ["v"])
+
+
 def tangled(**pseudo):
     """Four coordinates with an inertia matrix, a potential and two constraints that depend on them all."""
     def kinetic(q, qd):

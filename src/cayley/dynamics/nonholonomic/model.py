@@ -14,14 +14,15 @@ from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_force
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import UnsupportedError
 from cayley.kinematics import constraints
+from cayley.kinematics.actuation import actuation
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.model.tree import Tree
 
 
 def nonholonomic_model(tree: Tree, pseudo_velocities: Forms | None = None) -> NonholonomicSystem:
-    """The system of a mechanism with constraints, loops and wheels alike; its pseudo-velocities are the independent
-    velocities of the `constraint_structure`, or A1(q) qd, such as the velocities of a task. For joints whose velocities
-    are rates of their coordinates.
+    """The system of a mechanism with constraints, loops and wheels alike; its pseudo-velocities are A1(q) qd, such as
+    the velocities of a task, or those of its actuated joints, if they are as many as it takes, or the independent ones
+    of the `constraint_structure`. For joints whose velocities are rates of their coordinates.
 
     >>> from cayley.model.catalogue import load_robot
     >>> bar = nonholonomic_model(load_robot("four_bar"))
@@ -50,5 +51,6 @@ def nonholonomic_model(tree: Tree, pseudo_velocities: Forms | None = None) -> No
     def held(q: Array) -> Array:
         return constraints.jacobian(tree, q)[rows]
 
-    own = np.eye(tree.nv)[list(structure.independent)]
+    is_driven = actuation(tree).kind == "fully actuated"
+    own = np.eye(tree.nv)[list(tree.actuated_velocities if is_driven else structure.independent)]
     return NonholonomicSystem(mechanics, MovingFrame(pseudo_velocities or (lambda q: own), held, tree.name))

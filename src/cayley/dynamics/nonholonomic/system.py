@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.descriptor_form import Descriptor
     from cayley.dynamics.nonholonomic.hamel import HamelForces, HamelMotion
     from cayley.dynamics.nonholonomic.matrix_form import MatrixForm
+    from cayley.dynamics.nonholonomic.printed_equations import HamelEquations
 
 
 class RouthMotion(NamedTuple):
@@ -100,6 +101,19 @@ class NonholonomicSystem:
         """`(q, pid, Lambda, tau)` -> E (..., 2n, 2n), right (..., 2n): E x' = right, x = (q, pid, Lambda)."""
         from cayley.dynamics.nonholonomic.descriptor_form import descriptor_kernel
         return descriptor_kernel(self)
+
+    def equations(self, coordinates: Sequence[str], rates: Sequence[str]) -> HamelEquations:
+        """Hamel's equations by SymPy, with names for the coordinates (n) and the pseudo-velocities (m): those of the
+        motion, and of the reactions R1, R2, ... Forces are tau_<coordinate>; a rate has a dash after its name.
+
+        >>> sled = nonholonomic_system(lambda q, qd: (qd @ qd) / 2, independent=[0],
+        ...                            constraints=lambda q: [[-q[0], 1.0]])
+        >>> print(sled.equations(["x", "y"], ["v"]))
+        v**2*x + v'*(x**2 + 1) = tau_x + tau_y*x
+        R1 = ...
+        """
+        from cayley.dynamics.nonholonomic.printed_equations import hamel_equations
+        return hamel_equations(self, coordinates, rates)
 
     def kernel(self, signature: str, text: Callable[..., Result], name: str, inputs: Sequence[str],
                outputs: Sequence[str]) -> Kernel[Result]:

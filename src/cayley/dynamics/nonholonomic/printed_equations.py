@@ -1,0 +1,97 @@
+"""Hamel's equations as they are printed in books, by SymPy: one for each pseudo-velocity, and one for each reaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.interpret import SYMPY
+from cayley.compiler.kernel import kernel
+from cayley.errors import ConventionError
+
+if TYPE_CHECKING:
+    from cayley.dynamics.nonholonomic.system import NonholonomicSystem
+
+
+@dataclass(frozen=True)
+class HamelEquations:
+    """SymPy's equations B_k = P_k of the motion, and R_k = B_k - P_k of the reactions. `str` and `latex` print them."""
+
+    motion: tuple[Any, ...]
+    reactions: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{each.lhs} = {each.rhs}" for each in (*self.motion, *self.reactions))
+
+    def latex(self) -> str:
+        """All of them, one to a line, for an `align` environment."""
+        import sympy
+        return " \\\\\n".join(f"{sympy.latex(each.lhs)} &= {sympy.latex(each.rhs)}"
+                              for each in (*self.motion, *self.reactions))
+
+
+def hamel_equations(system: NonholonomicSystem, coordinates: Sequence[str], rates: Sequence[str]) -> HamelEquations:
+    """The equations with names for the coordinates (n) and for the pseudo-velocities (m), whose rates have a dot after
+    their name. (224)-(236)."""
+    import sympy
+    q = sympy.symbols(list(coordinates), real=True)
+    n = len(q)
+    m = n - system.frame.count(np.zeros(n))
+    if len(rates) != m:
+        raise ConventionError(f"{system.mechanics.name} has {m} pseudo-velocities, and {len(rates)} names were given: "
+                              f"{', '.join(rates)}")
+    speeds = sympy.symbols(list(rates), real=True)
+    accelerations = sympy.symbols([f"{rate}'" for rate in rates], real=True)
+    held = sympy.symbols([f"held{k}" for k in range(n - m)], real=True)
+    tau = sympy.Matrix(sympy.symbols([f"tau_{name}" for name in coordinates], real=True))
+    A = sympy.Matrix(kernel("(n)->(n,n)", name="forms", inputs=("q",))(system.frame.matrix).evaluate(SYMPY, q))
+    B = A.inv().applyfunc(sympy.simplify)
+    every = [*speeds, *held]
+    velocity = B * sympy.Matrix(every)
+    qd = sympy.symbols([f"rate{k}" for k in range(n)], real=True)
+    lagrangian = kernel("(n),(n)->()", name="lagrangian", inputs=("q", "qd"))(
+        lambda q, qd: system.mechanics.lagrangian(q, qd, None)).evaluate(SYMPY, q, qd)
+    L = sympy.expand(sympy.sympify(lagrangian).subs(dict(zip(qd, velocity, strict=True))))
+    applied = tau + _applied(system, q, list(velocity))
+    left = _sides(L, A, B, q, every, [*accelerations, *[0] * len(held)])
+    right = B.T * applied
+    gone = dict.fromkeys(held, 0)
+    sides = [(sympy.simplify(a.subs(gone)), sympy.simplify(b.subs(gone))) for a, b in zip(left, right, strict=True)]
+    forces = sympy.symbols([f"R{k + 1}" for k in range(n - m)], real=True)
+    return HamelEquations(
+        tuple(sympy.Eq(a, b, evaluate=False) for a, b in sides[:m]),
+        tuple(sympy.Eq(force, sympy.simplify(a - b), evaluate=False)
+              for force, (a, b) in zip(forces, sides[m:], strict=True)))
+
+
+def _applied(system: NonholonomicSystem, q: Sequence[Any], qd: Sequence[Any]) -> Any:  # noqa: ANN401 (SymPy's)
+    import sympy
+    forces = system.mechanics.forces
+    if forces is None:
+        return sympy.zeros(len(q), 1)
+    made = kernel("(n),(n)->(n)", name="forces", inputs=("q", "qd"))(
+        lambda q, qd: np.stack(list(forces(q, qd, None))))
+    return sympy.Matrix(made.evaluate(SYMPY, q, qd))
+
+
+def _sides(L: Any, A: Any, B: Any, q: Sequence[Any], rates: Sequence[Any],  # noqa: ANN401 (SymPy's)
+           accelerations: Sequence[Any]) -> list[Any]:
+    """B_k of all pseudo-velocities."""
+    import sympy
+    n = len(q)
+    momenta = [sympy.diff(L, rate) for rate in rates]
+    qd = B * sympy.Matrix(rates)
+    curls = [sympy.Matrix(n, n, lambda s, l, i=i: sympy.diff(A[i, s], q[l]) - sympy.diff(A[i, l], q[s]))
+             for i in range(n)]
+    gamma = [B.T * curl * B for curl in curls]  # by i: k, j
+    found = []
+    for k in range(n):
+        rate = sum(sympy.diff(momenta[k], q[s]) * qd[s] for s in range(n)) + sum(
+            sympy.diff(momenta[k], rates[j]) * accelerations[j] for j in range(n))
+        along = sum(B[s, k] * sympy.diff(L, q[s]) for s in range(n))
+        turned = sum(gamma[i][k, j] * momenta[i] * rates[j] for i in range(n) for j in range(n))
+        found.append(rate - along + turned)
+    return found
