@@ -58,17 +58,31 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
     ConstrainedMotion(qdd=array([3., 0.]), lam=array([4.]))
     """
     n = len(M)
-    h = len(A)
-    whole = wrapped(np.block([[M, A.T], [A, np.zeros((h, h))]]))
-    right = np.concatenate([f, -drift])
     if redundant:
-        found = np.linalg.pinv(whole) @ right
+        h = len(A)
+        whole = wrapped(np.block([[M, A.T], [A, np.zeros((h, h))]]))
+        found = np.linalg.pinv(whole) @ np.concatenate([f, -drift])
     else:
-        try:
-            found = only_where(is_definite(A @ A.T), np.linalg.solve(whole, right))
-        except np.linalg.LinAlgError:  # of numbers, if elimination meets nothing but zeros
-            found = np.full(n + h, np.nan)
+        found = _augmented(M, f, A, drift)
     return ConstrainedMotion(found[:n], found[n:])
+
+
+def _augmented(M: Array, f: Array, A: Array, drift: Array) -> Array:
+    """Accelerations and multipliers (n + h) as one system. A multiple of A^T A is added to M, and that of -A^T drift to
+    f, which changes nothing of the solution: then the first n pivots are positive and the others negative, from the
+    last velocity inwards, and no rows need be exchanged.
+    """
+    n = len(M)
+    h = len(A)
+    weight = sum(M[k][k] for k in range(n)) / sum(entry * entry for row in A for entry in row) if h else 0.0
+    H = (M + weight * (A.T @ A))[::-1, ::-1]
+    across = A[:, ::-1]
+    whole = np.block([[H, across.T], [across, np.zeros((h, h))]])
+    right = np.concatenate([(f - weight * (A.T @ drift))[::-1], -drift])
+    with np.errstate(all="ignore"):
+        there = is_definite(H) & is_definite(A @ A.T)
+        found = only_where(there, ldl_solve(wrapped(whole), right))
+    return np.concatenate([found[:n][::-1], found[n:]])
 
 
 def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False,
