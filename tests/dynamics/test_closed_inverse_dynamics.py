@@ -13,12 +13,19 @@ from hypothesis import strategies as st
 
 import cayley as cy
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
-from cayley.model.constraint_kinds import Coupling, Rod
+from cayley.model.constraint_kinds import Coupling, PrescribedMotion, Rod
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop, Rotor
 from compiler.parity import in_c
 from dynamics.closed_free_bodies import cut_free
-from dynamics.test_closed_mechanisms import closed_state, four_bar, shift, stewart, stewart_guess
+from dynamics.test_closed_mechanisms import (
+    accelerations_of_pinocchio,
+    closed_state,
+    four_bar,
+    shift,
+    stewart,
+    stewart_guess,
+)
 
 X, Y, Z = np.eye(3)
 GUESS = [0.7, 0.4, 2.0]
@@ -117,6 +124,66 @@ def test_forces_and_reactions_are_those_of_all_bodies_cut_free(name):
     near(found[cut.known], cut.wrenches[cut.known], 1e-9)
     needed = arm.spanning_tree().inverse_dynamics(q, qd, qdd)
     assert abs((needed - tau) @ qd) < 1e-12 * max(1.0, np.abs(needed).max() * np.abs(qd).max())
+
+
+def test_pinocchio_moves_a_stewart_platform_as_told_by_these_forces():
+    arm = driven_stewart()
+    q, qd, qdd = moved(arm, stewart_guess(), seed=5)
+    found, _ = accelerations_of_pinocchio(arm, q, qd, arm.inverse_dynamics(q, qd, qdd))
+    near(found, qdd)
+
+
+def test_a_truss_that_cannot_move_has_reactions_and_needs_no_drives():
+    """A rod of 1 kg each side; half the weight of each is carried at its foot, by statics."""
+    rods = [Body(name, 1.0, [0.25, 0, 0], 0.01 * np.eye(3)) for name in "ab"]
+    truss = cy.Mechanism.of(
+        "truss", [Body("base"), *rods],
+        [Joint("a", "base", "a", Revolute()), Joint("b", "base", "b", Revolute(), shift(0.6))],
+        frames=[Frame("end of a", "a", shift(0.5)), Frame("end of b", "b", shift(0.5))], actuated=[],
+        loops=[Loop("top", "end of a", "end of b", Revolute())], gravity=(0.0, -9.81, 0.0))
+    assert (truss.mobility, truss.actuation.kind) == (0, "fully actuated")
+    q, rest = truss.close([0.9, 2.2]).configuration, np.zeros(2)
+    assert (truss.inverse_dynamics(q, rest, rest) == 0).all()
+    found = truss.joint_reactions(q, rest, rest)
+    thrust = 9.81 / 2 * 0.3 / 0.4  # of the top, level
+    feet = [truss.pose(q, name)[:2, :2] @ wrench[:2] for name, wrench in zip("ab", found, strict=False)]
+    near(np.stack(feet), np.array([[thrust, 9.81], [-thrust, 9.81]]))
+
+
+def test_a_prescribed_motion_drives_by_its_constraint():
+    bar = four_bar()
+    told = cy.Mechanism.of("told", bar.bodies, bar.joints, frames=bar.frames, loops=bar.loops, gravity=bar.gravity,
+                           constraints=[PrescribedMotion("motor", "crank", "0.3 + 2*t")], actuated=[])
+    q = told.close(GUESS, 0.0).configuration
+    qd = told.consistent_velocity(q, np.zeros(3), 0.0)
+    qdd = told.forward_dynamics(q, qd, np.zeros(3), 0.0)
+    driven = bar.with_actuated("crank")
+    assert (told.inverse_dynamics(q, qd, qdd, 0.0) == 0).all()
+    near(np.nan_to_num(told.joint_reactions(q, qd, qdd, 0.0)), np.nan_to_num(driven.joint_reactions(q, qd, qdd)))
+    near(told.constraint_forces(q, qd, np.zeros(3), 0.0)[-1], driven.inverse_dynamics(q, qd, qdd)[0])
+
+
+def test_wheels_that_roll_push_the_cart():
+    """Two driven wheels on an axle: forces that Lagrange's equations of its two freedoms need, and friction's pushes at
+    the ground that accelerate its mass."""
+    from dynamics.test_nonholonomic import cart
+    arm = cart()
+    q = np.array([0.1, -0.2, 0.4, 0.3, 0.5])
+    qd = arm.actuated_motion(q, [3.0, -1.0])
+    own = arm.minimal_dynamics("left", "right")
+    _, qdd = own.motion(q, [3.0, -1.0], [0.7, 2.0])
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    near(arm.forward_dynamics(q, qd, tau), qdd)
+    near(tau[3:], own.inertia_matrix(q) @ [0.7, 2.0] + own.bias_forces(q, [3.0, -1.0]))
+    known = arm.joint_reactions.determined
+    tyres = slice(3, 5)
+    assert known[tyres, 0].all() and not known[tyres, 1].any()  # the two side forces share a line
+    ahead = arm.pose(q, "chassis")[:3, 0]
+    pushed = sum(ahead @ (arm.pose(q, name)[:3, :3] @ np.nan_to_num(wrench[:3]))
+                 for name, wrench in zip(("left", "right"), arm.joint_reactions(q, qd, qdd)[tyres], strict=True))
+    masses = sum(arm.bodies[k].mass * (arm.acceleration(q, qd, qdd, arm.bodies[k].name, axes="world",
+                                                        at=arm.bodies[k].center)[:3] @ ahead) for k in (1, 2, 3))
+    near(pushed, masses)
 
 
 def test_the_names_of_reactions_are_joints_loops_and_rods():

@@ -82,9 +82,8 @@ def stewart_guess():
     return q
 
 
-def test_a_stewart_platform_has_the_accelerations_of_pinocchio():
-    arm = stewart()
-    q, qd, tau = closed_state(arm, stewart_guess())
+def accelerations_of_pinocchio(arm, q, qd, tau):
+    """Those of the Stewart platform, and what the constraints found."""
     model = pin.Model()
     model.gravity.linear = arm.gravity
 
@@ -114,7 +113,13 @@ def test_a_stewart_platform_has_the_accelerations_of_pinocchio():
     pin.initConstraintDynamics(model, data, models, found)
     there = np.concatenate([q[:3], q[4:7], q[3:4], q[7:]])
     settings = pin.ProximalSettings(1e-14, 0.0, 1)
-    expected = pin.constraintDynamics(model, data, there, qd, tau, models, found, settings)
+    return pin.constraintDynamics(model, data, there, qd, tau, models, found, settings).copy(), found
+
+
+def test_a_stewart_platform_has_the_accelerations_of_pinocchio():
+    arm = stewart()
+    q, qd, tau = closed_state(arm, stewart_guess())
+    expected, found = accelerations_of_pinocchio(arm, q, qd, tau)
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), expected, atol=1e-10 * np.abs(expected).max())
     forces = arm.constraint_forces(q, qd, tau).reshape(6, 3)
     for k in range(6):  # there along the axes of the piston, upon the piston

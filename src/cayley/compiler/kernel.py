@@ -8,6 +8,7 @@ import os
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
@@ -39,6 +40,18 @@ _MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
 
 Kind = TypeVar("Kind", bound="Kernel[Any]")
+
+
+@dataclass(frozen=True, eq=False)
+class ExplanationBeside:
+    """What explains a result that is not a number, of a kernel of which some entries, those `unknown`, are NaN at every
+    state and need no explanation."""
+
+    explain: Callable[..., None]
+    unknown: Array
+
+    def __call__(self, *arguments: Array) -> None:
+        self.explain(*arguments)
 
 
 class Kernel(Generic[Result]):
@@ -248,7 +261,10 @@ class Kernel(Generic[Result]):
         alone = all(
             np.ndim(a) == len(core) and np.isfinite(a).all()
             for a, core in zip(operands, self.signature.inputs, strict=True))
-        if alone and any(np.isnan(part).any() for part in (result if isinstance(result, tuple) else (result,))):
+        unanswered = [np.isnan(part) for part in (result if isinstance(result, tuple) else (result,))]
+        if isinstance(self._explain, ExplanationBeside):
+            unanswered = [part & ~self._explain.unknown for part in unanswered]
+        if alone and any(part.any() for part in unanswered):
             self._explain(*operands)  # type: ignore[misc]
 
     def _inlined(self, operands: Sequence[Any], out: Scalar, dtype: Scalar, options: Mapping[str, Any]) -> Scalar:

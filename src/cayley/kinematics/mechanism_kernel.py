@@ -16,7 +16,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
+from cayley.compiler.kernel import ExplanationBeside, Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.prepared_kernel import PreparedKernel
 from cayley.compiler.program import Program
@@ -102,9 +102,11 @@ def _with_parameters(kernel: MechanismKernel[Result], words: tuple[str, ...]) ->
         if reason is not None:
             reason(*state)
 
+    beside = kernel._explain
+    explained = ExplanationBeside(explain, beside.unknown) if isinstance(beside, ExplanationBeside) else explain
     made: KernelWithParameters[Result] = KernelWithParameters(
         signature, make_program, name=name, inputs=inputs, results=kernel.outputs, function=text, doc=doc,
-        module=kernel.__module__, explain=explain, rebuild=(_again, (kernel.remake, kernel.tree, words)))
+        module=kernel.__module__, explain=explained, rebuild=(_again, (kernel.remake, kernel.tree, words)))
     made.parameters = chosen
     return made
 

@@ -72,9 +72,8 @@ def drives_of(tree: Tree) -> Drives:
     return kept(tree, "drives", lambda: Drives(constraint_structure(tree), actuation(tree)))
 
 
-def explanation_of_drives(tree: Tree, drives: Drives, *, unanswered: bool = True) -> Callable[..., None]:
-    """What raises `SingularityError` with the reason, called with the arguments of a state that has no answer, or, if
-    not `unanswered`, of one that may have."""
+def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
+    """What raises `SingularityError` with the reason, called with the arguments of a state that has no answer."""
     structure = drives.structure
 
     def explain(q: ArrayLike, *others: Array) -> None:
@@ -100,7 +99,7 @@ def explanation_of_drives(tree: Tree, drives: Drives, *, unanswered: bool = True
             raise SingularityError(
                 f"the drives of {tree.name} ({names_of_drives}) do not command {names} at this configuration (a dead "
                 "centre of the drives): their forces do not follow from a motion there")
-        if commanded < structure.mobility and unanswered:
+        if commanded < structure.mobility:
             raise SingularityError(
                 f"{tree.name} is under-actuated by {names_of_drives}: nothing drives {names}, and this motion is none "
                 "that they take by themselves. Name more joints with `with_actuated(...)`, or take accelerations from "

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
+from cayley.compiler.kernel import ExplanationBeside, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.external_loads import ExternalLoads, load_at_link
@@ -97,14 +97,14 @@ def _kernel(tree: Tree, external: ExternalLoads, drives: Drives | None, determin
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->({rows},6)"),
                   outputs=("wrenches", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=kind,
-                  explain=_explanation(tree, drives, unanswered=isinstance(known, float)))(joint_reactions)
+                  explain=_explanation(tree, drives, determined))(joint_reactions)
 
 
-def _explanation(tree: Tree, drives: Drives | None, *, unanswered: bool) -> Callable[..., None] | None:
-    if drives is None:
+def _explanation(tree: Tree, drives: Drives | None, determined: Array | None) -> Callable[..., None] | None:
+    if drives is None or determined is None:
         return None
     from cayley.dynamics.inverse.constrained import explanation_of_drives
-    return explanation_of_drives(tree, drives, unanswered=unanswered)
+    return ExplanationBeside(explanation_of_drives(tree, drives), ~determined)
 
 
 def _spread(drives: Drives, lam: Array) -> Array:
