@@ -175,6 +175,17 @@ def test_many_passages_from_many_starts_lose_neither_branch_nor_numbers():
     assert np.abs(run.energy_drift).max() < 1e-2 * np.ptp(run.kinetic)
 
 
+def test_a_slider_crank_of_equal_lengths_goes_through_the_middle():
+    """Crank and rod lie on each other where the piston is at the crank's axis: it could stay there while they turn."""
+    arm = slider_crank(0.2, 0.2)
+    q, qd = turning(arm, [0.5, -1.0, 0.35], 12.0)
+    run = arm.rollout(method="variational", iterations=10)(q, qd, step=1e-3, steps=2000, every=10)
+    assert run.finished and gap(arm, run) < 1e-12 and run.q[-1, 0] > 4 * np.pi
+    np.testing.assert_allclose(run.q[:, 2], 0.4 * np.cos(run.q[:, 0]), atol=1e-9)  # the branch of moving pistons
+    assert np.abs(run.energy_drift).max() < 2e-3 * np.ptp(run.kinetic)
+    assert np.abs(arm.simulate(q, qd, until=1.0).energy_drift).max() < 1e-7
+
+
 def test_a_linkage_whose_redundancy_moves_with_it_runs():
     tree = bennett()
     heavy = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0, 0], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]

@@ -31,6 +31,7 @@ from cayley.compiler.semidefinite import Semidefinite, factored
 from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
+from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.mechanics.constrained import multipliers
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
@@ -104,14 +105,25 @@ class ConstrainedMechanics(TreeMechanics):
         if self.structure.rank > _MANY:
             return saddle(M, A, self._damping(self._weight)).solve_undamped(forces, rates)
 
-        def solve(S: Array, rest: Array) -> Array:
+        def of_rows(S: Array, rest: Array) -> Array:
             light = [S[k][k] / (row @ row) for k, row in enumerate(A)]
             factors = factored(S, [one * size * size for one, size in zip(light, self._sizes, strict=True)],
                                self.structure.rank, _LEAST_FOR_ACCELERATIONS)
             left = factors.reduced(rest)
             return factors.solved(left if phi is None else _only(self._trusted(factors, phi, light), left))
 
-        return multipliers(M[::-1, ::-1], forces[::-1], wrapped(A)[:, ::-1], -rates, solve=solve).qdd[::-1]
+        return multipliers(M[::-1, ::-1], forces[::-1], wrapped(A)[:, ::-1], -rates, solve=of_rows).qdd[::-1]
+
+    def solved_between(self, pushed: Array, seen: Array, M: Array, forces: Array, rates: Array) -> Array:
+        """y (nv) with M y = forces + P^T z for some z, and A y = rates: constraints that are seen as A at another place
+        than that where they push along P. Large ones, and links without mass, are seen where they push: what iterates
+        comes to the same end.
+        """
+        if self.structure.rank > _SMALL or not self.structure.by_structure or not always_regular(self.tree):
+            return self.solved_within(pushed, M, forces, rates)
+        freely = solve(M, np.concatenate([forces[:, None], pushed.T], axis=1))
+        z = np.linalg.solve(wrapped(seen @ freely[:, 1:]), rates - seen @ freely[:, 0])
+        return freely[:, 0] + freely[:, 1:] @ z
 
     @cached_property
     def _weight(self) -> float:
@@ -186,7 +198,7 @@ class ConstrainedMechanics(TreeMechanics):
         A = held.A
         factors = self._factored(A)
         trusted = self._trusted(factors, held.residual)
-        for k in range(_ROUNDS if small else _ROUNDS - 1):
+        for k in range(_ROUNDS):
             if k == 1 and small:
                 A = held.A
                 factors = self._factored(A)

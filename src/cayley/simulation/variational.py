@@ -181,10 +181,10 @@ def _kept(mechanics: ConstrainedMechanics, parts: Parts, stage: Stage, q: Array,
     start of the step so that they are kept at its end, and at its end so that the velocity there keeps them.
     """
     _, h, row = stage
-    at = where(row.last, end, q)
-    A = np.stack([parts.in_body(here, parts.in_parent(at, line)) for line in mechanics.jacobian(at)])
-    rates = where(row.last, -mechanics.rates(at, np.zeros(mechanics.tree.nv)), -mechanics.residual(end) / h)
-    return mechanics.solved_within(A, M, forces, rates)
+    pushed, seen = (np.stack([parts.in_body(here, parts.in_parent(place, line)) for line in mechanics.jacobian(place)])
+                    for place in (where(row.last, end, q), end))
+    rates = where(row.last, -mechanics.rates(end, np.zeros(mechanics.tree.nv)), -mechanics.residual(end) / h)
+    return mechanics.solved_between(pushed, seen, M, forces, rates)
 
 
 def _momenta(parts: Parts, turns: list[Turn], h: Scalar, p: Array, f: Array) -> tuple[Array, Array]:

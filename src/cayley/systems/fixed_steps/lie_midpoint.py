@@ -22,6 +22,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
     layout = flow.layout
     guess = _with_others(layout, x, carried)
     halfway = guess.replaced(layout.stepped(x, each(_velocities(layout, guess), lambda v: h / 2 * v)))
+    halfway = flow.constrained(halfway, 0.0)
     u = flow.inputs(halfway)
     slopes = flow.tangents(halfway, u)
     others = [name for name in layout.blocks if name not in layout.moved_by]
