@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
     from cayley.kinematics.singularities import Singularity
+    from cayley.mechanisms.workspace_maps import WorkspaceMap
     from cayley.model.denavit_hartenberg.conversion import About
     from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable
     from cayley.model.report import Report
@@ -1252,6 +1253,20 @@ class Mechanism:
         from cayley.drawing import workspace
         return workspace(self.tree, frame, samples=samples, seed=seed, limits=limits, relative_to=relative_to,
                          center=center, start=start)
+
+    def workspace_map(self, frame: str, *, start: ArrayLike, box: ArrayLike, plane: str | None = None,
+                      task: TaskRows | None = None, characteristic_length: float | None = None,
+                      resolution: int = 80) -> WorkspaceMap:
+        """What a frame of a mechanism with loops reaches over a box ((left, bottom), (right, top)) of a plane, on the
+        branch of a start (nq), and how well, with its singular curves; draws itself. See `cayley.drawing.closed_maps`.
+
+        >>> found = load("five_bar").workspace_map("tool", start=np.zeros(4), box=((-0.1, 0.2), (0.1, 0.4)))
+        >>> found.reachable.all()
+        np.True_
+        """
+        from cayley.drawing.closed_maps import workspace_map_of
+        return workspace_map_of(self.tree, frame, start=start, box=box, plane=plane, task=task,
+                                characteristic_length=characteristic_length, resolution=resolution)
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""

@@ -289,3 +289,19 @@ def test_indices_and_joint_forces_of_a_closed_machine_are_by_its_actuated_joints
     np.testing.assert_allclose(forces[[0, 3, 5]], np.linalg.solve(Jx, Jq).T @ wrench[[0, 1, 5]], atol=1e-12)
     np.testing.assert_allclose(forces[[1, 2, 4, 6]], 0.0)
     np.testing.assert_allclose(arm.joint_forces_that_resist(q, wrench, frame, axes="world"), -forces)
+
+
+def test_bennetts_linkage_whose_redundancy_moves_with_it():
+    from kinematics.test_closure import bennett
+
+    arm = cy.Mechanism(bennett())
+    arm = arm.with_actuated(arm.joint_names[0])
+    start = arm.close(arm.neutral + 0.4)
+    assert start.status == "closed" and not arm.constraint_structure.by_structure
+    q = start.configuration
+    null = np.linalg.svd(arm.constraint_jacobian(q))[2][-1]
+    np.testing.assert_allclose(arm.actuated_motion(q, [1.5]), 1.5 * null / null[0], atol=1e-9)
+    frame = arm.frame_names[0]
+    both = arm.input_output(q, frame, task="pose", axes="world")
+    np.testing.assert_allclose(both.motion([1.5]), arm.twist(q, 1.5 * null / null[0], frame, axes="world"), atol=1e-9)
+    assert arm.actuation_singularity(q, frame, task="pose", axes="world").kind == "regular"

@@ -77,7 +77,7 @@ class WorkspaceMap:
 def workspace_map(fields: Fields, *, box: ArrayLike, resolution: int, title: str, names: tuple[str, str],
                   sketch: Callable[[Array], Sequence[Array]] | None = None) -> WorkspaceMap:
     """The map of fields over a box ((left, bottom), (right, top)) with so many places along its longer side."""
-    horizontal, vertical = _grid(box, resolution)
+    horizontal, vertical = grid_of(box, resolution)
     P = np.stack(np.meshgrid(horizontal, vertical), axis=-1)
     values = fields.index(P)
     scale = np.nanmax(np.abs(fields.margins(P)), axis=(0, 1), initial=1e-300)
@@ -180,7 +180,8 @@ def _with_gradient(text: Callable[[Array, Array], Scalar], slices: int, shape: t
     return kernel(f"(2),({slices})->({','.join(map(str, (*shape, 3)))})")(field)
 
 
-def _grid(box: ArrayLike, resolution: int) -> tuple[Array, Array]:
+def grid_of(box: ArrayLike, resolution: int) -> tuple[Array, Array]:
+    """The places (l) and (k) of a grid over a box ((left, bottom), (right, top))."""
     corners = np.asarray(box, dtype=float)
     if corners.shape != (2, 2) or not np.isfinite(corners).all() or not (corners[0] < corners[1]).all():
         raise ConventionError(f"a box is ((left, bottom), (right, top)) in metres, not {box!r}")
