@@ -162,10 +162,10 @@ def test_rates_and_accelerations_of_all_joints_are_those_of_the_path():
     spare = arm.with_actuated("crank", "rocker")
     np.testing.assert_allclose(spare.actuated_acceleration(q[2], qd[[0, 2]], qdd[[0, 2]]), qdd, atol=1e-10)
     machine = stewart().with_actuated(*SLIDES)
-    start = machine.close(stewart_guess()).configuration
+    start = stewart().close(stewart_guess()).configuration
     rates, seconds = np.random.default_rng(0).normal(size=(2, 6))
     legs = start[9::3] + (t[:, None] - t[2]) * rates + 0.5 * (t[:, None] - t[2])**2 * seconds
-    q = machine.follow_inputs({name: legs[:, k] for k, name in enumerate(SLIDES)}, start=start).configuration
+    q = stewart().follow_inputs({name: legs[:, k] for k, name in enumerate(SLIDES)}, start=start).configuration
     qdd = machine.actuated_acceleration(q[2], rates, seconds)
     steps = machine.difference(q[2], q[[1, 3]])
     np.testing.assert_allclose(qdd[6:], (steps.sum(axis=0) / 1e-8)[6:], atol=1e-4)
