@@ -2,13 +2,14 @@
 
     (A A^T + lambda 1) y = -phi,   dq = A^T y      the step of Levenberg and Marquardt, lambda = min(phi.phi, 1)
 Only the columns of joints that may move are in A. The damping vanishes with the residual, so that the end is quadratic,
-with redundant rows too. A guess is near if every step leaves less than half of what was open; the others are left to
-those who look more carefully.
+with redundant rows too. A step that closes nothing worth it is halved, as those of a careful search are; a guess from
+which none does is left to that, which knows chance steps.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from cayley.model.tree import Tree
 
 _CLOSED = 1e-12  # what may be left open, in metres and radians,
 _BETTER = 1e-14  # and what is not worth another step
-_LESS = 0.5  # of what was open: what a step from a near guess leaves at most
-_STEPS = 40
+_WORTH = 1e-4  # of what is open: what a step closes at least
+_SHORTEST = 0.0625  # part of a step
+_STEPS = 100
+_BLOCK = 1000  # guesses at a time: their arrays stay in the cache
 
 
 class ClosingStep(NamedTuple):
@@ -47,41 +50,60 @@ class Nearby(NamedTuple):
 
 
 def closing_step(tree: Tree, inputs: Inputs) -> Kernel[ClosingStep]:
-    """The kernel `(q, t) -> ClosingStep` of one step that leaves the inputs where they are."""
-    def text(q: Array, t: Scalar) -> ClosingStep:
+    """The kernel `(q, t, part) -> ClosingStep` of one step, or a part of it, that leaves the inputs where they are."""
+    def text(q: Array, t: Scalar, part: Scalar) -> ClosingStep:
         rows = constraints.hold_positions(tree)
         phi = constraints.residual(tree, q, t)[rows]
         A = constraints.jacobian(tree, q, t)[rows] * inputs.following
         square = phi @ phi
-        dq = damped_solution(A, -phi, np.minimum(square, 1.0))
+        dq = part * damped_solution(A, -phi, np.minimum(square, 1.0))
         sense = constraints.least_sense(tree, q, constraints_of(tree))
         return ClosingStep(integrate(tree, q, dq), np.sqrt(square), sense)
 
-    return kernel(f"({tree.nq}),()->({tree.nq}),(),()", name="closing_step", inputs=("q", "t"),
+    return kernel(f"({tree.nq}),(),()->({tree.nq}),(),()", name="closing_step", inputs=("q", "t", "part"),
                   outputs=ClosingStep._fields)(text)
 
 
 def closed_nearby(tree: Tree, inputs: Inputs, guesses: Array, times: Array) -> Nearby:
-    """Steps from guesses (n, nq), at times (n), for as long as each leaves less than half."""
+    """Steps from guesses (n, nq), at times (n), for as long as each closes something."""
     step = kept(tree, ("closing step", frozenset(inputs.numbers)), lambda: closing_step(tree, inputs).ufunc())
     found = Nearby(guesses.copy(), np.zeros(len(guesses), dtype=bool), np.full(len(guesses), np.inf),
                    np.zeros(len(guesses), dtype=int))
-    rows = np.arange(len(guesses))
-    q = guesses
-    before = np.full(len(guesses), np.inf)
-    for iterations in range(_STEPS):
-        with np.errstate(all="ignore"):
-            after, left, sense = step(q, times[rows])
-        arrived = (left <= _CLOSED) & (left < found.left[rows])
-        there = rows[arrived]
-        found.q[there] = q[arrived]
-        found.closed[there] = sense[arrived] > 0
-        found.left[there] = left[arrived]
-        found.iterations[there] = iterations
-        on = (left > (_BETTER if iterations else _CLOSED)) & (left < _LESS * before)
-        if not on.any():
-            break
-        rows = rows[on]
-        q = after[on]
-        before = left[on]
+    with np.errstate(all="ignore"):
+        for start in range(0, len(guesses), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            _close(step, Nearby(*[values[block] for values in found]), times[block])
     return found
+
+
+def _close(step: Callable[..., Any], found: Nearby, times: Array) -> None:
+    """Steps from the configurations in `found`, which is where the results go."""
+    rows = np.arange(len(times))
+    last = tried = found.q.copy()
+    before = np.full(len(times), np.inf)
+    part = np.ones(len(times))
+    for iterations in range(_STEPS):
+        after, left, sense = step(tried, times[rows], 1.0)
+        better = left < (1.0 - _WORTH * part) * before
+        _record(found, rows, tried, left, sense, iterations, better)
+        on = np.where(better, left > (_BETTER if iterations else _CLOSED), part > _SHORTEST)
+        if not on.any():
+            return
+        shorter = ~better[on]
+        last = np.where(shorter[:, None], last[on], tried[on])
+        before = np.where(shorter, before[on], left[on])
+        part = np.where(shorter, part[on] / 2, 1.0)
+        rows = rows[on]
+        tried = after[on]
+        if shorter.any():
+            tried[shorter] = step(last[shorter], times[rows[shorter]], part[shorter])[0]
+
+
+def _record(found: Nearby, rows: Array, q: Array, left: Array, sense: Array, iterations: int, better: Array) -> None:
+    """Keep what is closed, and nearer than before."""
+    arrived = (left <= _CLOSED) & better
+    there = rows[arrived]
+    found.q[there] = q[arrived]
+    found.closed[there] = sense[arrived] > 0
+    found.left[there] = left[arrived]
+    found.iterations[there] = iterations
