@@ -61,6 +61,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/dynamics.py
 	@$(BIN)/python benchmarks/simulation.py
 	@$(BIN)/python benchmarks/closed_loops.py
+	@$(BIN)/python benchmarks/rolling.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
