@@ -580,7 +580,7 @@ class Mechanism:
         configuration (nq) on; see `cayley.kinematics.dead_centres`.
 
         >>> load("slider_crank").dead_centres([0.0, 0.0, 0.0]).stopped
-        (('slider',), ('slider',), ...)
+        (('slider',), ('slider',))
         """
         from cayley.kinematics.dead_centres import dead_centres
         return dead_centres(self.tree, q, held=held)

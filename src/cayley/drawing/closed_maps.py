@@ -62,7 +62,7 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
     >>> linkage = FiveBar([(0.0, 0.0), (0.5, 0.0)], cranks=[0.3, 0.3], rods=[0.4, 0.4])
     >>> start = linkage.configuration([0.25, 0.5], linkage.inverse_position([0.25, 0.5])[1])
     >>> workspace_map_of(linkage.tree(), "point", start=start, box=((-0.2, 0.3), (0.7, 0.7)), resolution=30)
-    <five-bar: point: area 0.2... m^2, 1 inverse and 0 direct singular curves, ...>
+    <five-bar: point: area 0.18... m^2, 1 inverse and 0 direct singular curves, ...>
     """
     rows, flat = _rows(tree, plane, task)
     fields = kept(tree, ("map", frame, rows, flat), lambda: _Fields(tree, frame, rows, flat))
